@@ -13,7 +13,7 @@ from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import trained_variables
-from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.object_graph.names import LayerNames
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.text import listed, listed_by
 

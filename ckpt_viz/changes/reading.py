@@ -21,8 +21,7 @@ from ckpt_viz.mapping.pairs import Certainty, Evidence, weakest
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layer_names import LayerNames
-from ckpt_viz.object_graph.names import readable_place
+from ckpt_viz.object_graph.names import LayerNames, readable_place
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.tree import NOWHERE
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ckpt_viz.changes.change import ChangeKind
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layer_names import LayerNames
-from ckpt_viz.object_graph.names import readable_place
+from ckpt_viz.object_graph.names import LayerNames, readable_place
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.text import count, listed, listed_by, shape_words

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layer_names import LayerNames, without_root
+from ckpt_viz.object_graph.names import LayerNames, without_root
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.object_graph.overlay import Explanation, Mark, Problem, State
 

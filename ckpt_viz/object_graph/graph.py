@@ -16,7 +16,15 @@ from ckpt_viz.expressions import ROOT_ARGUMENT, is_attribute, operand
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, SlotRule, Stored
+from ckpt_viz.object_graph.nodes import (
+    ROOT,
+    ROOT_NAME,
+    SAVE_COUNTER,
+    Fingerprint,
+    Node,
+    SlotRule,
+    Stored,
+)
 from ckpt_viz.object_graph.tree import Tree, last_edges, spanning_tree
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
@@ -404,7 +412,7 @@ class Graph:
                 return f"(unreachable node {start})"
             node_id, local_name = self.first_edges[node_id]
             names.append(local_name)
-        return ".".join(("(root)", *reversed(names)))
+        return ".".join((ROOT_NAME, *reversed(names)))
 
 
 def first_edges(nodes: Sequence[Node]) -> dict[int, tuple[int, str]]:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value, loses_values
+from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, Role, has_value, loses_values
 from ckpt_viz.object_graph.tree import NOWHERE, Tree
 
 # A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
@@ -78,7 +78,7 @@ class Layers:
             return f"{group.first} … {group.last}" if group.is_alike else group.first
         first, *others = self.path(row)
         names = [self.names[node_id] for node_id in others if node_id not in self.unnamed]
-        own = "(root)" if row == ROOT and names else self.names[first]
+        own = ROOT_NAME if row == ROOT and names else self.names[first]
         return " · ".join([own, *names])
 
     @cached_property

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from ckpt_viz.object_graph.layers import Layers
-from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule
+from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, SlotRule
 from ckpt_viz.object_graph.tree import Tree
 
-_ROOT_NAME = "(root)"
 _Edges = Callable[[int], Iterable[tuple[str, int]]]
 
 
@@ -28,7 +27,7 @@ class Lookup:
 
     def first_named(self, name: str) -> int | None:
         """Return the first node with this name of TensorFlow's, as `Graph.name` gives it."""
-        for node_id in self._along(name, _ROOT_NAME, ".", self._first_children.__getitem__):
+        for node_id in self._along(name, ROOT_NAME, ".", self._first_children.__getitem__):
             if not self._is_declared_slot(node_id):
                 return node_id
         return self._declared_slot(name) if "'s state '" in name else None
@@ -44,7 +43,7 @@ class Lookup:
             return [first]
         full_name = name.removesuffix(":0")
         return (
-            self._along(name, _ROOT_NAME, ".", self._edges)
+            self._along(name, ROOT_NAME, ".", self._edges)
             or self._along(name, "", ".", self._edges)
             or self._along(name, "", "/", self._edges)
             or [i for i, one in enumerate(self._layers().names[: len(self._nodes)]) if one == name]
@@ -100,7 +99,7 @@ class Lookup:
         return None
 
     def _first(self, name: str) -> set[int]:
-        return set(self._along(name, _ROOT_NAME, ".", self._first_children.__getitem__))
+        return set(self._along(name, ROOT_NAME, ".", self._first_children.__getitem__))
 
     @cached_property
     def _first_children(self) -> list[list[tuple[str, int]]]:

@@ -16,7 +16,9 @@ from typing import NamedTuple
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 
 ROOT = 0
+ROOT_NAME = "(root)"  # in TensorFlow's errors and warnings
 SAVE_COUNTER = "save_counter"  # the local name of a tf.train.Checkpoint's own counter
+SAVE_COUNTER_NAME = f"{ROOT_NAME}.{SAVE_COUNTER}"
 CONFIGURATION = "OBJECT_CONFIG_JSON"
 """The attribute in which TensorFlow 1.13 to 2.0 saved `get_config()`: a text that nothing reads."""
 

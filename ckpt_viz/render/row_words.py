@@ -10,7 +10,7 @@ from typing import Literal
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import LayerGroup
 from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
 from ckpt_viz.render.outline import outline
@@ -115,7 +115,7 @@ def title_of(graph: Graph, row: Row) -> str:
     if row.group is not None:
         return _group_title(row.group)
     if row.node_id == ROOT and not row.name:
-        return "(root)"
+        return ROOT_NAME
     label = shortened(row.name or graph.tree.labels[row.node_id or ROOT])
     return label if label.strip() else f'"{label}"'
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
-from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, Node, Role
+from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, ROOT_NAME, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.render.signs import SEVERITIES
@@ -133,7 +133,7 @@ def briefly(error: str) -> str:
 
 def _tree_lines(graph: Graph, tree: Tree) -> Iterator[str]:
     """Yield the lines of the tree, depth first and without recursion."""
-    yield " ".join(filter(None, ("(root)", _node_words(graph.nodes[ROOT], ROOT))))
+    yield " ".join(filter(None, (ROOT_NAME, _node_words(graph.nodes[ROOT], ROOT))))
     stack = [(ROOT, _edges(graph, tree, ROOT), "")]
     shown = {ROOT}
     while stack:

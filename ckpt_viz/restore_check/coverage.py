@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
+from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Role, has_value
 from ckpt_viz.restore_check.dry_run import DryRun
 
 
@@ -88,7 +88,7 @@ def _places(graph: Graph) -> Iterator[tuple[int, str]]:
             place = node_id
             if node.slot is not None and node.slot.optimizer is not None:
                 place = node.slot.optimizer
-            yield node_id, names[place] or "(root)"
+            yield node_id, names[place] or ROOT_NAME
 
 
 def _amount(graph: Graph, node_id: int) -> Amount:

@@ -24,7 +24,7 @@ from ckpt_viz.matching.name_based_restore import NameTrace, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Fault, Stored
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER_NAME, Fault, Stored
 from ckpt_viz.restore_check.dry_run import (
     DryRun,
     LiveNames,
@@ -176,7 +176,7 @@ def _by_names(target: RestoreTarget, opened: Opened, tensors: Mapping[str, Store
     made = target.side.new_save_counter(())
     counter = made.obj if made is not None else None
     if counter is not None:
-        new[counter] = f"(root).{SAVE_COUNTER}"
+        new[counter] = SAVE_COUNTER_NAME
         if target.side.counter_holder is None:  # a checkpoint that its root does not know
             not_restored.append(counter)
         else:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable
-from ckpt_viz.object_graph.nodes import SAVE_COUNTER
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER_NAME
 
 
 def names_of_new(
@@ -37,7 +37,7 @@ def names_of_new(
         if step.action not in (Action.BIND, Action.CREATE):
             continue
         if step.node is None:
-            names[step.obj] = f"(root).{SAVE_COUNTER}"
+            names[step.obj] = SAVE_COUNTER_NAME
         elif step.parent is not None:
             parent = name_of(step.parent) or f"(node {step.parent})"
             of_slot = variables.get((step.parent, step.node, step.name), ())

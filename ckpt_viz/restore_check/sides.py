@@ -10,7 +10,7 @@ from functools import cached_property
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable, readable_place
+from ckpt_viz.object_graph.names import place_or_state
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
 from ckpt_viz.restore_check.dry_run import LiveNames
 
@@ -33,7 +33,7 @@ class SavedSide:
 
     def place(self, node: int) -> str:
         """Return the place of a node in the outline: through the model if possible."""
-        return _place(self.graph, node)
+        return place_or_state(self.graph, node)
 
     @cached_property
     def has_value_below(self) -> Sequence[bool]:
@@ -135,7 +135,7 @@ class LiveSide:
 
     def place(self, obj: int) -> str:
         """Return the place of an object in the outline."""
-        return _place(self.graph, obj) if self.is_in_graph(obj) else self.names.full(obj)
+        return place_or_state(self.graph, obj) if self.is_in_graph(obj) else self.names.full(obj)
 
     def unbound_below(self, obj: int, seen: set[int]) -> Iterator[int]:
         """Yield an object and those below it that no node is bound to; skip those in `seen`."""
@@ -219,14 +219,6 @@ def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int
     for passed in way:
         tops[passed] = tops[node]
     return tops[start]
-
-
-def _place(graph: Graph, node_id: int) -> str:
-    slot = graph.nodes[node_id].slot
-    if slot is None:
-        return readable_place(graph, node_id)
-    # The variable may be a slot itself, even its own: its place in the outline tells.
-    return f"the state {readable(slot.name)!r} of {readable_place(graph, slot.variable)}"
 
 
 def _slots_by_optimizer(graph: Graph) -> dict[int, list[int]]:

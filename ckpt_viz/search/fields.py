@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from math import isinf, isnan, prod
 
-from ckpt_viz.object_graph.nodes import Attribute, Node, Role, loses_values
+from ckpt_viz.object_graph.nodes import ROOT_NAME, Attribute, Node, Role, loses_values
 from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.search.glob import Glob
 from ckpt_viz.search.grammar import COMPARED, MEASURES, STATES, UNITS
-from ckpt_viz.search.index import ROOT_NAME, Index, Marks, marks
+from ckpt_viz.search.index import Index, Marks, marks
 from ckpt_viz.search.measures import PROPERTIES as OF_VALUES
 from ckpt_viz.search.measures import Measures, nodes_that_are
 from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, QueryReader, folded

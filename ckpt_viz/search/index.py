@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, Attribute, Node
+from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Attribute, Node
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.search.glob import Glob
 from ckpt_viz.search.grammar import LIMITS
@@ -17,7 +17,6 @@ from ckpt_viz.search.measures import Measures
 from ckpt_viz.search.syntax import folded
 
 Marks = npt.NDArray[np.bool_]  # by node id, whether the node is found
-ROOT_NAME = "(root)"
 
 
 class Index:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.search.index import ROOT_NAME, Index, Marks, marks
+from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME
+from ckpt_viz.search.index import Index, Marks, marks
 from ckpt_viz.search.syntax import BLANKS, plain
 
 MAX_NAMES = 100

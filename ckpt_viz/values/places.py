@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.object_graph.names import LayerNames
 from ckpt_viz.values.row import ValueRow
 
 

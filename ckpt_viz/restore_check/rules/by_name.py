@@ -14,7 +14,7 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Cause, Step
 from ckpt_viz.object_graph.name_evidence import paired_by_name
-from ckpt_viz.object_graph.nodes import SAVE_COUNTER
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER_NAME
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import (
@@ -349,7 +349,7 @@ def _are_alike(left: str, right: str) -> bool:
 
 def _not_reached(run: DryRun, obj: int) -> Finding:
     name = run.live_name(obj)
-    is_counter = name == f"(root).{SAVE_COUNTER}"
+    is_counter = name == SAVE_COUNTER_NAME
     return Finding(
         Severity.FAIL,
         Kind.SAVE_COUNTER if is_counter else Kind.UNMATCHED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, SAVE_COUNTER, Role, has_value
+from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, SAVE_COUNTER_NAME, Role, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
@@ -28,11 +28,7 @@ _MAX_ALIKE = 32  # if there are more, the finding does not mention them
 def save_counter(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find a `save_counter` that only one side has."""
     live = case.live.save_counter
-    made = [
-        obj
-        for obj, name in case.run.outcome.names.of_new.items()
-        if name == f"(root).{SAVE_COUNTER}"
-    ]
+    made = [obj for obj, name in case.run.outcome.names.of_new.items() if name == SAVE_COUNTER_NAME]
     counters = [obj for obj in (live, *made) if obj in case.unmatched and obj is not None]
     if counters:
         saved_model = is_saved_model(case)
