@@ -72,7 +72,7 @@ def _follows(last: Numbered, following: Numbered) -> bool:
     return one is not None and other == (one[0], one[1] + 1) and following.number == last.number + 1
 
 
-class Read(NamedTuple):
+class ReadTensor(NamedTuple):
     """A variable's expression, and the checkpoint key of its value."""
 
     expression: str
@@ -82,13 +82,13 @@ class Read(NamedTuple):
 _KEY = re.compile(r"([\w./-]*/)(0|[1-9]\d*)(/\.ATTRIBUTES/\w+)", re.ASCII)
 
 
-def in_lines(reads: Iterable[Read]) -> list[str]:
+def in_lines(reads: Iterable[ReadTensor]) -> list[str]:
     """Return the items of a list of variables and keys; runs are comprehensions.
 
-    >>> in_lines(Read(f"ckpt.m[{n}]", f"m/{2 * n + 1}/.ATTRIBUTES/V") for n in range(3))
+    >>> in_lines(ReadTensor(f"ckpt.m[{n}]", f"m/{2 * n + 1}/.ATTRIBUTES/V") for n in range(3))
     ["*[(ckpt.m[i], f'm/{2 * i + 1}/.ATTRIBUTES/V') for i in range(3)],"]
     """
-    by_form: dict[object, list[tuple[int, int, Read]]] = {}
+    by_form: dict[object, list[tuple[int, int, ReadTensor]]] = {}
     for place, read in enumerate(reads):
         item, key = Numbered(0, read.expression).item, _KEY.fullmatch(read.key)
         form = place if item is None or key is None else (item[0], key[1], key[3])
@@ -97,7 +97,7 @@ def in_lines(reads: Iterable[Read]) -> list[str]:
     return [line for group in by_form.values() for line in _of_form(sorted(group))]
 
 
-def _of_form(group: list[tuple[int, int, Read]]) -> Iterator[str]:
+def _of_form(group: list[tuple[int, int, ReadTensor]]) -> Iterator[str]:
     """Yield the lines of variables of one base, under keys that differ in one number."""
     while group:
         run = group[: _length(group)]
@@ -107,7 +107,7 @@ def _of_form(group: list[tuple[int, int, Read]]) -> Iterator[str]:
         yield from [line] if line else single
 
 
-def _length(group: list[tuple[int, int, Read]]) -> int:
+def _length(group: list[tuple[int, int, ReadTensor]]) -> int:
     """Return how many of the first items go on by equal steps."""
     steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(group)]
     if not steps or steps[0][0] != 1 or steps[0][1] < 1:
@@ -115,7 +115,7 @@ def _length(group: list[tuple[int, int, Read]]) -> int:
     return 1 + len([*takewhile(steps[0].__eq__, steps)])
 
 
-def _comprehension(run: list[tuple[int, int, Read]]) -> str:
+def _comprehension(run: list[tuple[int, int, ReadTensor]]) -> str:
     (index, number, read), (_, following, _) = run[0], run[1]
     item, key = Numbered(0, read.expression).item, _KEY.fullmatch(read.key)
     assert item is not None and key is not None

@@ -14,7 +14,7 @@ from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.objects_in_code import expression_of
-from ckpt_viz.restore_check.runs import Read, in_lines
+from ckpt_viz.restore_check.runs import ReadTensor, in_lines
 from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, Partly
@@ -113,7 +113,9 @@ def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, 
         lines += making(skeleton, live, source, "restored")
         lines.append(f"restored.read({path}).assert_existing_objects_matched()")
     if steps.keys:
-        reads = (Read(expression_of(live, obj, source), key) for obj, key in steps.keys.items())
+        reads = (
+            ReadTensor(expression_of(live, obj, source), key) for obj, key in steps.keys.items()
+        )
         pairs = [f"    {line}" for line in in_lines(reads)]
         loading = [f"reader = {reader}", "values = [", *pairs, "]", *_CHECKED[steps.has_reshaped]]
         lines = [*lines[:2], *loading, *lines[2:], *_ASSIGNED]
