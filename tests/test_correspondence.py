@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,142 @@ def paired_layers(saved: Graph, live: Graph) -> dict[str, tuple[str, Certainty]]
         for child in saved.nodes[0].children
         if (pair := by_node.get(child.node_id + 1)) is not None
     }
+
+
+def graph_of_parts(origin: Origin, parts: dict[str, Any]) -> Graph:
+    """Return the graph of nested parts; a shape stands for a value."""
+    nodes: list[Node] = [Node()]
+
+    def fill(node: int, part: dict[str, Any], path: str) -> None:
+        children = []
+        for name, below in part.items():
+            child, where = len(nodes), f"{path}{name}"
+            children.append(Child(name, child))
+            nodes.append(Node())
+            if isinstance(below, dict):
+                fill(child, below, f"{where}/")
+            else:
+                key = f"{where}/.ATTRIBUTES/VARIABLE_VALUE"
+                value = Attribute("VARIABLE_VALUE", "Variable", key, "float32", below)
+                nodes[child] = Node(attributes=(value,), role=Role.VARIABLE)
+        nodes[node] = Node(children=tuple(children))
+
+    fill(0, parts, "")
+    return Graph(tuple(nodes), origin.value, origin)
+
+
+def places(was: dict[str, Any], now: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return the place and the certainty of each saved value that has a counterpart."""
+    saved, live = graph_of_parts(Origin.SAVED, was), graph_of_parts(Origin.LIVE, now)
+    return {
+        saved.name(node).removeprefix("(root)."): (
+            live.name(pair.obj).removeprefix("(root)."),
+            pair.certainty.value,
+        )
+        for node, pair in correspond(saved, live).by_node.items()
+        if saved.nodes[node].attributes
+    }
+
+
+TOWER = {"first": {"w": (3, 3)}, "second": {"w": (3, 2)}}
+
+
+@pytest.mark.parametrize(
+    ("was", "name", "now"),
+    [
+        (("discriminator", "generator"), "generator", "gen"),
+        (("target_network", "q_network"), "q_network", "q_net"),
+        (("model", "ema_model"), "ema_model", "ema"),
+    ],
+)
+def test_a_name_tells_which_of_equal_parts_is_left(
+    was: tuple[str, ...], name: str, now: str
+) -> None:
+    pairs = places(dict.fromkeys(was, TOWER), {now: TOWER})
+    assert pairs == {f"{name}.{i}.w": (f"{now}.{i}.w", "likely") for i in ("first", "second")}
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        (("q_network", "target_network"), ("policy",)),
+        (("tower",), ("user_tower", "item_tower")),
+    ],
+)
+def test_equal_parts_that_names_do_not_tell_apart_are_guesses(
+    was: tuple[str, ...], now: tuple[str, ...]
+) -> None:
+    pairs = places(dict.fromkeys(was, TOWER), dict.fromkeys(now, TOWER))
+    assert {certainty for _, certainty in pairs.values()} == {"guess"}
+
+
+def test_a_part_that_joins_the_root_is_not_taken_for_the_root() -> None:
+    own = {"a": (6, 6), "b": (4,)}
+    assert places(own, {**own, "teacher": own}) == {n: (n, "certain") for n in own}
+
+
+def test_what_moves_up_leaves_the_levels_of_the_roots() -> None:
+    was = {"model": {"head": {"w": (2, 2)}, "body": {"w": (9, 9), "b": (9,)}}}
+    now = {"model": {"head": {"w": (2, 2)}}, "body": {"w": (9, 9), "b": (9,)}}
+    assert places(was, now) == {
+        "model.head.w": ("model.head.w", "certain"),
+        "model.body.w": ("body.w", "likely"),
+        "model.body.b": ("body.b", "likely"),
+    }
+
+
+def test_what_is_beside_a_model_comes_along_to_the_root() -> None:
+    layers = {"l1": {"w": (2, 2), "b": (2,)}, "head": {"w": (5, 5), "b": (5,)}}
+    pairs = places({"trainer": {"model": layers, "step": ()}}, {**layers, "step": ()})
+    assert pairs["trainer.step"] == ("step", "likely")
+    assert pairs["trainer.model.head.w"] == ("head.w", "likely")
+
+
+def test_equal_items_keep_their_places_beside_an_item_of_another_shape() -> None:
+    was = {"layers": {str(i): {"w": (4, 4)} for i in range(4)}}
+    now = {"layers": {**was["layers"], "3": {"w": (4, 7)}}}
+    pairs = places(was, now)
+    assert {name: pairs[name] for name in list(pairs)[:3]} == {
+        f"layers.{i}.w": (f"layers.{i}.w", "likely") for i in range(3)
+    }
+
+
+def test_equal_items_go_from_a_list_to_names_as_guesses() -> None:
+    was = {"parts": {str(i): {"w": (3,)} for i in range(3)}}
+    pairs = places(was, {"parts": {name: {"w": (3,)} for name in "abc"}})
+    assert pairs == {f"parts.{i}.w": (f"parts.{n}.w", "guess") for i, n in enumerate("abc")}
+
+
+def test_values_have_other_names_in_all_items_of_a_list() -> None:
+    was = {"layers": {str(i): {"w": (3, 3), "b": (3,)} for i in range(3)}}
+    now = {"layers": {str(i): {"weight": (3, 3), "bias": (3,)} for i in range(3)}}
+    pairs = places(was, now)
+    assert pairs["layers.1.w"] == ("layers.1.weight", "likely")
+    assert len(pairs) == 6
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "node", "obj"),
+    [
+        ({"l1": {"w": (2, 2)}}, {"l1": {"inner": {"w": (2, 2)}}}, "l1", "l1.inner"),
+        (
+            {"m": {"0": {"w": (2, 2)}, "1": {"a": {"w": (3, 3)}, "b": {"w": (4, 4)}}}},
+            {"m": {"0": {"a": {"w": (3, 3)}, "b": {"w": (4, 4)}}}},
+            "m.1",
+            "m.0",
+        ),
+    ],
+    ids=["wrapped layer", "item after a removed one"],
+)
+def test_a_part_keeps_its_level(
+    was: dict[str, Any], now: dict[str, Any], node: str, obj: str
+) -> None:
+    saved, live = graph_of_parts(Origin.SAVED, was), graph_of_parts(Origin.LIVE, now)
+    names = {
+        saved.name(pair.node): live.name(pair.obj)
+        for pair in correspond(saved, live).by_node.values()
+    }
+    assert names[f"(root).{node}"] == f"(root).{obj}"
 
 
 @pytest.mark.parametrize("refactoring", REFACTORINGS, ids=lambda one: one.__name__)

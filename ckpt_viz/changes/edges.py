@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass
 
 from ckpt_viz.changes.change import ChangeKind
-from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.migrations import OF_KERAS_3, local_name
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.nodes import ROOT
 
 _OF_KERAS_2 = re.compile(r"layer(_with_weights)?-\d{1,9}")
-_OF_KERAS_3 = frozenset({"_functional", "_operations", "_layers"})
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _are_of_two_keras(edge: Edge) -> bool:
 def _version(names: tuple[str, ...]) -> int | None:
     if any(map(_OF_KERAS_2.fullmatch, names)):
         return 2
-    return 3 if not _OF_KERAS_3.isdisjoint(names) else None
+    return 3 if not OF_KERAS_3.isdisjoint(names) else None
 
 
 def changed_scope(saved: str, live: str) -> tuple[str, str] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ckpt_viz.correspondence.items import GraphInTree, Items, items_of
 from ckpt_viz.correspondence.names import ChosenNames, canonical, index_of, trailing_number
+from ckpt_viz.mapping.migrations import OF_KERAS_3
 from ckpt_viz.mapping.sequences import sequences
 
 _MOST_INNER_NAMES = 400  # names inside an item that tell which item it is
@@ -54,6 +55,11 @@ class Described:
     def kinds(self, item: int) -> set[str]:
         """Return the local names of the values directly below an item."""
         return {self.kind(child) for child in self.items.children[item]} - {""}
+
+    def values(self, item: int) -> list[str]:
+        """Return the values directly below an item without their local names, in one order."""
+        values = (self.items.value[child] for child in self.items.children[item])
+        return sorted(str(value) for value in values if value is not None)
 
     def bag(self, item: int) -> Bag:
         """Return the values in an item, by local name, dtype and shape."""
@@ -102,7 +108,9 @@ class _Describing:
         if not label.isdecimal():
             return canonical(label)
         if parent not in self.are_lists:
-            self.are_lists[parent] = "" in sequences(self.side.graph.nodes[parent].children)
+            is_of_keras = self.side.graph.tree.labels[parent] in OF_KERAS_3
+            counted = sequences(self.side.graph.nodes[parent].children)
+            self.are_lists[parent] = is_of_keras or "" in counted
         return "" if self.are_lists[parent] else label
 
     def _leaf(self, item: int) -> None:

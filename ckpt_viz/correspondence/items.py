@@ -174,10 +174,11 @@ def _chain(
 ) -> list[int]:
     """Return the nodes from one down to the first with a value of its own, or several children.
 
-    A layer with one variable is no chain: the variable is its only child.
+    A layer with one variable is no chain: the variable is its only child. The root is a level of
+    its own, however many parts a program tracks.
     """
     chain = [node]
-    while value[chain[-1]] is None and len(children.get(chain[-1], ())) == 1:
+    while node != ROOT and value[chain[-1]] is None and len(children.get(chain[-1], ())) == 1:
         (child,) = children[chain[-1]]
         below = children.get(child, ())
         if not below or not all(children.get(one) for one in below):

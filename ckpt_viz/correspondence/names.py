@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ckpt_viz.mapping.full_names import FullNames
-from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.migrations import OF_KERAS_3, local_name
 from ckpt_viz.object_graph.graph import Graph
 
 _INDEX = re.compile(r"(?:layer-|layer_with_weights-|)(\d{1,9})")
@@ -19,13 +19,14 @@ _SPELLED = {"weights": "kernel", "biases": "bias", "depthwise_weights": "kernel"
 
 
 def canonical(label: str) -> str:
-    """Return a local name as every version of Keras spells it, "" for an index.
+    """Return a local name as every version of Keras spells it, "" if no person chose it.
 
     >>> canonical("_kernel"), canonical("biases"), canonical("layer-3")
     ('kernel', 'bias', '')
     """
     public = local_name(label)
-    return "" if _INDEX.fullmatch(public) else _SPELLED.get(public, public)
+    is_counted = label in OF_KERAS_3 or _INDEX.fullmatch(public)
+    return "" if is_counted else _SPELLED.get(public, public)
 
 
 def index_of(label: str) -> int | None:
@@ -64,6 +65,15 @@ def are_related(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
     left = {word for name in ours for word in words(name)}
     right = {word for name in theirs for word in words(name)}
     return bool(left & right) or any(_begins(a, b) for a in left for b in right)
+
+
+def begin_alike(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+    """Return whether a name of one set is the beginning of a name of the other.
+
+    >>> begin_alike({"q_network"}, {"q_net"}), begin_alike({"target_network"}, {"q_net"})
+    (True, False)
+    """
+    return any(_begins(name, other) for name in ours for other in theirs)
 
 
 def _have_other_numbers(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:

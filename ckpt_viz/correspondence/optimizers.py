@@ -35,9 +35,9 @@ class Optimizers:
         free = self.paired.free(*free)
         if len(free[0]) == len(free[1]) == 1:
             self.paired.add(free[0][0], free[1][0], Certainty.LIKELY, Evidence.ALONE)
-        for x in self.ours:
-            if x in self.paired.by_node:
-                self._values(x, self.paired.by_node[x].obj)
+        for pair in list(self.paired.by_node.values()):
+            if self.saved.nodes[pair.node].role is Role.OPTIMIZER:
+                self._values(pair.node, pair.obj)
 
     def _votes(self) -> Counter[tuple[int, int]]:
         owners: dict[int, set[int]] = defaultdict(set)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from ckpt_viz.correspondence.descriptions import Described
+from ckpt_viz.correspondence.descriptions import Bag, Described
 from ckpt_viz.correspondence.names import are_related
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 
@@ -28,11 +28,17 @@ class PairedItems:
         if x in self.by_node or y in self.node_of:
             return
         if self._are_holders(x, y) and self._differ_in_depth(x, y):
-            x, y = self._at_one_level(x, y)
-        self.by_node[x] = Pair(x, y, certainty, evidence)
-        self.node_of[y] = x
+            x, y = self._at_one_level(x, y, certainty, evidence)
+        if self._are_holders(x, y):
+            x, y = self._layer_in(self.saved, x, y), self._layer_in(self.live, y, x)
+        self._record(x, y, certainty, evidence)
         if self._are_holders(x, y):
             self.queue.append((x, y))
+
+    def _record(self, x: int, y: int, certainty: Certainty, evidence: Evidence) -> None:
+        if x not in self.by_node and y not in self.node_of:
+            self.by_node[x] = Pair(x, y, certainty, evidence)
+            self.node_of[y] = x
 
     def free(self, xs: Iterable[int], ys: Iterable[int]) -> tuple[list[int], list[int]]:
         """Return the items of each side that have no counterpart."""
@@ -46,17 +52,59 @@ class PairedItems:
     def _differ_in_depth(self, x: int, y: int) -> bool:
         return len(self.saved.items.chain[x]) != len(self.live.items.chain[y])
 
-    def _at_one_level(self, x: int, y: int) -> tuple[int, int]:
-        """Return both items; where one alone is a chain, the child that ends as the chain does."""
-        ours, theirs = self.saved.labels[x], self.live.labels[y]
-        free = self.free(self.saved.items.children[x], self.live.items.children[y])
-        for child in free[0]:
-            if self.saved.labels[child] & theirs - ours and not self.saved.items.is_unit(child):
-                return child, y
-        for child in free[1]:
-            if self.live.labels[child] & ours - theirs and not self.live.items.is_unit(child):
-                return x, child
-        return x, y
+    def _at_one_level(
+        self, x: int, y: int, certainty: Certainty, evidence: Evidence
+    ) -> tuple[int, int]:
+        """Return both items, or one with a child of the other, where one alone is a chain.
+
+        The child's holder belongs to the node above the end of the chain.
+        What a plain restore binds comes first, then equal content, then a child that is named as
+        the end of the chain, then a child of equal content.
+        """
+        ours, theirs = self.free(self.saved.items.children[x], self.live.items.children[y])
+        left, right = [(child, y) for child in ours], [(x, child) for child in theirs]
+        held = [b for b in (*left, *right) if self._are_holders(*b) and self.common(*b)]
+        bound = (both for both in held if self.bound.get(both[0]) == both[1])
+        level = next(bound, None) or ((x, y) if self.are_equal(x, y) else None)
+        names = self.saved.labels[x], self.live.labels[y]
+        named = (both for both in held if self._ends_as_chain(both, (x, y), names))
+        equal = (both for both in held if self.are_equal(*both))
+        both = level or next(named, None) or next(equal, (x, y))
+        if both[0] != x:
+            self._record_above(x, self.live.items.chain[y][:-1], certainty, evidence)
+        elif both[1] != y:
+            for node in self.saved.items.chain[x][:-1]:
+                if self.bound.get(node, y) == y:
+                    self._record(node, y, certainty, evidence)
+        return both
+
+    def _record_above(
+        self, x: int, chain: Sequence[int], certainty: Certainty, evidence: Evidence
+    ) -> None:
+        """Pair an item with the node of a chain that a plain restore binds to it, or the last."""
+        if chain:
+            bound = self.bound.get(x, chain[-1])
+            self._record(x, bound if bound in chain else chain[-1], certainty, evidence)
+
+    def _ends_as_chain(
+        self, both: tuple[int, int], chains: tuple[int, int], names: tuple[set[str], set[str]]
+    ) -> bool:
+        (x, y), (ours, theirs) = both, names
+        if x != chains[0]:
+            is_named = bool(self.saved.labels[x] & theirs - ours)
+            return is_named and not self.saved.items.is_unit(x)
+        return bool(self.live.labels[y] & ours - theirs) and not self.live.items.is_unit(y)
+
+    def _layer_in(self, side: Described, item: int, layer: int) -> int:
+        """Return the child of an item that is the layer on the other side; else the item."""
+        other = self.live if side is self.saved else self.saved
+        taken = self.by_node if side is self.saved else self.node_of
+        if side.items.is_unit(item) or not other.items.is_unit(layer):
+            return item
+        for child in side.items.children[item]:
+            if side.content[child] == other.content[layer] and child not in taken:
+                return child
+        return item
 
     # --- questions about two items
 
@@ -102,18 +150,29 @@ class PairedItems:
         is_decided = x in self.by_node or y in self.node_of
         return not is_decided and self.saved.items.is_unit(x)
 
-    def fit_as_roots(self) -> bool:
-        """Return whether both roots are at one level: neither has a level more than the other."""
-        x, y = self.saved.items.root, self.live.items.root
-        total = self.common(x, y)
-        inside_saved = self._holds_all(self.saved, x, lambda child: self.common(child, y) == total)
-        inside_live = self._holds_all(self.live, y, lambda child: self.common(x, child) == total)
-        return inside_saved == inside_live
+    def roots_inside(self) -> tuple[bool, bool]:
+        """Return for each side whether only a child of its root has what both have in common.
 
-    @staticmethod
-    def _holds_all(side: Described, item: int, has_all: Callable[[int], bool]) -> bool:
-        children = side.items.children[item]
-        return any(has_all(child) for child in children if side.items.children[child])
+        Where parts of one name have values in common, the roots are at one level.
+        """
+        x, y = self.saved.items.root, self.live.items.root
+        wanted = self.saved.bag(x) & self.live.bag(y)
+        if not wanted:
+            return False, False
+        owners = {n: item for item, chain in self.live.items.chain.items() for n in chain}
+        tops = ((c, self.saved.items.chain[c][0]) for c in self.saved.items.children[x])
+        below = ((child, owners.get(self.bound.get(top, -1))) for child, top in tops)
+        if any(self.common(child, other) for child, other in below if other is not None):
+            return False, False
+        return _is_inside(self.saved, x, wanted), _is_inside(self.live, y, wanted)
+
+
+def _is_inside(side: Described, root: int, wanted: Bag) -> bool:
+    total = (side.bag(root) & wanted).total()
+    holders = [child for child in side.items.children[root] if side.items.children[child]]
+    holding = [child for child in holders if (side.bag(child) & wanted).total() == total]
+    beside = (side.bag(root) - side.bag(holding[0])) & wanted if holding else Bag()
+    return bool(holding) and (len(holding) > 1 or beside.total() < total)
 
 
 def lists_of_children(paired: PairedItems, pair: Pair) -> tuple[Sequence[int], Sequence[int]]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ckpt_viz.correspondence.alignment import Score, align, longest_increasing, unique
 from ckpt_viz.correspondence.descriptions import Described
+from ckpt_viz.correspondence.names import begin_alike
 from ckpt_viz.correspondence.pairing import PairedItems
 from ckpt_viz.mapping.pairs import Certainty, Evidence, weakest
 
@@ -21,6 +22,7 @@ _MOST_RELATED = 40_000  # compared names of equal items
 # Worth of evidence.
 _STRONG, _LABEL, _INNER, _CONTENT = 8.0, 4.0, 6.0, 4.0
 _CONTRADICTED, _RELATED, _COUNTED, _BOUND, _NUMBERED = 3.0, 2.0, 1.0, 0.5, 0.25
+_BEGINNING = 0.5
 _MOSTLY = 0.5  # similarity of items that may be one
 
 Items = Sequence[int]
@@ -91,8 +93,18 @@ class Siblings:
             return False
         if vote.told != {_INSIDE}:
             return True
+        if self._are_renamed(vote.node, vote.obj) and not self.paired.may_be_renamed:
+            return False
         names_alone = vote.worth - _CONTENT * vote.similarity
         return not any(units) and vote.similarity > 0 and (names_alone >= 1 or is_similar)
+
+    def _are_renamed(self, x: int, y: int) -> bool:
+        """Return whether two items of other content have other local names."""
+        ours, theirs = self.saved.labels[x], self.live.labels[y]
+        return bool(ours and theirs and not ours & theirs) and not self.paired.are_equal(x, y)
+
+    def _may_have_other_names(self, x: int, y: int) -> bool:
+        return self.paired.may_be_renamed or self.paired.are_related(x, y)
 
     # --- content and order
 
@@ -120,22 +132,38 @@ class Siblings:
                 self._gap(ours, theirs, limit)
 
     def _gap(self, xs: Items, ys: Items, limit: Certainty) -> None:
-        pairs = align(xs, ys, self._worth_in_gap(xs, ys))
-        is_whole = len(pairs) == len(xs) == len(ys)
+        worth = self._worth_in_gap(xs, ys)
+        pairs = align(xs, ys, worth)
+        places = dict(zip(xs, ys, strict=False))
+        is_whole = len(xs) == len(ys) and all(places[x] == y for x, y in pairs)
         counts = Counter(map(self.saved.content.get, xs)), Counter(map(self.live.content.get, ys))
         for x, y in pairs:
             is_even = counts[0][self.saved.content[x]] == counts[1][self.live.content[y]]
             sure = self._is_sure_in_order(x, y, is_even=is_even, is_whole=is_whole)
-            is_holder = bool(self.saved.items.children[x])
-            is_told = (is_holder and self.paired.are_related(x, y)) or len(xs) == len(ys) == 1
-            is_told = is_told and self._is_exact_or_free(x, y)
-            certainty = Certainty.LIKELY if sure or is_told else Certainty.GUESS
+            is_told = sure or (self._is_exact_or_free(x, y) and self._is_told(x, y, xs, ys, worth))
+            certainty = Certainty.LIKELY if is_told else Certainty.GUESS
             self.paired.add(x, y, weakest(limit, certainty), Evidence.ORDER)
+
+    def _is_told(self, x: int, y: int, xs: Items, ys: Items, worth: Score) -> bool:
+        """Return whether names speak for a pair, and for no other pair of both items."""
+        if len(xs) == len(ys) == 1:
+            return True
+        if len(xs) * len(ys) > _MOST_RELATED or not self.saved.items.children[x]:
+            return False
+        least = worth(x, y)
+        rivals = [worth(x, other) for other in ys if other != y]
+        rivals += [worth(other, y) for other in xs if other != x]
+        return self.paired.are_related(x, y) and all(rival < least for rival in rivals)
 
     def _is_sure_in_order(self, x: int, y: int, *, is_even: bool, is_whole: bool) -> bool:
         if self.paired.are_equal(x, y):
-            return is_even
+            return (is_even or is_whole) and self._are_named_alike(x, y)
         return is_whole and not self.paired.contradict(x, y)
+
+    def _are_named_alike(self, x: int, y: int) -> bool:
+        """Return whether a person gave two items names that agree, or none to either."""
+        ours, theirs = self.saved.labels[x], self.live.labels[y]
+        return bool(ours & theirs) or not (ours or theirs) or self._have_one_full_name(x, y)
 
     def _is_exact_or_free(self, x: int, y: int) -> bool:
         return self.paired.are_equal(x, y) or not self.paired.contradict(x, y)
@@ -172,12 +200,13 @@ class Siblings:
         similarity = self.paired.similarity(x, y)
         if not self._may_align(x, y, similarity, is_contradicted=is_contradicted):
             return 0.0
-        return _CONTENT * similarity - is_contradicted + _RELATED * self.paired.are_related(x, y)
+        worth = _CONTENT * similarity - is_contradicted + _RELATED * self.paired.are_related(x, y)
+        return worth + _BEGINNING * begin_alike(self.saved.names(x), self.live.names(y))
 
     def _have_one_full_name(self, x: int, y: int) -> bool:
-        """Return whether two values have equal full names, even if Keras counts them."""
-        full_name = self.saved.full_name.get(x)
-        return bool(full_name) and full_name == self.live.full_name.get(y)
+        """Return whether two values have equal full names with a scope, even a counted one."""
+        full_name = self.saved.full_name.get(x, "")
+        return "/" in full_name and full_name == self.live.full_name.get(y)
 
     def _may_align(self, x: int, y: int, similarity: float, *, is_contradicted: bool) -> bool:
         if not self.saved.items.children[x]:
@@ -185,6 +214,8 @@ class Siblings:
             return similarity > 0 and (ours == theirs or not ours or not theirs)
         if self.paired.are_equal(x, y):
             return True
+        if self._are_renamed(x, y) and not self._may_have_other_names(x, y):
+            return False
         is_unit = self.saved.items.is_unit(x)
         if is_contradicted or similarity < _MOSTLY or is_unit != self.live.items.is_unit(y):
             return False

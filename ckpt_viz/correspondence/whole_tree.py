@@ -39,6 +39,9 @@ class WholeTree:
         self._opened()
         self._moved(Leaves.NAMED)
         self._renamed_in_place()
+        self._by_plain_restore()
+        self._holders()
+        self._beside_roots()
         self._moved(Leaves.ALL)
         self._by_plain_restore()
         self._holders()
@@ -53,12 +56,13 @@ class WholeTree:
 
     def _roots(self) -> None:
         x, y = self.saved.items.root, self.live.items.root
-        if x in self.paired.by_node:
-            return self._settle()
-        if self.paired.fit_as_roots():
+        is_deeper = self.paired.roots_inside()
+        if is_deeper[0] == is_deeper[1]:
             self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
         else:
-            self._match_and_open([x], [y], Certainty.CERTAIN)
+            ours = self.saved.items.children[x] if is_deeper[0] else [x]
+            theirs = self.live.items.children[y] if is_deeper[1] else [y]
+            self._match_and_open(ours, theirs, Certainty.CERTAIN)
         self._settle()
 
     def _pairs(self) -> list[Pair]:
@@ -136,6 +140,18 @@ class WholeTree:
             self._open(*lists_of_children(self.paired, pair), pair.certainty)
             self._settle()
 
+    def _beside_roots(self) -> None:
+        """Match what is beside the counterpart of a root: a checkpoint tracks it at its root."""
+        x, y = self.saved.items.root, self.live.items.root
+        pair, node = self.paired.by_node.get(x), self.paired.node_of.get(y)
+        if pair is not None and pair.obj != y:
+            beside = self.live.items.children[self.live.items.parent[pair.obj]]
+            self.siblings.match(self.saved.items.children[x], beside, Certainty.LIKELY)
+        elif node is not None and node != x:
+            beside = self.saved.items.children[self.saved.items.parent[node]]
+            self.siblings.match(beside, self.live.items.children[y], Certainty.LIKELY)
+        self._settle()
+
     def _renamed_in_place(self) -> None:
         """Match once more, now also against the names: what was renamed in its place."""
         self.paired.may_be_renamed = True
@@ -195,8 +211,11 @@ class WholeTree:
         if above.obj != self.live.items.parent[y] or self.paired.contradict(x, y):
             return False
         value = self.saved.items.value[x]
-        fits = value is not None and value == self.live.items.value[y]
-        return fits or bool(self.saved.kinds(x) & self.live.kinds(y))
+        if value is not None and value == self.live.items.value[y]:
+            return True
+        if self.saved.kinds(x) & self.live.kinds(y):
+            return True
+        return self.saved.values(x) == self.live.values(y) != []
 
     def _holders(self) -> None:
         """Pair free items with what holds the counterparts of their children."""
@@ -205,6 +224,8 @@ class WholeTree:
                 votes = self._votes_of_children(x)
                 if votes:
                     y = max(votes, key=votes.__getitem__)
+                    bound = self.paired.bound.get(x, y)
+                    y = bound if bound in self.live.items.chain[y] else y
                     self.paired.add(x, y, Certainty.LIKELY, Evidence.WITHIN)
         self.paired.queue.clear()
 
@@ -220,6 +241,8 @@ class WholeTree:
             ours = self.saved.items.chain.get(pair.node, [pair.node])
             theirs = self.live.items.chain.get(pair.obj, [pair.obj])
             for x, y in zip(reversed(ours[:-1]), reversed(theirs[:-1]), strict=False):
+                bound = self.paired.bound.get(x, y)
+                y = bound if bound in theirs[:-1] else y
                 self.paired.add(x, y, pair.certainty, Evidence.WITHIN)
         self.paired.queue.clear()
 

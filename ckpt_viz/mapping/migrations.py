@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+OF_KERAS_3 = frozenset({"_functional", "_operations", "_layers"})  # local names of containers
 _LOCAL_NAMES = {
     "iterations": ("iter",),
     "kernel": ("depthwise_kernel",),  # of a DepthwiseConv2D
