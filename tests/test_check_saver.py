@@ -153,6 +153,7 @@ def test_partial_saver_leaves_the_rest_of_the_file(tmp_path: Path) -> None:
     assert (leftover.kind, leftover.saved) == ("leftover", "b")
 
 
+@pytest.mark.parametrize("by_dict", [False, True])
 @pytest.mark.parametrize(
     ("saved", "now", "why"),
     [
@@ -162,40 +163,67 @@ def test_partial_saver_leaves_the_rest_of_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_another_scope_is_one_finding_whose_code_restores_all(
-    saved: str, now: str, why: str, tmp_path: Path
+    saved: str, now: str, why: str, by_dict: bool, tmp_path: Path
 ) -> None:
-    import tensorflow as tf
-
     shapes: Shapes = {"a/kernel": [2, 3], "a/bias": [3], "b/kernel": [2, 4], "b/bias": [4]}
     prefix = _saved(tmp_path, {f"{saved}{name}": shape for name, shape in shapes.items()})
 
     def moved() -> Any:
-        _variables({f"{now}{name}": shape for name, shape in shapes.items()})
-        return _saver()
+        names = [f"{now}{name}" for name in shapes]
+        if not by_dict:
+            _variables(dict(zip(names, shapes.values(), strict=True)))
+            return _saver()
+        variables = _variables({f"x{i}": shape for i, shape in enumerate(shapes.values())})
+        return _saver(dict(zip(names, variables, strict=True)))
 
-    check = _compare(moved, prefix)
-    (finding,) = check.findings
+    (finding,) = _restored_by_the_code(moved, prefix)
     assert finding.why == f"{why} (4 variables)."
     assert finding.change.kind == "scope_changed" and len(finding.explains) == 4
-    code = finding.remedy.removeprefix("Restore with ").removesuffix(".")
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        moved()
-        variables = tf.compat.v1.global_variables()
-        eval(code, {"tf": tf, "variables": variables}).restore(session, prefix)
-        assert all(value.all() for value in session.run(variables))
 
 
 def test_the_code_for_another_scope_leaves_other_names_alone(tmp_path: Path) -> None:
-    import tensorflow as tf
-
     prefix = _saved(tmp_path, {"a/kernel": [2, 3], "a/bias": [3], "step": [1]})
     now: Shapes = {"net/a/kernel": [2, 3], "net/a/bias": [3], "step": [1]}
+
+    def moved() -> Any:
+        _variables(now)
+        return _saver()
+
+    assert len(_restored_by_the_code(moved, prefix)) == 1
+
+
+@pytest.mark.parametrize("beside", ["net/step", "lost", "step"])
+def test_a_changed_scope_has_no_code_that_would_fail(beside: str, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    shapes: Shapes = {"a/kernel": [2, 3], "a/bias": [3]}
+    prefix = _saved(tmp_path, {**shapes, "net/step": [1], "step": [1]})
+
+    def moved() -> Any:
+        _variables({f"net/{name}": shape for name, shape in shapes.items()})
+        _variables({beside: [7] if beside == "lost" else [1]})
+        saver = _saver()
+        if beside != "step":
+            return saver
+        meta = saver.export_meta_graph()
+        return tf.compat.v1.train.import_meta_graph(meta, clear_devices=True)
+
+    remedies = [one.remedy for one in _compare(moved, prefix).findings]
+    assert any("from each name in the file" in remedy for remedy in remedies)
+    assert not any("Saver({" in remedy for remedy in remedies)
+
+
+def _restored_by_the_code(make: Callable[[], Any], prefix: str) -> Any:
+    """Execute the code of the only finding, and return the findings."""
+    import tensorflow as tf
+
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        variables = _variables(now)
-        (finding,) = cv.check(_saver(), prefix).findings
-        code = finding.remedy.removeprefix("Restore with ").removesuffix(".")
-        eval(code, {"tf": tf, "variables": variables}).restore(session, prefix)
-        assert all(value.all() for value in session.run(variables))
+        live = make()
+        (finding,) = findings = cv.check(live, prefix).findings
+        code = finding.remedy.removeprefix("Restore with ").partition(", where ")[0]
+        eval(code, {"tf": tf, "live": live}).restore(session, prefix)
+        assert all(value.all() for value in session.run(tf.compat.v1.global_variables()))
+    return findings
 
 
 def test_renaming_saver_reads_by_its_own_names(tmp_path: Path) -> None:

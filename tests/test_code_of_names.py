@@ -180,10 +180,11 @@ def test_a_saver_is_told_scopes_of_any_name(tmp_path: Path) -> None:
         path = tf.compat.v1.train.Saver().save(session, str(tmp_path / "ckpt"))
     with tf.Graph().as_default():
         variables = [tf.compat.v1.get_variable(name, [2], use_resource=True) for name in "xy"]
-        found = cv.check(tf.compat.v1.train.Saver(variables), path)
+        live = tf.compat.v1.train.Saver(variables)
+        found = cv.check(live, path)
         (remedy,) = [one.remedy for one in found.findings if "Saver({" in one.remedy]
-        code = remedy.partition(" with ")[2].removesuffix(".")
-        saver = eval(code, {"tf": tf, "variables": variables})
+        code = remedy.partition(" with ")[2].partition(", where ")[0]
+        saver = eval(code, {"tf": tf, "live": live})
         assert {*saver._var_list} == {f"{scope}/x", f"{scope}/y"}
 
 

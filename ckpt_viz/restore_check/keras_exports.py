@@ -10,8 +10,7 @@ from ckpt_viz.mapping.full_names import without_number
 from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.objects_in_code import expression_of
-from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables
+from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables, to_code
 from ckpt_viz.text import listed
 
 # Live nodes, None for a variable that is not in the graph, such as a seed's.
@@ -33,16 +32,15 @@ def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | N
         names = listed([case.live.name(model) for model in models])
         return f"{_SAVE}; find out which model was exported: {names} fit equally well.", None
     for model, objects in models.items():
+        skeleton = Skeleton(children={"variables": Variables(model)})
         try:
-            place = expression_of(case.live, model)
+            code = f"{to_code(skeleton, case.live)}.restore(path)"
         except SourceError:  # no expression leads to the model
             break
-        code = "tf.train.Checkpoint(variables=model.variables).restore(path)"
         remedy = (
-            f"{_SAVE}; to restore the export by order, call {code}, where model is "
-            f"{place} and live is the checked object."
+            f"{_SAVE}; to restore the export by order, call {code}, where live is the checked "
+            "object."
         )
-        skeleton = Skeleton(children={"variables": Variables(model)})
         pairs = {node: obj for node, obj in zip(nodes, objects, strict=True) if obj is not None}
         return f"{_SAVE}.", Trial(skeleton, "restore", pairs, remedy)
     return f"{_SAVE}.", None

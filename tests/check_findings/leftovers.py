@@ -934,7 +934,7 @@ def _listed(path: str, keras: Any) -> Pair:
 EXPORTED = "Keras' export() stored"
 
 
-@shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "variables=model.variables")
+@shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "Checkpoint(variables=live")
 def model_that_keras_3_exported(at: Path) -> Pair:
     return _exported(at, keras_3())
 

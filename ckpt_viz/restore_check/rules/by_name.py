@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from difflib import SequenceMatcher
 
 from ckpt_viz.changes.change import Change, ChangeKind
 from ckpt_viz.changes.edges import changed_scope
 from ckpt_viz.changes.sentences import scope_sentence
+from ckpt_viz.expressions import quoted
+from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
@@ -33,7 +36,10 @@ from ckpt_viz.text import count, listed, shape_words
 _MAX_NAMED = 5
 _MAX_COMPARED = 20  # names with the same last part
 _ALIKE = 0.6
-_BY_SAVER = "Restore with tf.compat.v1.train.Saver({name_in_file: variable})."
+_BY_SAVER = (
+    "Restore with a tf.compat.v1.train.Saver that has a dict: from each name in the file to its "
+    "variable."
+)
 
 
 def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
@@ -166,7 +172,7 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
             (),
             (obj,),
         )
-    yield from _by_scopes(run, findings, is_whole=not trace.bound)
+    yield from _by_scopes(run, findings, trace)
 
 
 def _remedy(run: DryRun) -> str:
@@ -190,12 +196,9 @@ _Wanted = tuple[int, str]  # an object, and a name that the file lacks
 
 
 def _by_scopes(
-    run: DryRun, findings: Mapping[_Wanted, Finding], *, is_whole: bool
+    run: DryRun, findings: Mapping[_Wanted, Finding], trace: NameTrace
 ) -> Iterator[Finding]:
-    """Yield the findings; those of several names whose scope has changed as one that explains them.
-
-    `is_whole` says that the restore finds none of the names.
-    """
+    """Yield the findings; those whose scope has changed in the same way as one."""
     scopes = {
         one: changed_scope(finding.saved, one[1])
         for one, finding in findings.items()
@@ -211,13 +214,13 @@ def _by_scopes(
         if scope is None or len(group) < 2:
             yield finding
         elif finding is group[0]:
-            is_every = is_whole and len(group) == len(findings)
+            moved = {name for obj, name in findings if scopes.get((obj, name)) == scope}
             is_saver = isinstance(run.outcome, SaverOutcome)
             change = _change_of(scope, group)
             yield replace(
                 finding,
                 why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
-                remedy=_saver_of(*scope, is_every=is_every) if is_saver else _by_fix(run),
+                remedy=_saver_of(run, trace, scope, moved) if is_saver else _by_fix(run),
                 objects=change.objects,
                 change=change,
                 explains=tuple(group),
@@ -237,18 +240,28 @@ def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
     )
 
 
-def _saver_of(old: str, new: str, *, is_every: bool) -> str:
-    """Return the remedy for a Saver whose names have another scope than those in the file.
+def _saver_of(
+    run: DryRun, trace: NameTrace, scope: tuple[str, str], moved: AbstractSet[str]
+) -> str:
+    """Return the remedy for a Saver with `moved` names in another scope than those in the file.
 
-    Other names keep theirs, but only if they lose a scope that they do not have.
+    The remedy has code only if that code restores every variable of the Saver.
     """
-    name = "v.name.split(':')[0]"
-    if new and (is_every or not old):
-        name += f".removeprefix({f'{new}/'!r})"
-    if old and not is_every:
+    old, new = (f"{name}/" if name else "" for name in scope)
+    kept = {step.name for step in trace.steps} - moved
+    lost = {name for names in trace.unused.values() for name in names} - moved
+    variables = tf_private.given_variables(run.live.source)  # none if it comes from a MetaGraph
+    if not variables or lost or (old and kept) or any(name.startswith(new) for name in kept):
         return _BY_SAVER
-    name = f"{f'{old}/'!r} + {name}" if old else name
-    return f"Restore with tf.compat.v1.train.Saver({{{name}: v for v in variables}})."
+    is_dict = isinstance(variables, Mapping)
+    name = "name" if is_dict else "v.name.split(':')[0]"
+    renamed = f"{name}.removeprefix({quoted(new)})" if new else name
+    renamed = f"{quoted(old)} + {renamed}" if old else renamed
+    each = "name, v in live._var_list.items()" if is_dict else "v in live._var_list"
+    return (
+        f"Restore with tf.compat.v1.train.Saver({{{renamed}: v for {each}}}), where live is the "
+        "checked Saver."
+    )
 
 
 def _without_any(run: DryRun, lost: Sequence[_Wanted], is_raised: bool) -> Finding:
