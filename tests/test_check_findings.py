@@ -6,6 +6,7 @@ of a row, a law of its kind verifies the claim, after a real restore into a new 
 
 from __future__ import annotations
 
+import ast
 import re
 import signal
 import subprocess
@@ -97,6 +98,8 @@ def test_findings(row: Row, tmp_path: Path) -> None:
         assert _is_one_sentence(finding.why), finding.why
         assert _is_one_sentence(finding.remedy), finding.remedy
         assert [*faults_in(finding.why, quoted), *faults_in(finding.remedy)] == []
+        assert finding.code in finding.remedy
+        assert not finding.code or _free_names(finding.code) <= {"tf", "live", "path"}
     assert [*unkept(check)] == []
     assert misspelled_shapes(check) == []
     if row.shows is not None and pair.fixed is not None:
@@ -107,6 +110,13 @@ def test_findings(row: Row, tmp_path: Path) -> None:
     _assert_agreement(check, real)
     for finding in told(check):
         ask(finding, real)
+
+
+def _free_names(code: str) -> set[str]:
+    """Return the names that an expression takes from the program around it."""
+    names = [one for one in ast.walk(ast.parse(code, mode="eval")) if isinstance(one, ast.Name)]
+    bound = {one.id for one in names if isinstance(one.ctx, ast.Store)}
+    return {one.id for one in names} - bound
 
 
 def _assert_fixed(row: Row, pair: Pair, fixed: Pair) -> None:

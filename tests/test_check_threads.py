@@ -288,8 +288,9 @@ def test_call_for_a_wrapped_optimizer_restores_all_of_the_model(
 
     path, make = pair(tmp_path)
     live = make()
-    call, _, _ = cv.check(live, path).findings[0].remedy.removeprefix("Call ").partition(", where")
-    eval(call, {"tf": tf, "live": live, "path": path}).expect_partial()
+    eval(
+        cv.check(live, path).findings[0].code, {"tf": tf, "live": live, "path": path}
+    ).expect_partial()
     stored = tf.train.load_checkpoint(path)
     for node in cv.graph(live.model).nodes:
         for attribute in node.attributes:

@@ -203,7 +203,8 @@ def _wide(count: int) -> ObjectGraph:
 
 
 def test_json_has_what_calls_for_a_look_and_counts_the_rest() -> None:
-    problem = Problem(Severity.ERROR, "shape", (3,), "(root).a", None, "Why.", "What.")
+    code = "restored = tf.train.Checkpoint()"
+    problem = Problem(Severity.ERROR, "shape", (3,), "(root).a", None, "Why.", "What.", code=code)
     marked = {3: Mark(State.SHAPE, "8 ≠ 9", "(root).a"), 0: Mark(State.PLAIN)}
     assert plan_json(_check(marked, (problem,)), notes=["a note"]) == {
         "version": 1,
@@ -222,6 +223,7 @@ def test_json_has_what_calls_for_a_look_and_counts_the_rest() -> None:
                 "live": None,
                 "why": "Why.",
                 "remedy": "What.",
+                "code": "restored = tf.train.Checkpoint()",
                 "nodes": [3],
                 "lead": None,
             }

@@ -77,8 +77,9 @@ class Problem:
 
     `nodes` are all the nodes it is about; the explorer shows it at the first. `nodes` is empty if
     the problem is about the whole comparison. `saved` and `live` are names on the two sides (of a
-    diff: in a and in b); `why` and `remedy` are one sentence each. `lead` is the place, among all
-    problems, of the one that tells of the change behind this one: it may be its own.
+    diff: in a and in b); `why` and `remedy` are one sentence each. `code` is what the remedy says
+    to run, "" for none. `lead` is the place, among all problems, of the one that tells of the
+    change behind this one: it may be its own.
     """
 
     severity: Severity
@@ -89,6 +90,7 @@ class Problem:
     why: str
     remedy: str
     lead: int | None = None
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "live": problem.live,
         "why": problem.why,
         "remedy": problem.remedy,
+        "code": problem.code or None,
         "nodes": list(problem.nodes),
         "lead": problem.lead,
     }

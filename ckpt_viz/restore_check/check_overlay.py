@@ -309,4 +309,5 @@ def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Proble
         finding.live and readable(finding.live),
         readable(finding.why),
         readable(finding.remedy),
+        code=finding.code,
     )

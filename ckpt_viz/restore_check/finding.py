@@ -115,7 +115,8 @@ class Finding:
     """One thing to know about a restore, and what to do about it.
 
     `saved` and `live` are the names of the nodes that it is about, None for a side that it does not
-    concern. `why` and `remedy` are one sentence each. `nodes` are all the saved nodes that it is
+    concern. `why` and `remedy` are one sentence each. `code` is what the remedy says to run,
+    with `live` for the checked object; "" for none. `nodes` are all the saved nodes that it is
     about, and `objects` all the live ones, by id; `saved` and `live` name the first of each.
     `trial` is a remedy with code that has not been run dry yet: `find_all` either uses it as the
     `remedy` or drops it. `change` is what happened to the program, if that is the cause, and
@@ -133,6 +134,7 @@ class Finding:
     trial: Trial | None = field(default=None, repr=False, compare=False)
     change: Change | None = field(default=None, repr=False)
     explains: tuple[Finding, ...] = ()
+    code: str = ""
 
     def all(self) -> Iterator[Finding]:
         """Yield the finding and those that it explains."""

@@ -55,7 +55,6 @@ _OF_THE_SET = (
     *(ChangeKind.INSERTED, ChangeKind.REMOVED, ChangeKind.REORDERED, ChangeKind.NEW),
     *(ChangeKind.GONE, ChangeKind.RESHAPED, ChangeKind.MOVED, ChangeKind.CONTAINER_CHANGED),
 )
-_CODE = "Call tf.train.Checkpoint("  # a remedy that was run dry
 _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 _OF_ONE_SIDE = frozenset({ChangeKind.RESHAPED, ChangeKind.NEW, ChangeKind.GONE})
 
@@ -213,35 +212,38 @@ class _Folder:
         if len(same) == 1:
             rest = tuple(one for one in ones if one is not same[0])
             severity = min((one.severity for one in ones), key=_SEVERITIES.__getitem__)
-            remedy = self._remedy_of(same[0], change)
-            return replace(same[0], severity=severity, remedy=remedy, change=change, explains=rest)
+            head = self._with_remedy(same[0], change)
+            return replace(head, severity=severity, change=change, explains=rest)
         case = self.case
         severity = min(
             (one.severity for one in ones),
             key=_SEVERITIES.__getitem__,
             default=case.severity(change.nodes, change.objects),
         )
+        called = self._called(change, ones)
         return Finding(
             severity,
             _kind_of(change, ones),
             change.saved,
             change.live,
             _why(change),
-            self._call_of(change, ones) or self._remedy(change),
+            called.remedy if called is not None else self._remedy(change),
             change.nodes,
             change.objects,
             change=change,
             explains=tuple(ones),
+            code=called.code if called is not None else "",
         )
 
-    def _remedy_of(self, same: Finding, change: Change) -> str:
-        """Return a finding's own remedy; state that the fix can move needs no other optimizer."""
+    def _with_remedy(self, same: Finding, change: Change) -> Finding:
+        """Return a finding with its own remedy; state that the fix can move has the fix."""
         if same.kind is Kind.OPTIMIZER_GENERATION:
             saved = self.case.saved.nodes
             fixed = self.case.fixed.intersection(change.nodes)
             moved = sum(saved[node].slot is not None for node in fixed)
-            return _of_state(moved, self.case.run.wording) if moved else same.remedy
-        return same.remedy
+            if moved:
+                return replace(same, remedy=_of_state(moved, self.case.run.wording), code="")
+        return same
 
     def _remedy(self, change: Change) -> str:
         """Return what to do about a change; what it calls the fix has values of the change."""
@@ -272,11 +274,10 @@ class _Folder:
             return f"Restore the rest with {wording.fix}"
         return f"Restore the rest with {wording.fix_guesses}" if self.case.guessed else ""
 
-    def _call_of(self, change: Change, ones: Sequence[Finding]) -> str:
-        """Return the remedy that restores all values of a change by one call; "" if none does."""
+    def _called(self, change: Change, ones: Sequence[Finding]) -> Finding | None:
+        """Return the finding whose code restores all values of a change; None if none does."""
         valued = {node for node in change.nodes if has_value(self.case.saved.nodes[node])}
-        calls = (one for one in ones if one.remedy.startswith(_CODE))
-        return next((one.remedy for one in calls if valued.issubset(one.nodes)), "")
+        return next((one for one in ones if one.code and valued.issubset(one.nodes)), None)
 
     def _is_same(self, finding: Finding, change: Change, parts: tuple[set[int], set[int]]) -> bool:
         """Return whether a finding says what a change of these parts says, and of no other place.

@@ -42,7 +42,7 @@ def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | N
             "object."
         )
         pairs = {node: obj for node, obj in zip(nodes, objects, strict=True) if obj is not None}
-        return f"{_SAVE}.", Trial(skeleton, "restore", pairs, remedy)
+        return f"{_SAVE}.", Trial(skeleton, "restore", pairs, remedy, code)
     return f"{_SAVE}.", None
 
 

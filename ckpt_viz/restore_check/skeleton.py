@@ -43,14 +43,15 @@ class Skeleton:
 class Trial:
     """A remedy with code that must be run dry before it is shown.
 
-    The code makes the `skeleton` and restores it by `method`. `pairs` maps saved nodes to the live
-    objects that it has to restore.
+    The `code` makes the `skeleton` and restores it by `method`. `pairs` maps saved nodes to the
+    live objects that it has to restore. `remedy` is the sentence with the code.
     """
 
     skeleton: Skeleton
     method: str
     pairs: Mapping[int, int]
     remedy: str
+    code: str
 
 
 def skeleton_of(places: Mapping[tuple[str, ...], int]) -> Skeleton:

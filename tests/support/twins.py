@@ -8,7 +8,6 @@ variable the value of its own part, not of its twin.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tempfile
 from collections import Counter
@@ -35,8 +34,6 @@ from tests.support.programs import (
     var,
 )
 from tests.support.told import told
-
-CODE = re.compile(r"(tf\.train\.Checkpoint\(.*\))\.(restore|read)\(path\)")
 
 _LABELS = (
     ("enc", "dec"),
@@ -198,9 +195,8 @@ def tried(was: Plan, now: Plan, directory: Path) -> Iterator[Remedy]:
     checked = now.program()
     _set_apart(checked, -1000.0)
     for finding in told(cv.check(checked.live, path)):
-        call = CODE.search(finding.remedy)
-        if call is not None:
-            yield _executed(finding, call[1], call[2], path, now, values)
+        if finding.code:
+            yield _executed(finding, path, now, values)
         elif finding.kind is Kind.RENAMED:
             yield _renamed(finding, source, checked)
         elif finding.kind is Kind.ROOT_SHIFTED:
@@ -217,16 +213,13 @@ def _set_apart(program: Program, start: float) -> dict[tuple[str, ...], Any]:
     return {key: value_of(variable) for key, variable in program.variables.items()}
 
 
-def _executed(
-    finding: Finding, code: str, method: str, path: str, now: Plan, values: Mapping[Any, Any]
-) -> Remedy:
+def _executed(finding: Finding, path: str, now: Plan, values: Mapping[Any, Any]) -> Remedy:
     import tensorflow as tf
 
-    program = now.program()
+    program, code = now.program(), finding.code
     before = _set_apart(program, -1000.0)
     try:
-        made = eval(code, {"tf": tf, "live": program.live})
-        getattr(made, method)(path).expect_partial()
+        eval(code, {"tf": tf, "live": program.live, "path": path}).expect_partial()
     except Exception as error:
         return Remedy(finding, code, (f"raises {type(error).__name__}: {error}",))
     after = {key: value_of(variable) for key, variable in program.variables.items()}

@@ -216,11 +216,13 @@ def _by_scopes(
         elif finding is group[0]:
             moved = {name for obj, name in findings if scopes.get((obj, name)) == scope}
             is_saver = isinstance(run.outcome, SaverOutcome)
+            code = _saver_of(run, trace, scope, moved) if is_saver else ""
             change = _change_of(scope, group)
             yield replace(
                 finding,
                 why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
-                remedy=_saver_of(run, trace, scope, moved) if is_saver else _by_fix(run),
+                remedy=_with(code) if code else _remedy(run),
+                code=code,
                 objects=change.objects,
                 change=change,
                 explains=tuple(group),
@@ -243,25 +245,26 @@ def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
 def _saver_of(
     run: DryRun, trace: NameTrace, scope: tuple[str, str], moved: AbstractSet[str]
 ) -> str:
-    """Return the remedy for a Saver with `moved` names in another scope than those in the file.
+    """Return the code of a Saver for one with `moved` names in another scope than in the file.
 
-    The remedy has code only if that code restores every variable of the Saver.
+    It is "" unless the code restores every variable of the checked Saver.
     """
     old, new = (f"{name}/" if name else "" for name in scope)
     kept = {step.name for step in trace.steps} - moved
     lost = {name for names in trace.unused.values() for name in names} - moved
     variables = tf_private.given_variables(run.live.source)  # none if it comes from a MetaGraph
     if not variables or lost or (old and kept) or any(name.startswith(new) for name in kept):
-        return _BY_SAVER
+        return ""
     is_dict = isinstance(variables, Mapping)
     name = "name" if is_dict else "v.name.split(':')[0]"
     renamed = f"{name}.removeprefix({quoted(new)})" if new else name
     renamed = f"{quoted(old)} + {renamed}" if old else renamed
     each = "name, v in live._var_list.items()" if is_dict else "v in live._var_list"
-    return (
-        f"Restore with tf.compat.v1.train.Saver({{{renamed}: v for {each}}}), where live is the "
-        "checked Saver."
-    )
+    return f"tf.compat.v1.train.Saver({{{renamed}: v for {each}}})"
+
+
+def _with(code: str) -> str:
+    return f"Restore with {code}, where live is the checked Saver."
 
 
 def _without_any(run: DryRun, lost: Sequence[_Wanted], is_raised: bool) -> Finding:

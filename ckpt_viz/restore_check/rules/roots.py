@@ -91,9 +91,9 @@ def _trial(case: Case, shift: ShiftedGroup, method: str) -> Trial | None:
     """Return the remedy with code; None if no expression has these names."""
     skeleton = skeleton_of(shift.places)
     with suppress(SourceError):
-        call = f"{to_code(skeleton, case.live)}.{method}(path)"
-        remedy = f"Call {call}, where live is the checked object."
-        return Trial(skeleton, method, shift.values, remedy)
+        code = f"{to_code(skeleton, case.live)}.{method}(path)"
+        remedy = f"Call {code}, where live is the checked object."
+        return Trial(skeleton, method, shift.values, remedy, code)
     return None
 
 
