@@ -177,6 +177,7 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "problem_live": strings.column(problem.live for problem in problems),
         "problem_why": strings.column(problem.why for problem in problems),
         "problem_remedy": strings.column(problem.remedy or None for problem in problems),
+        "problem_code": strings.column(problem.code or None for problem in problems),
         "problem_node_count": _i4(len(problem.nodes) for problem in problems),
         "problem_node": _i4(node_id for problem in problems for node_id in problem.nodes),
         "cause_title": strings.column(cause.title for cause in causes),

@@ -206,6 +206,7 @@ const OVERLAY_COLUMNS = {
   problem_live: ["text", "problem"],
   problem_why: ["text", "problem"],
   problem_remedy: ["text", "problem"],
+  problem_code: ["text", "problem"],
   problem_node_count: ["count of problem's nodes", "problem"],
   problem_node: ["id", "problem's node"],
   cause_title: ["text", "cause"],

@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { decode, NODE_STATES, PayloadError } from "./contract";
 import { factsOf, labelOf, markOf } from "./draw/lines";
-import { codeIn, messageOf } from "./draw/remedy";
+import { messageOf } from "./draw/message";
 import { type Graph, makeGraph } from "./graph";
 import { FIXTURES, payload } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
@@ -296,7 +296,6 @@ function lookAtSides({ graph, rows, rowOf, sides }: State): void {
   }
   for (const problem of overlay.inOrder) {
     causeSign(overlay, overlay.problem(problem));
-    codeIn(overlay.problem(problem).remedy ?? "");
     messageOf(overlay, overlay.problem(problem));
   }
 }

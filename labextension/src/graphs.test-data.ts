@@ -109,7 +109,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
   const problems = comparison.problems ?? [];
   const causes: readonly (Partial<Cause> & Pick<Cause, "problems">)[] =
     comparison.causes ?? problems.map((_, index) => ({ problems: [index] }));
-  const texts = (key: "kind" | "saved" | "live" | "why" | "remedy") =>
+  const texts = (key: "kind" | "saved" | "live" | "why" | "remedy" | "code") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const overlay = makeOverlay({
     nodeCount: graph.size,
@@ -148,6 +148,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_live: texts("live"),
         problem_why: texts("why"),
         problem_remedy: texts("remedy"),
+        problem_code: texts("code"),
         problem_node_count: Int32Array.from(problems, ({ nodes }) => nodes?.length ?? 0),
         problem_node: Int32Array.from(problems.flatMap(({ nodes }) => nodes ?? [])),
         cause_title: Int32Array.from(causes, ({ title }) => place(title)),

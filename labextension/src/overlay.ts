@@ -32,6 +32,8 @@ export interface Problem {
   readonly live: string | null;
   readonly why: string;
   readonly remedy: string | null;
+  /** The code that the remedy says to run; `live` is the checked object. */
+  readonly code: string | null;
 }
 
 export interface StateCount {
@@ -305,6 +307,7 @@ function problemsOf(
       live: text("problem_live", index),
       why: text("problem_why", index) ?? "",
       remedy: text("problem_remedy", index),
+      code: text("problem_code", index),
     }),
     naming: (id: number): readonly number[] =>
       Array.from(byNode.problems.subarray(byNode.starts[id], byNode.starts[id + 1])),

@@ -45,6 +45,7 @@ from tests.support.graphs import graph, keras3_adam, named, transformer
 DIRECTORY = Path(__file__).parents[1] / "data" / "payloads"
 NONE = math.nan
 HOSTILE = "<script>alert(1)</script>\n\"'&\x00\u202e\ud800"
+CODE = "tf.train.Checkpoint(aux=live.model).restore(path)"
 
 
 def graphs() -> dict[str, ObjectGraph]:
@@ -244,6 +245,7 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "live": p.live,
                 "why": p.why,
                 "remedy": p.remedy or None,
+                "code": p.code or None,
             }
             for p in overlay.problems
         ],
@@ -366,7 +368,8 @@ def _check() -> Overlay:
             "(root).model.aux.kernel",
             None,
             "Nothing in the program takes this value.",
-            "Track a layer as (root).model.aux, or call expect_partial().",
+            f"Call {CODE}, where live is the checked object.",
+            code=CODE,
         ),
         Problem(
             Severity.FAIL,
@@ -504,7 +507,9 @@ def _hostile(overlay: Overlay) -> Overlay:
         headline=HOSTILE,
         marks=tuple(replace(mark, detail=HOSTILE, partner=HOSTILE) for mark in overlay.marks),
         problems=tuple(
-            Problem(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, HOSTILE)
+            Problem(
+                p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, HOSTILE, code=HOSTILE
+            )
             for p in overlay.problems
         ),
         verdicts=(Verdict(HOSTILE, False, HOSTILE),),

@@ -17,7 +17,7 @@ from ckpt_viz.object_graph.overlay import Explanation, Overlay, State
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.signs import STATES
 from tests.support.graphs import graph, keras3_adam, without_optimizer
-from tests.support.payload_fixtures import overlays
+from tests.support.payload_fixtures import CODE, overlays
 from tests.ui.pages import html_pages
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -79,7 +79,7 @@ def test_a_cause_a_line_and_the_evidence_are_one_state(opened: Open) -> None:
     selected = page.locator(".ckv-line.ckv-selected")
     expect(selected).to_contain_text("not used by program")
     expect(evidence).to_contain_text("Nothing in the program takes this value.")
-    expect(evidence).to_contain_text("Track a layer as (root).model.aux, or call expect_partial().")
+    expect(evidence).to_contain_text(f"Call {CODE}, where live is the checked object.")
     expect(page.locator(".ckv-node-name")).to_contain_text("(root).model.aux")
 
     # from a line to the list and the evidence,
@@ -249,7 +249,7 @@ def test_what_restores_stays_folded_and_is_counted(opened: Open) -> None:
 def test_code_of_a_remedy_can_be_copied(opened: Open) -> None:
     page = opened(overlays()["check"], permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("treeitem").filter(has_text="Not in the program").click()
-    expect(page.locator(".ckv-remedy pre")).to_have_text("expect_partial()")
+    expect(page.locator(".ckv-remedy pre")).to_have_text(CODE)
     # Without cells there is nothing to insert into.
     expect(page.get_by_role("button", name="Insert below")).to_have_count(0)
     page.get_by_role("button", name="Copy the code").click()

@@ -10,8 +10,8 @@ import { moreWords } from "../words";
 import { Copy } from "./copy";
 import { SignIcon } from "./icons";
 import { Jump } from "./jump";
+import { messageOf } from "./message";
 import type { Dispatch } from "./props";
-import { codeIn, messageOf } from "./remedy";
 
 const MAX_NODES = 10;
 /** TensorFlow names all nodes that fail; the first of them are enough. */
@@ -46,7 +46,9 @@ export function Evidence({ state, insert, dispatch }: EvidenceProps) {
           {words}
         </p>
       ))}
-      {problem.remedy === null ? null : <Remedy remedy={problem.remedy} insert={insert} />}
+      {problem.remedy === null ? null : (
+        <Remedy remedy={problem.remedy} code={problem.code} insert={insert} />
+      )}
       <Messages overlay={overlay} problem={problem} />
       {others.length === 0 ? null : (
         <>
@@ -69,20 +71,23 @@ function topsOf(graph: Graph, nodes: readonly number[]): readonly number[] {
   return nodes.filter((id) => !all.has(graph.treeParent(id) ?? -1));
 }
 
-type RemedyProps = Pick<EvidenceProps, "insert"> & { readonly remedy: string };
+interface RemedyProps extends Pick<EvidenceProps, "insert"> {
+  readonly remedy: string;
+  readonly code: string | null;
+}
 
-function Remedy({ remedy, insert }: RemedyProps) {
-  const code = codeIn(remedy);
+/** Names in the code come from files, so code with invisible characters does not count. */
+function Remedy({ remedy, code, insert }: RemedyProps) {
   return (
     <>
       <h4>{WORDS.whatToDo}</h4>
       <div class="ckv-remedy">
         <p>{sentenceText(remedy)}</p>
-        {code === null ? null : (
+        {code === null || visible(code) !== code ? null : (
           <>
             <pre>{code}</pre>
             <p class="ckv-buttons">
-              {insert === null || !isWhole(code) ? null : (
+              {insert === null ? null : (
                 <button type="button" title={WORDS.insertHint} onClick={() => insert(code)}>
                   {WORDS.insertBelow}
                 </button>
@@ -94,11 +99,6 @@ function Remedy({ remedy, insert }: RemedyProps) {
       </div>
     </>
   );
-}
-
-/** Whether a cell can run the code: a method such as expect_partial() lacks its object. */
-function isWhole(code: string): boolean {
-  return code.slice(0, code.indexOf("(")).includes(".");
 }
 
 /** TensorFlow's message, if the problem makes a restore or an assert fail. */
