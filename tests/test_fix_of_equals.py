@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from tests.support.live_objects import untracked_attributes
 from tests.support.programs import ckpt, keras_2, keras_3, module, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -539,9 +540,9 @@ def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
         f"{fix.prefix} into Checkpoint",
         "  restores nothing: no value has a sure place",
         "  1 value left in the checkpoint; nothing takes net/blocks/2/w/.ATTRIBUTES/VARIABLE_VALUE",
-        "  2 values left out as guesses, since the order alone decides: (root).net.blocks.0 and "
-        "(root).net.blocks.1",
-        "If their order is right, check.fix(guesses=True) takes them; names of saved parts take "
+        "  2 values left out as guesses, since only order or shape speaks for their places: "
+        "(root).net.blocks.0 and (root).net.blocks.1",
+        "If their places are right, check.fix(guesses=True) takes them; names of saved parts take "
         "some.",
         "fix.changes tells what happened to the program.",
     ]
@@ -549,6 +550,21 @@ def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
     taken = f"{check.fix(guesses='net.blocks.0')}".splitlines()
     assert taken[1].endswith(" under their saved names, 1 of them accepted guesses")
     assert taken[-1].startswith("fix.apply() restores now")
+
+
+def test_a_fix_says_what_speaks_for_the_place_of_a_guess(tmp_path: Path) -> None:
+    was = ckpt(net=module(w=var([[1.0]]), b=var([2.0]), table=var([3.0, 4.0, 5.0])))
+    live = ckpt(module=module(kernel=var([[0.0]]), bias=var([0.0])))
+    text = f"{cv.check(live, was.write(str(tmp_path / 'ckpt'))).fix()}"
+    why = "since only order or shape speaks for their places: (root).net"
+    assert f"2 values left out as guesses, {why}" in text
+
+
+def test_a_fix_counts_untracked_attributes_as_attributes(tmp_path: Path) -> None:
+    live = untracked_attributes()
+    text = f"{cv.check(live, ckpt(tracked=live.tracked).write(str(tmp_path / 'ckpt'))).fix()}"
+    assert "  4 attributes left out; TensorFlow does not track " in text
+    assert "values kept" not in text
 
 
 def test_the_text_of_a_fix_has_no_control_characters_of_a_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ class Certainty(str, Enum):
     """How sure a pair is.
 
     CERTAIN: nothing else of this structure and these shapes could be meant. LIKELY: evidence
-    decides between several. GUESS: the order alone decides.
+    decides between several. GUESS: only order or shape speaks for it.
     """
 
     CERTAIN = "certain"

@@ -150,7 +150,7 @@ class RestoreCheck:
         """Return what to do so that every saved value goes where it belongs; change nothing.
 
         Args:
-            guesses: Whether to take the places that are guesses, since the order alone decides; or
+            guesses: Whether to take the places that only order or shape speaks for, the guesses; or
                 the names of the saved parts to take them for: `model.blocks`, `model/blocks/0`, or
                 the full name of a variable. States of an optimizer that may mean something else in
                 its class of today stay out.

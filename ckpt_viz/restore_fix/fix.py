@@ -208,7 +208,8 @@ class RestoreFix(Generic[CheckT]):
         """Yield what to do next."""
         if self._left_out.guesses:
             guesses = self._left_out.accepting
-            yield f"If their order is right, {guesses} takes them; names of saved parts take some."
+            some = "names of saved parts take some"
+            yield f"If their places are right, {guesses} takes them; {some}."
         if not self._sure and not self._waiting:
             yield "fix.changes tells what happened to the program."
         elif self._live.origin is Origin.LIVE:

@@ -61,7 +61,6 @@ class Summary:
             (_names(left.other_states), "kept; the saved state may mean something else to"),
             (_names(left.not_restored), "kept; no code restores"),
             (_names(left.damaged), "kept; the saved bytes are damaged for"),
-            (left.untracked, "kept; TensorFlow does not track"),
             (left.waiting, "restored as soon as objects are built:"),
             (left.unused, "left in the checkpoint; nothing takes"),
         )
@@ -69,10 +68,14 @@ class Summary:
             every = list(dict.fromkeys(names))
             if every:
                 yield f"{count(len(every), 'value')} {why} {listed(every)}"
+        if left.untracked:
+            number = count(len(left.untracked), "attribute")
+            yield f"{number} left out; TensorFlow does not track {listed([*left.untracked])}"
         if left.guesses:
             number = count(len(left.guesses), "value")
             parts = listed([*self.guessed_parts])
-            yield f"{number} left out as guesses, since the order alone decides: {parts}"
+            why = "since only order or shape speaks for their places"
+            yield f"{number} left out as guesses, {why}: {parts}"
 
 
 def _names(kept: Sequence[KeptValue]) -> Iterator[str]:
