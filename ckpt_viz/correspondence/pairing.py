@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from ckpt_viz.correspondence.descriptions import Bag, Described
 from ckpt_viz.correspondence.names import are_related
@@ -57,43 +58,42 @@ class PairedItems:
     ) -> tuple[int, int]:
         """Return both items, or one with a child of the other, where one alone is a chain.
 
-        The child's holder belongs to the node above the end of the chain.
-        What a plain restore binds comes first, then equal content, then a child that is named as
-        the end of the chain, then a child of equal content.
+        The child's holder belongs to a node above the end of the chain.
+        """
+        level = self._level(x, y)
+        saved, live = self.saved.items.chain[x][:-1], self.live.items.chain[y][:-1]
+        if level[0] != x and live:
+            bound = self.bound.get(x, live[-1])
+            self._record(x, bound if bound in live else live[-1], certainty, evidence)
+        elif level[1] != y:
+            for node in saved:
+                if self.bound.get(node) == y:
+                    self._record(node, y, certainty, evidence)
+        return level
+
+    def _level(self, x: int, y: int) -> tuple[int, int]:
+        """Return the items at one level: what a plain restore binds, then equal content.
+
+        Then comes a child that is named as the end of the chain, last a child of equal content.
         """
         ours, theirs = self.free(self.saved.items.children[x], self.live.items.children[y])
         left, right = [(child, y) for child in ours], [(x, child) for child in theirs]
-        held = [b for b in (*left, *right) if self._are_holders(*b) and self.common(*b)]
-        bound = (both for both in held if self.bound.get(both[0]) == both[1])
-        level = next(bound, None) or ((x, y) if self.are_equal(x, y) else None)
-        names = self.saved.labels[x], self.live.labels[y]
-        named = (both for both in held if self._ends_as_chain(both, (x, y), names))
-        equal = (both for both in held if self.are_equal(*both))
-        both = level or next(named, None) or next(equal, (x, y))
-        if both[0] != x:
-            self._record_above(x, self.live.items.chain[y][:-1], certainty, evidence)
-        elif both[1] != y:
-            for node in self.saved.items.chain[x][:-1]:
-                if self.bound.get(node, y) == y:
-                    self._record(node, y, certainty, evidence)
-        return both
+        levels = [b for b in (*left, *right) if self._are_holders(*b) and self.common(*b)]
+        bound = next((b for b in levels if self.bound.get(b[0]) == b[1]), None)
+        if bound is not None or self.are_equal(x, y):
+            return bound or (x, y)
+        named = (b for b in left if b in levels and self._ends_saved_chain(b[0], x, y))
+        others = (b for b in right if b in levels and self._ends_live_chain(b[1], x, y))
+        equal = (b for b in levels if self.are_equal(*b))
+        return next(chain(named, others, equal), (x, y))
 
-    def _record_above(
-        self, x: int, chain: Sequence[int], certainty: Certainty, evidence: Evidence
-    ) -> None:
-        """Pair an item with the node of a chain that a plain restore binds to it, or the last."""
-        if chain:
-            bound = self.bound.get(x, chain[-1])
-            self._record(x, bound if bound in chain else chain[-1], certainty, evidence)
+    def _ends_saved_chain(self, child: int, x: int, y: int) -> bool:
+        names = self.live.labels[y] - self.saved.labels[x]
+        return bool(self.saved.labels[child] & names) and not self.saved.items.is_unit(child)
 
-    def _ends_as_chain(
-        self, both: tuple[int, int], chains: tuple[int, int], names: tuple[set[str], set[str]]
-    ) -> bool:
-        (x, y), (ours, theirs) = both, names
-        if x != chains[0]:
-            is_named = bool(self.saved.labels[x] & theirs - ours)
-            return is_named and not self.saved.items.is_unit(x)
-        return bool(self.live.labels[y] & ours - theirs) and not self.live.items.is_unit(y)
+    def _ends_live_chain(self, child: int, x: int, y: int) -> bool:
+        names = self.saved.labels[x] - self.live.labels[y]
+        return bool(self.live.labels[child] & names) and not self.live.items.is_unit(child)
 
     def _layer_in(self, side: Described, item: int, layer: int) -> int:
         """Return the child of an item that is the layer on the other side; else the item."""
