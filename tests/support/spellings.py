@@ -10,7 +10,7 @@ from tests.support.told import told
 
 # Behind a letter or a bracket a tuple is an argument or an index, so code.
 _SIZE = r"(?:\d+|None|\?)"
-_PYTHONS_SHAPE = re.compile(rf"(?<![\w(\[.])(?:\({_SIZE}?,[\d, ?None]*\)|\[[\d, ?]*\]|<unknown>)")
+_PYTHONS_SHAPE = re.compile(rf"(?<![\w()\[\].])(?:\({_SIZE}?,[\d, ?None]*\)|\[[\d, ?]*\]|<unknown>)")
 
 
 def pythons_shapes_in(text: str, quoted: Iterable[str] = ()) -> list[str]:
@@ -18,7 +18,7 @@ def pythons_shapes_in(text: str, quoted: Iterable[str] = ()) -> list[str]:
 
     >>> pythons_shapes_in("It has shape (3, 2), not (None, 2) or [2].")
     ['(3, 2)', '(None, 2)', '[2]']
-    >>> pythons_shapes_in("It has 3×2: tf.zeros((3, 2)), a[0].", ["(1,) fails"])
+    >>> pythons_shapes_in("It has 3×2: tf.zeros((3, 2)), a['b'][0].", ["(1,) fails"])
     []
     """
     for message in sorted(quoted, key=len, reverse=True):
