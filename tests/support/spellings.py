@@ -10,7 +10,9 @@ from tests.support.told import told
 
 # Behind a letter or a bracket a tuple is an argument or an index, so code.
 _SIZE = r"(?:\d+|None|\?)"
-_PYTHONS_SHAPE = re.compile(rf"(?<![\w()\[\].])(?:\({_SIZE}?,[\d, ?None]*\)|\[[\d, ?]*\]|<unknown>)")
+_PYTHONS_SHAPE = re.compile(
+    rf"(?<![\w()\[\].])(?:\({_SIZE}?,[\d, ?None]*\)|\[[\d, ?]*\]|<unknown>)"
+)
 
 
 def pythons_shapes_in(text: str, quoted: Iterable[str] = ()) -> list[str]:
