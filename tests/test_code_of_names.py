@@ -169,6 +169,15 @@ def test_slots_of_any_name_have_expressions(tmp_path: Path) -> None:
             assert_restores_only(code, ["v", "optimizer"])
 
 
+def test_a_local_name_of_thousands_of_digits_is_no_number(tmp_path: Path) -> None:
+    name = "9" * 5000  # int() refuses more than 4,300
+    was = ckpt(net=module(**{name: var([1.0, 2.0]), "old": var([3.0])}))
+    live = ckpt(net=module(**{name: var([0.0, 0.0]), "new": var([0.0])}))
+    cv.check(live, was.save(str(tmp_path / "ckpt"))).fix().apply()
+    np.testing.assert_array_equal(live.net.new, [3.0])
+    np.testing.assert_array_equal(getattr(live.net, name), [1.0, 2.0])
+
+
 def test_a_saver_is_told_scopes_of_any_name(tmp_path: Path) -> None:
     import tensorflow as tf
 

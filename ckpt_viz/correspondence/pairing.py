@@ -63,13 +63,17 @@ class PairedItems:
         level = self._level(x, y)
         saved, live = self.saved.items.chain[x][:-1], self.live.items.chain[y][:-1]
         if level[0] != x and live:
-            bound = self.bound.get(x, live[-1])
-            self._record(x, bound if bound in live else live[-1], certainty, evidence)
+            self._record(x, self.bound_in(live, x, live[-1]), certainty, evidence)
         elif level[1] != y:
             for node in saved:
                 if self.bound.get(node) == y:
                     self._record(node, y, certainty, evidence)
         return level
+
+    def bound_in(self, chain: Sequence[int], x: int, y: int) -> int:
+        """Return the node of a chain to which a plain restore binds a saved node, else `y`."""
+        bound = self.bound.get(x, y)
+        return bound if bound in chain else y
 
     def _level(self, x: int, y: int) -> tuple[int, int]:
         """Return the items at one level: what a plain restore binds, then equal content.
@@ -168,6 +172,7 @@ class PairedItems:
 
 
 def _is_inside(side: Described, root: int, wanted: Bag) -> bool:
+    """Return whether a child has all that is wanted, and what is beside the only such child not."""
     total = (side.bag(root) & wanted).total()
     holders = [child for child in side.items.children[root] if side.items.children[child]]
     holding = [child for child in holders if (side.bag(child) & wanted).total() == total]

@@ -224,8 +224,7 @@ class WholeTree:
                 votes = self._votes_of_children(x)
                 if votes:
                     y = max(votes, key=votes.__getitem__)
-                    bound = self.paired.bound.get(x, y)
-                    y = bound if bound in self.live.items.chain[y] else y
+                    y = self.paired.bound_in(self.live.items.chain[y], x, y)
                     self.paired.add(x, y, Certainty.LIKELY, Evidence.WITHIN)
         self.paired.queue.clear()
 
@@ -241,8 +240,7 @@ class WholeTree:
             ours = self.saved.items.chain.get(pair.node, [pair.node])
             theirs = self.live.items.chain.get(pair.obj, [pair.obj])
             for x, y in zip(reversed(ours[:-1]), reversed(theirs[:-1]), strict=False):
-                bound = self.paired.bound.get(x, y)
-                y = bound if bound in theirs[:-1] else y
+                y = self.paired.bound_in(theirs[:-1], x, y)
                 self.paired.add(x, y, pair.certainty, Evidence.WITHIN)
         self.paired.queue.clear()
 

@@ -24,11 +24,10 @@ def below(children: Sequence[Sequence[int]], top: int = ROOT) -> Iterator[int]:
 def above(parents: Sequence[int], node_id: int) -> Iterator[int]:
     """Yield what is above a node of a tree, from its parent to the root.
 
-    >>> list(above([-1, 0, 1], 2))
-    [1, 0]
+    >>> list(above([-1, 0, 1, -1], 2)), list(above([-1, 0, 1, -1], 3))
+    ([1, 0], [])
     """
-    while node_id != ROOT:
-        node_id = parents[node_id]
+    while (node_id := parents[node_id]) >= ROOT:
         yield node_id
 
 
@@ -83,5 +82,5 @@ def add_up(amounts: list[int], parents: Sequence[int], parents_first: Sequence[i
     [6, 6, 5]
     """
     for node_id in reversed(parents_first):
-        if node_id != ROOT:
+        if parents[node_id] >= ROOT:
             amounts[parents[node_id]] += amounts[node_id]

@@ -262,7 +262,7 @@ class _Folder:
             more = f"; {wording.guesses} takes {count(len(guesses), 'guess', 'guesses')}, too"
             return f"{wording.run_fix}, which restores by the new places{more if guesses else ''}."
         if guesses:
-            return f"{wording.run_guesses}, if the order of equal parts is the saved one."
+            return f"{wording.run_guesses}, if the places of the guesses are right."
         if rest:
             return f"{rest}; no object of the program fits these values."
         return "Bring the saved part back, or call expect_partial() and do without its values."

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import ROOT_ARGUMENT, argument, is_taken, item, quoted
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.restore_check.comprehensions import Numbered, number_of, runs
 from ckpt_viz.restore_check.objects_in_code import expression_of
-from ckpt_viz.restore_check.runs import Numbered, runs
 
 _HELD = "parts"
 _CALL = "tf.train.Checkpoint("
@@ -162,8 +162,9 @@ def _items(parts: Mapping[str, str | _Made]) -> str | _Made:
     """Return a dictionary; runs of items are comprehensions."""
     numbered, items = [], []
     for name, one in sorted(parts.items(), key=lambda part: _natural(part[0])):
-        if isinstance(one, str) and _natural(name)[0] and str(int(name)) == name:
-            numbered.append(Numbered(int(name), one))
+        number = number_of(name)
+        if isinstance(one, str) and number is not None:
+            numbered.append(Numbered(number, one))
         else:
             items.append(_Item(item(name), one, name))
     for run in runs(numbered):

@@ -13,8 +13,8 @@ from inspect import getattr_static
 from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.restore_check.comprehensions import ReadTensor, in_lines
 from ckpt_viz.restore_check.objects_in_code import expression_of
-from ckpt_viz.restore_check.runs import ReadTensor, in_lines
 from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, Partly

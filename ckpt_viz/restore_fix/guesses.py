@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from ckpt_viz.errors import NoSuchNodeError, SourceError
@@ -59,12 +59,6 @@ def _guessed(mapping: ValueMapping) -> list[int]:
     return [pair.node for pair in mapping.pairs if is_guess(pair)]
 
 
-def _way_up(graph: Graph, node: int) -> Iterator[int]:
-    while node >= ROOT:
-        yield node
-        node = graph.tree.parents[node]
-
-
 def _accepted_nodes(mapping: ValueMapping, accepted: Accepted) -> frozenset[int]:
     """Return the saved nodes whose guesses are accepted."""
     saved = mapping.saved
@@ -95,7 +89,7 @@ def _meant(saved: Graph, guessed: Iterable[int], name: str) -> set[int]:
         part = saved.node_id(name)
     except NoSuchNodeError:
         return set()
-    return {node for node in guessed if part in _way_up(saved, node)}
+    return {node for node in guessed if part in (node, *saved.tree.above(node))}
 
 
 def _names(accepted: str | Iterable[str]) -> list[str]:

@@ -188,7 +188,7 @@ def _by_fix(run: DryRun) -> str:
             f"{run.wording.run_fix}, which finds the values by the names of layers and attributes."
         )
     if certainties:
-        return f"{run.wording.run_guesses}, if the order of layers is the saved one."
+        return f"{run.wording.run_guesses}, if the places of the guesses are right."
     return "Give the layers or attributes of the program the names in the file."
 
 

@@ -10,8 +10,19 @@ from typing import NamedTuple
 from ckpt_viz.expressions import quoted
 
 _FEWEST = 3  # items of a run
-_INDEXED = re.compile(r"(.+)\[(0|[1-9]\d*)\]", re.DOTALL)
+_NUMBER = r"(0|[1-9]\d{0,8})"  # a file may have names of thousands of digits
+_INDEXED = re.compile(rf"(.+)\[{_NUMBER}\]", re.DOTALL | re.ASCII)
+_KEY = re.compile(rf"([\w./-]*/){_NUMBER}(/\.ATTRIBUTES/\w+)", re.ASCII)
 _NUMBERS = ("i", "j", "k", "n")  # names in a comprehension, if the code around has none of them
+
+
+def number_of(name: str) -> int | None:
+    """Return the number of an item that its local name spells, None for any other name.
+
+    >>> number_of("12"), number_of("012"), number_of("9" * 5000)
+    (12, None, None)
+    """
+    return int(name) if re.fullmatch(_NUMBER, name, re.ASCII) else None
 
 
 class Numbered(NamedTuple):
@@ -77,9 +88,6 @@ class ReadTensor(NamedTuple):
 
     expression: str
     key: str
-
-
-_KEY = re.compile(r"([\w./-]*/)(0|[1-9]\d*)(/\.ATTRIBUTES/\w+)", re.ASCII)
 
 
 def in_lines(reads: Iterable[ReadTensor]) -> list[str]:
