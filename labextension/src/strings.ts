@@ -213,7 +213,8 @@ export const fixedHint =
   "The checkpoint still has its own names: keep this code, or save a new checkpoint.";
 export const fixedShort = "Fixed";
 export const noFix = "No saved value has a place that is certain or likely.";
-export const guessesLeft = "Guesses are left out of the code: only order or shape speaks for their places.";
+export const guessesLeft =
+  "Guesses are left out of the code: only order or shape speaks for their places.";
 export const unknownSource = "In this code, ckpt is the object that you checked.";
 export const fixedCheck = "Show the check after it";
 export const fixedCheckHint = "A dry run of this code: it changes nothing";

@@ -79,7 +79,7 @@ def test_certainties_differ_in_word_and_line(opened: Open) -> None:
     dash = "path => getComputedStyle(path).strokeDasharray"
     paths = page.locator(".ckv-moves > path")
     assert {paths.nth(i).evaluate(dash) for i in range(paths.count())} >= {"none"}
-    expect(page.locator(".ckv-fix")).to_contain_text("A guess is not in the code")
+    expect(page.locator(".ckv-fix")).to_contain_text("Guesses are left out of the code")
 
 
 def test_the_key_shows_and_hides_the_fix(opened: Open) -> None:
