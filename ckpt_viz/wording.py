@@ -1,8 +1,8 @@
-"""What Python and the command line call the same next step."""
+"""What Python, the command line and the explorer call the same next step."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,8 @@ class Wording:
         guesses: What makes a fix that takes the guesses, too.
         fix_guesses: What restores the values of that fix.
         run_guesses: The same as a request, without a full stop.
+        live: What `live` is in code; its class, such as an object or a Saver, goes into the braces.
+        path: What `path` is in code.
         verify: What tests the checksums of stored values.
         most: What opens more checkpoints of a history.
         unchanged: What reads the values that never change in a history.
@@ -25,6 +27,8 @@ class Wording:
     guesses: str
     fix_guesses: str
     run_guesses: str
+    live: str
+    path: str
     verify: str
     most: str
     unchanged: str
@@ -36,10 +40,15 @@ PYTHON = Wording(
     guesses="check.fix(guesses=True)",
     fix_guesses="check.fix(guesses=True).apply()",
     run_guesses="Call check.fix(guesses=True).apply()",
+    live="the checked {}",
+    path="the checkpoint's path",
     verify="verify=True",
     most="`cv.history` with a larger `most`",
     unchanged="`cv.history` with unchanged=True",
 )
+
+# Where the explorer can ask for the fix itself. It leaves guesses to Python.
+EXPLORER = replace(PYTHON, fix="the code of the fix", run_fix="Run the code of the fix")
 
 
 def in_commands(fix: str = "ckpt-viz fix") -> Wording:
@@ -50,6 +59,8 @@ def in_commands(fix: str = "ckpt-viz fix") -> Wording:
         guesses=f"`{fix} --guesses`",
         fix_guesses=f"the code of `{fix} --guesses`",
         run_guesses=f"Run the code of `{fix} --guesses`",
+        live="the {} of LIVE",
+        path="SAVED",
         verify="--verify",
         most="a larger --most",
         unchanged="--unchanged",

@@ -14,7 +14,7 @@ TITLES = {"shape": "Shape differs", "unresolved": "Not in the program", "note": 
 
 
 def _problem(kind: str, *nodes: int, saved: str | None = None, live: str | None = None) -> Problem:
-    return Problem(Severity.FAIL, kind, nodes, saved, live, f"{kind} of {nodes}.", "")
+    return Problem(Severity.FAIL, kind, nodes, saved, live, f"{kind} of {nodes}.")
 
 
 def _causes(

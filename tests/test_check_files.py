@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, RestoreCheck
 from ckpt_viz.matching.trace import Action
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.object_graph.roles import assign_roles
 from tests.support.amounts import amount
 from tests.support.graphs import graph, keras3_adam, without_optimizer
@@ -142,7 +143,7 @@ def test_exchanged_arguments_are_an_error_and_a_manager_is_its_latest_file(tmp_p
         cv.check(live, cv.graph(module))
     both = cv.check(live, module)
     assert both.raises is not None and both.raises.type == "TypeError"
-    assert both.findings[0].remedy == (
+    assert both.findings[0].remedy == Advice(
         "Pass the path of a checkpoint; to compare two live objects, call cv.diff(a, b)."
     )
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.object_graph.remedy import Code, names_the_fix
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding, Kind
 from tests.check_findings import (
@@ -96,10 +97,14 @@ def test_findings(row: Row, tmp_path: Path) -> None:
     quoted = [*quoted_in(check)]
     for finding in told(check):
         assert _is_one_sentence(finding.why), finding.why
-        assert _is_one_sentence(finding.remedy), finding.remedy
-        assert [*faults_in(finding.why, quoted), *faults_in(finding.remedy)] == []
-        assert finding.code in finding.remedy
-        assert not finding.code or _free_names(finding.code) <= {"tf", "live", "path"}
+        remedy = str(finding.remedy)
+        assert _is_one_sentence(remedy), remedy
+        assert [*faults_in(finding.why, quoted), *faults_in(remedy)] == []
+        assert ("check.fix(" in remedy) == names_the_fix(finding.remedy)
+        if isinstance(finding.remedy, Code):
+            assert finding.code in remedy
+            names = {name.value for name in finding.remedy.names}
+            assert _free_names(finding.code) == names
     assert [*unkept(check)] == []
     assert misspelled_shapes(check) == []
     if row.shows is not None and pair.fixed is not None:

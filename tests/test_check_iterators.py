@@ -169,7 +169,7 @@ def test_stage_that_wrote_too_little_is_named(tmp_path: Path) -> None:
     (finding,) = check.findings
     assert (finding.kind, finding.severity) == ("key_missing", "error")
     assert "stage Prefetch" in finding.why
-    assert "experimental_symbolic_checkpoint" in finding.remedy
+    assert "experimental_symbolic_checkpoint" in str(finding.remedy)
 
 
 def test_iterator_stays_where_it_is(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_latest_checkpoint_is_none_in_the_cases_that_the_finding_names(tmp_path:
     import tensorflow as tf
 
     (finding,) = cv.check(ckpt(v=var()), None).findings
-    assert "`checkpoint` file is missing or names a missing checkpoint" in finding.remedy
+    assert "`checkpoint` file is missing or names a missing checkpoint" in str(finding.remedy)
     assert tf.train.latest_checkpoint(str(tmp_path)) is None
     path = saved(tmp_path, v=var())
     assert tf.train.latest_checkpoint(str(tmp_path)) == path  # so "there is none" would be false

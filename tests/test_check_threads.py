@@ -16,6 +16,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Fix, HowFixed
 from ckpt_viz.restore_check.finding import Kind
 from tests.support.programs import (
     called,
@@ -512,7 +513,7 @@ def test_call_that_would_leave_out_a_matched_part_gives_way_to_the_fix(tmp_path:
     path = saved(tmp_path, model=module(extractor=var(np.ones((7, 3))), predictor=heads(1.0)))
     wrapped = module(extractor=var(np.zeros((7, 3))), predictor=module(predictor=heads(0.0)))
     check = cv.check(ckpt(model=wrapped), path)
-    assert check.findings[0].remedy.startswith("Call check.fix().apply()")
+    assert isinstance(check.findings[0].remedy, Fix)
     check.fix().apply()
     assert wrapped.extractor.numpy().all() and wrapped.predictor.predictor.box.numpy().all()
 
@@ -530,6 +531,4 @@ def test_state_of_a_legacy_optimizer_needs_the_fix_and_no_other_optimizer(tmp_pa
     path = saved(tmp_path, model=was, optimizer=legacy)
     found = cv.check(ckpt(model=live, optimizer=optimizer), path).findings[0]
     assert found.kind is Kind.OPTIMIZER_GENERATION
-    assert found.remedy == (
-        "Call check.fix().apply(), or run check.fix().code, which also restores 4 slot variables."
-    )
+    assert found.remedy == Fix(HowFixed.AS_STATE, 4)

@@ -116,7 +116,7 @@ def test_what_a_finding_names_has_a_row_of_its_own() -> None:
     shown = graph({0: {"model": 1, "notes": 3}, 1: {"kernel": 2}}, variables=(2,))
     marks = [Mark(State.PLAIN)] * 4
     assert "  notes" not in _lines_of(_overlay(shown, marks).layers)
-    note = Problem(Severity.INFO, "note", (3,), None, "(root).notes", "It is empty.", "")
+    note = Problem(Severity.INFO, "note", (3,), None, "(root).notes", "It is empty.")
     assert "  notes" in _lines_of(_overlay(shown, marks, note).layers)
 
 

@@ -17,6 +17,7 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
+from ckpt_viz.object_graph.remedy import Advice, Code
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
 from tests.support.graphs import graph, keras3_adam, named
@@ -118,7 +119,7 @@ def test_problems_of_a_check_come_first_with_why_and_remedy() -> None:
         "(root).model.0",
         "(root).model.1",
         "A layer came in between.",
-        "Name the layers.",
+        Advice("Name the layers."),
     )
     assert render_plan(_check({3: _SAVED_ONLY}, (problem,))).splitlines()[1:4] == [
         "  ✗ fails, index shifted  saved as (root).model.0  in the program (root).model.1",
@@ -160,7 +161,7 @@ def _without_colors(text: str) -> str:
 
 def test_names_neither_break_lines_nor_move_the_cursor() -> None:
     hostile = "\n\x1b[2J\u202e"
-    problem = Problem(Severity.FAIL, hostile, (3,), hostile, "x" * 9999, hostile, hostile)
+    problem = Problem(Severity.FAIL, hostile, (3,), hostile, "x" * 9999, hostile, Code(hostile))
     overlay = _check(
         {3: Mark(State.WARNED, hostile, hostile)}, (problem,), of=named(_MODEL, hostile)
     )
@@ -187,7 +188,7 @@ def test_every_state_and_severity_has_a_sign() -> None:
         "↷ moved",
         "✓ matched",
     ]
-    problems = tuple(Problem(one, "kind", (), None, None, "Why.", "") for one in Severity)
+    problems = tuple(Problem(one, "kind", (), None, None, "Why.") for one in Severity)
     lines = render_plan(_check({}, problems)).splitlines()
     assert [line.strip() for line in lines if line.endswith("kind")] == [
         "✗ error, kind",
@@ -204,7 +205,7 @@ def _wide(count: int) -> ObjectGraph:
 
 def test_json_has_what_calls_for_a_look_and_counts_the_rest() -> None:
     code = "restored = tf.train.Checkpoint()"
-    problem = Problem(Severity.ERROR, "shape", (3,), "(root).a", None, "Why.", "What.", code=code)
+    problem = Problem(Severity.ERROR, "shape", (3,), "(root).a", None, "Why.", Code(code))
     marked = {3: Mark(State.SHAPE, "8 ≠ 9", "(root).a"), 0: Mark(State.PLAIN)}
     assert plan_json(_check(marked, (problem,)), notes=["a note"]) == {
         "version": 1,
@@ -222,7 +223,9 @@ def test_json_has_what_calls_for_a_look_and_counts_the_rest() -> None:
                 "saved": "(root).a",
                 "live": None,
                 "why": "Why.",
-                "remedy": "What.",
+                "remedy": f"Call {code}, where live is the checked object and path is the "
+                "checkpoint's path.",
+                "remedy_kind": "code",
                 "code": "restored = tf.train.Checkpoint()",
                 "nodes": [3],
                 "lead": None,

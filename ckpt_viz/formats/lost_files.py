@@ -17,16 +17,16 @@ class LostFiles:
     """The data files of a checkpoint that lack bytes for one reason.
 
     `what` names the files and says what is wrong with them, `extent` how much is lost and what is
-    left, `remedy` what to do. `raises` is the class of the error that reading one of the tensors
-    raises in TensorFlow. `keys` are the tensors that cannot be read, with `nbytes` bytes in these
-    files. In a V1 checkpoint, each file lists its own tensors, so these are only those with slices
-    elsewhere. `left` counts the tensors of the checkpoint that can be read.
+    left, `request` what to do, without a full stop. `raises` is the class of the error that reading
+    one of the tensors raises in TensorFlow. `keys` are the tensors that cannot be read, with
+    `nbytes` bytes in these files. In a V1 checkpoint, each file lists its own tensors, so these are
+    only those with slices elsewhere. `left` counts the tensors of the checkpoint that can be read.
     """
 
     paths: tuple[str, ...]
     what: str
     extent: str
-    remedy: str
+    request: str
     raises: str
     keys: tuple[str, ...] = ()
     nbytes: int = 0
@@ -36,6 +36,11 @@ class LostFiles:
     def why(self) -> str:
         """The files, what is wrong with them and what is lost, without a full stop."""
         return f"{self.what}: {self.extent}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do, as a sentence."""
+        return f"{self.request}."
 
     def __str__(self) -> str:
         return f"{self.why}. {self.remedy}"
@@ -90,7 +95,7 @@ def _group(
         paths,
         _what(bundle, ends, paths, absence),
         _extent(len(keys), nbytes, len(bundle.entries), left),
-        _remedy(absence.lack, len(paths)),
+        _request(absence.lack, len(paths)),
         raised_for(absence.why),
         keys,
         nbytes,
@@ -130,19 +135,19 @@ def _what(bundle: Bundle, ends: Sequence[Entry], paths: Sequence[str], absence: 
             return f"{listed(names)} cannot be read ({first_clause(absence.why)})"
 
 
-def _remedy(lack: Lack, number: int) -> str:
+def _request(lack: Lack, number: int) -> str:
     these, them = ("this file", "it") if number == 1 else ("these files", "them")
     match lack:
         case Lack.POINTER:
-            return "Run `git lfs pull`."
+            return "Run `git lfs pull`"
         case Lack.MISSING:
-            return f"Copy {these} from where the checkpoint came."
+            return f"Copy {these} from where the checkpoint came"
         case Lack.SHORT:
-            return f"Copy {these} again from where the checkpoint came."
+            return f"Copy {these} again from where the checkpoint came"
         case Lack.DENIED:
-            return f"Ask the file's owner for the permission to read {them}, or open a copy."
+            return f"Ask the file's owner for the permission to read {them}, or open a copy"
         case Lack.UNREADABLE:
-            return f"Try again, or copy {these} from where the checkpoint came."
+            return f"Try again, or copy {these} from where the checkpoint came"
 
 
 def _extent(lost: int, nbytes: int, every: int, readable: int) -> str:
@@ -163,7 +168,7 @@ def _of_v1(stored: SaverV1) -> LostFiles:
         stored.missing,
         f"{listed(names)} {are} missing",
         f"{its} tensors are unknown{part}; {count(rest, 'tensor')} of the other files can be read",
-        _remedy(Lack.MISSING, len(names)),
+        _request(Lack.MISSING, len(names)),
         "NotFoundError",
         keys,
         left=rest,

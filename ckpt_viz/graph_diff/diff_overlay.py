@@ -177,7 +177,6 @@ class _Sides:
             None if in_a is None else readable_name(self.a, in_a),
             readable_name(self.b, group.top) if group.top < size else None,
             self._why(group, mark.detail),
-            "",
         )
 
     def _why(self, group: NodeGroup, detail: str) -> str:

@@ -12,6 +12,9 @@ from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
+from ckpt_viz.object_graph.names import readable
+from ckpt_viz.object_graph.remedy import Remedy
+from ckpt_viz.wording import PYTHON, Wording
 
 # A problem of hundreds of nodes, such as a restore that ends halfway, is no reason to show each.
 _MAX_OF_PROBLEM = 8
@@ -77,9 +80,8 @@ class Problem:
 
     `nodes` are all the nodes it is about; the explorer shows it at the first. `nodes` is empty if
     the problem is about the whole comparison. `saved` and `live` are names on the two sides (of a
-    diff: in a and in b); `why` and `remedy` are one sentence each. `code` is what the remedy says
-    to run, "" for none. `lead` is the place, among all problems, of the one that tells of the
-    change behind this one: it may be its own.
+    diff: in a and in b); `why` is one sentence. `lead` is the place, among all problems, of the one
+    that tells of the change behind this one: it may be its own.
     """
 
     severity: Severity
@@ -88,9 +90,12 @@ class Problem:
     saved: str | None
     live: str | None
     why: str
-    remedy: str
+    remedy: Remedy | None = None
     lead: int | None = None
-    code: str = ""
+
+    def to_do(self, wording: Wording) -> str:
+        """Return the remedy in the sentence of a place; "" for none."""
+        return "" if self.remedy is None else readable(self.remedy.in_words(wording))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,7 @@ class Overlay:
     sentences about what the comparison leaves open. `causes` hold every problem exactly once, the
     worst first. `paired` are the nodes of the base that the other side has, too.
     `saved_elements` has the number of elements there of those that have another number here.
+    `wording` is how its sentences call the next step.
     """
 
     comparison: Comparison
@@ -144,6 +150,7 @@ class Overlay:
     paired: frozenset[int]
     notes: tuple[str, ...] = ()
     saved_elements: Mapping[int, int] = field(default_factory=dict)
+    wording: Wording = PYTHON
 
     @property
     def passes(self) -> bool:

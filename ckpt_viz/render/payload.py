@@ -21,8 +21,10 @@ from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import Role, SlotRule
 from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.object_graph.parameters import parameters_of
+from ckpt_viz.object_graph.remedy import code_of, names_the_fix
 from ckpt_viz.render.text import advice, alarms, notes
 from ckpt_viz.search.measures import Measures
+from ckpt_viz.wording import EXPLORER
 
 VERSION = 1
 MAGIC = b"ckptviz\0"
@@ -176,8 +178,14 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "problem_saved": strings.column(problem.saved for problem in problems),
         "problem_live": strings.column(problem.live for problem in problems),
         "problem_why": strings.column(problem.why for problem in problems),
-        "problem_remedy": strings.column(problem.remedy or None for problem in problems),
-        "problem_code": strings.column(problem.code or None for problem in problems),
+        "problem_remedy": strings.column(
+            problem.to_do(overlay.wording) or None for problem in problems
+        ),
+        "problem_fix": strings.column(
+            problem.to_do(EXPLORER) if names_the_fix(problem.remedy) else None
+            for problem in problems
+        ),
+        "problem_code": strings.column(code_of(problem.remedy) or None for problem in problems),
         "problem_node_count": _i4(len(problem.nodes) for problem in problems),
         "problem_node": _i4(node_id for problem in problems for node_id in problem.nodes),
         "cause_title": strings.column(cause.title for cause in causes),

@@ -108,7 +108,7 @@ def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterato
     head = paint(_SEVERITY_COLORS[problem.severity], f"{sign.glyph} {sign.word}, {kind}")
     place = _place(overlay, problem.nodes[0]) if problem.nodes else ""
     yield side_by_side(f"  {head}", *_names(problem), place)
-    for sentence in (problem.why, problem.remedy):
+    for sentence in (problem.why, problem.to_do(overlay.wording)):
         if sentence:
             yield f"      {shortened(sentence)}"
 

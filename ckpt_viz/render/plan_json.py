@@ -8,6 +8,8 @@ from typing import Any
 
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import QUIET, Overlay, Problem, State
+from ckpt_viz.object_graph.remedy import code_of
+from ckpt_viz.wording import Wording
 
 VERSION = 1
 
@@ -30,7 +32,7 @@ def plan_json(overlay: Overlay, *, notes: Iterable[str] = ()) -> dict[str, Any]:
             {"name": verdict.name, "passes": verdict.passes} for verdict in overlay.verdicts
         ],
         "counts": {state.value: counts[state] for state in State if counts[state]},
-        "problems": list(map(_problem, overlay.problems)),
+        "problems": [_problem(problem, overlay.wording) for problem in overlay.problems],
         "nodes": [
             _node(overlay, node_id)
             for node_id, mark in enumerate(overlay.marks)
@@ -39,15 +41,16 @@ def plan_json(overlay: Overlay, *, notes: Iterable[str] = ()) -> dict[str, Any]:
     }
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
+def _problem(problem: Problem, wording: Wording) -> dict[str, Any]:
     return {
         "severity": problem.severity.value,
         "kind": problem.kind,
         "saved": problem.saved,
         "live": problem.live,
         "why": problem.why,
-        "remedy": problem.remedy,
-        "code": problem.code or None,
+        "remedy": problem.to_do(wording),
+        "remedy_kind": None if problem.remedy is None else problem.remedy.kind,
+        "code": code_of(problem.remedy) or None,
         "nodes": list(problem.nodes),
         "lead": problem.lead,
     }

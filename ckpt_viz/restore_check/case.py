@@ -14,6 +14,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import generation_of
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.placement import Placement
@@ -101,7 +102,7 @@ class Case:
         severity: Severity,
         kind: Kind,
         why: str,
-        remedy: str,
+        remedy: Remedy,
         *,
         nodes: Iterable[int] = (),
         objects: Iterable[int] = (),

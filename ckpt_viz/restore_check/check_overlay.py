@@ -65,6 +65,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         causes=causes(graph, marks, problems, TITLES),
         paired=frozenset(node for node in paired if node < size),
         saved_elements=saved_elements,
+        wording=run.wording,
     )
 
 
@@ -308,6 +309,5 @@ def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Proble
         finding.saved and readable(finding.saved),
         finding.live and readable(finding.live),
         readable(finding.why),
-        readable(finding.remedy),
-        code=finding.code,
+        finding.remedy,
     )

@@ -14,14 +14,15 @@ from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.object_graph.remedy import Advice, OtherPath, PartialFix, PathResult, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Kind
 from ckpt_viz.saved.saved_source import read_saved
 
 IS_POISONED = "Unable to save the object"
-IMPORT_SAVER = "Import the module that registers the saver before restoring."
+IMPORT_SAVER = Advice("Import the module that registers the saver before restoring.")
 _NO_SAVER = "checkpoint saver registry does not have name"
-_OWN_CODE = "Fix the object's own code, which raises this."
+_OWN_CODE = Advice("Fix the object's own code, which raises this.")
 _KINDS = {
     Cause.SHAPE: Kind.SHAPE,
     Cause.DTYPE: Kind.DTYPE,
@@ -37,20 +38,30 @@ _KINDS = {
     Cause.ABORT: Kind.PROCESS_ABORT,
 }
 REMEDIES = {
-    Cause.KEY_MISSING: "Restore into an object of the saved class: this one reads other names.",
-    Cause.UNREADABLE: "Copy the whole checkpoint again: the index and every data file.",
-    Cause.CHILDREN: "Assign a new list or dict instead of changing the tracked one, and keep "
-    "untracked objects out of it.",
-    Cause.PREDICATE: "Restore into an object that the saver was registered for.",
-    Cause.SCOPE: "Call restore inside `with strategy.scope():` of the strategy that made the "
-    "variables, and make the optimizer there, too.",
-    Cause.STAGES: "Make the iterator from the saved input pipeline, or leave it out of the "
-    "restore.",
-    Cause.SYMBOLIC: "Set the dataset option `experimental_symbolic_checkpoint` as when the "
-    "iterator was saved, or leave the iterator out of the restore.",
-    Cause.TWO_NAMES: "Track the variable under one name: leave out the wrapper or the wrapped "
-    "object.",
-    Cause.ABORT: "Make a table of the saved class; do not restore into this one.",
+    Cause.KEY_MISSING: Advice(
+        "Restore into an object of the saved class: this one reads other names."
+    ),
+    Cause.UNREADABLE: Advice("Copy the whole checkpoint again: the index and every data file."),
+    Cause.CHILDREN: Advice(
+        "Assign a new list or dict instead of changing the tracked one, and keep "
+        "untracked objects out of it."
+    ),
+    Cause.PREDICATE: Advice("Restore into an object that the saver was registered for."),
+    Cause.SCOPE: Advice(
+        "Call restore inside `with strategy.scope():` of the strategy that made the "
+        "variables, and make the optimizer there, too."
+    ),
+    Cause.STAGES: Advice(
+        "Make the iterator from the saved input pipeline, or leave it out of the restore."
+    ),
+    Cause.SYMBOLIC: Advice(
+        "Set the dataset option `experimental_symbolic_checkpoint` as when the "
+        "iterator was saved, or leave the iterator out of the restore."
+    ),
+    Cause.TWO_NAMES: Advice(
+        "Track the variable under one name: leave out the wrapper or the wrapped object."
+    ),
+    Cause.ABORT: Advice("Make a table of the saved class; do not restore into this one."),
 }
 # TensorFlow's text about a container, after the object itself, whose text may be of any length.
 _REASON = re.compile(r"\)\. (.+?)\.?(?:\. |\n|$)")
@@ -65,7 +76,7 @@ def kind_of(failure: Failure) -> Kind:
     return _KINDS.get(failure.cause, Kind.UNKNOWABLE)
 
 
-def remedy_for(run: DryRun, failure: Failure) -> str:
+def remedy_for(run: DryRun, failure: Failure) -> Remedy:
     """Return what to do about a failure of a restore."""
     if failure.cause is Cause.DAMAGED:
         return remedy_for_damage(run)
@@ -78,17 +89,17 @@ def remedy_for(run: DryRun, failure: Failure) -> str:
     return REMEDIES.get(failure.cause, _OWN_CODE)
 
 
-def make_as_saved(run: DryRun, what: str) -> str:
+def make_as_saved(run: DryRun, what: str) -> Remedy:
     """Return what to do about a variable of another shape or dtype."""
-    return f"Make the variable with the saved {what}{_or_the_rest(run)}."
+    return _or_the_rest(run, f"Make the variable with the saved {what}")
 
 
-def remedy_for_damage(run: DryRun) -> str:
+def remedy_for_damage(run: DryRun) -> Remedy:
     """Return what to do about damaged values."""
     whole = run.tested.whole if run.tested is not None else None
     if whole is None:
-        return f"Copy the whole checkpoint again{_or_the_rest(run)}."
-    return f"Restore {whole!r} in its place: there all values that this restore reads are whole."
+        return _or_the_rest(run, "Copy the whole checkpoint again")
+    return OtherPath(whole, PathResult.IS_WHOLE)
 
 
 def lost_to(run: DryRun) -> Mapping[str, LostFiles]:
@@ -116,14 +127,13 @@ def why_lost(lost: LostFiles, number: int, failure: Failure) -> str:
     return f"{lost.why}; {call} needs {number} and raises {failure.type}."
 
 
-def remedy_for_lost(run: DryRun, lost: LostFiles) -> str:
+def remedy_for_lost(run: DryRun, lost: LostFiles) -> Remedy:
     """Return what to do about data files that lack values."""
-    rest = _or_the_rest(run) if lost.left else ""
-    return f"{lost.remedy.removesuffix('.')}{rest}."
+    return _or_the_rest(run, lost.request) if lost.left else Advice(lost.remedy)
 
 
-def _or_the_rest(run: DryRun) -> str:
-    """Return the other request, to restore by the fix, if the fix has any value."""
+def _or_the_rest(run: DryRun, request: str) -> Remedy:
+    """Return a request, with the fix of all else if that has any value."""
     mapping = mapping_in(run)
     steps = run.trace.steps if run.trace is not None else ()
     failed = {step.node for step in steps if step.failure is not None}
@@ -133,8 +143,8 @@ def _or_the_rest(run: DryRun) -> str:
         and _is_whole(run, mapping.saved, pair.node)
         for pair in mapping.pairs
     ):
-        return f", or restore the rest with {run.wording.fix}"
-    return ""
+        return PartialFix(instead=request)
+    return Advice(f"{request}.")
 
 
 def mapping_in(run: DryRun) -> ValueMapping | None:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from ckpt_viz.changes.change import Change
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Remedy, code_of
 from ckpt_viz.restore_check.skeleton import Trial
 
 
@@ -115,9 +116,8 @@ class Finding:
     """One thing to know about a restore, and what to do about it.
 
     `saved` and `live` are the names of the nodes that it is about, None for a side that it does not
-    concern. `why` and `remedy` are one sentence each. `code` is what the remedy says to run,
-    with `live` for the checked object; "" for none. `nodes` are all the saved nodes that it is
-    about, and `objects` all the live ones, by id; `saved` and `live` name the first of each.
+    concern. `why` is one sentence, and `remedy` prints as one. `nodes` are all the saved nodes that
+    it is about, and `objects` all the live ones, by id; `saved` and `live` name the first of each.
     `trial` is a remedy with code that has not been run dry yet: `find_all` either uses it as the
     `remedy` or drops it. `change` is what happened to the program, if that is the cause, and
     `explains` are the findings that follow from it.
@@ -128,13 +128,17 @@ class Finding:
     saved: str | None
     live: str | None
     why: str
-    remedy: str
+    remedy: Remedy
     nodes: tuple[int, ...] = ()
     objects: tuple[int, ...] = ()
     trial: Trial | None = field(default=None, repr=False, compare=False)
     change: Change | None = field(default=None, repr=False)
     explains: tuple[Finding, ...] = ()
-    code: str = ""
+
+    @property
+    def code(self) -> str:
+        """What the remedy says to run, with `live` for the checked object; "" for none."""
+        return code_of(self.remedy)
 
     def all(self) -> Iterator[Finding]:
         """Yield the finding and those that it explains."""

@@ -83,7 +83,7 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
     trials = [finding for finding in found if finding.trial is not None][:_MAX_REHEARSALS]
     held = {id(finding) for finding in trials if _holds(run, finding, found)}
     tried = [
-        replace(finding, remedy=finding.trial.remedy, code=finding.trial.code, trial=None)
+        replace(finding, remedy=finding.trial.remedy, trial=None)
         if finding.trial is not None and id(finding) in held
         else replace(finding, trial=None)
         for finding in found

@@ -18,11 +18,11 @@ from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice, Fix, HowFixed, PartialFix, Remedy
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.sides import is_below_optimizer
 from ckpt_viz.text import count
-from ckpt_viz.wording import Wording
 
 # Symptoms of a change. Other findings have causes of their own.
 _SYMPTOMS = frozenset(
@@ -57,6 +57,8 @@ _OF_THE_SET = (
 )
 _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 _OF_ONE_SIDE = frozenset({ChangeKind.RESHAPED, ChangeKind.NEW, ChangeKind.GONE})
+_LEFT_UNUSED = "these values stay unused, unless the program creates their objects later"
+_LEFT_UNCHANGED = "these keep the values that the program gives them"
 
 
 def folded(case: Case, found: Sequence[Finding]) -> list[Finding]:
@@ -232,7 +234,6 @@ class _Folder:
             change.objects,
             change=change,
             explains=tuple(ones),
-            code=called.code if called is not None else "",
         )
 
     def _with_remedy(self, same: Finding, change: Change) -> Finding:
@@ -242,37 +243,31 @@ class _Folder:
             fixed = self.case.fixed.intersection(change.nodes)
             moved = sum(saved[node].slot is not None for node in fixed)
             if moved:
-                return replace(same, remedy=_of_state(moved, self.case.run.wording), code="")
+                return replace(same, remedy=Fix(HowFixed.AS_STATE, moved))
         return same
 
-    def _remedy(self, change: Change) -> str:
-        """Return what to do about a change; what it calls the fix has values of the change."""
-        wording, rest = self.case.run.wording, self._rest()
+    def _remedy(self, change: Change) -> Remedy:
+        """Return what to do about a change."""
+        case = self.case
         if change.kind is ChangeKind.OPTIMIZER_CHANGED:
-            other = "the optimizer that was saved."
-            return f"{rest}, or use {other}" if rest else f"Use {other}"
+            request = "Use the optimizer that was saved"
+            return self._rest(instead=request) or Advice(f"{request}.")
         if change.kind in _OF_ONE_SIDE:
-            return f"{f'{rest};' if rest else 'Call expect_partial():'} " + (
-                "these values stay unused, unless the program creates their objects later."
-                if change.kind is ChangeKind.GONE
-                else "these keep the values that the program gives them."
-            )
-        guesses = self.case.guessed.intersection(change.nodes)
-        if self.case.fixed.intersection(change.nodes):
-            more = f"; {wording.guesses} takes {count(len(guesses), 'guess', 'guesses')}, too"
-            return f"{wording.run_fix}, which restores by the new places{more if guesses else ''}."
-        if guesses:
-            return f"{wording.run_guesses}, if the places of the guesses are right."
-        if rest:
-            return f"{rest}; no object of the program fits these values."
-        return "Bring the saved part back, or call expect_partial() and do without its values."
+            left = _LEFT_UNUSED if change.kind is ChangeKind.GONE else _LEFT_UNCHANGED
+            return self._rest(left=left) or Advice(f"Call expect_partial(): {left}.")
+        fixed = len(case.fixed.intersection(change.nodes))
+        guesses = len(case.guessed.intersection(change.nodes))
+        if fixed or guesses:
+            return Fix(HowFixed.BY_PLACES, fixed, guesses)
+        return self._rest(left="no object of the program fits these values") or Advice(
+            "Bring the saved part back, or call expect_partial() and do without its values."
+        )
 
-    def _rest(self) -> str:
-        """Return the request to restore what the fix has; "" if it has nothing."""
-        wording = self.case.run.wording
-        if self.case.fixed:
-            return f"Restore the rest with {wording.fix}"
-        return f"Restore the rest with {wording.fix_guesses}" if self.case.guessed else ""
+    def _rest(self, *, instead: str = "", left: str = "") -> PartialFix | None:
+        """Return the fix of all else; None if it has nothing."""
+        case = self.case
+        is_empty = not (case.fixed or case.guessed)
+        return None if is_empty else PartialFix(instead, left, takes_guesses=not case.fixed)
 
     def _called(self, change: Change, ones: Sequence[Finding]) -> Finding | None:
         """Return the finding whose code restores all values of a change; None if none does."""
@@ -338,7 +333,3 @@ def _kind_of(change: Change, ones: Iterable[Finding]) -> Kind:
 def _why(change: Change) -> str:
     number = count(change.values, "value")
     return f"{change.why.removesuffix('.')} ({number})."
-
-
-def _of_state(number: int, wording: Wording) -> str:
-    return f"{wording.run_fix}, which also restores {count(number, 'slot variable')}."

@@ -8,6 +8,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.live import facts
 from ckpt_viz.mapping.full_names import without_number
 from ckpt_viz.object_graph.nodes import Node, Role
+from ckpt_viz.object_graph.remedy import Advice, Code, Purpose
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables, to_code
@@ -19,31 +20,29 @@ _Objects = tuple[int | None, ...]
 _SAVE = "Save the model with tf.train.Checkpoint or model.save()"
 
 
-def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | None]:
+def remedy_for_export(case: Case, variables: int | None) -> tuple[Advice, Trial | None]:
     """Return what to do about an export with these saved `variables`: with code if that is sure.
 
     It is sure if exactly one model of the program has such variables in this order.
     """
     if variables is None:
-        return f"{_SAVE}.", None
+        return Advice(f"{_SAVE}."), None
     nodes = [child.node_id for child in case.saved.nodes[variables].children]
     models = _with_names_of(case, nodes, _fitting(case, nodes))
     if len(models) > 1:
         names = listed([case.live.name(model) for model in models])
-        return f"{_SAVE}; find out which model was exported: {names} fit equally well.", None
+        which = f"find out which model was exported: {names} fit equally well."
+        return Advice(f"{_SAVE}; {which}"), None
     for model, objects in models.items():
         skeleton = Skeleton(children={"variables": Variables(model)})
         try:
             code = f"{to_code(skeleton, case.live)}.restore(path)"
         except SourceError:  # no expression leads to the model
             break
-        remedy = (
-            f"{_SAVE}; to restore the export by order, call {code}, where live is the checked "
-            "object."
-        )
+        remedy = Code(code, purpose=Purpose.RESTORE_EXPORT, instead=_SAVE)
         pairs = {node: obj for node, obj in zip(nodes, objects, strict=True) if obj is not None}
-        return f"{_SAVE}.", Trial(skeleton, "restore", pairs, remedy, code)
-    return f"{_SAVE}.", None
+        return Advice(f"{_SAVE}."), Trial(skeleton, "restore", pairs, remedy)
+    return Advice(f"{_SAVE}."), None
 
 
 def _fitting(case: Case, nodes: Sequence[int]) -> dict[int, _Objects]:

@@ -34,6 +34,7 @@ from ckpt_viz.matching.saved_graph import unread
 from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute, Fault, Stored
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.dry_run import (
     DryRun,
     LiveNames,
@@ -55,7 +56,9 @@ _ALTERED = (
 _NAME = "a Variable name or other graph key that is missing"
 _MISMATCH = "a mismatch between the current graph and the graph"
 _NO_TEXT = "Pass the checkpoint's prefix as a string"
-_IN_GRAPH = "Call restore, and this check, inside `with graph.as_default():` of the Saver's graph."
+_IN_GRAPH = Advice(
+    "Call restore, and this check, inside `with graph.as_default():` of the Saver's graph."
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class SaverOutcome(Outcome):
     checkpoint by the names that the Saver reads; None if the names are keys.
     """
 
-    remedy: str = ""
+    remedy: Advice | None = None
     path_advice: str = ""
     reshapes: bool = False
     in_parts: tuple[int, ...] = ()
@@ -81,7 +84,7 @@ class _Refusal(NamedTuple):
     """What a Saver always raises because of its own state, and what to do about it."""
 
     raised: Raised
-    remedy: str
+    remedy: Advice
 
 
 def saver_dry_run(
@@ -108,7 +111,7 @@ def saver_dry_run(
 
 
 def _raising(
-    names: LiveNames, raised: Raised, *, remedy: str = "", path_advice: str = ""
+    names: LiveNames, raised: Raised, *, remedy: Advice | None = None, path_advice: str = ""
 ) -> SaverOutcome:
     verdicts = Verdicts(raised, raised, raised, raised)
     return SaverOutcome(names, verdicts, remedy=remedy, path_advice=path_advice)
@@ -166,9 +169,11 @@ def _refusal(saver: Any, live: Graph) -> _Refusal | None:
         is_deferred = tf_private.given_variables(saver) is None
         return _Refusal(
             Raised("AttributeError", "'NoneType' object has no attribute 'restore_op_name'"),
-            "Call saver.build() after making all variables, or leave out defer_build=True."
-            if is_deferred
-            else "Call restore outside of a graph: the Saver was made eagerly.",
+            Advice(
+                "Call saver.build() after making all variables, or leave out defer_build=True."
+                if is_deferred
+                else "Call restore outside of a graph: the Saver was made eagerly."
+            ),
         )
     return None
 
@@ -177,7 +182,7 @@ def _refusal_when_eager(saver: Any, live: Graph) -> _Refusal | None:
     """Return what a Saver raises that is built for every call; variables of a graph cannot be."""
     given = taken_variables(saver)
     if not given and not tf_restore.allows_empty(saver):
-        remedy = (
+        remedy = Advice(
             "Give the Saver its variables; do it inside `with graph.as_default():` for a graph."
         )
         return _Refusal(Raised("ValueError", "No variables to save"), remedy)
@@ -217,8 +222,10 @@ def _refusal_of_second_saver(saver: Any) -> _Refusal | None:
         return None
     return _Refusal(
         Raised("RuntimeError", "Graph is finalized and cannot be modified."),
-        "Restore before the graph is finalized: for an object-based checkpoint, the Saver adds "
-        "operations.",
+        Advice(
+            "Restore before the graph is finalized: for an object-based checkpoint, the Saver adds "
+            "operations."
+        ),
     )
 
 
@@ -270,7 +277,7 @@ def _matched(saver: Any, live_names: LiveNames, names: _Names) -> SaverOutcome:
         Verdicts(raised, raised, raised, raised, (), tuple(trace.unused)),
         trace,
         tensors=names.tensors,
-        remedy=refusal.remedy if refusal is not None else "",
+        remedy=refusal.remedy if refusal is not None else None,
         reshapes=any(how(name, None).reshapes for name in trace.bound),
         in_parts=tuple(_in_parts(live)) if raised is None and names.keys is not None else (),
         nameless=number_of_nameless(saver),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import ROOT_ARGUMENT, argument, is_taken, item, quoted
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.remedy import Code
 from ckpt_viz.restore_check.comprehensions import Numbered, number_of, runs
 from ckpt_viz.restore_check.objects_in_code import expression_of
 
@@ -43,15 +44,14 @@ class Skeleton:
 class Trial:
     """A remedy with code that must be run dry before it is shown.
 
-    The `code` makes the `skeleton` and restores it by `method`. `pairs` maps saved nodes to the
-    live objects that it has to restore. `remedy` is the sentence with the code.
+    The code of `remedy` makes the `skeleton` and restores it by `method`. `pairs` maps saved nodes
+    to the live objects that it has to restore.
     """
 
     skeleton: Skeleton
     method: str
     pairs: Mapping[int, int]
-    remedy: str
-    code: str
+    remedy: Code
 
 
 def skeleton_of(places: Mapping[tuple[str, ...], int]) -> Skeleton:

@@ -188,6 +188,16 @@ it("reads a payload that was written before the format had other places", async 
   expect([...overlay!.columns.overlay_other_place]).toEqual(Array(nodeCount).fill(-1));
 });
 
+it("reads a payload that was written before the view had its own words for the fix", async () => {
+  const earlier = withHeader((header) => {
+    const sections = header.sections as { name: string }[];
+    sections.find(({ name }) => name === "problem_fix")!.name = "something_else";
+  }, "check");
+  const { overlay } = makeGraph(await decode(earlier), true);
+  expect(overlay!.problem(0).offersFix).toBe(false);
+  expect(overlay!.problem(0).remedy).toMatch(/check\.fix\(\)\.apply\(\)\.$/);
+});
+
 it("reads a payload that was written before the format had causes", async () => {
   const added = /^(cause_|overlay_is_paired)/;
   const earlier = withHeader((header) => {

@@ -206,6 +206,7 @@ const OVERLAY_COLUMNS = {
   problem_live: ["text", "problem"],
   problem_why: ["text", "problem"],
   problem_remedy: ["text", "problem"],
+  problem_fix: ["text", "problem"],
   problem_code: ["text", "problem"],
   problem_node_count: ["count of problem's nodes", "problem"],
   problem_node: ["id", "problem's node"],
@@ -337,7 +338,7 @@ function readOverlay(
     states: header.states,
     severities: header.severities,
     columns: pick(
-      withCauses(withOtherPlaces(withPairs(sections, header), nodeCount)),
+      withCauses(withFixes(withOtherPlaces(withPairs(sections, header), nodeCount))),
       OVERLAY_COLUMNS,
     ),
   };
@@ -351,6 +352,12 @@ function withOtherPlaces(sections: Sections, nodeCount: number): Sections {
     ["overlay_saved_elements", nowhere],
     ...sections,
   ]);
+}
+
+/** Adds the column of fixes in the words of the view, if a payload lacks it. */
+function withFixes(sections: Sections): Sections {
+  const none = new Int32Array(section(sections, "problem_kind").length).fill(ABSENT);
+  return new Map([["problem_fix", none], ...sections]);
 }
 
 /** Adds the column of nodes that both sides have, from the states, if a payload lacks it. */

@@ -120,7 +120,8 @@ export interface Graph {
 type NumberAt = (column: ColumnName, index: number) => number;
 type TextAt = (column: ColumnName, index: number) => string | null;
 
-export function makeGraph(payload: Payload): Graph {
+/** The graph of a payload; `canAsk` tells whether the view has a kernel. */
+export function makeGraph(payload: Payload, canAsk = false): Graph {
   const { columns, nodeCount: size, roles, strings } = payload;
   const at: NumberAt = (column, index) => columns[column][index] ?? ABSENT;
   const text: TextAt = (column, index) => strings[at(column, index)] ?? null;
@@ -142,7 +143,7 @@ export function makeGraph(payload: Payload): Graph {
     origin: payload.origin,
     notes: payload.notes,
     size,
-    overlay: makeOverlay(payload),
+    overlay: makeOverlay(payload, canAsk && payload.origin !== "saved"),
     measures: makeMeasures(payload.measures),
     ...treeOf(payload, at, text),
     calls: payload.calls && {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { NodeState } from "./contract";
-import { compared, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import { decode, type NodeState } from "./contract";
+import { makeGraph } from "./graph";
+import { compared, fullTree, loadGraph, payload, treeGraph } from "./graphs.test-data";
 import { nextProblem, type Overlay } from "./overlay";
 
 const remaining = (
@@ -93,6 +94,26 @@ describe("problems", () => {
 
   it("belong to each node that they name, once", () => {
     expect([0, 2, 3, 4].map((id) => overlay!.problemsOf(id))).toEqual([[], [0], [1, 3], [1]]);
+  });
+  it("name the fix in the words of the view if that can show it", async () => {
+    const live = { ...(await decode(payload("check"))), origin: "live" as const };
+    const said = (canAsk: boolean) => {
+      const { overlay: check } = makeGraph(live, canAsk);
+      return [0, 1].map((index) => check!.problem(index)).map((one) => [one.remedy, one.offersFix]);
+    };
+    const [fix, code] = said(false);
+    expect(fix).toEqual([
+      "Make the layer with 3 units, or restore the rest with check.fix().apply().",
+      false,
+    ]);
+    expect(said(true)).toEqual([
+      ["Make the layer with 3 units, or restore the rest with the code of the fix.", true],
+      code,
+    ]);
+  });
+  it("of a program in a file offer no fix", async () => {
+    const inFile = { ...(await decode(payload("check"))), origin: "saved" as const };
+    expect(makeGraph(inFile, true).overlay!.problem(0).offersFix).toBe(false);
   });
   it("mark the nodes that they name and their ancestors, except for notes", () => {
     expect([0, 1, 2, 3, 4, 5].filter((id) => overlay!.isMarked(id))).toEqual([0, 1, 3, 4]);

@@ -32,6 +32,8 @@ export interface Problem {
   readonly live: string | null;
   readonly why: string;
   readonly remedy: string | null;
+  /** Whether the remedy names the fix, and the view can show that. */
+  readonly offersFix: boolean;
   /** The code that the remedy says to run; `live` is the checked object. */
   readonly code: string | null;
 }
@@ -138,7 +140,8 @@ interface Tree {
   readonly parents: ArrayLike<number>;
 }
 
-export function makeOverlay(payload: Compared): Overlay | null {
+/** The comparison of a payload; `showsFix` tells whether the view can show the fix of a check. */
+export function makeOverlay(payload: Compared, showsFix = false): Overlay | null {
   const { overlay, columns: tree, nodeCount: size, strings } = payload;
   if (overlay === null) {
     return null;
@@ -154,7 +157,7 @@ export function makeOverlay(payload: Compared): Overlay | null {
   const isPart = (id: number) => isOfParts(state(id));
   const side = (id: number): Side =>
     id >= baseSize ? "saved" : at("overlay_is_paired", id) === 1 ? "both" : "live";
-  const problems = problemsOf(overlay, strings, size);
+  const problems = problemsOf(overlay, strings, size, showsFix);
   const places = Uint8Array.from({ length: size }, (_, id) => NODE_STATES.indexOf(state(id)));
   const { totals } = countsBelow(
     { order: tree.tree_order, parents: tree.tree_parent },
@@ -273,6 +276,7 @@ function problemsOf(
   { columns, comparison, severities }: NonNullable<Payload["overlay"]>,
   strings: Payload["strings"],
   size: number,
+  showsFix: boolean,
 ) {
   const text = (name: OverlayColumnName, index: number): string | null =>
     strings[columns[name][index] ?? ABSENT] ?? null;
@@ -299,16 +303,20 @@ function problemsOf(
   }
   return {
     count,
-    problem: (index: number): Problem => ({
-      severity: severity(index),
-      kind: text("problem_kind", index) ?? "",
-      nodes: nodesOf(index),
-      saved: text("problem_saved", index),
-      live: text("problem_live", index),
-      why: text("problem_why", index) ?? "",
-      remedy: text("problem_remedy", index),
-      code: text("problem_code", index),
-    }),
+    problem: (index: number): Problem => {
+      const fix = showsFix ? text("problem_fix", index) : null;
+      return {
+        severity: severity(index),
+        kind: text("problem_kind", index) ?? "",
+        nodes: nodesOf(index),
+        saved: text("problem_saved", index),
+        live: text("problem_live", index),
+        why: text("problem_why", index) ?? "",
+        remedy: fix ?? text("problem_remedy", index),
+        offersFix: fix !== null,
+        code: text("problem_code", index),
+      };
+    },
     naming: (id: number): readonly number[] =>
       Array.from(byNode.problems.subarray(byNode.starts[id], byNode.starts[id + 1])),
     pressing,

@@ -79,7 +79,7 @@ it("describes a mark and a problem in one sentence each", async () => {
   expect(comparedWords(overlay!, 10)).toEqual(["shape differs", "float32 10 by 2 but 10 by 3"]);
   expect(problemSentence(overlay!, 0)).toBe(
     "error, shape, (root).model.head.kernel: The checkpoint has shape 10×3, the variable has 10×2. " +
-      "Make the layer with 3 units, or leave it out of the checkpoint.",
+      "Make the layer with 3 units, or restore the rest with check.fix().apply().",
   );
   expect(problemSentence(overlay!, 3)).toBe("error, saver unknown, (root).table: It has no saver.");
   expect(severityWords(overlay!)).toBe("2 errors, 2 fail, 1 deferred, 2 warnings, 1 note");

@@ -202,6 +202,7 @@ export const message = "the message";
 export const unit = "counts are variables";
 export const fix = "Fix";
 export const fixHint = "Find where each saved value belongs now, and the code that restores it (x)";
+export const showFix = "Show the fix";
 export const hideFix = "Show the verdicts of the check again (x)";
 export const fixOfFile =
   "The program is a file here. A fix needs live objects: call cv.check() with them.";

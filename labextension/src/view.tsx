@@ -138,7 +138,7 @@ class MountedView implements View {
     const start = performance.now();
     this.#reading++;
     try {
-      const decoded = makeGraph(await decode(await bytes));
+      const decoded = makeGraph(await decode(await bytes), this.#kernel !== null);
       if (number === this.#payloads) {
         this.#graph = decoded;
         this.#fixed = null;

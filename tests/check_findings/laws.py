@@ -12,6 +12,7 @@ import numpy as np
 
 import ckpt_viz as cv
 from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.object_graph.remedy import OtherPath, PathResult
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.sides import subtree
@@ -36,20 +37,25 @@ def law(kind: Kind) -> Callable[[Law], Law]:
 def the_prefix_that_is_named_gives_what_it_says(finding: Finding, real: Real) -> None:
     assert (real.raised is not None) == (finding.severity is ERROR)
     assert all(map(real.stays, real.before))
-    named = re.search(r"Pass '([^']+)', which would (.*)\.", finding.remedy)
-    if named is None:
-        assert "did you mean" in finding.remedy or "latest_checkpoint" in finding.remedy
+    other = finding.remedy
+    if not isinstance(other, OtherPath):
+        assert "did you mean" in str(other) or "latest_checkpoint" in str(other)
         return
-    pair = replace(real.pair, path=named[1])
-    there = restored(pair, cv.check(pair.make(), pair.path))
+    there = at_other_path(other, real)
     passes = there.raised is None and there.asserts["assert_consumed"] is None
-    assert named[2] == (
-        "raise, too"
+    assert other.result is (
+        PathResult.RAISES
         if there.raised is not None
-        else "pass every assert"
+        else PathResult.PASSES
         if passes
-        else "restore values, but fail assert_consumed()"
+        else PathResult.FAILS
     )
+
+
+def at_other_path(other: OtherPath, real: Real) -> Real:
+    """Return what a real restore of the path in a remedy does."""
+    pair = replace(real.pair, path=other.path)
+    return restored(pair, cv.check(pair.make(), pair.path))
 
 
 @law(Kind.DAMAGED)
@@ -60,10 +66,9 @@ def reading_the_values_raises(finding: Finding, real: Real) -> None:
         assert isinstance(raised_by(partial(real.stored, node)), cv.FormatError)
     raised = real.raised if finding.severity is ERROR else real.built()
     assert re.search(rf"raises {type(raised).__name__}[:.]", finding.why)
-    other = re.search(r"Restore '([^']+)' in its place", finding.remedy)
-    if other is not None:
-        pair = replace(real.pair, path=other[1])
-        there = restored(pair, cv.check(pair.make(), pair.path))
+    if isinstance(finding.remedy, OtherPath):
+        assert finding.remedy.result is PathResult.IS_WHOLE
+        there = at_other_path(finding.remedy, real)
         assert there.raised is None and there.asserts["assert_consumed"] is None
 
 

@@ -33,6 +33,14 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
+from ckpt_viz.object_graph.remedy import (
+    Advice,
+    Code,
+    OtherPath,
+    PartialFix,
+    PathResult,
+    code_of,
+)
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
@@ -244,8 +252,9 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "saved": p.saved,
                 "live": p.live,
                 "why": p.why,
-                "remedy": p.remedy or None,
-                "code": p.code or None,
+                "remedy": p.to_do(overlay.wording) or None,
+                "offersFix": False,  # no kernel shows it here
+                "code": code_of(p.remedy) or None,
             }
             for p in overlay.problems
         ],
@@ -359,7 +368,7 @@ def _check() -> Overlay:
             f"{head}.kernel",
             f"{head}.kernel",
             "The checkpoint has shape 10×3, the variable has 10×2.",
-            "Make the layer with 3 units, or leave it out of the checkpoint.",
+            PartialFix(instead="Make the layer with 3 units"),
         ),
         Problem(
             Severity.FAIL,
@@ -368,8 +377,7 @@ def _check() -> Overlay:
             "(root).model.aux.kernel",
             None,
             "Nothing in the program takes this value.",
-            f"Call {CODE}, where live is the checked object.",
-            code=CODE,
+            Code(CODE),
         ),
         Problem(
             Severity.FAIL,
@@ -378,11 +386,9 @@ def _check() -> Overlay:
             None,
             "(root).step",
             "The checkpoint has no value for this variable.",
-            "Save once more with step tracked.",
+            Advice("Save once more with step tracked."),
         ),
-        Problem(
-            Severity.ERROR, "saver_unknown", (4,), "(root).table", None, "It has no saver.", ""
-        ),
+        Problem(Severity.ERROR, "saver_unknown", (4,), "(root).table", None, "It has no saver."),
         Problem(
             Severity.DEFERRED,
             "not_built",
@@ -390,7 +396,7 @@ def _check() -> Overlay:
             "(root).optimizer.later",
             None,
             "The optimizer has no variables yet.",
-            "Call optimizer.build() before the restore.",
+            Advice("Call optimizer.build() before the restore."),
         ),
         Problem(
             Severity.WARNING,
@@ -399,7 +405,7 @@ def _check() -> Overlay:
             "(root).model.dense.b",
             "(root).model.dense.bias",
             "Two saved values go to one variable; the last one stays.",
-            "Give each its own variable.",
+            Advice("Give each its own variable."),
         ),
         Problem(
             Severity.WARNING,
@@ -408,9 +414,9 @@ def _check() -> Overlay:
             None,
             None,
             "run/ckpt-40.index is a file of the checkpoint, not its prefix.",
-            "Pass run/ckpt-40.",
+            OtherPath("run/ckpt-40", PathResult.PASSES),
         ),
-        Problem(Severity.INFO, "leftover", (), None, None, "save_counter is not used.", ""),
+        Problem(Severity.INFO, "leftover", (), None, None, "save_counter is not used."),
     )
     verdicts = (
         Verdict("assert_consumed", False, "AssertionError: Unresolved object in checkpoint"),
@@ -461,7 +467,6 @@ def _diff() -> Overlay:
             saved,
             live,
             why,
-            "",
         )
         for nodes, saved, live, why in (
             ((2,), "(root).model.kernel", "(root).model.kernel", "The stored bytes differ."),
@@ -507,9 +512,7 @@ def _hostile(overlay: Overlay) -> Overlay:
         headline=HOSTILE,
         marks=tuple(replace(mark, detail=HOSTILE, partner=HOSTILE) for mark in overlay.marks),
         problems=tuple(
-            Problem(
-                p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, HOSTILE, code=HOSTILE
-            )
+            Problem(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, Code(HOSTILE))
             for p in overlay.problems
         ),
         verdicts=(Verdict(HOSTILE, False, HOSTILE),),

@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.remedy import Fix, HowFixed, PartialFix
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
 from tests.support.told import told
 
-_FIX = re.compile(
-    r"(the rest with )?check\.fix\((guesses=True)?\)(?!\.code)(?: takes (\d+) guess)?"
-)
-_SLOTS = re.compile(r"also restores (\d+) slot variable")
-
 
 def unkept(check: RestoreCheck) -> Iterator[str]:
-    """Yield the remedies that name a fix that lacks their values, or has fewer of them."""
+    """Yield the remedies that name a fix with other values than they promise."""
     for finding in told(check):
-        if not all(
-            _is_kept(check, finding, *one.groups()) for one in _FIX.finditer(finding.remedy)
-        ):
-            yield f"{finding.kind.value} {finding.saved}: {finding.remedy}"
+        if not _is_kept(check, finding):
+            yield f"{finding.kind.value} {finding.saved}: {finding.remedy!r}"
 
 
-def _is_kept(
-    check: RestoreCheck, finding: Finding, rest: str | None, guesses: str | None, number: str | None
-) -> bool:
-    fix = check.fix(guesses=guesses is not None)
-    own = _keys_below(check, finding)
-    restored = fix.pairs.keys() if rest or own is None else fix.pairs.keys() & own
-    if number is not None:
-        return len(restored & check.fix().guesses.keys()) == int(number)
-    slots = _SLOTS.search(finding.remedy)
-    if slots is not None and check.saved is not None:
-        nodes = [check.saved.nodes[node] for node in finding.nodes]
-        keys = {a.checkpoint_key for one in nodes if one.slot is not None for a in one.attributes}
-        if len(keys & restored) != int(slots[1]):
-            return False
-    return bool(restored)
+def _is_kept(check: RestoreCheck, finding: Finding) -> bool:
+    match finding.remedy:
+        case Fix() as promised:
+            return _has_its_values(check, finding, promised)
+        case PartialFix(takes_guesses=guesses):
+            return bool(check.fix(guesses).pairs)
+        case _:
+            return True
 
 
-def _keys_below(check: RestoreCheck, finding: Finding) -> set[str] | None:
-    """Return the keys of a finding's nodes and those below; None if there are none to ask for."""
-    if check.saved is None or not finding.nodes:
-        return None
-    graph: Graph = check.saved
-    waiting, seen = list(finding.nodes), set[int]()
-    while waiting:
-        node = waiting.pop()
-        if node not in seen:
-            seen.add(node)
-            waiting += [child.node_id for child in graph.nodes[node].children]
-    return {a.checkpoint_key for node in seen for a in graph.nodes[node].attributes} or None
+def _has_its_values(check: RestoreCheck, finding: Finding, promised: Fix) -> bool:
+    """Return whether the fix has as many values and guesses as promised: of the finding, or all."""
+    fix = check.fix()
+    if promised.how is HowFixed.BY_NAMES:
+        return (len(fix.pairs), len(fix.guesses)) == (promised.values, promised.guesses)
+    values = _nodes_of(check, finding, fix.pairs)
+    if promised.how is HowFixed.AS_STATE:
+        assert check.saved is not None
+        nodes = check.saved.nodes
+        return sum(nodes[node].slot is not None for node in values) == promised.values
+    guesses = _nodes_of(check, finding, fix.guesses)
+    if guesses:
+        guesses &= _nodes_of(check, finding, check.fix(guesses=True).pairs)
+    return (len(values), len(guesses)) == (promised.values, promised.guesses)
+
+
+def _nodes_of(check: RestoreCheck, finding: Finding, keys: Collection[str]) -> set[int]:
+    """Return the saved nodes of a finding that have one of these keys."""
+    assert check.saved is not None
+    attributes = {node: check.saved.nodes[node].attributes for node in finding.nodes}
+    return {node for node, own in attributes.items() if any(a.checkpoint_key in keys for a in own)}

@@ -46,6 +46,6 @@ def quoted_in(check: RestoreCheck) -> Iterator[str]:
 
 def _texts(check: RestoreCheck) -> Iterator[str]:
     for finding in told(check):
-        yield from (finding.why, finding.remedy)
+        yield from (finding.why, str(finding.remedy))
     for mark in check.overlay.marks:
         yield mark.detail

@@ -67,7 +67,12 @@ def test_from_the_verdict_to_values_in_the_program(shown: JupyterLab) -> None:
     expect(headline).to_contain_text("assert_consumed() would fail")
     expect(_line(explorer, "out")).to_contain_text("✓")
     expect(explorer.locator(".ckv-moves")).to_have_count(0)
-    _press(explorer, "Fix")
+    # The evidence names the fix in its own words, and leads to it.
+    remedy = explorer.locator(".ckv-remedy")
+    expect(remedy).to_contain_text("Run the code of the fix, which restores by the new places.")
+    remedy.scroll_into_view_if_needed()
+    shown.screenshot("fix-evidence")
+    _press(explorer, "Show the fix")
     sentence = explorer.locator(".ckv-fix h3")
     expect(sentence).to_contain_text("Restores 4 of 6 values; 2 keep their values.")
     # The pairs are drawn, in words and lines.

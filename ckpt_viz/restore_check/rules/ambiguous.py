@@ -10,6 +10,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.sides import is_optimizer, subtree
@@ -83,8 +84,10 @@ def _undecided(
         f"The checkpoint has {count(len(items), 'item')} that look alike here, the program "
         f"{len(others)}: no name tells them apart, so {count(len(nodes), 'value')} may go into "
         "wrong items.",
-        "Restore into the saved items in the saved order, change them afterwards, and give each "
-        "its own name.",
+        Advice(
+            "Restore into the saved items in the saved order, change them afterwards, and give "
+            "each its own name."
+        ),
         nodes=nodes,
         objects=[case.trace.bound[node] for node in nodes],
     )

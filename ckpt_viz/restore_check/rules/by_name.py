@@ -19,6 +19,7 @@ from ckpt_viz.matching.trace import Cause, Step
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER_NAME
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice, Code, Fix, FreeName, HowFixed, Purpose, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import (
     kind_of,
@@ -36,7 +37,7 @@ from ckpt_viz.text import count, listed, shape_words
 _MAX_NAMED = 5
 _MAX_COMPARED = 20  # names with the same last part
 _ALIKE = 0.6
-_BY_SAVER = (
+_BY_SAVER = Advice(
     "Restore with a tf.compat.v1.train.Saver that has a dict: from each name in the file to its "
     "variable."
 )
@@ -69,7 +70,7 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             None,
             f"{count(len(free), 'name')} in the file {'matches' if len(free) == 1 else 'match'} "
             f"no variable, and no assert fails: {examples}.",
-            "Ignore this if the program does not need them.",
+            Advice("Ignore this if the program does not need them."),
         )
 
 
@@ -81,7 +82,7 @@ def _graph_is_built() -> Finding:
         None,
         "In a graph, run_restore_ops() looks up the names in the file; until then every assert "
         "fails.",
-        "Call run_restore_ops() on the status that restore() returns.",
+        Advice("Call run_restore_ops() on the status that restore() returns."),
     )
 
 
@@ -175,21 +176,18 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
     yield from _by_scopes(run, findings, trace)
 
 
-def _remedy(run: DryRun) -> str:
+def _remedy(run: DryRun) -> Remedy:
     return _BY_SAVER if isinstance(run.outcome, SaverOutcome) else _by_fix(run)
 
 
-def _by_fix(run: DryRun) -> str:
-    """Return the request for the fix, if names give it a value."""
+def _by_fix(run: DryRun) -> Remedy:
+    """Return the fix, if names give it a value."""
     mapping = mapping_in(run)
-    certainties = [pair.certainty for pair in mapping.pairs] if mapping is not None else []
-    if any(one is not Certainty.GUESS for one in certainties):
-        return (
-            f"{run.wording.run_fix}, which finds the values by the names of layers and attributes."
-        )
-    if certainties:
-        return f"{run.wording.run_guesses}, if the places of the guesses are right."
-    return "Give the layers or attributes of the program the names in the file."
+    pairs = mapping.pairs if mapping is not None else ()
+    guesses = sum(pair.certainty is Certainty.GUESS for pair in pairs)
+    if pairs:
+        return Fix(HowFixed.BY_NAMES, len(pairs) - guesses, guesses)
+    return Advice("Give the layers or attributes of the program the names in the file.")
 
 
 _Wanted = tuple[int, str]  # an object, and a name that the file lacks
@@ -216,13 +214,12 @@ def _by_scopes(
         elif finding is group[0]:
             moved = {name for obj, name in findings if scopes.get((obj, name)) == scope}
             is_saver = isinstance(run.outcome, SaverOutcome)
-            code = _saver_of(run, trace, scope, moved) if is_saver else ""
+            code = _saver_of(run, trace, scope, moved) if is_saver else None
             change = _change_of(scope, group)
             yield replace(
                 finding,
                 why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
-                remedy=_with(code) if code else _remedy(run),
-                code=code,
+                remedy=code or _remedy(run),
                 objects=change.objects,
                 change=change,
                 explains=tuple(group),
@@ -244,27 +241,24 @@ def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
 
 def _saver_of(
     run: DryRun, trace: NameTrace, scope: tuple[str, str], moved: AbstractSet[str]
-) -> str:
+) -> Code | None:
     """Return the code of a Saver for one with `moved` names in another scope than in the file.
 
-    It is "" unless the code restores every variable of the checked Saver.
+    None unless the code restores every variable of the checked Saver.
     """
     old, new = (f"{name}/" if name else "" for name in scope)
     kept = {step.name for step in trace.steps} - moved
     lost = {name for names in trace.unused.values() for name in names} - moved
     variables = tf_private.given_variables(run.live.source)  # none if it comes from a MetaGraph
     if not variables or lost or (old and kept) or any(name.startswith(new) for name in kept):
-        return ""
+        return None
     is_dict = isinstance(variables, Mapping)
     name = "name" if is_dict else "v.name.split(':')[0]"
     renamed = f"{name}.removeprefix({quoted(new)})" if new else name
     renamed = f"{quoted(old)} + {renamed}" if old else renamed
     each = "name, v in live._var_list.items()" if is_dict else "v in live._var_list"
-    return f"tf.compat.v1.train.Saver({{{renamed}: v for {each}}})"
-
-
-def _with(code: str) -> str:
-    return f"Restore with {code}, where live is the checked Saver."
+    code = f"tf.compat.v1.train.Saver({{{renamed}: v for {each}}})"
+    return Code(code, (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_SAVER)
 
 
 def _without_any(run: DryRun, lost: Sequence[_Wanted], is_raised: bool) -> Finding:
@@ -296,7 +290,7 @@ def _without_names(run: DryRun, objects: Sequence[int], is_raised: bool) -> Find
         run.live_name(objects[0]),
         "A Saver wrote this file by names, and Keras 3 gives its variables no full names: the "
         f"restore finds none of {number}.",
-        "Give the Saver a dict of names."
+        Advice("Give the Saver a dict of names.")
         if isinstance(run.outcome, SaverOutcome)
         else _by_fix(run),
         (),
@@ -375,9 +369,11 @@ def _not_reached(run: DryRun, obj: int) -> Finding:
         "every assert fails for it."
         if is_counter
         else "The restore by names did not reach this object.",
-        "Use read() in place of restore(), or leave the asserts out."
-        if is_counter
-        else "Restore again, now that the object exists.",
+        Advice(
+            "Use read() in place of restore(), or leave the asserts out."
+            if is_counter
+            else "Restore again, now that the object exists."
+        ),
         (),
         (obj,),
     )
@@ -396,7 +392,7 @@ def _by_saver(run: DryRun, outcome: SaverOutcome, trace: NameTrace) -> Iterator[
             None,
             f"The {outcome.nameless} variables of Keras 3 in the Saver's list share one name, so "
             "the Saver saves and restores only the last.",
-            "Give the Saver a dict of names, or use tf.train.Checkpoint.",
+            Advice("Give the Saver a dict of names, or use tf.train.Checkpoint."),
         )
     for obj in _unknown(run):
         error = run.live.nodes[obj].attributes[0].error
@@ -407,7 +403,7 @@ def _by_saver(run: DryRun, outcome: SaverOutcome, trace: NameTrace) -> Iterator[
             None,
             run.live_name(obj),
             why,
-            "Read the object's own code.",
+            Advice("Read the object's own code."),
             (),
             (obj,),
         )
@@ -433,7 +429,7 @@ def _in_parts(run: DryRun, outcome: SaverOutcome) -> Iterator[Finding]:
             run.live_name(obj),
             "From an object-based checkpoint, a Saver restores only the last part of a partitioned "
             "variable.",
-            "Make the variable without a partitioner, or restore with tf.train.Checkpoint.",
+            Advice("Make the variable without a partitioner, or restore with tf.train.Checkpoint."),
             (),
             (obj,),
         )
@@ -457,7 +453,7 @@ def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
                     f"The saved value has shape {shape_words(stored.shape)}, the program's "
                     f"{shape_words(shape)}; the graph takes it without an error and keeps the "
                     "wrong shape.",
-                    "Make the variable with the saved shape, or give it another name.",
+                    Advice("Make the variable with the saved shape, or give it another name."),
                     (),
                     (obj,),
                 )

@@ -13,6 +13,7 @@ from ckpt_viz.live import facts
 from ckpt_viz.live.keras_calls import takes_directly
 from ckpt_viz.live.left_aside import VOCABULARY, Aside, aside_of, asides_of
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.text import listed
@@ -54,10 +55,12 @@ def _note(case: Case, what: str, found: Mapping[int, Aside]) -> Finding:
         Severity.INFO,
         Kind.NOT_TRACKED,
         f"No checkpoint holds the {what} of {listed(called)}: {so}.",
-        f"Load the {what} of the saved program from a file, or adapt() to the same data; "
-        f"model.save() stores the {what}, too."
-        if is_of_keras
-        else "Make the table from the data of the saved program.",
+        Advice(
+            f"Load the {what} of the saved program from a file, or adapt() to the same data; "
+            f"model.save() stores the {what}, too."
+            if is_of_keras
+            else "Make the table from the data of the saved program."
+        ),
         nodes=[case.trace.holders[obj][0] for obj in found],
         objects=found,
     )
@@ -79,8 +82,10 @@ def _misfit(case: Case, obj: int, aside: Aside) -> Finding | None:
             f"The vocabulary of {_called(case, obj, aside)} has {aside.size:,} entries, but "
             f"{case.live.name(other)} was saved with {saved:,} rows: the saved program "
             f"{had} another vocabulary.",
-            "Give the layer the vocabulary of the saved program; no checkpoint holds one, but "
-            "model.save() stores it.",
+            Advice(
+                "Give the layer the vocabulary of the saved program; no checkpoint holds one, but "
+                "model.save() stores it."
+            ),
             nodes=case.trace.holders[obj][:1],
             objects=(obj, other),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, SAVE_COUNTER_NAME, Role, has_value
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.harmless import (
@@ -38,9 +39,11 @@ def save_counter(case: Case, explained: Explained) -> Iterator[Finding]:
             "A SavedModel has no save_counter, so this tf.train.Checkpoint keeps its own."
             if saved_model
             else "write() stored no save_counter in this checkpoint, and restore() expects one.",
-            "Call assert_nontrivial_match() or expect_partial() instead."
-            if saved_model
-            else "Read the checkpoint with read(), or save it with save().",
+            Advice(
+                "Call assert_nontrivial_match() or expect_partial() instead."
+                if saved_model
+                else "Read the checkpoint with read(), or save it with save()."
+            ),
             objects=counters,
         )
     saved = case.saved.save_counter
@@ -49,7 +52,7 @@ def save_counter(case: Case, explained: Explained) -> Iterator[Finding]:
             Severity.FAIL,
             Kind.SAVE_COUNTER,
             "save() stored a save_counter in this checkpoint, and read() does not restore it.",
-            "Restore the checkpoint with restore(), or write it with write().",
+            Advice("Restore the checkpoint with restore(), or write it with write()."),
             nodes=(saved,),
         )
 
@@ -72,10 +75,12 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
             "program restores them by another path, or never."
             if harmless
             else f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, explained, top)}.",
-            "Ignore this; call expect_partial() to silence the warning."
-            if harmless
-            else "Give the program an object of this local name, now or later, or call "
-            "expect_partial().",
+            Advice(
+                "Ignore this; call expect_partial() to silence the warning."
+                if harmless
+                else "Give the program an object of this local name, now or later, or call "
+                "expect_partial()."
+            ),
             nodes=dict.fromkeys((top, *nodes)),
         )
 
@@ -156,12 +161,14 @@ def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:
             if harmless
             else f"The checkpoint lacks {count(number, 'value')} of the program: "
             f"{_why_unmatched(case, top)}.",
-            "Call assert_nontrivial_match() instead."
-            if harmless
-            else "Give the layer its vocabulary when you make it; no checkpoint holds one."
-            if is_count_of_keras(case, top)
-            else "Keep the saved local names, or accept the difference with "
-            "assert_nontrivial_match().",
+            Advice(
+                "Call assert_nontrivial_match() instead."
+                if harmless
+                else "Give the layer its vocabulary when you make it; no checkpoint holds one."
+                if is_count_of_keras(case, top)
+                else "Keep the saved local names, or accept the difference with "
+                "assert_nontrivial_match()."
+            ),
             objects=dict.fromkeys((top, *objects)),
         )
 
@@ -177,9 +184,11 @@ def _saved_as_another(case: Case, layer: int, objects: Sequence[int]) -> Finding
         f"The checkpoint lacks {count(number, 'value')} of this "
         f"{type(case.live_side.object(layer)).__name__}: what was saved in its place has "
         + ("no weights." if is_known else "no weights, or was not built yet."),
-        "Keep the saved layers, or accept the difference with assert_nontrivial_match()."
-        if is_known
-        else "Keep the saved layers, or save again after you have built all of them.",
+        Advice(
+            "Keep the saved layers, or accept the difference with assert_nontrivial_match()."
+            if is_known
+            else "Keep the saved layers, or save again after you have built all of them."
+        ),
         nodes=(node,),
         objects=objects,
     )
@@ -217,7 +226,7 @@ def unused_attributes(case: Case, explained: Explained) -> Iterator[Finding]:
                 Severity.FAIL,
                 Kind.UNUSED_ATTRIBUTE,
                 f"The object in the program has no place for the saved {listed(names)}.",
-                "Restore into an object of the saved class, or rename the attribute.",
+                Advice("Restore into an object of the saved class, or rename the attribute."),
                 nodes=(node,),
                 objects=(case.trace.bound[node],),
             )
@@ -230,7 +239,7 @@ def unused_attributes(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.LEFTOVER,
             f"An old version of Keras stored {what} here, and nothing reads "
             f"{'it' if number == 1 else 'them'} now.",
-            "Ignore this; assert_consumed() still fails.",
+            Advice("Ignore this; assert_consumed() still fails."),
             nodes=(*configured, *gone),
             objects=dict.fromkeys(case.trace.bound[node] for node in configured),
         )

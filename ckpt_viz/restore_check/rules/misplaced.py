@@ -11,6 +11,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.places import same_places
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.text import count
@@ -55,7 +56,10 @@ def _untied(case: Case, node: int, first: int, other: int) -> Finding:
         Kind.UNTIED,
         f"The program has two objects for one saved object, {case.run.live_name(first)} and "
         f"{case.run.live_name(other)}; only the first gets the value.",
-        "Share one object in the program, as when it was saved, or set the other after restoring.",
+        Advice(
+            "Share one object in the program, as when it was saved, or set the other after "
+            "restoring."
+        ),
         nodes=(node,),
         objects=(first, other),
     )
@@ -95,8 +99,10 @@ def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
         f"The lists of {case.saved.name(optimizer)} lead {count(len(variables), 'saved value')} to "
         f"other variables than {_what_tells(case, nodes)}: {case.saved_side.place(wrong)} goes "
         f"into {case.live_side.place(case.trace.bound[wrong])}, {_and_not(case, node, wrong)}.",
-        "Build the optimizer with the saved trainable variables in the saved "
-        f"order{_or_restore_the_model_alone(case, nodes)}.",
+        Advice(
+            "Build the optimizer with the saved trainable variables in the saved "
+            f"order{_or_restore_the_model_alone(case, nodes)}."
+        ),
         nodes=dict.fromkeys(
             (*filter(case.placement.keeps_its_object, nodes), *moved, *sorted(state))
         ),
@@ -178,7 +184,7 @@ def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -
         Severity.WARNING,
         Kind.SWAPPED,
         why,
-        "Put them back in the saved order.",
+        Advice("Put them back in the saved order."),
         nodes=[node for node, _, _ in members],
         objects=[obj for _, obj, _ in members],
     )
@@ -209,7 +215,7 @@ def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
         f"{case.live_side.place(case.trace.bound[wrong])}, and that of "
         f"{case.saved_side.place(node)} belongs in "
         f"{case.live_side.place(case.placement.counterparts[node][0])}.",
-        "Put them back in the saved order.",
+        Advice("Put them back in the saved order."),
         nodes=dict.fromkeys((*astray, *astray.values())),
         objects=dict.fromkeys(
             obj
@@ -335,9 +341,11 @@ def _slots_change_places(case: Case, kind: Kind, nodes: list[int]) -> Finding:
         kind,
         f"{count(len(nodes), 'value')} of the optimizer's state change places: "
         f"{case.saved_side.place(node)} goes by index into {case.live_side.place(obj)}.",
-        "Restore with the Keras version and the optimizer that saved it."
-        if kind is Kind.SWAPPED
-        else "Build the optimizer with the saved trainable variables in the saved order.",
+        Advice(
+            "Restore with the Keras version and the optimizer that saved it."
+            if kind is Kind.SWAPPED
+            else "Build the optimizer with the saved trainable variables in the saved order."
+        ),
         nodes=nodes,
         objects=[case.trace.bound[one] for one in nodes],
     )

@@ -10,6 +10,7 @@ from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import files_of, lost_to
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
@@ -36,7 +37,7 @@ def not_built(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.NOT_BUILT,
             f"{type(case.live_side.object(obj)).__name__} has no build() of its own, so Keras 3 "
             "builds it by a symbolic call, in which a waiting restore fails without an error.",
-            "Build the model before restoring: call it on data, or give it a build().",
+            Advice("Build the model before restoring: call it on data, or give it a build()."),
             nodes=[low for node in nodes for low in case.saved_side.unbound_below(node, seen)],
             objects=(obj,),
         )
@@ -58,9 +59,11 @@ def _unfit(case: Case, obj: int) -> Iterator[Finding]:
         Kind.NOT_BUILT,
         f"Once built, this {type(it).__name__} will not fit the checkpoint: "
         f"{misfits[0].why}{more}.",
-        "Make the optimizer as it was when saved, or restore the model alone."
-        if facts.is_optimizer(it)
-        else "Make its layers as they were when saved.",
+        Advice(
+            "Make the optimizer as it was when saved, or restore the model alone."
+            if facts.is_optimizer(it)
+            else "Make its layers as they were when saved."
+        ),
         nodes=dict.fromkeys(node for misfit in misfits for node in misfit.nodes),
         objects=(obj,),
     )
@@ -118,9 +121,11 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
             Severity.DEFERRED,
             Kind.DEFERRED,
             why,
-            f"Build it before the assert: {build}."
-            if is_known
-            else f"Build it and check again: {build}.",
+            Advice(
+                f"Build it before the assert: {build}."
+                if is_known
+                else f"Build it and check again: {build}."
+            ),
             nodes=below,
             objects=(obj,),
         )
@@ -142,7 +147,7 @@ def _lost(case: Case, lost: Mapping[str, LostFiles], waiting: Sequence[int]) -> 
             Severity.WARNING,
             Kind.DAMAGED,
             f"{files.why}; {len(nodes)} {wait}, and building raises {files.raises}.",
-            files.remedy,
+            Advice(files.remedy),
             nodes=nodes,
         )
 
@@ -236,7 +241,7 @@ def _saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
             if _may_have_had_none(case, top, objects)
             else "It was saved before it had its variables: the checkpoint has the object, but "
             f"lacks its {number}.",
-            "Save again after you have built the model and run one training step.",
+            Advice("Save again after you have built the model and run one training step."),
             nodes=(case.trace.holders[top][0],),
             objects=(top, *objects),
         )

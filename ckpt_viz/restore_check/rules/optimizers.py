@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ckpt_viz.matching.trace import Action, Cause
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.sides import is_optimizer
@@ -43,8 +44,10 @@ def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.OPTIMIZER_GENERATION,
             f"The saved optimizer ({saved_way.value}) and the program's ({live_way.value}) keep "
             f"their state differently: {places if taken else 'no value fits'}{rest}.",
-            "Restore the model alone, or use the optimizer class that saved it "
-            f"({_CLASSES[saved_way]}).",
+            Advice(
+                "Restore the model alone, or use the optimizer class that saved it "
+                f"({_CLASSES[saved_way]})."
+            ),
             nodes=(node, *sorted(nodes - {node})),
             objects=(obj, *sorted(objects - {obj})),
         )
@@ -62,7 +65,7 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.OPTIMIZER_MISSING,
             f"The program has no optimizer here, so {count(len(nodes), 'value')} of its state stay "
             f"unused{rest}.",
-            "To train further, add the optimizer; otherwise call expect_partial().",
+            Advice("To train further, add the optimizer; otherwise call expect_partial()."),
             nodes=dict.fromkeys((top, *nodes)),
         )
     for top, objects in case.live_side.unmatched_groups.items():
@@ -74,8 +77,10 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.OPTIMIZER_MISSING,
             f"The checkpoint has no optimizer here, so {count(len(objects), 'value')} of its state "
             "stay unchanged.",
-            "Call assert_nontrivial_match() in place of assert_consumed(); training starts with a "
-            "fresh optimizer.",
+            Advice(
+                "Call assert_nontrivial_match() in place of assert_consumed(); training starts "
+                "with a fresh optimizer."
+            ),
             objects=dict.fromkeys((top, *objects)),
         )
 

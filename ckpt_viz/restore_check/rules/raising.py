@@ -9,6 +9,7 @@ from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action, Cause, Failure, SlotKind, Step
 from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import (
     IS_POISONED,
@@ -119,7 +120,8 @@ def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...
 def _refused(case: Case, steps: list[Step], lost: LostFiles | None) -> Finding:
     failure = steps[0].failure
     assert failure is not None
-    kind, remedy, reason = kind_of(failure), remedy_for(case.run, failure), why(failure)
+    kind, reason = kind_of(failure), why(failure)
+    remedy = remedy_for(case.run, failure)
     if failure.cause is Cause.DAMAGED:
         reason = why(failure, len(steps))
     if lost is not None:
@@ -139,11 +141,11 @@ def _refused(case: Case, steps: list[Step], lost: LostFiles | None) -> Finding:
     )
 
 
-_OTHER_CLASS = (
+_OTHER_CLASS = Advice(
     "Use the optimizer class that saved it (tf_keras.optimizers.legacy or "
     "tf.compat.v1.train), or leave the optimizer out of the checkpoint."
 )
-_NO_OPTIMIZER = (
+_NO_OPTIMIZER = Advice(
     "Put the optimizer in this place, or pass "
     "CheckpointOptions(experimental_skip_slot_variables=True)."
 )
@@ -187,7 +189,7 @@ def slots_out_of_scope(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.STRATEGY_SCOPE,
             f"{count(len(nodes), 'slot variable')} wait for the first step of this {name}, because "
             "the scope of another tf.distribute.Strategy is active.",
-            "Call restore outside of the scope, or make the optimizer inside it.",
+            Advice("Call restore outside of the scope, or make the optimizer inside it."),
             nodes=nodes,
             objects=(obj,),
         )
@@ -204,7 +206,7 @@ def forgotten_slots(case: Case, explained: Explained) -> Iterator[Finding]:
         Kind.UNRESOLVED,
         f"The restore fills {count(len(nodes), 'slot variable')} of a sharded variable's shards, "
         "but the asserts miss the object that holds them.",
-        "Call expect_partial() in place of the asserts: the values are restored.",
+        Advice("Call expect_partial() in place of the asserts: the values are restored."),
         nodes=nodes,
         objects=[obj for obj in case.run.verdicts.unmatched if case.run.live_name(obj) in names],
     )
@@ -248,7 +250,7 @@ def _reused(case: Case, optimizer: int) -> Finding:
         Kind.SLOT_REUSED,
         f"A slot variable of {case.live.name(optimizer)} is tracked a second time, as {names}: "
         f"{raises if asserts else 'the next save raises NotImplementedError'}.",
-        "Do not assign a slot variable to an attribute of a tracked object.",
+        Advice("Do not assign a slot variable to an attribute of a tracked object."),
         objects=(*again, optimizer),
     )
 
@@ -276,7 +278,7 @@ def _overwritten(case: Case, written: list[Step]) -> Finding:
         Severity.ERROR,
         Kind.PARTIAL_OVERWRITE,
         f"The restore raises after it has overwritten {count(len(written), 'value')}.",
-        "Fix the cause, then recreate the objects: some are already overwritten.",
+        Advice("Fix the cause, then recreate the objects: some are already overwritten."),
         nodes=[step.node for step in written if step.node is not None],
         objects=[step.obj for step in written if step.obj is not None],
     )

@@ -12,6 +12,7 @@ from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.matching.trace import Action, Cause, Step
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice, Code
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.other_levels import (
@@ -32,8 +33,8 @@ _MAX_NAMED = 3  # pairs in a sentence
 _IN_COMMON = 0.2  # of the values, by shape: with less, the two models are unrelated
 _IN_COMMON_BY_CHANCE = 0.5  # the same if none of the values has a place in the other model
 _LEVELS = "The levels differ"
-_MOVE = "Put the objects where they were when the checkpoint was saved."
-_DECIDE = (
+_MOVE = Advice("Put the objects where they were when the checkpoint was saved.")
+_DECIDE = Advice(
     "Look up which is which in the program that saved them, and restore each object in its saved "
     "place."
 )
@@ -60,7 +61,7 @@ def root_shifted_or_unrelated(case: Case, explained: Explained) -> Iterator[Find
             "Nothing of the checkpoint fits the program: it seems to belong to another model "
             f"({count(number_of_values(case.saved), 'value')} against "
             f"{number_of_values(case.live)}).",
-            "Look at the checkpoint with ckpt_viz.show() and choose another path.",
+            Advice("Look at the objects of the checkpoint, and choose another path."),
             nodes=(ROOT, *sorted(case.unresolved)),
             objects=(ROOT, *sorted(case.unmatched)),
         )
@@ -92,8 +93,7 @@ def _trial(case: Case, shift: ShiftedGroup, method: str) -> Trial | None:
     skeleton = skeleton_of(shift.places)
     with suppress(SourceError):
         code = f"{to_code(skeleton, case.live)}.{method}(path)"
-        remedy = f"Call {code}, where live is the checked object."
-        return Trial(skeleton, method, shift.values, remedy, code)
+        return Trial(skeleton, method, shift.values, Code(code))
     return None
 
 

@@ -14,6 +14,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
@@ -174,7 +175,7 @@ def _goes_astray(case: Case, astray: Sequence[int]) -> str:
     )
 
 
-def _reason(case: Case, node: int) -> tuple[str, str]:
+def _reason(case: Case, node: int) -> tuple[str, Advice]:
     """Return why a sequence is shifted, if that is known, and what to do about it."""
     optimizer, _ = case.saved.first_edges.get(node, (ROOT, ""))
     live = case.trace.bound.get(optimizer)
@@ -183,10 +184,14 @@ def _reason(case: Case, node: int) -> tuple[str, str]:
         if bool(rates[0]) != bool(rates[1]):
             return (
                 " (a learning rate)",
-                "Give the optimizer the kind of learning rate that was saved: a number or a "
-                "schedule.",
+                Advice(
+                    "Give the optimizer the kind of learning rate that was saved: a number or a "
+                    "schedule."
+                ),
             )
-    return "", ("Restore into the saved sequence of items, and insert or remove items afterwards.")
+    return "", Advice(
+        "Restore into the saved sequence of items, and insert or remove items afterwards."
+    )
 
 
 _RATES = {"_learning_rate", "learning_rate"}
@@ -231,7 +236,7 @@ def renamed(case: Case, explained: Explained) -> Iterator[Finding]:
                 Kind.RENAMED,
                 f"The saved {name!r} seems to be {free[now]!r} now: the values below it are alike, "
                 f"and {'nothing else fits' if alone else 'so are the names'}.",
-                f"Name it {name!r} again, or give the object both names while restoring.",
+                Advice(f"Name it {name!r} again, or give the object both names while restoring."),
                 nodes=dict.fromkeys((node, *case.saved_side.unbound_below(node, seen))),
                 objects=dict.fromkeys((now, *case.live_side.unbound_below(now, seen_live))),
             )
@@ -299,8 +304,10 @@ def other_keras(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.RENAMED,
             f"Keras {was} saved this model, and the program builds it with Keras {now}, which uses "
             f"other local names; the {count(len(nodes), 'value')} have the same shapes.",
-            f"Restore it with Keras {was}, and copy the values over with get_weights() and "
-            "set_weights().",
+            Advice(
+                f"Restore it with Keras {was}, and copy the values over with get_weights() and "
+                "set_weights()."
+            ),
             nodes=(node, *nodes),
             objects=(obj, *objects),
         )

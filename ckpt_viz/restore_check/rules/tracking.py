@@ -12,6 +12,7 @@ from ckpt_viz.live.left_aside import aside_of
 from ckpt_viz.live.untracked import attributes_of, ids_of
 from ckpt_viz.object_graph.nodes import Node, NotSaved, Role
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.text import count, listed
@@ -52,11 +53,13 @@ def _attribute(case: Case, obj: int, one: NotSaved) -> Finding:
         if one.is_lost
         else f"TensorFlow does not track the attribute {it}: no checkpoint holds its "
         f"{count(one.count, 'object')} under this name, but no trained value is lost.",
-        "Derive the class of these objects from tf.Module, or assign each value to an "
-        "attribute of its own."
-        if is_followed
-        else "Assign each object to an attribute of its own, or pass it to "
-        "tf.train.Checkpoint by name.",
+        Advice(
+            "Derive the class of these objects from tf.Module, or assign each value to an "
+            "attribute of its own."
+            if is_followed
+            else "Assign each object to an attribute of its own, or pass it to "
+            "tf.train.Checkpoint by name."
+        ),
         objects=(obj,),
     )
 
@@ -69,8 +72,10 @@ def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
         Kind.NOT_TRACKED,
         f"TensorFlow neither saves nor restores {listed(names)}: metrics, seeds and counters start "
         "anew, and no trained value is lost.",
-        "To save such state, pass the variables in a list to tf.train.Checkpoint, such as "
-        "metric=metric.variables.",
+        Advice(
+            "To save such state, pass the variables in a list to tf.train.Checkpoint, such as "
+            "metric=metric.variables."
+        ),
         objects=dict.fromkeys(obj for obj, _ in left_out),
     )
 
@@ -114,7 +119,9 @@ def _weights(case: Case) -> Iterator[Finding]:
                 f"The object graph lacks {count(len(missing), 'weight')} of this "
                 f"{case.live.nodes[obj].type_name} ({names}): no checkpoint holds them, and no "
                 "assert fails.",
-                "Assign the object that holds them to an attribute, not to a list, dict or set.",
+                Advice(
+                    "Assign the object that holds them to an attribute, not to a list, dict or set."
+                ),
                 objects=(obj,),
             )
             return  # a model that contains this one would report it again
@@ -140,8 +147,10 @@ def _not_finalized(case: Case, obj: int) -> Iterator[Finding]:
             Kind.NOT_TRACKED,
             f"This {node.type_name} keeps using its old {' and '.join(stale)}, because the "
             "restore does not call finalize_state(); no assert fails.",
-            "Call the layer's finalize_state() after restoring, and compile() the model again if "
-            "it has made predictions.",
+            Advice(
+                "Call the layer's finalize_state() after restoring, and compile() the model again "
+                "if it has made predictions."
+            ),
             nodes=(case.trace.holders[obj][0], *stale.values()),
             objects=(obj,),
         )
@@ -167,8 +176,10 @@ def _not_adapted(case: Case, obj: int) -> Iterator[Finding]:
         Kind.NOT_TRACKED,
         f"This {case.live.nodes[obj].type_name} has no {lacking} yet, and no checkpoint holds one: "
         "calling it raises, although every assert may pass.",
-        f"Call its adapt(), or give it the {lacking} of the saved program; model.save() stores the "
-        f"{lacking}, too.",
+        Advice(
+            f"Call its adapt(), or give it the {lacking} of the saved program; model.save() stores "
+            f"the {lacking}, too."
+        ),
         nodes=case.trace.holders.get(obj, ())[:1],
         objects=(obj,),
     )

@@ -8,6 +8,7 @@ from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.sides import is_optimizer
@@ -23,7 +24,7 @@ def unknowable(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.UNKNOWABLE,
             "In a graph, restore() only adds operations; run_restore_ops() assigns the values "
             "later.",
-            "Call run_restore_ops() on the status that restore() returns.",
+            Advice("Call run_restore_ops() on the status that restore() returns."),
         )
     for step in case.trace.steps_of(Action.RESTORE):
         if step.node is None or step.obj is None:
@@ -37,7 +38,7 @@ def unknowable(case: Case, explained: Explained) -> Iterator[Finding]:
                 Kind.UNKNOWABLE,
                 "The object's own code takes the saved value; only a real restore shows whether it "
                 "can.",
-                "Restore into a copy of the object first.",
+                Advice("Restore into a copy of the object first."),
                 nodes=(step.node,),
                 objects=(step.obj,),
             )
@@ -58,7 +59,7 @@ def overwritten(case: Case, explained: Explained) -> Iterator[Finding]:
                 Severity.INFO,
                 Kind.OVERWRITTEN,
                 f"The restore changes {name} from {values[1]:.7g} to the saved {values[0]:.7g}.",
-                "To keep the program's value, set it again after restoring.",
+                Advice("To keep the program's value, set it again after restoring."),
                 nodes=(node,),
                 objects=(case.trace.bound[node],),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice, OtherPath, PathResult
 from ckpt_viz.restore_check.dry_run import DamagedFile, DryRun, MeantPath, NoSuchPath
 from ckpt_viz.restore_check.failures import first_line, in_words
 from ckpt_viz.restore_check.finding import Finding, Kind
@@ -18,8 +19,6 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
         return
     raised = run.verdicts.restore
     if isinstance(run.correction, MeantPath):
-        verdicts = run.correction.verdicts
-        said = "raise, too" if verdicts.restore is not None else _gives(verdicts)
         what = (
             f"restore cannot read it ({raised.type})"
             if raised is not None
@@ -32,7 +31,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             None,
             None,
             f"{run.reading} is not a checkpoint's prefix: {what}.",
-            f"Pass {run.correction.prefix!r}, which would {said}.",
+            OtherPath(run.correction.prefix, _result(run.correction.verdicts)),
         )
     elif raised is not None and isinstance(run.correction, NoSuchPath):
         yield Finding(
@@ -41,7 +40,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             None,
             None,
             f"{run.reading}: {in_words(raised.type, first_line(raised.message).rstrip('.?'))}.",
-            f"{run.correction.advice}.".replace("?.", "?"),
+            Advice(f"{run.correction.advice}.".replace("?.", "?")),
         )
 
 
@@ -60,7 +59,7 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
         return
     if damage is not None and damage.lost is not None:
         why = f"{damage.why}; the restore raises {said}."
-        yield Finding(Severity.ERROR, Kind.DAMAGED, None, None, why, damage.lost.remedy)
+        yield Finding(Severity.ERROR, Kind.DAMAGED, None, None, why, Advice(damage.lost.remedy))
         return
     yield Finding(
         Severity.ERROR,
@@ -68,14 +67,16 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
         None,
         None,
         f"{run.reading} cannot be read: {said}.",
-        "Ask the file's owner for permission to read it, or restore a copy."
-        if said.endswith("Permission denied")
-        else _repair(damage),
+        Advice(
+            "Ask the file's owner for permission to read it, or restore a copy."
+            if said.endswith("Permission denied")
+            else _repair(damage)
+        ),
     )
 
 
 def _repair(damage: DamagedFile | None) -> str:
-    """Return what to do about a checkpoint that cannot be read."""
+    """Return in a sentence what to do about a checkpoint that cannot be read."""
     if damage is None:
         return "Copy the whole checkpoint again: the index and every data file."
     file, _, what = damage.why.partition(": ")
@@ -93,8 +94,10 @@ def no_checkpoint(run: DryRun) -> Iterator[Finding]:
             None,
             None,
             f"The path is None: restore() {does}.",
-            "Check the directory given to tf.train.latest_checkpoint(): it returns None if the "
-            "`checkpoint` file is missing or names a missing checkpoint.",
+            Advice(
+                "Check the directory given to tf.train.latest_checkpoint(): it returns None if the "
+                "`checkpoint` file is missing or names a missing checkpoint."
+            ),
         )
 
 
@@ -107,7 +110,8 @@ def _severity(run: DryRun) -> Severity:
     return Severity.FAIL if fails else Severity.WARNING
 
 
-def _gives(verdicts: Verdicts) -> str:
-    if verdicts.consumed is None and verdicts.nontrivial is None:
-        return "pass every assert"
-    return "restore values, but fail assert_consumed()"
+def _result(verdicts: Verdicts) -> PathResult:
+    if verdicts.restore is not None:
+        return PathResult.RAISES
+    passes = verdicts.consumed is None and verdicts.nontrivial is None
+    return PathResult.PASSES if passes else PathResult.FAILS

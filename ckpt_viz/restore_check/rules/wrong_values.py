@@ -9,6 +9,7 @@ from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import IMPORT_SAVER, make_as_saved
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
@@ -38,7 +39,7 @@ def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
             f"Two saved objects share this one object: {case.saved_side.place(kept)} "
             f"{'is restored' if is_kept else 'comes first and has no value'}, and the value of "
             f"{case.saved_side.place(step.node)} is lost.",
-            "Give the program two objects, as when it was saved.",
+            Advice("Give the program two objects, as when it was saved."),
             nodes=(step.node, kept),
             objects=(step.obj,),
         )
@@ -74,8 +75,10 @@ def never_restored(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.NEVER_RESTORED,
             "The checkpoint has an object without a value here, so the program's value stays "
             "unchanged, and no assert fails.",
-            "Give the two objects different local names, or restore into an object of the saved "
-            "class.",
+            Advice(
+                "Give the two objects different local names, or restore into an object of the "
+                "saved class."
+            ),
             nodes=(step.node,),
             objects=(step.obj,),
         )
@@ -107,7 +110,7 @@ def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
                 Kind.TENSOR_IGNORED,
                 f"The object reads {len(step.names)} of the saved tensors and leaves "
                 f"{listed(ignored)} unread, and no assert fails.",
-                "Restore into an object of the saved class.",
+                Advice("Restore into an object of the saved class."),
                 nodes=(step.node,),
                 objects=(step.obj,),
             )

@@ -8,6 +8,7 @@ import * as WORDS from "../strings";
 import { clip, sentenceText, visible } from "../text";
 import { moreWords } from "../words";
 import { Copy } from "./copy";
+import type { Fixing } from "./fixing";
 import { SignIcon } from "./icons";
 import { Jump } from "./jump";
 import { messageOf } from "./message";
@@ -19,12 +20,13 @@ const MAX_MESSAGE = 400;
 
 interface EvidenceProps {
   readonly state: State;
+  readonly fixing: Fixing | null;
   /** Puts code into a new cell below; null where there are no cells. */
   readonly insert: ((code: string) => void) | null;
   readonly dispatch: Dispatch;
 }
 
-export function Evidence({ state, insert, dispatch }: EvidenceProps) {
+export function Evidence({ state, fixing, insert, dispatch }: EvidenceProps) {
   const { graph, selected } = state;
   const { overlay } = graph;
   const index = shownProblem(state);
@@ -47,7 +49,12 @@ export function Evidence({ state, insert, dispatch }: EvidenceProps) {
         </p>
       ))}
       {problem.remedy === null ? null : (
-        <Remedy remedy={problem.remedy} code={problem.code} insert={insert} />
+        <Remedy
+          remedy={problem.remedy}
+          code={problem.code}
+          showFix={problem.offersFix && fixing !== null ? fixing.toggle : null}
+          insert={insert}
+        />
       )}
       <Messages overlay={overlay} problem={problem} />
       {others.length === 0 ? null : (
@@ -74,15 +81,24 @@ function topsOf(graph: Graph, nodes: readonly number[]): readonly number[] {
 interface RemedyProps extends Pick<EvidenceProps, "insert"> {
   readonly remedy: string;
   readonly code: string | null;
+  /** Shows the fix; null unless that is the remedy. */
+  readonly showFix: (() => void) | null;
 }
 
 /** Names in the code come from files, so code with invisible characters does not count. */
-function Remedy({ remedy, code, insert }: RemedyProps) {
+function Remedy({ remedy, code, showFix, insert }: RemedyProps) {
   return (
     <>
       <h4>{WORDS.whatToDo}</h4>
       <div class="ckv-remedy">
         <p>{sentenceText(remedy)}</p>
+        {showFix === null ? null : (
+          <p class="ckv-buttons">
+            <button type="button" title={WORDS.fixHint} onClick={showFix}>
+              {WORDS.showFix}
+            </button>
+          </p>
+        )}
         {code === null || visible(code) !== code ? null : (
           <>
             <pre>{code}</pre>

@@ -158,7 +158,7 @@ function Right({ state, fixing, insert, kernel, showFixedCheck, dispatch }: Fixi
   const isFixing = fixing?.isOpen === true;
   const evidence =
     state.drawn === "sides" && !isFixing ? (
-      <Evidence state={state} insert={insert} dispatch={dispatch} />
+      <Evidence state={state} fixing={fixing} insert={insert} dispatch={dispatch} />
     ) : undefined;
   const details = <Details state={state} kernel={kernel} dispatch={dispatch} evidence={evidence} />;
   return isFixing ? (

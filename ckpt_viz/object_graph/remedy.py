@@ -1,0 +1,209 @@
+"""What to do about a problem, as data; each place says it by its own wording."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+from ckpt_viz.text import count, listed
+from ckpt_viz.wording import PYTHON, Wording
+
+
+class _Said(ABC):
+    """Something to do; it prints as the sentence of Python."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def in_words(self, wording: Wording) -> str:
+        """Return the sentence of a place."""
+
+    def __str__(self) -> str:
+        return self.in_words(PYTHON)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice(_Said):
+    """A sentence that is the same everywhere."""
+
+    kind: ClassVar[str] = "advice"
+
+    text: str
+
+    def in_words(self, wording: Wording) -> str:
+        """Return the sentence of a place."""
+        return self.text
+
+
+class HowFixed(Enum):
+    """How a fix restores the values of a finding."""
+
+    BY_PLACES = "by places"
+    BY_NAMES = "by names"  # of layers and attributes, from a name-based file
+    AS_STATE = "as state"  # of an optimizer that keeps its slot variables in another way
+
+
+@dataclass(frozen=True, slots=True)
+class Fix(_Said):
+    """The fix restores values of the finding.
+
+    Attributes:
+        how: How it restores them.
+        values: How many it restores; from a name-based file, how many in all.
+        guesses: How many more it restores if a person accepts the guesses.
+    """
+
+    kind: ClassVar[str] = "fix"
+
+    how: HowFixed
+    values: int
+    guesses: int = 0
+
+    def in_words(self, wording: Wording) -> str:
+        """Return the sentence of a place."""
+        if not self.values:
+            return f"{wording.run_guesses}, if the places of the guesses are right."
+        guesses = count(self.guesses, "guess", "guesses")
+        more = f"; {wording.guesses} takes {guesses}, too" if self.guesses else ""
+        return f"{wording.run_fix}, which {self._does}{more}."
+
+    @property
+    def _does(self) -> str:
+        match self.how:
+            case HowFixed.BY_PLACES:
+                return "restores by the new places"
+            case HowFixed.BY_NAMES:
+                return "finds the values by the names of layers and attributes"
+            case HowFixed.AS_STATE:
+                return f"also restores {count(self.values, 'slot variable')}"
+
+
+@dataclass(frozen=True, slots=True)
+class PartialFix(_Said):
+    """The fix restores the rest of the checkpoint.
+
+    Attributes:
+        instead: A request that also restores the values of the finding, without a full stop.
+        left: What becomes of these values after the fix, if there is no such request.
+        takes_guesses: Whether the fix has no values unless a person accepts the guesses.
+    """
+
+    kind: ClassVar[str] = "partial_fix"
+
+    instead: str = ""
+    left: str = ""
+    takes_guesses: bool = False
+
+    def in_words(self, wording: Wording) -> str:
+        """Return the sentence of a place."""
+        fix = wording.fix_guesses if self.takes_guesses else wording.fix
+        if self.instead:
+            return f"{self.instead}, or restore the rest with {fix}."
+        return f"Restore the rest with {fix}; {self.left}."
+
+
+class FreeName(Enum):
+    """A name that code takes from the program around it."""
+
+    TENSORFLOW = "tf"
+    LIVE = "live"
+    PATH = "path"
+
+
+class Purpose(Enum):
+    """What code is for."""
+
+    RESTORE = "restore"
+    RESTORE_EXPORT = "restore an export"  # by the order of its variables
+    MAKE_SAVER = "make a Saver"  # which restores in place of the checked one
+
+
+@dataclass(frozen=True, slots=True)
+class Code(_Said):
+    """An expression in Python that a person runs.
+
+    Attributes:
+        expression: The code itself.
+        names: The names that it takes from the program.
+        purpose: What it is for.
+        instead: A request that makes the code unnecessary, without a full stop.
+    """
+
+    kind: ClassVar[str] = "code"
+
+    expression: str
+    names: tuple[FreeName, ...] = (FreeName.TENSORFLOW, FreeName.LIVE, FreeName.PATH)
+    purpose: Purpose = Purpose.RESTORE
+    instead: str = ""
+
+    def in_words(self, wording: Wording) -> str:
+        """Return the sentence of a place."""
+        request = f"{self._request} {self.expression}, {self._explained(wording)}."
+        return f"{self.instead}; {request}" if self.instead else request[0].upper() + request[1:]
+
+    @property
+    def _request(self) -> str:
+        match self.purpose:
+            case Purpose.RESTORE:
+                return "call"
+            case Purpose.RESTORE_EXPORT:
+                return "to restore by order, call"
+            case Purpose.MAKE_SAVER:
+                return "restore with"
+
+    def _explained(self, wording: Wording) -> str:
+        """Return what the names mean; everybody knows `tf`."""
+        live = "Saver" if self.purpose is Purpose.MAKE_SAVER else "object"
+        meanings = {FreeName.LIVE: wording.live.format(live), FreeName.PATH: wording.path}
+        known = [f"{name.value} is {meanings[name]}" for name in self.names if name in meanings]
+        return f"where {listed(known)}"
+
+
+class PathResult(Enum):
+    """What the restore of another path does."""
+
+    PASSES = "passes"  # every assert
+    FAILS = "fails"  # `assert_consumed`, though it restores values
+    RAISES = "raises"
+    IS_WHOLE = "is whole"  # all that the restore reads; it is damaged at the path of the check
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPath(_Said):
+    """Another path to restore, and what its restore does."""
+
+    kind: ClassVar[str] = "other_path"
+
+    path: str
+    result: PathResult
+
+    def in_words(self, wording: Wording) -> str:
+        """Return the sentence of a place."""
+        match self.result:
+            case PathResult.IS_WHOLE:
+                return (
+                    f"Restore {self.path!r} in its place: there all values that this restore "
+                    "reads are whole."
+                )
+            case PathResult.PASSES:
+                does = "pass every assert"
+            case PathResult.FAILS:
+                does = "restore values, but fail assert_consumed()"
+            case PathResult.RAISES:
+                does = "raise, too"
+        return f"Pass {self.path!r}, which would {does}."
+
+
+Remedy = Fix | PartialFix | Code | OtherPath | Advice
+
+
+def code_of(remedy: Remedy | None) -> str:
+    """Return the code that a remedy says to run; "" for none."""
+    return remedy.expression if isinstance(remedy, Code) else ""
+
+
+def names_the_fix(remedy: Remedy | None) -> bool:
+    """Return whether the sentence of a remedy names the fix."""
+    return isinstance(remedy, (Fix, PartialFix))

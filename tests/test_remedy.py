@@ -1,0 +1,113 @@
+"""What a remedy says in Python, on the command line and in the explorer."""
+
+from __future__ import annotations
+
+import pytest
+
+from ckpt_viz.object_graph.overlay import Problem, Severity
+from ckpt_viz.object_graph.remedy import (
+    Advice,
+    Code,
+    Fix,
+    FreeName,
+    HowFixed,
+    OtherPath,
+    PartialFix,
+    PathResult,
+    Purpose,
+    Remedy,
+    code_of,
+    names_the_fix,
+)
+from ckpt_viz.wording import EXPLORER, PYTHON, in_commands
+
+_COMMAND = "ckpt-viz fix a b"
+_SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_SAVER)
+
+
+@pytest.mark.parametrize(
+    ("remedy", "in_python", "in_command", "in_explorer"),
+    [
+        (
+            Fix(HowFixed.BY_PLACES, 3, 2),
+            "Call check.fix().apply(), or run check.fix().code, which restores by the new places; "
+            "check.fix(guesses=True) takes 2 guesses, too.",
+            "Run the code of `ckpt-viz fix a b`, which restores by the new places; "
+            "`ckpt-viz fix a b --guesses` takes 2 guesses, too.",
+            "Run the code of the fix, which restores by the new places; "
+            "check.fix(guesses=True) takes 2 guesses, too.",
+        ),
+        (
+            Fix(HowFixed.AS_STATE, 1),
+            "Call check.fix().apply(), or run check.fix().code, which also restores 1 slot "
+            "variable.",
+            "Run the code of `ckpt-viz fix a b`, which also restores 1 slot variable.",
+            "Run the code of the fix, which also restores 1 slot variable.",
+        ),
+        (
+            Fix(HowFixed.BY_NAMES, 0, 1),
+            "Call check.fix(guesses=True).apply(), if the places of the guesses are right.",
+            "Run the code of `ckpt-viz fix a b --guesses`, if the places of the guesses are right.",
+            "Call check.fix(guesses=True).apply(), if the places of the guesses are right.",
+        ),
+        (
+            PartialFix(instead="Copy it again"),
+            "Copy it again, or restore the rest with check.fix().apply().",
+            "Copy it again, or restore the rest with the code of `ckpt-viz fix a b`.",
+            "Copy it again, or restore the rest with the code of the fix.",
+        ),
+        (
+            PartialFix(left="these stay", takes_guesses=True),
+            "Restore the rest with check.fix(guesses=True).apply(); these stay.",
+            "Restore the rest with the code of `ckpt-viz fix a b --guesses`; these stay.",
+            "Restore the rest with check.fix(guesses=True).apply(); these stay.",
+        ),
+        (
+            Code("live.restore(path)", (FreeName.LIVE, FreeName.PATH)),
+            "Call live.restore(path), where live is the checked object and path is the "
+            "checkpoint's path.",
+            "Call live.restore(path), where live is the object of LIVE and path is SAVED.",
+            "Call live.restore(path), where live is the checked object and path is the "
+            "checkpoint's path.",
+        ),
+        (
+            _SAVER,
+            "Restore with tf.Saver(), where live is the checked Saver.",
+            "Restore with tf.Saver(), where live is the Saver of LIVE.",
+            "Restore with tf.Saver(), where live is the checked Saver.",
+        ),
+    ],
+)
+def test_each_place_has_its_own_words(
+    remedy: Remedy, in_python: str, in_command: str, in_explorer: str
+) -> None:
+    assert str(remedy) == in_python
+    said = [remedy.in_words(one) for one in (PYTHON, in_commands(_COMMAND), EXPLORER)]
+    assert said == [in_python, in_command, in_explorer]
+
+
+@pytest.mark.parametrize(
+    ("remedy", "said"),
+    [
+        (Advice("Wait."), "Wait."),
+        (OtherPath("a", PathResult.RAISES), "Pass 'a', which would raise, too."),
+        (
+            OtherPath("a", PathResult.IS_WHOLE),
+            "Restore 'a' in its place: there all values that this restore reads are whole.",
+        ),
+    ],
+)
+def test_other_words_are_the_same_everywhere(remedy: Remedy, said: str) -> None:
+    places = (PYTHON, in_commands(_COMMAND), EXPLORER)
+    assert [remedy.in_words(place) for place in places] == [said] * 3
+
+
+def test_the_kind_tells_what_a_remedy_is() -> None:
+    remedies = (Fix(HowFixed.BY_PLACES, 1), PartialFix(left="a"), _SAVER, Advice("a"), None)
+    assert [names_the_fix(remedy) for remedy in remedies] == [True, True, False, False, False]
+    assert [code_of(remedy) for remedy in remedies] == ["", "", "tf.Saver()", "", ""]
+
+
+def test_a_long_name_in_a_remedy_is_cut() -> None:
+    problem = Problem(Severity.INFO, "kind", (), None, None, "Why.", Advice("x" * 10_000))
+    assert problem.to_do(PYTHON).endswith("x…")
