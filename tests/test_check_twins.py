@@ -13,7 +13,7 @@ from tests.check_findings import leftovers, structure
 from tests.check_findings.table import Maker
 from tests.support.oracle import compare
 from tests.support.told import told
-from tests.support.twins import Remedy, in_words, plans, tried
+from tests.support.twins import TriedRemedy, in_words, plans, tried
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -21,7 +21,7 @@ PROGRAMS = 30
 
 
 @pytest.fixture(scope="module")
-def remedies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Remedy]]:
+def remedies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, TriedRemedy]]:
     """Return the remedies of some programs, each with what the program was and has become."""
     found = []
     for seed in range(PROGRAMS):
@@ -31,14 +31,16 @@ def remedies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Remedy
     return found
 
 
-def test_no_remedy_puts_a_value_into_a_twin_or_raises(remedies: list[tuple[str, Remedy]]) -> None:
+def test_no_remedy_puts_a_value_into_a_twin_or_raises(
+    remedies: list[tuple[str, TriedRemedy]],
+) -> None:
     assert [
         (program, one.wrong, one.finding.remedy) for program, one in remedies if one.wrong
     ] == []
 
 
 def test_remedies_have_code_where_names_tell_and_none_where_not(
-    remedies: list[tuple[str, Remedy]],
+    remedies: list[tuple[str, TriedRemedy]],
 ) -> None:
     """Without such, the other test would say nothing."""
     with_code = [one for _, one in remedies if one.code]

@@ -108,8 +108,8 @@ class DryRun:
 
     `reading` is the path, None for `restore(None)`. `correction` is what is known about a path that
     leads to no checkpoint that can be read. `has_happened` says that the restore was a real one.
-    `tested` says which stored bytes were tested, None if none were. Findings and notes speak of the
-    next step by `wording`.
+    `tested` says which stored bytes were tested, None if none were. The overlay, its notes and the
+    fix speak of the next step by `wording`.
     """
 
     outcome: Outcome

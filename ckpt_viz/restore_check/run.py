@@ -36,8 +36,8 @@ def run_check(
 ) -> tuple[DryRun, tuple[Finding, ...]]:
     """Return the dry run that the arguments of `check` request, and its findings.
 
-    With `verify` it tests the stored bytes that the restore reads. The findings speak of the next
-    step by `wording`. Raises SourceError if the arguments do not fit together.
+    With `verify` it tests the stored bytes that the restore reads. The overlay of the run speaks of
+    the next step by `wording`. Raises SourceError if the arguments do not fit together.
     """
 
     def checked(tested: Tested | None) -> tuple[DryRun, tuple[Finding, ...]]:

@@ -178,7 +178,7 @@ def plans(rng: Random) -> tuple[Plan, Plan]:
 
 
 @dataclass(frozen=True)
-class Remedy:
+class TriedRemedy:
     """A finding, the code of its remedy if it has any, and what TensorFlow shows to be wrong."""
 
     finding: Finding
@@ -187,7 +187,7 @@ class Remedy:
     restored: int = 0
 
 
-def tried(was: Plan, now: Plan, directory: Path) -> Iterator[Remedy]:
+def tried(was: Plan, now: Plan, directory: Path) -> Iterator[TriedRemedy]:
     """Yield the findings that say where a part is now, and what TensorFlow shows about them."""
     source = was.program()
     values = _set_apart(source, 1.0)
@@ -200,7 +200,7 @@ def tried(was: Plan, now: Plan, directory: Path) -> Iterator[Remedy]:
         elif finding.kind is Kind.RENAMED:
             yield _renamed(finding, source, checked)
         elif finding.kind is Kind.ROOT_SHIFTED:
-            yield Remedy(finding)
+            yield TriedRemedy(finding)
 
 
 def _set_apart(program: Program, start: float) -> dict[tuple[str, ...], Any]:
@@ -213,7 +213,7 @@ def _set_apart(program: Program, start: float) -> dict[tuple[str, ...], Any]:
     return {key: value_of(variable) for key, variable in program.variables.items()}
 
 
-def _executed(finding: Finding, path: str, now: Plan, values: Mapping[Any, Any]) -> Remedy:
+def _executed(finding: Finding, path: str, now: Plan, values: Mapping[Any, Any]) -> TriedRemedy:
     import tensorflow as tf
 
     program, code = now.program(), finding.code
@@ -221,7 +221,7 @@ def _executed(finding: Finding, path: str, now: Plan, values: Mapping[Any, Any])
     try:
         eval(code, {"tf": tf, "live": program.live, "path": path}).expect_partial()
     except Exception as error:
-        return Remedy(finding, code, (f"raises {type(error).__name__}: {error}",))
+        return TriedRemedy(finding, code, (f"raises {type(error).__name__}: {error}",))
     after = {key: value_of(variable) for key, variable in program.variables.items()}
     changed = [key for key, value in after.items() if (value != before[key]).any()]
     wrong = [
@@ -229,10 +229,10 @@ def _executed(finding: Finding, path: str, now: Plan, values: Mapping[Any, Any])
         for key in changed
         if key not in values or (after[key] != values[key]).any()
     ]
-    return Remedy(finding, code, tuple(wrong), len(changed))
+    return TriedRemedy(finding, code, tuple(wrong), len(changed))
 
 
-def _renamed(finding: Finding, source: Program, checked: Program) -> Remedy:
+def _renamed(finding: Finding, source: Program, checked: Program) -> TriedRemedy:
     """Check a renaming: the values below both sides must belong to the same parts."""
     saved, live = cv.graph(source.live), cv.graph(checked.live)
     labels = [
@@ -247,7 +247,7 @@ def _renamed(finding: Finding, source: Program, checked: Program) -> Remedy:
         )
     ]
     wrong = () if labels[0] == labels[1] else (f"{labels[0]} is not {labels[1]}",)
-    return Remedy(finding, "", wrong)
+    return TriedRemedy(finding, "", wrong)
 
 
 def in_words(plan: Plan) -> str:
