@@ -29,7 +29,7 @@ from ckpt_viz.server.refusals import FAILED, Reason, RefusedRequest, line_of, re
 from ckpt_viz.text import size_words
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.history import history_so_far
-from ckpt_viz.timeline.history_json import cell_json, history_json, told_json
+from ckpt_viz.timeline.history_json import cell_json, history_json, words_json
 from ckpt_viz.timeline.questions import answer
 from ckpt_viz.timeline.reading import Reader
 from ckpt_viz.timeline.record import Record
@@ -459,7 +459,7 @@ def _end(page: HistoryPage | None, why: str) -> dict[str, Any]:
     """Return the last line; `why` says why not all was read, or is empty."""
     content: dict[str, Any] = {"is_complete": False}
     if page is not None:
-        content = told_json(history_so_far(page.work, page.work.reader()))
+        content = words_json(history_so_far(page.work, page.work.reader()))
     return {"part": "end", **content, "why": why}
 
 

@@ -27,17 +27,15 @@ def cells_between(
     Raises:
         SourceError: One of them has no such number, or cannot be opened.
     """
-    for number in (a, b):
-        history.check_opened(number)
-    graphs = [one.graph for one in history.sources]
+    graphs = [history.opened(number) for number in (a, b)]
     lines = history.lines
     kept = [
         (row, Line([line.tensors[a], line.tensors[b]]))
         for row, line in enumerate(lines)
         if line.tensors[a] is not None or line.tensors[b] is not None
     ]
-    found_cells = [Cell(CellState.ABSENT) for _ in lines]
-    reader = Reader([graphs[a], graphs[b]], [line for _, line in kept])
+    cells = [Cell(CellState.ABSENT) for _ in lines]
+    reader = Reader(graphs, [line for _, line in kept])
     for number, row in reader.rows(executor, shown):
-        found_cells[kept[number][0]] = row.cells[1]
-    return found_cells
+        cells[kept[number][0]] = row.cells[1]
+    return cells

@@ -82,5 +82,5 @@ class HistoryRow:
         """How much it changed from the first to the last checkpoint, or how far members differ."""
         if self.spread is not None:
             return self.spread
-        found = [cell.since_first for cell in self.cells if cell.since_first is not None]
-        return found[-1] if found else None
+        shares = [cell.since_first for cell in self.cells if cell.since_first is not None]
+        return shares[-1] if shares else None

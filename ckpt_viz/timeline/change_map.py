@@ -82,60 +82,58 @@ def change_map(history: Record, row: int, a: int, b: int) -> ChangeMap:
         FormatError: Bytes are damaged or missing.
         UnsupportedError: A tensor of more than 1 GiB is in a format that is read at once.
     """
-    for number in (a, b):
-        history.check_opened(number)
+    graphs = [history.opened(number) for number in (a, b)]
     if not 0 <= row < len(history.lines):
         raise SourceError(
             f"expected the number of a variable, 0 to {len(history.lines) - 1}; found {row}"
         )
     tensors = history.lines[row].tensors
-    one, other = tensors[a], tensors[b]
-    if one is None or other is None:
+    tensor_a, tensor_b = tensors[a], tensors[b]
+    if tensor_a is None or tensor_b is None:
         lacking = [history.sources[n].title for n in sorted({a, b}) if tensors[n] is None]
         return ChangeMap(MapState.ABSENT, f"not in {listed(lacking)}")
-    for found in (one, other):
-        if found.error is not None:
-            raise SourceError(found.error)
-    if (one.dtype, one.shape) != (other.dtype, other.shape):
-        return ChangeMap(
-            MapState.RESHAPED, f"other shape or dtype: {_kind(one)} in a, {_kind(other)} in b"
-        )
-    marks = [_graph(history, n).fingerprint(found.key) for n, found in ((a, one), (b, other))]
+    for tensor in (tensor_a, tensor_b):
+        if tensor.error is not None:
+            raise SourceError(tensor.error)
+    if (tensor_a.dtype, tensor_a.shape) != (tensor_b.dtype, tensor_b.shape):
+        kinds = f"{_kind(tensor_a)} in a, {_kind(tensor_b)} in b"
+        return ChangeMap(MapState.RESHAPED, f"other shape or dtype: {kinds}")
+    sides = list(zip(graphs, (tensor_a, tensor_b), strict=True))
+    marks = [graph.fingerprint(tensor.key) for graph, tensor in sides]
     if a == b or (marks[0] is not None and marks[0] == marks[1]):
         return ChangeMap(MapState.EQUAL, "equal, bit by bit")
-    dtype, shape = one.dtype, one.shape
+    dtype, shape = tensor_a.dtype, tensor_a.shape
     if dtype is None or shape is None or not _has_numbers(dtype):
         return ChangeMap(MapState.NO_NUMBERS, f"{dtype or 'unknown'} values have no difference")
     if 0 in shape:
         return ChangeMap(MapState.NO_NUMBERS, "it has no elements")
     with ExitStack() as stack:
-        sides = [
-            boxed(_graph(history, n), found.key, dtype, shape, stack)
-            for n, found in ((a, one), (b, other))
-        ]
+        arrays = [boxed(graph, tensor.key, dtype, shape, stack) for graph, tensor in sides]
         cells = _Cells(dtype, shape)
         for box in boxes_of(shape, _READ_BYTES // (ELEMENT_BYTES[dtype] or 1)):
-            patterns = [native_patterns(one.read(box), dtype, one.byte_order) for one in sides]
+            patterns = [
+                native_patterns(array.read(box), dtype, array.byte_order) for array in arrays
+            ]
             for start in range(0, box.elements, _BLOCK):
-                was, now = (one[start : start + _BLOCK] for one in patterns)
+                was, now = (pattern[start : start + _BLOCK] for pattern in patterns)
                 cells.add(was, now, box.first + start)
-    return cells.found()
+    return cells.as_map()
 
 
-def change_map_json(found: ChangeMap) -> dict[str, Any]:
+def change_map_json(change: ChangeMap) -> dict[str, Any]:
     """Return a map as data for JSON: see docs/history.md."""
-    data: dict[str, Any] = {"state": found.state.value, "words": found.words}
-    if found.matrix is not None and found.means is not None and found.broken is not None:
-        data["matrix"] = list(found.matrix)
+    data: dict[str, Any] = {"state": change.state.value, "words": change.words}
+    if change.matrix is not None and change.means is not None and change.broken is not None:
+        data["matrix"] = list(change.matrix)
         data["cells"] = [
-            [float(one) if math.isfinite(one) else None for one in line]
-            for line in found.means.tolist()
+            [float(mean) if math.isfinite(mean) else None for mean in line]
+            for line in change.means.tolist()
         ]
-        places = zip(*np.nonzero(found.broken), strict=True)
-        data["broken"] = [[int(i), int(j), int(found.broken[i, j])] for i, j in places]
-        data["changed"] = found.changed
-    if found.max_abs is not None and found.at is not None:
-        data |= {"max_abs": found.max_abs, "at": list(found.at)}
+        places = zip(*np.nonzero(change.broken), strict=True)
+        data["broken"] = [[int(i), int(j), int(change.broken[i, j])] for i, j in places]
+        data["changed"] = change.changed
+    if change.max_abs is not None and change.at is not None:
+        data |= {"max_abs": change.max_abs, "at": list(change.at)}
     return data
 
 
@@ -151,10 +149,6 @@ def matrix_of(shape: tuple[int, ...]) -> tuple[int, int, int]:
         (math.prod(shape[:axis]), math.prod(shape[axis:]), axis) for axis in range(1, len(shape))
     ]
     return min(splits, key=lambda split: abs(math.log(split[0]) - math.log(split[1])))
-
-
-def _graph(history: Record, number: int) -> Any:
-    return history.sources[number].graph
 
 
 def _kind(row: ValueRow) -> str:
@@ -189,7 +183,7 @@ class _Cells:
             if is_finite is not None:
                 self._spread(self._broken, (~is_finite).astype(np.int64), first)
 
-    def found(self) -> ChangeMap:
+    def as_map(self) -> ChangeMap:
         """Return the map, after all elements."""
         if not self._changed:
             return ChangeMap(MapState.EQUAL, "equal, bit by bit")
@@ -234,13 +228,13 @@ class _Cells:
         down, across = self._sums.shape
         height, width = self._rows / down, self._columns / across
         each = "one element" if height == width == 1 else f"the mean of {_times(height, width)}"
-        said = f"{down} × {across}, each cell {each}"
+        words = f"{down} × {across}, each cell {each}"
         rank = len(self._shape)
         if rank < 3:
-            return said
+            return words
         axes = [listed([str(axis) for axis in part], most=rank) for part in self._split(rank)]
-        names = [f"axes {one}" if " " in one else f"axis {one}" for one in axes]
-        return f"{said}; rows are {names[0]}, columns {names[1]}"
+        names = [f"axes {numbers}" if " " in numbers else f"axis {numbers}" for numbers in axes]
+        return f"{words}; rows are {names[0]}, columns {names[1]}"
 
     def _split(self, rank: int) -> tuple[range, range]:
         return range(self._axes), range(self._axes, rank)
@@ -252,7 +246,7 @@ def magnitudes(was: Array, now: Array, dtype: str) -> tuple[Array, Array | None]
     It is -1 for the others. All are finite if there is no second array.
     """
     if dtype in ("int64", "uint64"):  # a float64 does not have all of their digits
-        before, after = (one.view(np.dtype(dtype)) for one in (was, now))
+        before, after = (patterns.view(np.dtype(dtype)) for patterns in (was, now))
         up, down = _unsigned(now, was), _unsigned(was, now)
         return np.where(after >= before, up, down).astype(np.float64), None
     before, after = as_numbers(was, dtype), as_numbers(now, dtype)
@@ -263,10 +257,10 @@ def magnitudes(was: Array, now: Array, dtype: str) -> tuple[Array, Array | None]
     return np.where(is_finite, sizes, -1.0), is_finite
 
 
-def _unsigned(one: Array, other: Array) -> Array:
+def _unsigned(minuend: Array, subtrahend: Array) -> Array:
     """Return the difference of two integers' patterns as uint64; it wraps around."""
-    found: Array = one.view(np.uint64) - other.view(np.uint64)
-    return found
+    difference: Array = minuend.view(np.uint64) - subtrahend.view(np.uint64)
+    return difference
 
 
 def _edges(begin: int, size: int, total: int, cells: int) -> Array:
@@ -280,4 +274,5 @@ def _edges(begin: int, size: int, total: int, cells: int) -> Array:
 
 
 def _times(height: float, width: float) -> str:
-    return " × ".join(f"{one:,.1f}".removesuffix(".0") for one in (height, width)) + " elements"
+    sizes = " × ".join(f"{size:,.1f}".removesuffix(".0") for size in (height, width))
+    return f"{sizes} elements"

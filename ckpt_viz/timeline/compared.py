@@ -46,7 +46,7 @@ def measures_between(laid: Laid, begin: Begin | None) -> Measures:
     lines = [
         line
         for line in lines_between(laid.other, laid.base, counterparts)
-        if (ours := line.tensors[0]) is None or ours.node_id in laid.places
+        if (tensor := line.tensors[0]) is None or tensor.node_id in laid.places
     ]
     reader = Reader([laid.other, laid.base], lines, unchanged=True)
     total = reader.nbytes()
@@ -88,7 +88,7 @@ def _row(row: HistoryRow, cell: Cell) -> ValueRow:
 
 
 def _are_numbers(before: Cell, after: Cell) -> bool:
-    return any(one.values and one.values.lengths is None for one in (before, after))
+    return any(cell.values and cell.values.lengths is None for cell in (before, after))
 
 
 def _of_all(cell: Cell, of_finite: float | None) -> float:
@@ -97,18 +97,19 @@ def _of_all(cell: Cell, of_finite: float | None) -> float:
 
 
 def _norms(cells: Cells) -> float:
-    return math.hypot(*(one.values.l2 or 0.0 for one, _ in cells if one.values is not None))
+    values = (before.values for before, _ in cells)
+    return math.hypot(*(row.l2 or 0.0 for row in values if row is not None))
 
 
 def _changed(cells: Cells) -> float:
-    counts = [(one.values.count if one.values is not None else None) or 0 for one, _ in cells]
-    changed = [(two.changed or 0.0) * count for (_, two), count in zip(cells, counts, strict=True)]
-    return sum(changed) / sum(counts) if sum(counts) else 0.0
+    counts = [before.values.count or 0 if before.values else 0 for before, _ in cells]
+    changed = sum((after.changed or 0.0) * n for (_, after), n in zip(cells, counts, strict=True))
+    return changed / sum(counts) if sum(counts) else 0.0
 
 
 _OF_CHANGE: Mapping[str, Callable[[Cells], float]] = {
     "before": _norms,
-    "moved": lambda cells: math.hypot(*(_of_all(two, two.l2) for _, two in cells)),
-    "largest": lambda cells: max(_of_all(two, two.max_abs) for _, two in cells),
+    "moved": lambda cells: math.hypot(*(_of_all(after, after.l2) for _, after in cells)),
+    "largest": lambda cells: max(_of_all(after, after.max_abs) for _, after in cells),
     "changed": _changed,
 }

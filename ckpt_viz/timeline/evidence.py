@@ -100,26 +100,26 @@ class HistoryEvidence:
     @cached_property
     def slots(self) -> Sequence[SlotVariableRow]:
         """The slot variables that follow gradients."""
-        found: list[SlotVariableRow] = []
+        slots: list[SlotVariableRow] = []
         for row in self.rows:
             graph = self._graph_of(row)
             slot = None if graph is None else graph.nodes[row.node_id].slot
             if slot is None or not _is_float(row):
                 continue
-            if not any(one in slot.name.lower() for one in _AVERAGES):
-                found.append(SlotVariableRow(slot.name, row, slot.variable))
-        return found
+            if not any(word in slot.name.lower() for word in _AVERAGES):
+                slots.append(SlotVariableRow(slot.name, row, slot.variable))
+        return slots
 
     def slots_of(self, row: HistoryRow) -> Sequence[HistoryRow]:
         """Return the slot variables of a variable that have its shape."""
-        return [one for one in self._slots_by_variable[row.node_id] if one.shape == row.shape]
+        return [slot for slot in self._slots_by_variable[row.node_id] if slot.shape == row.shape]
 
     @cached_property
     def _slots_by_variable(self) -> Mapping[int, Sequence[HistoryRow]]:
-        found: dict[int, list[HistoryRow]] = defaultdict(list)
+        by_variable: dict[int, list[HistoryRow]] = defaultdict(list)
         for slot in self.slots:
-            found[slot.variable].append(slot.row)
-        return found
+            by_variable[slot.variable].append(slot.row)
+        return by_variable
 
     def rate_before_and_at(self, time: int) -> tuple[float, float] | None:
         """Return the learning rates that optimizers have before and at a checkpoint, if saved."""
@@ -173,11 +173,13 @@ def _is_moment(row: HistoryRow, rows: Sequence[HistoryRow]) -> bool:
     if not above and not (_began_at_zero(row) and any(part in _LETTERS for part in parts[:-1])):
         return False
     return any(
-        one is not row
-        and one.shape == row.shape
-        and one.place.lower().split(".")[-1] == parts[-1]
-        and not any(part.startswith(_MOMENTS) or part in _LETTERS for part in one.place.split("."))
-        for one in rows
+        other is not row
+        and other.shape == row.shape
+        and other.place.lower().split(".")[-1] == parts[-1]
+        and not any(
+            part.startswith(_MOMENTS) or part in _LETTERS for part in other.place.split(".")
+        )
+        for other in rows
     )
 
 
@@ -193,7 +195,7 @@ def changes_of(row: HistoryRow) -> list[int]:
 
 def sizes_of(row: HistoryRow) -> dict[int, float]:
     """Return the root mean square of a row's elements by time, up to its first NaN or infinity."""
-    found: dict[int, float] = {}
+    sizes: dict[int, float] = {}
     for time, cell in enumerate(row.cells):
         values = cell.values
         if values is None or values.l2 is None or not values.count:
@@ -202,8 +204,8 @@ def sizes_of(row: HistoryRow) -> dict[int, float]:
             continue
         if values.nan or values.inf:
             break
-        found[time] = values.l2 / math.sqrt(values.count)
-    return found
+        sizes[time] = values.l2 / math.sqrt(values.count)
+    return sizes
 
 
 def values_before(row: HistoryRow, time: int) -> ValueRow | None:

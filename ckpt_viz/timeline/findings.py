@@ -15,7 +15,7 @@ from ckpt_viz.text import count, listed, percent, printable
 from ckpt_viz.timeline import rules
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.evidence import HistoryEvidence
-from ckpt_viz.timeline.rules import Found, Rule
+from ckpt_viz.timeline.rules import Rule, Symptom
 from ckpt_viz.timeline.sources import Checkpoint
 
 OUTLIER_FACTOR = 2.0
@@ -74,7 +74,7 @@ def findings_of(
 
     Variables with the same finding at the same checkpoint are one finding.
     """
-    return _found(HistoryEvidence(checkpoints, rows), list(HistoryKind))
+    return _findings(HistoryEvidence(checkpoints, rows), list(HistoryKind))
 
 
 def findings_of_members(
@@ -85,7 +85,7 @@ def findings_of_members(
     """Return the findings of checkpoints without an order."""
     case = HistoryEvidence(checkpoints, rows)
     kinds = (HistoryKind.NAN, HistoryKind.INF, HistoryKind.DAMAGED, HistoryKind.SATURATED)
-    return (*_outliers(case, distances), *_found(case, kinds))
+    return (*_outliers(case, distances), *_findings(case, kinds))
 
 
 def is_alarm(finding: HistoryFinding) -> bool:
@@ -97,7 +97,7 @@ def _outliers(
     case: HistoryEvidence, distances: Sequence[Sequence[float]]
 ) -> Iterator[HistoryFinding]:
     """Find members that are farther from the others than these are from each other."""
-    opened = [i for i, one in enumerate(case.checkpoints) if one.graph is not None]
+    opened = [i for i, checkpoint in enumerate(case.checkpoints) if checkpoint.graph is not None]
     if len(opened) < 3:
         return
     own = {i: median([distances[i][j] for j in opened if j != i]) for i in opened}
@@ -115,53 +115,54 @@ def _outliers(
             )
 
 
-def _found(case: HistoryEvidence, kinds: Sequence[HistoryKind]) -> tuple[HistoryFinding, ...]:
-    found: list[HistoryFinding] = []
+def _findings(case: HistoryEvidence, kinds: Sequence[HistoryKind]) -> tuple[HistoryFinding, ...]:
+    findings: list[HistoryFinding] = []
     for kind in HistoryKind:
         if kind not in kinds or kind not in _RULES:
             continue
         rule, say = _RULES[kind]
-        groups: dict[int, list[Found]] = {}
-        for one in rule(case):
-            groups.setdefault(one.time, []).append(one)
-        for time, ones in groups.items():
-            names = tuple(one.row.place for one in ones)
-            found.append(HistoryFinding(kind, names[0], time, say(case, time, ones), names))
-    return tuple(sorted(found, key=lambda one: (not is_alarm(one), one.first)))
+        groups: dict[int, list[Symptom]] = {}
+        for symptom in rule(case):
+            groups.setdefault(symptom.time, []).append(symptom)
+        for time, symptoms in groups.items():
+            names = tuple(symptom.row.place for symptom in symptoms)
+            findings.append(HistoryFinding(kind, names[0], time, say(case, time, symptoms), names))
+    return tuple(sorted(findings, key=lambda finding: (not is_alarm(finding), finding.first)))
 
 
 # --- sentences
 
 
-_Say = Callable[[HistoryEvidence, int, Sequence[Found]], str]
+_Say = Callable[[HistoryEvidence, int, Sequence[Symptom]], str]
 
 
-def _says(sentence: str, more: _Say = lambda case, time, ones: "") -> _Say:
+def _says(sentence: str, more: _Say = lambda case, time, symptoms: "") -> _Say:
     """Return what says a sentence.
 
-    It may have `{told}`, the names; `{norms}`, the first name and how its norm changed; `{at}`; the
-    first `{detail}`; and `{more}`.
+    It may have `{variables}`, their names; `{norms}`, the first name and how its norm changed;
+    `{at}`; the first `{detail}`; and `{more}`.
     """
 
-    def say(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
-        names, number = listed([one.row.place for one in ones]), len(ones) - 1
-        told = names if not number else f"{count(len(ones), 'variable')}: {names}"
+    def say(case: HistoryEvidence, time: int, symptoms: Sequence[Symptom]) -> str:
+        names, number = listed([symptom.row.place for symptom in symptoms]), len(symptoms) - 1
+        variables = names if not number else f"{count(len(symptoms), 'variable')}: {names}"
         rest = f", and {count(number, 'more variable')} did the same" if number else ""
-        norms = f"the norm of {ones[0].row.place} went {ones[0].detail}{rest}"
-        parts = {"told": told, "norms": norms, "at": case.title(time), "detail": ones[0].detail}
-        return sentence.format(**parts, more=more(case, time, ones))
+        first, _, detail = symptoms[0]
+        norms = f"the norm of {first.place} went {detail}{rest}"
+        parts = {"variables": variables, "norms": norms, "at": case.title(time), "detail": detail}
+        return sentence.format(**parts, more=more(case, time, symptoms))
 
     return say
 
 
-def _why(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
+def _why(case: HistoryEvidence, time: int, symptoms: Sequence[Symptom]) -> str:
     """Return which files are lost, or else the first error."""
     graph = case.checkpoints[time].graph
     lost = lost_files(graph.stored_in) if graph is not None else ()
-    return " ".join(map(str, lost)) or ones[0].detail
+    return " ".join(map(str, lost)) or symptoms[0].detail
 
 
-def _rate(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
+def _rate(case: HistoryEvidence, time: int, symptoms: Sequence[Symptom]) -> str:
     """Return whether the learning rate rose."""
     rates = case.rate_before_and_at(time)
     if rates is None or rates[1] < rules.EXPLODED * rates[0]:
@@ -169,38 +170,41 @@ def _rate(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
     return f" The learning rate had risen from {rates[0]:.3g} to {rates[1]:.3g}."
 
 
-def _slots(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
+def _slots(case: HistoryEvidence, time: int, symptoms: Sequence[Symptom]) -> str:
     """Return whether optimizers keep state for the variables, if they do for any."""
-    if not case.slots or any(case.slots_of(one.row) for one in ones):
+    if not case.slots or any(case.slots_of(symptom.row) for symptom in symptoms):
         return ""
-    return f" No optimizer has slot variables for {'it' if len(ones) == 1 else 'them'}."
+    return f" No optimizer has slot variables for {'it' if len(symptoms) == 1 else 'them'}."
 
 
 _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     HistoryKind.NAN: (
         rules.not_finite("nan"),
-        _says("NaN first in {at}, {told} ({detail}).{more}", _rate),
+        _says("NaN first in {at}, {variables} ({detail}).{more}", _rate),
     ),
     HistoryKind.INF: (
         rules.not_finite("inf"),
-        _says("Infinity first in {at}, {told} ({detail}).{more}", _rate),
+        _says("Infinity first in {at}, {variables} ({detail}).{more}", _rate),
     ),
-    HistoryKind.DAMAGED: (rules.damaged, _says("{at} cannot be read for {told}: {more}", _why)),
+    HistoryKind.DAMAGED: (
+        rules.damaged,
+        _says("{at} cannot be read for {variables}: {more}", _why),
+    ),
     HistoryKind.OPTIMIZER_RESET: (
         rules.reset,
         _says(
-            "The optimizer began again by {at}: {told} went {detail}. It was not restored, or was "
-            "created anew."
+            "The optimizer began again by {at}: {variables} went {detail}. It was not restored, or "
+            "was created anew."
         ),
     ),
     HistoryKind.STALE_OPTIMIZER: (
         rules.stale,
-        _says("The model changed by {at} without a step of {told}: {detail}."),
+        _says("The model changed by {at} without a step of {variables}: {detail}."),
     ),
     HistoryKind.REINITIALISED: (
         rules.reinitialised,
         _says(
-            "New values in {at}, {told}: unlike at other saves, they do not follow from those "
+            "New values in {at}, {variables}: unlike at other saves, they do not follow from those "
             "before, as if the layer was created anew."
         ),
     ),
@@ -218,15 +222,18 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     ),
     HistoryKind.SATURATED: (
         rules.saturated,
-        _says("Values are at the limits of their dtype from {at} on, {told} ({detail})."),
+        _says("Values are at the limits of their dtype from {at} on, {variables} ({detail})."),
     ),
-    HistoryKind.DEAD: (rules.dead, _says("Units never change or are zero, {told} ({detail}).")),
+    HistoryKind.DEAD: (
+        rules.dead,
+        _says("Units never change or are zero, {variables} ({detail})."),
+    ),
     HistoryKind.UNTRAINED: (
         rules.untrained,
-        _says("All elements are still {detail}, {told}, while other variables change."),
+        _says("All elements are still {detail}, {variables}, while other variables change."),
     ),
     HistoryKind.FROZEN: (
         rules.frozen,
-        _says("Unchanged since {at}, while other variables change, {told}.{more}", _slots),
+        _says("Unchanged since {at}, while other variables change, {variables}.{more}", _slots),
     ),
 }

@@ -42,12 +42,7 @@ class History(Record):
         `values` is that of `ckpt_viz.diff`: whether to read by how much each value differs.
         Raises SourceError if one could not be opened, or there is none.
         """
-        graphs = [self._checkpoint(one) for one in (a, b)]
-        for one in graphs:
-            if one.graph is None:
-                raise SourceError(f"{one.title}: it could not be opened: {one.error}")
-        first, second = (one.graph for one in graphs)
-        assert first is not None and second is not None
+        first, second = (self._checkpoint(which).opened() for which in (a, b))
         return diff_of(first, second, values=values)
 
     @property
@@ -131,10 +126,10 @@ class History(Record):
             if -len(self.sources) <= which < len(self.sources):
                 return self.sources[which]
         else:
-            for one in self.sources:
-                if one.title == which:
-                    return one
-        titles = ", ".join(one.title for one in self.sources[:5])
+            for checkpoint in self.sources:
+                if checkpoint.title == which:
+                    return checkpoint
+        titles = ", ".join(checkpoint.title for checkpoint in self.sources[:5])
         raise SourceError(f"expected a checkpoint of this history, {titles}; found {which!r}")
 
 
@@ -186,7 +181,7 @@ def comparison_of(
 ) -> History:
     """Return the comparison of sources without an order: see `ckpt_viz.compare`."""
     ordered = checkpoints_of(sources)
-    graphs = [one.graph for one in ordered.checkpoints]
+    graphs = [checkpoint.graph for checkpoint in ordered.checkpoints]
     if len(graphs) < 2:
         raise SourceError(f"expected at least two checkpoints to compare, found {len(graphs)}")
     check_any(ordered.checkpoints)
@@ -197,9 +192,9 @@ def comparison_of(
         tuple(relative(math.sqrt(square), math.sqrt(reader.norm)) for square in line)
         for line in reader.squares.tolist()
     )
-    found = findings_of_members(ordered.checkpoints, rows, distances)
+    findings = findings_of_members(ordered.checkpoints, rows, distances)
     return History(
-        *(ordered.checkpoints, rows, found, tuple(lines.marks), "in no order"),
+        *(ordered.checkpoints, rows, findings, tuple(lines.marks), "in no order"),
         *(ordered.left_out, is_complete, distances),
     )
 
@@ -208,13 +203,13 @@ def _read(
     reader: Reader, executor: Executor | None, *, progress: bool
 ) -> tuple[tuple[HistoryRow, ...], bool]:
     """Return the rows, and whether all of them were read: an interrupt keeps what is done."""
-    found: dict[int, HistoryRow] = {}
+    read_rows: dict[int, HistoryRow] = {}
     is_complete = False
     with _bar(reader, progress=progress) as shown, suppress(KeyboardInterrupt):
         for number, row in reader.rows(executor, shown):
-            found[number] = row
+            read_rows[number] = row
         is_complete = True
-    rows = [found.get(n) or reader.unread(n) for n in range(len(reader.lines))]
+    rows = [read_rows.get(n) or reader.unread(n) for n in range(len(reader.lines))]
     return tuple(rows), is_complete
 
 

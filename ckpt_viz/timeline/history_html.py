@@ -115,10 +115,10 @@ def history_html(history: Record) -> str:
     variables = [row for row in rows if not row.is_state]
     table = _table(history, variables, heat, times)
     if states:
-        told = f"{count(len(states), 'tensor')} of optimizers, and counters"
+        summary = f"{count(len(states), 'tensor')} of optimizers, and counters"
         below = _table(history, states, heat, times)
         opened = "" if variables else " open"
-        table += f"<details{opened}><summary>{told}</summary>{below}</details>"
+        table += f"<details{opened}><summary>{summary}</summary>{below}</details>"
     rest = ""
     if len(rows) < len(history.rows):
         rest = f"<p>… {rest_words(history, len(rows))}: print(history.to_text(None))</p>"
@@ -131,7 +131,8 @@ def history_html(history: Record) -> str:
 
 def history_page(history: Record) -> str:
     """Return the picture as a file of HTML that needs no other."""
-    titles = [escape(printable(one.title)) for one in (history.sources[0], history.sources[-1])]
+    first, last = history.sources[0], history.sources[-1]
+    titles = [escape(printable(checkpoint.title)) for checkpoint in (first, last)]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="color-scheme" content="light dark">'
@@ -148,16 +149,16 @@ def _table(history: Record, rows: Sequence[HistoryRow], heat: Levels, times: Seq
     if not rows:
         return ""
     is_compared = _is_compared(history)
-    titles = [one.title for one in history.sources]
+    titles = [checkpoint.title for checkpoint in history.sources]
     ranking = history.ranking
     known = [row.total or 0.0 for row in rows if not ranking.began_near_zero(row)]
-    most = max((one for one in known if one and math.isfinite(one)), default=1.0)
-    what = "distance to the mean" if is_compared else "change at each save"
+    most = max((change for change in known if change and math.isfinite(change)), default=1.0)
+    measure = "distance to the mean" if is_compared else "change at each save"
     total = "how far apart" if is_compared else "first → last"
     norms = "smallest … largest norm" if is_compared else "norm, first → last"
     curve = "<th></th>" if is_compared else "<th>norm</th>"
     head = (
-        f"<thead><tr><th>variable</th><th>shape</th><th>{what}, of its norm<br>"
+        f"<thead><tr><th>variable</th><th>shape</th><th>{measure}, of its norm<br>"
         f'{_numbers(history, times)}</th>{curve}<th aria-sort="descending">{total}</th>'
         f"<th colspan=2>{norms}</th></tr></thead>"
     )
@@ -170,10 +171,10 @@ def _table(history: Record, rows: Sequence[HistoryRow], heat: Levels, times: Seq
 
 def _numbers(history: Record, times: Sequence[int]) -> str:
     """Return the last number of each checkpoint's name above its column, if it fits there."""
-    found = [history.sources[time].number for time in times]
-    if any(one is not None and one > 999 for one in found):
+    numbers = [history.sources[time].number for time in times]
+    if any(number is not None and number > 999 for number in numbers):
         return ""
-    return "".join(f'<i class="no">{"" if one is None else one}</i>' for one in found)
+    return "".join(f'<i class="no">{"" if number is None else number}</i>' for number in numbers)
 
 
 def _strip(history: Record, times: Sequence[int]) -> str:
@@ -181,20 +182,20 @@ def _strip(history: Record, times: Sequence[int]) -> str:
     alarms = {finding.first: finding for finding in reversed(history.findings) if is_alarm(finding)}
     items = []
     for time in times:
-        one = history.sources[time]
-        step = "" if one.step is None else f"<small>step {one.step:,}</small>"
-        kind, said = "", one.error or ""
+        checkpoint = history.sources[time]
+        step = "" if checkpoint.step is None else f"<small>step {checkpoint.step:,}</small>"
+        kind, tooltip = "", checkpoint.error or ""
         if time in marks:
-            kind, said = "mark", mark_words(history, marks[time])
+            kind, tooltip = "mark", mark_words(history, marks[time])
             step += "<small>◆ structure</small>"
-        if time in alarms or one.error is not None:
+        if time in alarms or checkpoint.error is not None:
             kind = "alarm"
-            said = alarms[time].why if time in alarms else said
+            tooltip = alarms[time].why if time in alarms else tooltip
             word = _word(alarms[time]) if time in alarms else "damaged"
             step += f'<small class="alarm-text">▲ {escape(word)}</small>'
         items.append(
-            f'<li class="{kind}" title="{escape(printable(said), quote=True)}">'
-            f"{escape(printable(one.title))}{step}</li>"
+            f'<li class="{kind}" title="{escape(printable(tooltip), quote=True)}">'
+            f"{escape(printable(checkpoint.title))}{step}</li>"
         )
     members = " members" if _is_compared(history) else ""
     return f'<ol class="strip{members}">{"".join(items)}</ol>'
@@ -208,14 +209,14 @@ def _word(finding: HistoryFinding) -> str:
 
 def _sentences(history: Record) -> str:
     alarms = {finding.why for finding in history.findings if is_alarm(finding)}
-    told = "".join(
-        f'<p class="alarm-text">▲ {escape(printable(one))}</p>'
-        if one in alarms
-        else f"<p>{escape(printable(one))}</p>"
-        for one in sentences(history)
+    paragraphs = "".join(
+        f'<p class="alarm-text">▲ {escape(printable(sentence))}</p>'
+        if sentence in alarms
+        else f"<p>{escape(printable(sentence))}</p>"
+        for sentence in sentences(history)
     )
     more = "".join(f"<p>{escape(printable(finding.why))}</p>" for finding in others(history))
-    return f"{told}{more}<p><small>{escape(' '.join(notes(history)))}</small></p>"
+    return f"{paragraphs}{more}<p><small>{escape(' '.join(notes(history)))}</small></p>"
 
 
 def _row(
@@ -249,17 +250,17 @@ def _row(
 
 
 def _cell(cell: Cell, heat: Levels, title: str) -> str:
-    kind, word, said = _OF_STATES.get(cell.state, ("", "", ""))
+    kind, word, tooltip = _OF_STATES.get(cell.state, ("", "", ""))
     style = ""
     values = cell.values
     if values is not None and (values.nan or values.inf):
         kind, word = "bad", "NaN" if values.nan else "Inf"
-        said = f"{values.nan or 0:,} NaN, {values.inf or 0:,} infinite of {values.count:,}"
+        tooltip = f"{values.nan or 0:,} NaN, {values.inf or 0:,} infinite of {values.count:,}"
     elif cell.state is CellState.CHANGED:
-        said = change_words(cell)
+        tooltip = change_words(cell)
         kind, style = "heat", f' style="--heat: {_HEAT[heat.of(cell)]}%"'
-    said = f"{title}: {cell.error or said}"
-    return f'<i class="{kind}" title="{escape(printable(said), quote=True)}"{style}>{word}</i>'
+    tooltip = f"{title}: {cell.error or tooltip}"
+    return f'<i class="{kind}" title="{escape(printable(tooltip), quote=True)}"{style}>{word}</i>'
 
 
 def _curve(norms: Sequence[float | None]) -> str:
@@ -276,19 +277,19 @@ def _curve(norms: Sequence[float | None]) -> str:
         x = 1 + 68 * time / (len(norms) - 1)
         y = 7.5 if high == low else 13.5 - 12 * (norm - low) / (high - low)
         lines[-1].append(f"{x:.1f},{y:.1f}")
-    said = f"norm {known[0]:.4g} to {known[-1]:.4g}"
+    label = f"norm {known[0]:.4g} to {known[-1]:.4g}"
     curves = "".join(
         f'<polyline points="{" ".join(points)}"/>' for points in lines if len(points) > 1
     )
-    return f'<svg width="70" height="15" role="img" aria-label="{said}">{curves}</svg>'
+    return f'<svg width="70" height="15" role="img" aria-label="{label}">{curves}</svg>'
 
 
 def _legend(heat: Levels, is_compared: bool) -> str:
-    what = "distance to the mean" if is_compared else "change at a save"
-    swatches = "".join(f'<i class="heat" style="--heat: {one}%"></i>' for one in _HEAT[1:])
+    measure = "distance to the mean" if is_compared else "change at a save"
+    swatches = "".join(f'<i class="heat" style="--heat: {share}%"></i>' for share in _HEAT[1:])
     first = "" if is_compared else '<i class="new key">○</i>first &nbsp; '
     return (
-        f"<p><small>{what} {swatches} {scale_words(heat)} of the norm, log "
+        f"<p><small>{measure} {swatches} {scale_words(heat)} of the norm, log "
         f'scale &nbsp; <i class="none key"></i>equal &nbsp; {first}'
         '<i class="bad key">NaN</i>NaN or infinity</small></p>'
         "<p><small>With a running kernel, a notebook shows where each variable changed."
@@ -300,12 +301,13 @@ def _distances(history: Record) -> str:
     """Return the distances between members as a table of heat, if there are not too many."""
     if history.distances is None or len(history.sources) > _MOST_MEMBERS:
         return ""
-    flat = [one for line in history.distances for one in line if one and math.isfinite(one)]
-    most = max(flat, default=1.0)
-    titles = [escape(printable(one.title)) for one in history.sources]
+    every = (distance for line in history.distances for distance in line)
+    known = [distance for distance in every if distance and math.isfinite(distance)]
+    most = max(known, default=1.0)
+    titles = [escape(printable(checkpoint.title)) for checkpoint in history.sources]
     lines = []
     for title, line in zip(titles, history.distances, strict=True):
-        cells = "".join(f"<td>{_distance(one, most)}</td>" for one in line)
+        cells = "".join(f"<td>{_distance(distance, most)}</td>" for distance in line)
         lines.append(f"<tr><th>{title}</th>{cells}</tr>")
     return (
         "<p><small>distance between two members, all variables together, of the norm of the mean"
@@ -313,9 +315,9 @@ def _distances(history: Record) -> str:
     )
 
 
-def _distance(one: float, most: float) -> str:
-    if not one:
+def _distance(distance: float, most: float) -> str:
+    if not distance:
         return '<i class="none">0</i>'
-    share = one / most if math.isfinite(one) else 1.0
+    share = distance / most if math.isfinite(distance) else 1.0
     strong = " strong" if share > _STRONG else ""
-    return f'<i class="heat{strong}" style="--heat: {100 * share:.0f}%">{percent(one)}</i>'
+    return f'<i class="heat{strong}" style="--heat: {100 * share:.0f}%">{percent(distance)}</i>'

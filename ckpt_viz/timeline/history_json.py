@@ -20,14 +20,14 @@ _STATISTICS = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "l2"
 
 def history_json(history: Record) -> dict[str, Any]:
     """Return a history as dicts, lists, strings and finite numbers."""
-    told = told_json(history)
+    words = words_json(history)
     return {
         "version": VERSION,
-        **{name: told[name] for name in ("headline", "sentences", "notes")},
+        **{name: words[name] for name in ("headline", "sentences", "notes")},
         "order": history.order,
         "left_out": history.left_out,
         "is_complete": history.is_complete,
-        "checkpoints": [_checkpoint_json(one) for one in history.sources],
+        "checkpoints": [_checkpoint_json(checkpoint) for checkpoint in history.sources],
         "marks": [
             {
                 "at": mark.at,
@@ -38,24 +38,24 @@ def history_json(history: Record) -> dict[str, Any]:
             }
             for mark in history.marks
         ],
-        "findings": told["findings"],
+        "findings": words["findings"],
         "distances": _finite(history.distances),
         "rows": [history_row_json(row) for row in history.rows],
     }
 
 
-def _checkpoint_json(one: Checkpoint) -> dict[str, Any]:
+def _checkpoint_json(checkpoint: Checkpoint) -> dict[str, Any]:
     return {
-        "title": one.title,
-        "path": one.path,
-        "step": one.step,
-        "save_counter": one.counter,
-        "saved_at": None if one.saved_at is None else one.saved_at.isoformat(),
-        "error": one.error,
+        "title": checkpoint.title,
+        "path": checkpoint.path,
+        "step": checkpoint.step,
+        "save_counter": checkpoint.counter,
+        "saved_at": None if checkpoint.saved_at is None else checkpoint.saved_at.isoformat(),
+        "error": checkpoint.error,
     }
 
 
-def told_json(history: Record) -> dict[str, Any]:
+def words_json(history: Record) -> dict[str, Any]:
     """Return what a history tells in words, which depends on all rows.
 
     These are the sentences of the headline, each with whether it is an alarm, notes and findings.
@@ -63,7 +63,9 @@ def told_json(history: Record) -> dict[str, Any]:
     alarms = {finding.why for finding in history.alarms}
     return {
         "headline": headline(history),
-        "sentences": [{"text": one, "is_alarm": one in alarms} for one in sentences(history)],
+        "sentences": [
+            {"text": sentence, "is_alarm": sentence in alarms} for sentence in sentences(history)
+        ],
         "notes": list(notes(history)),
         "is_complete": history.is_complete,
         "findings": [
@@ -92,36 +94,38 @@ def _restore(history: Record, finding: HistoryFinding) -> dict[str, Any]:
 def _finite(distances: tuple[tuple[float, ...], ...] | None) -> list[list[float | None]] | None:
     if distances is None:
         return None
-    return [[one if math.isfinite(one) else None for one in line] for line in distances]
+    return [
+        [distance if math.isfinite(distance) else None for distance in line] for line in distances
+    ]
 
 
 def history_row_json(row: HistoryRow) -> dict[str, Any]:
     """Return one variable over time as data for JSON."""
     shape = None if row.shape is None else list(row.shape)
     cells = [cell_json(cell) for cell in row.cells]
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         **{"key": row.key, "name": row.name, "place": row.place, "is_state": row.is_state},
         **{"dtype": row.dtype, "shape": shape, "cells": cells},
     }
     if row.spread is not None and math.isfinite(row.spread):
-        found["spread"] = row.spread
-    return found
+        data["spread"] = row.spread
+    return data
 
 
 def cell_json(cell: Cell, *, values: bool = True) -> dict[str, Any]:
     """Return a cell as data for JSON, with the statistics or without."""
-    found: dict[str, Any] = {"state": cell.state.value}
+    data: dict[str, Any] = {"state": cell.state.value}
     for name in _NUMBERS:
         value = getattr(cell, name)
         if value is not None and math.isfinite(value):
-            found[name] = value
+            data[name] = value
     if cell.left_out:
-        found["left_out"] = cell.left_out
+        data["left_out"] = cell.left_out
     if cell.at is not None:
-        found["at"] = list(cell.at)
+        data["at"] = list(cell.at)
     if values and cell.values is not None:
         row = row_json(cell.values)
-        found["values"] = {name: row[name] for name in _STATISTICS if name in row}
+        data["values"] = {name: row[name] for name in _STATISTICS if name in row}
     if cell.error is not None:
-        found["error"] = cell.error
-    return found
+        data["error"] = cell.error
+    return data

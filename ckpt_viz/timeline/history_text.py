@@ -29,7 +29,7 @@ _LEGEND = (
 
 def history_text(history: Record, max_rows: int | None) -> str:
     """Return the headline and a line for each variable, those that changed most first."""
-    lines = [printable(one) for one in sentences(history)]
+    lines = [printable(sentence) for sentence in sentences(history)]
     lines += [printable(finding.why) for finding in others(history)]
     lines.append(" ".join(notes(history)))
     rows = ordered(history) if max_rows is None else ordered(history)[:max_rows]
@@ -56,11 +56,11 @@ def _distances(history: Record) -> list[str]:
     """Return the distances between members as a table, if there are not too many."""
     if history.distances is None or len(history.sources) > _MOST_MEMBERS:
         return []
-    titles = [_end(printable(one.title)) for one in history.sources]
+    titles = [_end(printable(checkpoint.title)) for checkpoint in history.sources]
     width = max(map(len, titles))
     lines = ["distances between members, of the norm of their mean:"]
     for title, line in zip(titles, history.distances, strict=True):
-        lines.append(f"{title.ljust(width)}  " + "  ".join(f"{one:8.3g}" for one in line))
+        lines.append(f"{title.ljust(width)}  " + "  ".join(f"{distance:8.3g}" for distance in line))
     return lines
 
 

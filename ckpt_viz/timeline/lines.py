@@ -59,7 +59,7 @@ def lines_of(graphs: Sequence[Graph | None]) -> Lines:
     Tensors of unchanged graphs belong together by key, others as a fix maps them. None is a
     checkpoint that cannot be opened.
     """
-    found = Lines()
+    lines = Lines()
     current: dict[str, Line] = {}  # by key in the checkpoint before
     ended: dict[str, Line] = {}
     before: Graph | None = None
@@ -79,14 +79,14 @@ def lines_of(graphs: Sequence[Graph | None]) -> Lines:
                 ended[key] = line
         for key, row in rows.items():
             if key not in following:
-                following[key] = ended.pop(key) if key in ended else found.begin(len(graphs))
+                following[key] = ended.pop(key) if key in ended else lines.begin(len(graphs))
             following[key].tensors[time] = row
         if before is not None:
             mark = _mark(time, current, following)
-            found.marks += [mark] if mark is not None else []
+            lines.marks += [mark] if mark is not None else []
         current = {key: following[key] for key in rows}
         before = graph
-    return found
+    return lines
 
 
 def lines_between(a: Graph, b: Graph, counterparts: Mapping[int, int]) -> list[Line]:
@@ -94,13 +94,13 @@ def lines_between(a: Graph, b: Graph, counterparts: Mapping[int, int]) -> list[L
 
     `counterparts` has, by node of a, the node of b.
     """
-    theirs = {_part(tensor, tensor.row.node_id): tensor.row for tensor in tensors_of(b)}
-    found: list[Line] = []
+    rows_of_b = {_part(tensor, tensor.row.node_id): tensor.row for tensor in tensors_of(b)}
+    lines: list[Line] = []
     for tensor in tensors_of(a):
         other = counterparts.get(tensor.row.node_id)
-        row = None if other is None else theirs.pop(_part(tensor, other), None)
-        found.append(Line([tensor.row, row]))
-    return [*found, *(Line([None, row]) for row in theirs.values())]
+        row = None if other is None else rows_of_b.pop(_part(tensor, other), None)
+        lines.append(Line([tensor.row, row]))
+    return [*lines, *(Line([None, row]) for row in rows_of_b.values())]
 
 
 def _part(tensor: Tensor, node_id: int) -> tuple[int, str, str]:
@@ -111,17 +111,21 @@ def _part(tensor: Tensor, node_id: int) -> tuple[int, str, str]:
 
 def joined_by_mapping(a: Graph, b: Graph, lines: Sequence[Line]) -> list[Line]:
     """Return lines of two graphs, with tensors of only one joined where a fix maps them."""
-    ours = {row.key: row for row, other in _tensors(lines) if row is not None and other is None}
-    theirs = {row.key: row for other, row in _tensors(lines) if row is not None and other is None}
-    names = _renamed(a, b, ours, theirs) if ours and theirs else {}
+    only_in_a = {
+        row.key: row for row, other in _tensors(lines) if row is not None and other is None
+    }
+    only_in_b = {
+        row.key: row for other, row in _tensors(lines) if row is not None and other is None
+    }
+    names = _renamed(a, b, only_in_a, only_in_b) if only_in_a and only_in_b else {}
     joined = {*names.values()}
-    found: list[Line] = []
+    joined_lines: list[Line] = []
     for line, (before, after) in zip(lines, _tensors(lines), strict=True):
         if after is None and before is not None and before.key in names:
-            found.append(Line([before, theirs[names[before.key]]]))
+            joined_lines.append(Line([before, only_in_b[names[before.key]]]))
         elif before is not None or after is None or after.key not in joined:
-            found.append(line)
-    return found
+            joined_lines.append(line)
+    return joined_lines
 
 
 def _tensors(lines: Sequence[Line]) -> Iterator[tuple[ValueRow | None, ValueRow | None]]:
@@ -155,28 +159,28 @@ def _renamed(
     """Return the key of each tensor of one checkpoint in the next one, if that has it."""
     if was.keys() == rows.keys() and all(_are_alike(was[key], rows[key]) for key in was):
         return {key: key for key in was}
-    found: dict[str, str] = {}
+    new_keys: dict[str, str] = {}
     taken: set[str] = set()
     mapping = map_values(before, graph)
     for pair in (*mapping.pairs, *mapping.misfits):
         if pair.certainty is Certainty.GUESS:
             continue
-        ours, theirs = before.nodes[pair.node].attributes, graph.nodes[pair.obj].attributes
-        for one, other in zip(ours, theirs, strict=False):
-            keys = before.tensor_keys(one.checkpoint_key), graph.tensor_keys(other.checkpoint_key)
+        old_node, new_node = before.nodes[pair.node], graph.nodes[pair.obj]
+        for old, new in zip(old_node.attributes, new_node.attributes, strict=False):
+            keys = before.tensor_keys(old.checkpoint_key), graph.tensor_keys(new.checkpoint_key)
             for key, name in zip(*keys, strict=False):
-                if key in was and name in rows and name not in taken and key not in found:
-                    found[key] = name
+                if key in was and name in rows and name not in taken and key not in new_keys:
+                    new_keys[key] = name
                     taken.add(name)
     for key in was:  # counters of checkpoints, and what only its place tells apart
-        if key in rows and key not in found and key not in taken:
-            found[key] = key
+        if key in rows and key not in new_keys and key not in taken:
+            new_keys[key] = key
             taken.add(key)
-    return found
+    return new_keys
 
 
-def _are_alike(one: ValueRow, other: ValueRow) -> bool:
-    return (one.dtype, one.shape) == (other.dtype, other.shape)
+def _are_alike(row: ValueRow, other: ValueRow) -> bool:
+    return (row.dtype, row.shape) == (other.dtype, other.shape)
 
 
 def _mark(time: int, was: Mapping[str, Line], now: Mapping[str, Line]) -> StructureMark | None:

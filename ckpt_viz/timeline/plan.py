@@ -112,12 +112,12 @@ class ReadingPlan:
 
     def cells(self) -> dict[int, Cell]:
         """Return the cells of the times that were to be read."""
-        found: dict[int, Cell] = {}
+        cells: dict[int, Cell] = {}
         for segment in self._segments:
-            found |= self._compared(segment) if self._is_compared else self._cells_of(segment)
+            cells |= self._compared(segment) if self._is_compared else self._cells_of(segment)
         for time, error in self._errors.items():
-            found[time] = Cell(CellState.DAMAGED, error=error)
-        return found
+            cells[time] = Cell(CellState.DAMAGED, error=error)
+        return cells
 
     @property
     def spread(self) -> tuple[tuple[int, ...], Spread] | None:
@@ -141,22 +141,22 @@ class ReadingPlan:
 
     def _compared(self, segment: _Segment) -> dict[int, Cell]:
         """Return the cells of members: how far each is from their mean."""
-        found: dict[int, Cell] = {}
+        cells: dict[int, Cell] = {}
         spread = self.spread
         members, sources = self._members(segment.times)
         for place, (time, source) in enumerate(zip(members, sources, strict=True)):
             if time == source:
                 known = self._values_of(segment, time)
             if isinstance(known, str):
-                found[time] = Cell(CellState.DAMAGED, error=known)
+                cells[time] = Cell(CellState.DAMAGED, error=known)
             elif spread is None:
-                found[time] = Cell(CellState.FIRST, known)
+                cells[time] = Cell(CellState.FIRST, known)
             else:
                 distance = math.sqrt(float(spread[1].to_mean[place]))
                 state = CellState.CHANGED if distance else CellState.EQUAL
                 share = relative(distance, math.sqrt(spread[1].mean))
-                found[time] = Cell(state, known, distance, share)
-        return found
+                cells[time] = Cell(state, known, distance, share)
+        return cells
 
     def _times(self) -> Iterator[list[int]]:
         """Yield the times to read whose tensors have one dtype and shape."""
@@ -186,12 +186,12 @@ class ReadingPlan:
                 memory[time] = _bytes_of(graph, key)
                 continue
             try:
-                found = stored_ranges(graph.stored_in, key)
-                claims[time].add(found)
-                ranges[time] = found
+                stored = stored_ranges(graph.stored_in, key)
+                claims[time].add(stored)
+                ranges[time] = stored
             except CkptVizError as error:
                 self._errors[time] = str(error)
-        layouts = {tuple((one.size, one.count) for one in found) for found in ranges.values()}
+        layouts = {tuple((part.size, part.count) for part in parts) for parts in ranges.values()}
         if memory or len(layouts) > 1:
             rest = [time for time in times if time not in self._errors]
             self._in_memory(graphs, rest, memory)
@@ -214,21 +214,21 @@ class ReadingPlan:
         else:
             units = 0
         is_whole = len(some) == 1 and some[0].size <= most
-        for time, found in ranges.items() if not is_whole else ():
-            self._assemblies[time] = Assembly(self._rows[time], found, most)
+        for time, stored in ranges.items() if not is_whole else ():
+            self._assemblies[time] = Assembly(self._rows[time], stored, most)
         first, firsts = 0, []
         name = self._number, len(self._segments)
         for place in range(len(some)):
             for start in range(0, max(some[place].size, 1), most):
                 length = min(most, some[place].size - start)
                 at: list[Where | None] = [None] * len(self._states)
-                for time, found in ranges.items():
-                    graph, one = graphs[time], found[place]
+                for time, stored in ranges.items():
+                    graph, stored_range = graphs[time], stored[place]
                     assert graph is not None
-                    crc = one.crc32c if length == one.size else None
+                    crc = stored_range.crc32c if length == stored_range.size else None
                     order = graph.stored_in.byte_order
-                    offset = one.offset + start
-                    path = intern(one.path)  # all tensors of a file share it
+                    offset = stored_range.offset + start
+                    path = intern(stored_range.path)  # all tensors of a file share it
                     at[time] = Where(path, offset, length, order, self._rows[time].key, crc)
                 self.parts.append(
                     PieceOverTime(name, str(row.dtype), first, units, tuple(at), members, is_whole)
@@ -259,21 +259,21 @@ class ReadingPlan:
         self._segments.append(_Segment(list(times), [0]))
 
     def _cells_of(self, segment: _Segment) -> dict[int, Cell]:
-        found: dict[int, Cell] = {}
+        cells: dict[int, Cell] = {}
         norm = first_norm = 0.0
         is_first, last = True, -1
         for time in segment.times:
             values = self._values_of(segment, time)
             if isinstance(values, str):
-                found[time] = Cell(CellState.DAMAGED, error=values)
+                cells[time] = Cell(CellState.DAMAGED, error=values)
                 continue
             delta, total = segment.joined.since_last[time], segment.joined.since_first[time]
             state = self._states[time]
             if is_first or delta is None or total is None:
                 state = state if state is CellState.RESHAPED else CellState.FIRST
-                found[time] = Cell(state, values)
+                cells[time] = Cell(state, values)
             else:
-                found[time] = Cell(
+                cells[time] = Cell(
                     CellState.CHANGED if delta.changed else CellState.EQUAL,
                     values,
                     delta.l2,
@@ -289,8 +289,8 @@ class ReadingPlan:
             first_norm = norm if is_first else first_norm
             is_first = False
         if last >= 0:
-            found[last] = replace(found[last], units=segment.joined.units)
-        return found
+            cells[last] = replace(cells[last], units=segment.joined.units)
+        return cells
 
     def _values_of(self, segment: _Segment, time: int) -> ValueRow | str:
         known = segment.joined.rows.get(time)

@@ -49,7 +49,7 @@ class Ranking:
         """
         self._sizes = {id(row): size for row in rows if (size := size_of(row)) is not None}
         usual = [self._sizes[id(row)].mean_square for row in variables if id(row) in self._sizes]
-        known = [one for one in usual if one > 0]
+        known = [size for size in usual if size > 0]
         self._least = NEAR_ZERO * median(known) if known else 0.0
 
     def began_near_zero(self, row: HistoryRow) -> bool:
@@ -84,8 +84,8 @@ def _broken(row: HistoryRow) -> str:
     """Return "NaN" or "Inf" if the first or the last values have some, else ""."""
     known = [cell.values for cell in row.cells if cell.values is not None]
     ends = known[:1] + known[-1:]
-    inf = "Inf" if any(one.inf for one in ends) else ""
-    return "NaN" if any(one.nan for one in ends) else inf
+    inf = "Inf" if any(values.inf for values in ends) else ""
+    return "NaN" if any(values.nan for values in ends) else inf
 
 
 def size_of(row: HistoryRow) -> Size | None:

@@ -83,15 +83,15 @@ class Reader:
                 yield number, self._finished(number, plans.pop(number))
         # Here, the bar also moves within a task, and may raise what ends the reading.
         is_here = executor is None and shown is not None
-        found = results(
+        followed_tracks = results(
             partial(follow, on_read=shown.update) if is_here and shown is not None else follow,
             tracks,
             executor=executor,
             on_done=None if is_here or shown is None else lambda task: shown.update(task.size),
             in_flight=in_flight_of(sum(part.result_bytes for part in rest) / max(len(tracks), 1)),
         )
-        with closing(found):  # type: ignore[type-var]
-            for track, of_parts in found:
+        with closing(followed_tracks):  # type: ignore[type-var]
+            for track, of_parts in followed_tracks:
                 for part, followed in zip(track.parts, of_parts, strict=True):
                     number = part.name[0]
                     plan = self.begun[number] = plans[number]
@@ -118,30 +118,32 @@ class Reader:
 
     def _states_of(self, line: Line) -> list[CellState]:
         """Return how each tensor compares with the one before, from the indexes alone."""
-        found: list[CellState] = []
+        states: list[CellState] = []
         before: tuple[ValueRow, Any] | None = None
         for graph, row in zip(self.graphs, line.tensors, strict=True):
             if row is None or graph is None:
-                found.append(CellState.ABSENT if graph is not None else CellState.DAMAGED)
+                states.append(CellState.ABSENT if graph is not None else CellState.DAMAGED)
                 continue
             mark = graph.fingerprint(row.key)
             if before is None:
-                found.append(CellState.FIRST)
+                states.append(CellState.FIRST)
             elif (before[0].dtype, before[0].shape) != (row.dtype, row.shape):
-                found.append(CellState.RESHAPED)
+                states.append(CellState.RESHAPED)
             elif mark is not None and mark == before[1]:
-                found.append(CellState.EQUAL)
+                states.append(CellState.EQUAL)
             else:
-                found.append(CellState.CHANGED)
+                states.append(CellState.CHANGED)
             before = row, mark
-        return found
+        return states
 
     def _states_to_read(self, number: int) -> list[CellState]:
         """Return the states of a variable; EQUAL for the earlier ones that need no reading."""
         states = self._states[number]
         cells = self._earlier(number)
         if not any(state in READ for state in states[len(cells) :]):
-            return [CellState.EQUAL if time in cells else one for time, one in enumerate(states)]
+            return [
+                CellState.EQUAL if time in cells else state for time, state in enumerate(states)
+            ]
         if any(cells[time].state is CellState.UNREAD for time in cells):
             return states
         begin = max((t for t in cells if states[t] is CellState.RESHAPED), default=0)
@@ -201,10 +203,9 @@ class Reader:
         if any(cell.state is CellState.UNREAD for cell in earlier.values()):
             earlier = {}
         row = self._row(number, {**cells, **earlier})
-        found = plan.spread
-        if found is None:
+        if plan.spread is None:
             return row
-        members, spread = found
+        members, spread = plan.spread
         if not row.is_state:
             self.squares[np.ix_(members, members)] += spread.squares
             self.norm += spread.mean
@@ -246,8 +247,8 @@ class Reader:
             return True
         if graph.is_name_based and graph.tree.labels[node].startswith(_POWERS):
             return True
-        above = (one for one in graph.tree.above(node) if one != ROOT)
-        return any(graph.nodes[one].role is Role.OPTIMIZER for one in above)
+        above = (ancestor for ancestor in graph.tree.above(node) if ancestor != ROOT)
+        return any(graph.nodes[ancestor].role is Role.OPTIMIZER for ancestor in above)
 
 
 def _tracks(parts: Sequence[PieceOverTime], most: int) -> Iterator[Track]:
@@ -257,7 +258,7 @@ def _tracks(parts: Sequence[PieceOverTime], most: int) -> Iterator[Track]:
     group: list[PieceOverTime] = []
     size = 0
     for part in sorted(parts, key=_place):
-        largest = max((one.size for one in part.at if one is not None), default=0)
+        largest = max((where.size for where in part.at if where is not None), default=0)
         if group and size + largest > most:
             yield Track(tuple(group), limit)
             group, size = [], 0
@@ -268,5 +269,5 @@ def _tracks(parts: Sequence[PieceOverTime], most: int) -> Iterator[Track]:
 
 
 def _place(part: PieceOverTime) -> tuple[str, int]:
-    first = next(one for one in part.at if one is not None)
+    first = next(where for where in part.at if where is not None)
     return first.path, first.offset

@@ -9,6 +9,7 @@ from typing import Any
 from weakref import ReferenceType
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
 from ckpt_viz.timeline.lines import Line, StructureMark, lines_of
@@ -49,11 +50,11 @@ class Record:
 
     def __getitem__(self, name: str) -> HistoryRow:
         """Return a variable's row by its checkpoint key, name or place; raises KeyError."""
-        found = [row for row in self.rows if name in (row.key, row.name, row.place)]
-        if len(found) == 1:
-            return found[0]
-        what = "no row has" if not found else f"{len(found)} rows have"
-        raise KeyError(f"{what} the name {name!r}; expected a checkpoint key")
+        rows = [row for row in self.rows if name in (row.key, row.name, row.place)]
+        if len(rows) == 1:
+            return rows[0]
+        subject = "no row has" if not rows else f"{len(rows)} rows have"
+        raise KeyError(f"{subject} the name {name!r}; expected a checkpoint key")
 
     @cached_property
     def largest(self) -> tuple[HistoryRow, ...]:
@@ -78,16 +79,17 @@ class Record:
     def lines(self) -> Sequence[Line]:
         """The tensors of each row in each checkpoint, for reading them again."""
         known = self._lines
-        return lines_of([one.graph for one in self.sources]).lines if known is None else known
+        return lines_of([source.graph for source in self.sources]).lines if known is None else known
 
-    def check_opened(self, number: int) -> None:
-        """Raise SourceError if there is no checkpoint of this number, or it cannot be opened."""
+    def opened(self, number: int) -> ObjectGraph:
+        """Return the graph of a checkpoint by its number.
+
+        Raises SourceError if there is no checkpoint of this number, or it could not be opened.
+        """
         if not 0 <= number < len(self.sources):
             last = len(self.sources) - 1
             raise SourceError(f"expected the number of a checkpoint, 0 to {last}; found {number}")
-        one = self.sources[number]
-        if one.graph is None:
-            raise SourceError(f"{one.title}: it could not be opened: {one.error}")
+        return self.sources[number].opened()
 
     @property
     def alarms(self) -> tuple[HistoryFinding, ...]:

@@ -40,20 +40,20 @@ def restore_code(history: Record, number: int, name: str | None = None) -> str |
     `name` is the expression for the program's `tf.train.Checkpoint`. Without it, the code has a
     name to replace, and a comment about it.
     """
-    one = history.sources[number]
-    found = None if one.graph is None else one.graph.provenance
-    if found is None or found.prefix.endswith(("/", os.sep)):
+    checkpoint = history.sources[number]
+    provenance = None if checkpoint.graph is None else checkpoint.graph.provenance
+    if provenance is None or provenance.prefix.endswith(("/", os.sep)):
         return None
-    kind = Format.NAME_BASED if found.format is Format.NAME_BASED_V1 else found.format
+    kind = Format.NAME_BASED if provenance.format is Format.NAME_BASED_V1 else provenance.format
     if kind not in _CALLS:
         return None
     is_named = name is not None and kind is Format.OBJECT_BASED
-    lines = [f"# {printable(one.title)}: all values that were read are finite."]
+    lines = [f"# {printable(checkpoint.title)}: all values that were read are finite."]
     unread = sum(row.cells[number].values is None for row in history.rows if _has(row, number))
     if unread:
         lines.append(f"# Not read, because they never changed: {count(unread, 'tensor')}.")
     lines += [] if is_named else [_UNNAMED[kind]]
-    call = _CALLS[kind].format(name=name if is_named else CHECKPOINT, path=repr(found.prefix))
+    call = _CALLS[kind].format(name=name if is_named else CHECKPOINT, path=repr(provenance.prefix))
     return "\n".join([*lines, call]) + "\n"
 
 

@@ -52,7 +52,7 @@ STOPPED = 0.1
 _SATURABLE = ("float16", "bfloat16", "float8", "float4", "int4", "int8", "qint", "quint")
 
 
-class Found(NamedTuple):
+class Symptom(NamedTuple):
     """A variable that a rule names, the first checkpoint concerned, and a detail in words."""
 
     row: HistoryRow
@@ -60,34 +60,34 @@ class Found(NamedTuple):
     detail: str = ""
 
 
-Rule = Callable[[HistoryEvidence], Iterator[Found]]
+Rule = Callable[[HistoryEvidence], Iterator[Symptom]]
 
 
 def not_finite(attribute: str) -> Rule:
     """Return the rule of variables with elements that are NaN, or infinite."""
 
-    def rule(case: HistoryEvidence) -> Iterator[Found]:
+    def rule(case: HistoryEvidence) -> Iterator[Symptom]:
         for row in case.rows:
             for time, cell in enumerate(row.cells):
                 number = getattr(cell.values, attribute, None) if cell.values is not None else None
                 if number and not _is_placeholder(case, row, time):
                     assert cell.values is not None
-                    yield Found(row, time, f"{number:,} of {cell.values.count:,} elements")
+                    yield Symptom(row, time, f"{number:,} of {cell.values.count:,} elements")
                     break
 
     return rule
 
 
-def damaged(case: HistoryEvidence) -> Iterator[Found]:
+def damaged(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find variables that cannot be read."""
     for row in case.rows:
         for time, cell in enumerate(row.cells):
             if cell.error is not None:
-                yield Found(row, time, cell.error)
+                yield Symptom(row, time, cell.error)
                 break
 
 
-def stale(case: HistoryEvidence) -> Iterator[Found]:
+def stale(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find optimizers that count no step, although kernels change, and slot variables or not.
 
     Without the slot variables, an average of the weights may replace them once.
@@ -99,12 +99,12 @@ def stale(case: HistoryEvidence) -> Iterator[Found]:
         times = [time for time in idle if row.cells[time].state is CellState.EQUAL]
         back = [time for time in times if time in branches]
         if back:
-            yield Found(row, back[0], "the training went back, and took another way")
+            yield Symptom(row, back[0], "the training went back, and took another way")
         elif len(times) >= SAVES:
-            yield Found(row, times[0], "another optimizer trained it")
+            yield Symptom(row, times[0], "another optimizer trained it")
 
 
-def reset(case: HistoryEvidence) -> Iterator[Found]:
+def reset(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find optimizers whose count goes down, and that keep the state of the same variables."""
     for row in case.counters:
         for time in changes_of(row):
@@ -112,11 +112,11 @@ def reset(case: HistoryEvidence) -> Iterator[Found]:
             if was is None or now is None or was.max is None or now.max is None:
                 continue
             if now.max < was.max and not case.has_other_slots(time):
-                yield Found(row, time, f"from {was.max:,} to {now.max:,}")
+                yield Symptom(row, time, f"from {was.max:,} to {now.max:,}")
                 break
 
 
-def frozen(case: HistoryEvidence) -> Iterator[Found]:
+def frozen(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find weights that stop at once, or never change, while kernels do."""
     constant = {row.key for row, _, _ in untrained(case)}
     for row in case.weights:
@@ -125,10 +125,10 @@ def frozen(case: HistoryEvidence) -> Iterator[Found]:
             continue
         changes = [row.cells[time].relative or 0.0 for time in changes_of(row)]
         if not changes or changes[-1] >= STOPPED * median(changes):
-            yield Found(row, since)
+            yield Symptom(row, since)
 
 
-def untrained(case: HistoryEvidence) -> Iterator[Found]:
+def untrained(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find weights whose elements are one number that never changes, while kernels change."""
     if len(case.moving) < SAVES:
         return
@@ -136,21 +136,21 @@ def untrained(case: HistoryEvidence) -> Iterator[Found]:
         known = [cell for cell in row.cells if cell.values is not None]
         numbers = {cell.values.min for cell in known if cell.values is not None}
         if known and all(map(is_constant, known)) and len(numbers) == 1:
-            yield Found(row, _first(row), f"{numbers.pop():g}")
+            yield Symptom(row, _first(row), f"{numbers.pop():g}")
 
 
-def exploding(case: HistoryEvidence) -> Iterator[Found]:
+def exploding(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find weights whose norm and change per step are many times the usual, or leap together."""
     leaps = _leaps(case)
     for row in case.weights:
-        found = _exploding_at(case, row, leaps)
-        if found is not None:
-            yield found
+        symptom = _exploding_at(case, row, leaps)
+        if symptom is not None:
+            yield symptom
 
 
 def _exploding_at(
     case: HistoryEvidence, row: HistoryRow, leaps: Mapping[int, set[str]]
-) -> Found | None:
+) -> Symptom | None:
     sizes = sizes_of(row)
     least = EXPLODED * _least_usual(case, row)
     before: list[float] = []  # sorted
@@ -160,7 +160,7 @@ def _exploding_at(
         is_settled = len(before) >= BEFORE and len(paces) >= BEFORE - 1
         is_large = is_settled and size >= max(least, EXPLODED * _middle(before))
         if row.key in leaps.get(time, ()) or (is_large and pace >= EXPLODED * _middle(paces)):
-            return Found(row, time, _numbers(row, _middle(before), size))
+            return Symptom(row, time, _numbers(row, _middle(before), size))
         insort(before, size)
         if pace:
             insort(paces, pace)
@@ -199,7 +199,7 @@ def _leaps(case: HistoryEvidence) -> dict[int, set[str]]:
     return {time: keys for time, keys in far.items() if 1 < number[time] < 2 * len(keys)}
 
 
-def gradients_exploding(case: HistoryEvidence) -> Iterator[Found]:
+def gradients_exploding(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find slot variables if all of one name show gradients many times the usual.
 
     Slots without a negative element follow squares of gradients.
@@ -208,16 +208,16 @@ def gradients_exploding(case: HistoryEvidence) -> Iterator[Found]:
     for slot in case.slots:
         by_name[slot.name].append(slot.row)
     groups = sorted(by_name.values(), key=_are_squares, reverse=True)
-    grown = [found for rows in groups for found in _grown_slots(rows)]
-    first = min((found.time for found in grown), default=None)
-    yield from (found for found in grown if found.time == first)
+    grown = [symptom for rows in groups for symptom in _grown_slots(rows)]
+    first = min((symptom.time for symptom in grown), default=None)
+    yield from (symptom for symptom in grown if symptom.time == first)
 
 
 def _are_squares(rows: Sequence[HistoryRow]) -> bool:
     return not any(c.values and (c.values.min or 0) < 0 for row in rows for c in row.cells)
 
 
-def _grown_slots(rows: Sequence[HistoryRow]) -> Iterator[Found]:
+def _grown_slots(rows: Sequence[HistoryRow]) -> Iterator[Symptom]:
     power = 2 if _are_squares(rows) else 1
     sizes = {row.key: sizes_of(row) for row in rows}
     times = sorted(set().union(*sizes.values()))
@@ -227,9 +227,9 @@ def _grown_slots(rows: Sequence[HistoryRow]) -> Iterator[Found]:
         return
     for row in sorted(rows, key=lambda row: -sizes[row.key].get(time, 0.0)):
         now = sizes[row.key].get(time, 0.0)
-        usual = median([0.0, *(one for t, one in sizes[row.key].items() if t < time)])
+        usual = median([0.0, *(size for t, size in sizes[row.key].items() if t < time)])
         if now >= GRADIENTS_EXPLODED**power * usual:
-            yield Found(row, time, _numbers(row, usual, now))
+            yield Symptom(row, time, _numbers(row, usual, now))
 
 
 def _first_jump(sizes: Mapping[int, float], factor: float) -> int | None:
@@ -244,21 +244,21 @@ def _first_jump(sizes: Mapping[int, float], factor: float) -> int | None:
     return None
 
 
-def vanishing(case: HistoryEvidence) -> Iterator[Found]:
+def vanishing(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find kernels that keep their direction and lose nearly all of their norm."""
     for row in case.kernels:
         sizes = sizes_of(row) if math.prod(row.shape or ()) >= LEAST_ELEMENTS else {}
         times, most = list(sizes), 0.0
         for number, time in enumerate(times):
-            lasting = [sizes[one] for one in times[number : number + SAVES]]
+            lasting = [sizes[later] for later in times[number : number + SAVES]]
             if most and max(lasting) <= VANISHED * most:
                 if _renewed_at(case, row) != time and not returns(row, time):
-                    yield Found(row, time, _numbers(row, most, sizes[time]))
+                    yield Symptom(row, time, _numbers(row, most, sizes[time]))
                 break
             most = max(most, sizes[time])
 
 
-def reinitialised(case: HistoryEvidence) -> Iterator[Found]:
+def reinitialised(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find kernels that lose their former values at a save, unlike at others.
 
     The constant siblings in their layers, such as biases of zeros, come along.
@@ -266,7 +266,7 @@ def reinitialised(case: HistoryEvidence) -> Iterator[Found]:
     for row in case.kernels:
         time = _renewed_at(case, row)
         if time is not None:
-            yield Found(row, time)
+            yield Symptom(row, time)
             yield from _constant_siblings(case, row, time)
 
 
@@ -275,9 +275,9 @@ def _renewed_at(case: HistoryEvidence, row: HistoryRow) -> int | None:
 
     The first change is left out, because the first steps may lead far away.
     """
-    kept = {time: one for time in changes_of(row) if (one := kept_at(row, time)) is not None}
+    kept = {time: values for time in changes_of(row) if (values := kept_at(row, time)) is not None}
     for time in [time for time in list(kept)[1:] if kept[time].share < ALIKE]:
-        others = [one.lowest for other, one in kept.items() if other != time]
+        others = [values.lowest for other, values in kept.items() if other != time]
         usual = median(others) if len(others) >= SAVES else 0.0
         is_lost = usual > ALIKE and kept[time].highest < usual
         if is_lost and _has_usual_sizes(case, row, time) and not returns(row, time):
@@ -298,22 +298,22 @@ def _has_usual_sizes(case: HistoryEvidence, row: HistoryRow, time: int) -> bool:
     return ALIKE * earlier[0] <= sizes[time] < most
 
 
-def _constant_siblings(case: HistoryEvidence, row: HistoryRow, time: int) -> Iterator[Found]:
+def _constant_siblings(case: HistoryEvidence, row: HistoryRow, time: int) -> Iterator[Symptom]:
     layer = row.place.rpartition(".")[0]
     for other in case.weights:
         is_sibling = other is not row and other.place.rpartition(".")[0] == layer
         cell = other.cells[time]
         if is_sibling and cell.state is CellState.CHANGED and is_constant(cell):
-            yield Found(other, time)
+            yield Symptom(other, time)
 
 
-def dead(case: HistoryEvidence) -> Iterator[Found]:
+def dead(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find tensors that change, but some of their units never do, or are zero at the end."""
     for row in case.weights:
         times = [t for t in changes_of(row) if (row.cells[t].relative or 0.0) > ROUNDING]
         known = [cell.units for cell in row.cells if cell.units is not None]
         steps = sum(case.steps_before(time) for time in times)
-        is_known = any(one.step for one in case.checkpoints)
+        is_known = any(checkpoint.step for checkpoint in case.checkpoints)
         if len(times) < SAVES or (is_known and steps < DEAD_STEPS):
             continue
         if len({len(units.changed) for units in known}) != 1:
@@ -321,7 +321,7 @@ def dead(case: HistoryEvidence) -> Iterator[Found]:
         moved = np.logical_or.reduce([units.changed for units in known])
         still = int((~moved | ~known[-1].nonzero | _without_gradient(case, row)).sum())
         if DEAD_SHARE < still / len(moved) < 1:
-            yield Found(row, times[0], f"{still} of {len(moved)}")
+            yield Symptom(row, times[0], f"{still} of {len(moved)}")
 
 
 def _without_gradient(case: HistoryEvidence, row: HistoryRow) -> Any:
@@ -331,11 +331,11 @@ def _without_gradient(case: HistoryEvidence, row: HistoryRow) -> Any:
     """
     squares = [slot for slot in case.slots_of(row) if _are_squares([slot])]
     units = [cell.units for slot in squares for cell in slot.cells]
-    known = [one.nonzero for one in units if one is not None]
+    known = [cell_units.nonzero for cell_units in units if cell_units is not None]
     return ~np.logical_or.reduce(known) if known else False
 
 
-def saturated(case: HistoryEvidence) -> Iterator[Found]:
+def saturated(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find variables of small dtypes that reach the limits of their dtype."""
     for row in case.rows:
         if not (row.dtype or "").startswith(_SATURABLE):
@@ -347,7 +347,7 @@ def saturated(case: HistoryEvidence) -> Iterator[Found]:
                 continue
             if values.min <= limits[0] or values.max >= limits[1]:
                 if time > _first(row):  # scaled numbers have the limits from the beginning
-                    yield Found(row, time, f"{values.min:g} to {values.max:g}")
+                    yield Symptom(row, time, f"{values.min:g} to {values.max:g}")
                 break
 
 
@@ -390,12 +390,12 @@ def _first(row: HistoryRow) -> int:
 
 
 def _limits(dtype: str) -> tuple[float, float]:
-    found = numpy_dtype(dtype)
-    assert found is not None
-    if found.kind in "iu":
-        whole = np.iinfo(found)
+    numpy_type = numpy_dtype(dtype)
+    assert numpy_type is not None
+    if numpy_type.kind in "iu":
+        whole = np.iinfo(numpy_type)
         return float(whole.min), float(whole.max)
     import ml_dtypes  # here, because few histories have such a dtype
 
     info: Any = ml_dtypes.iinfo if dtype.startswith(("int", "uint")) else ml_dtypes.finfo
-    return float(info(found).min), float(info(found).max)
+    return float(info(numpy_type).min), float(info(numpy_type).max)

@@ -46,11 +46,17 @@ class Checkpoint:
     saved_at: datetime | None = None
     error: str | None = None
 
+    def opened(self) -> ObjectGraph:
+        """Return the graph; raises SourceError if it could not be opened."""
+        if self.graph is None:
+            raise SourceError(f"{self.title}: it could not be opened: {self.error}")
+        return self.graph
+
     @property
     def number(self) -> int | None:
         """The last number in the name."""
-        found = _NUMBER.search(self.title.partition("-?????-of-")[0])  # not that of V1 shards
-        return int(found[1]) if found is not None and len(found[1]) < 20 else None
+        match = _NUMBER.search(self.title.partition("-?????-of-")[0])  # not that of V1 shards
+        return int(match[1]) if match is not None and len(match[1]) < 20 else None
 
 
 @dataclass(frozen=True)
@@ -67,10 +73,10 @@ class Ordered:
 
 # What tells the order, in words, and how to read it; the most trusted first.
 _ORDERS: Sequence[tuple[str, Callable[[Checkpoint], Any]]] = (
-    ("by save_counter", lambda one: one.counter),
-    ("by the step variable", lambda one: one.step),
-    ("by the time in the file `checkpoint`", lambda one: one.saved_at),
-    ("by the number in the name", lambda one: one.number),
+    ("by save_counter", lambda checkpoint: checkpoint.counter),
+    ("by the step variable", lambda checkpoint: checkpoint.step),
+    ("by the time in the file `checkpoint`", lambda checkpoint: checkpoint.saved_at),
+    ("by the number in the name", lambda checkpoint: checkpoint.number),
 )
 
 
@@ -121,7 +127,7 @@ def _several(sources: Sequence[object], most: int) -> Ordered:
     if not sources:
         raise SourceError("expected at least one checkpoint, found an empty list")
     chosen = _sample(sources, most)
-    opened = [_opened(one, _name_of(one)) for one in chosen]
+    opened = [_opened(source, _name_of(source)) for source in chosen]
     return Ordered(_titled(opened), "in the order of the list", len(sources) - len(chosen))
 
 
@@ -130,14 +136,14 @@ def _saved(
 ) -> Ordered:
     chosen, left_out = kept_in(path, most)
     opened = []
-    for one in chosen:
-        if not one.exists:
-            found = Checkpoint(one.prefix, one.prefix, None, error=_is_gone(one))
+    for entry in chosen:
+        if not entry.exists:
+            checkpoint = Checkpoint(entry.prefix, entry.prefix, None, error=_is_gone(entry))
         else:
-            found = known.get(one.prefix) or _opened(one.prefix, one.prefix)
-        opened.append(replace(found, saved_at=one.saved_at))
+            checkpoint = known.get(entry.prefix) or _opened(entry.prefix, entry.prefix)
+        opened.append(replace(checkpoint, saved_at=entry.saved_at))
         if on_opened is not None:
-            on_opened(Opening(found, len(opened), len(chosen)))
+            on_opened(Opening(checkpoint, len(opened), len(chosen)))
     order, checkpoints = _in_order(_titled(opened))
     return Ordered(checkpoints, order, left_out)
 
@@ -171,7 +177,9 @@ def _globbed(path: str) -> Sequence[Kept]:
     except FileNotFoundError as error:
         raise CheckpointNotFoundError(f"{directory}: no such directory") from error
     fitting = [
-        one for one in prefixes if fnmatchcase(one, pattern) or fnmatchcase(one + INDEX, pattern)
+        prefix
+        for prefix in prefixes
+        if fnmatchcase(prefix, pattern) or fnmatchcase(prefix + INDEX, pattern)
     ]
     if not fitting:
         close = (
@@ -180,13 +188,13 @@ def _globbed(path: str) -> Sequence[Kept]:
             else ""
         )
         raise CheckpointNotFoundError(f"{path}: no checkpoint in {directory or '.'} fits{close}")
-    return [Kept(join(directory, one), None, True) for one in sorted(fitting, key=by_number)]
+    return [Kept(join(directory, prefix), None, True) for prefix in sorted(fitting, key=by_number)]
 
 
 def unopened(kept: Sequence[Kept]) -> tuple[Checkpoint, ...]:
     """Return checkpoints under their titles, without graphs or errors."""
     return _titled(
-        [Checkpoint(one.prefix, one.prefix, None, saved_at=one.saved_at) for one in kept]
+        [Checkpoint(entry.prefix, entry.prefix, None, saved_at=entry.saved_at) for entry in kept]
     )
 
 
@@ -223,7 +231,7 @@ def _step_of(graph: Graph) -> int | None:
     for node in graph.tree.preorder():
         if node != ROOT:
             depths[node] = depths.get(graph.tree.parents[node], 0) + 1
-        shapes = [(one.dtype, one.shape) for one in graph.nodes[node].attributes]
+        shapes = [(attribute.dtype, attribute.shape) for attribute in graph.nodes[node].attributes]
         if shapes not in ([("int64", ())], [("int32", ())]):
             continue
         name = graph.tree.labels[node]
@@ -231,8 +239,8 @@ def _step_of(graph: Graph) -> int | None:
             name = graph.nodes[node].attributes[0].checkpoint_key.rpartition("/")[2]
         if name in _STEPS and depths[node] < depths.get(places.get(name, -1), len(depths) + 1):
             places[name] = node
-    found = [places[name] for name in _STEPS if name in places]
-    return _scalar(graph, found[0]) if found else None
+    counters = [places[name] for name in _STEPS if name in places]
+    return _scalar(graph, counters[0]) if counters else None
 
 
 def _scalar(graph: Graph, node: int) -> int | None:
@@ -244,12 +252,13 @@ def _scalar(graph: Graph, node: int) -> int | None:
 
 def _titled(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
     """Return the checkpoints with short titles that differ."""
-    names = [split(one.path)[1] or one.path for one in checkpoints]
+    names = [split(checkpoint.path)[1] or checkpoint.path for checkpoint in checkpoints]
     if len(set(names)) < len(names):
-        names = _without_common([one.path for one in checkpoints])
+        names = _without_common([checkpoint.path for checkpoint in checkpoints])
     if len(set(names)) < len(names):
         names = [f"{i} {name}" for i, name in enumerate(names)]
-    return tuple(replace(one, title=name) for one, name in zip(checkpoints, names, strict=True))
+    named = zip(checkpoints, names, strict=True)
+    return tuple(replace(checkpoint, title=name) for checkpoint, name in named)
 
 
 def _without_common(paths: Sequence[str]) -> list[str]:
@@ -260,7 +269,7 @@ def _without_common(paths: Sequence[str]) -> list[str]:
         if len(set(level)) > 1:
             break
         shared += 1
-    return ["/".join(one[shared:]) or path for one, path in zip(parts, paths, strict=True)]
+    return ["/".join(names[shared:]) or path for names, path in zip(parts, paths, strict=True)]
 
 
 def _in_order(checkpoints: Sequence[Checkpoint]) -> tuple[str, tuple[Checkpoint, ...]]:
@@ -269,10 +278,10 @@ def _in_order(checkpoints: Sequence[Checkpoint]) -> tuple[str, tuple[Checkpoint,
     What tells it is known of all that can be opened, and different. A checkpoint that cannot be
     opened comes after the one that the directory lists before it.
     """
-    good = [one for one in checkpoints if one.graph is not None]
+    good = [checkpoint for checkpoint in checkpoints if checkpoint.graph is not None]
     for words, key in _ORDERS:
-        found = [key(one) for one in good]
-        if good and None not in found and len(set(found)) == len(found):
+        keys = [key(checkpoint) for checkpoint in good]
+        if good and None not in keys and len(set(keys)) == len(keys):
             return words, tuple(_with_bad(sorted(good, key=key), checkpoints))
     return "in the order of the directory, since nothing in the checkpoints tells it", tuple(
         checkpoints
@@ -282,12 +291,12 @@ def _in_order(checkpoints: Sequence[Checkpoint]) -> tuple[str, tuple[Checkpoint,
 def _with_bad(good: Iterable[Checkpoint], listed: Sequence[Checkpoint]) -> Iterable[Checkpoint]:
     after: dict[str | None, list[Checkpoint]] = {}
     last: str | None = None
-    for one in listed:
-        if one.graph is None:
-            after.setdefault(last, []).append(one)
+    for checkpoint in listed:
+        if checkpoint.graph is None:
+            after.setdefault(last, []).append(checkpoint)
         else:
-            last = one.path
+            last = checkpoint.path
     yield from after.get(None, ())
-    for one in good:
-        yield one
-        yield from after.get(one.path, ())
+    for checkpoint in good:
+        yield checkpoint
+        yield from after.get(checkpoint.path, ())

@@ -52,9 +52,9 @@ def sentences(history: Record) -> Iterator[str]:
     yield from (mark_words(history, mark) for mark in history.marks[:2])
     if len(history.marks) > 2:
         yield f"The structure changes {count(len(history.marks) - 2, 'more time')}."
-    lost = [one for one in sources if one.graph is None]
+    lost = [checkpoint for checkpoint in sources if checkpoint.graph is None]
     if lost:
-        titles = listed([one.title for one in lost])
+        titles = listed([checkpoint.title for checkpoint in lost])
         yield f"{count(len(lost), 'checkpoint')} cannot be opened: {titles}."
 
 
@@ -78,17 +78,17 @@ def _change(history: Record) -> str:
         steps = f" ({count(last.step - first.step, 'step')})"
     rows = history.variables
     changed = [row for row in rows if _has_changed(row)]
-    said = f"From {first.title} to {last.title}{steps}: {len(changed)} of " + (
+    sentence = f"From {first.title} to {last.title}{steps}: {len(changed)} of " + (
         f"{count(len(rows), 'variable')} changed"
     )
     ranking = history.ranking
     near = [row for row in changed if ranking.began_near_zero(row)]
     totals = [(row, row.total) for row in changed if row not in near and row.total is not None]
-    told = [row for row, total in totals if math.isfinite(total)]
-    if told:
+    finite = [row for row, total in totals if math.isfinite(total)]
+    if finite:
         middle = median(total for _, total in totals if math.isfinite(total))
-        said += f", the median by {percent(middle)} of its norm"
-    return f"{'; '.join([said, *_largest(history, told), *_from_zero(near)])}."
+        sentence += f", the median by {percent(middle)} of its norm"
+    return f"{'; '.join([sentence, *_largest(history, finite), *_from_zero(near)])}."
 
 
 def _largest(history: Record, changed: Sequence[HistoryRow]) -> Iterator[str]:
@@ -110,20 +110,22 @@ def _times(factor: float) -> str:
 
 def _from_zero(near: Sequence[HistoryRow]) -> Iterator[str]:
     if near:
-        what = near[0].place if len(near) == 1 else count(len(near), "variable")
-        yield f"{what} began near zero"
+        subject = near[0].place if len(near) == 1 else count(len(near), "variable")
+        yield f"{subject} began near zero"
 
 
 def _apart(history: Record) -> str:
     rows = history.variables
     known = [row.spread for row in rows if row.spread]
-    said = f"{len(history.sources)} members: {len(known)} of {count(len(rows), 'variable')} differ"
-    finite = [one for one in known if math.isfinite(one)]
+    sentence = (
+        f"{len(history.sources)} members: {len(known)} of {count(len(rows), 'variable')} differ"
+    )
+    finite = [spread for spread in known if math.isfinite(spread)]
     if finite:
-        said += f", the median by {percent(median(finite))} of the norm of its mean"
+        sentence += f", the median by {percent(median(finite))} of the norm of its mean"
         largest = max(rows, key=lambda row: row.spread if row.spread in finite else -1.0)
-        said += f"; {largest.place} disagrees most, by {percent(largest.spread)}"
-    return f"{said}."
+        sentence += f"; {largest.place} disagrees most, by {percent(largest.spread)}"
+    return f"{sentence}."
 
 
 def mark_words(history: Record, mark: StructureMark) -> str:
@@ -148,9 +150,9 @@ def notes(history: Record) -> Iterator[str]:
         yield f"{left} between them left out: {history.wording.most} reads them."
     unread = sum(_is_unread(row) for row in history.rows)
     if unread:
-        whose = "its" if unread == 1 else "their"
+        possessive = "its" if unread == 1 else "their"
         yield (
-            f"{count(unread, 'tensor')} never changed by checksum, so {whose} values were not "
+            f"{count(unread, 'tensor')} never changed by checksum, so {possessive} values were not "
             f"read: {history.wording.unchanged} reads them."
         )
     yield from islice(_lost(history), _MOST_LOST)
@@ -163,14 +165,14 @@ def _lost(history: Record) -> Iterator[str]:
 
     Values that never change are not read, so that no cell shows it.
     """
-    told = {finding.first for finding in history.findings if finding.kind is HistoryKind.DAMAGED}
-    for time, one in enumerate(history.sources):
-        if one.graph is not None and time not in told:
-            yield from (f"{_ERROR} {files}" for files in lost_files(one.graph.stored_in))
+    damaged = {finding.first for finding in history.findings if finding.kind is HistoryKind.DAMAGED}
+    for time, checkpoint in enumerate(history.sources):
+        if checkpoint.graph is not None and time not in damaged:
+            yield from (f"{_ERROR} {files}" for files in lost_files(checkpoint.graph.stored_in))
 
 
 def _goes_back(history: Record) -> bool:
-    steps = [one.step for one in history.sources if one.step is not None]
+    steps = [checkpoint.step for checkpoint in history.sources if checkpoint.step is not None]
     return any(after < before for before, after in pairwise(steps))
 
 
@@ -195,7 +197,7 @@ class Levels:
 
     def __init__(self, rows: Iterable[HistoryRow]) -> None:
         changes = (cell.relative for row in rows for cell in row.cells)
-        known = [one for one in changes if one and math.isfinite(one)]
+        known = [change for change in changes if change and math.isfinite(change)]
         most = max(known, default=1.0)
         self.is_cut = most > 1
         self.high = min(most, 1.0)

@@ -46,7 +46,7 @@ class Work:
 
     def reader(self, piece_bytes: int = PIECE_BYTES) -> Reader:
         """Return what reads the rest, in pieces of so many bytes of each checkpoint."""
-        graphs = [one.graph for one in self.checkpoints]
+        graphs = [checkpoint.graph for checkpoint in self.checkpoints]
         known, begun = dict(self.rows), self.begun
         return gc_paused(
             lambda: Reader(
@@ -74,27 +74,28 @@ class Work:
 
         That holds if the earlier one has the first of these checkpoints, the same objects.
         """
-        ours = [one.graph for one in self.checkpoints]
-        theirs = [one.graph for one in earlier.checkpoints]
-        is_begin = len(theirs) <= len(ours) and all(
-            one is not None and one is other for one, other in zip(theirs, ours, strict=False)
+        graphs = [checkpoint.graph for checkpoint in self.checkpoints]
+        earlier_graphs = [checkpoint.graph for checkpoint in earlier.checkpoints]
+        is_begin = len(earlier_graphs) <= len(graphs) and all(
+            before is not None and before is graph
+            for before, graph in zip(earlier_graphs, graphs, strict=False)
         )
         if not is_begin:
             return self
-        begun = earlier.begun if len(theirs) == len(ours) else {}
+        begun = earlier.begun if len(earlier_graphs) == len(graphs) else {}
         return replace(self, rows=dict(earlier.rows), begun=begun)
 
 
 def work_on(ordered: Ordered, *, unchanged: bool = False) -> Work:
     """Return the work on checkpoints; raise CheckpointNotFoundError if none can be opened."""
     check_any(ordered.checkpoints)
-    graphs = [one.graph for one in ordered.checkpoints]
+    graphs = [checkpoint.graph for checkpoint in ordered.checkpoints]
     return Work(ordered, gc_paused(lambda: lines_of(graphs)), unchanged)
 
 
 def check_any(checkpoints: Sequence[Checkpoint]) -> None:
     """Raise CheckpointNotFoundError if no checkpoint could be opened."""
-    if all(one.graph is None for one in checkpoints):
+    if all(checkpoint.graph is None for checkpoint in checkpoints):
         first = checkpoints[0]
         raise CheckpointNotFoundError(
             f"none of {len(checkpoints)} checkpoints can be opened; {first.title}: {first.error}"

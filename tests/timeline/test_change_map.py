@@ -105,7 +105,7 @@ def test_any_reading_in_parts_gives_the_same_map(dims: Any, most: int, block: in
             end = min(start + block, first + count)
             cells.add(patterns[0][start:end], patterns[1][start:end], start)
     means, _ = expected(was, now)
-    np.testing.assert_allclose(np.asarray(cells.found().means), means, rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(cells.as_map().means), means, rtol=1e-12)
 
 
 def test_elements_that_are_not_finite_are_counted_and_left_out(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_equal_bits_in_memory_are_equal() -> None:
     cells = module._Cells("float32", (4,))
     bits = np.zeros(4, np.uint32)
     cells.add(bits, bits.copy(), 0)
-    assert cells.found().state is MapState.EQUAL
+    assert cells.as_map().state is MapState.EQUAL
 
 
 def test_damage_is_an_error_with_the_place(tmp_path: Path) -> None:
