@@ -130,7 +130,6 @@ _ROOMS_WITH_PRONOUNS = {
     "object_graph",
     "restore_check",
     "restore_fix",
-    "values",
 }
 
 

@@ -22,7 +22,7 @@ _IDENTITY = ("key", "name", "place", "node_id", "dtype", "shape", "nbytes")
 class _PieceOfRange(NamedTuple):
     """A piece, its range, and whether it is the last of that."""
 
-    found: StoredRange
+    stored: StoredRange
     piece: Piece
     is_last: bool
 
@@ -30,7 +30,7 @@ class _PieceOfRange(NamedTuple):
 class _State(NamedTuple):
     """The pieces that joined: their statistics, number, and crc32c within their range."""
 
-    found: Partial | Lengths
+    statistics: Partial | Lengths
     number: int = 0
     crc32c: int = 0
     error: str | None = None
@@ -62,7 +62,7 @@ class Assembly:
         for number in range(self._state.number, len(self._parts)):
             if number not in self._waiting:
                 part = self._parts[number]
-                yield number, part.found.path, part.piece
+                yield number, part.stored.path, part.piece
 
     def add(self, number: int, measured: Measured | str) -> None:
         """Add the statistics of a piece, or why it cannot be read."""
@@ -80,32 +80,32 @@ class Assembly:
         """Return the row, once all is done."""
         if self._state.error is not None:
             return replace(self._row, error=self._state.error)
-        return filled(self._row, self._state.found)
+        return filled(self._row, self._state.statistics)
 
     def _joined(self, measured: Measured | str, part: _PieceOfRange) -> _State:
         before = self._state
         if isinstance(measured, str):
             return before._replace(error=measured)
-        found, piece = part.found, part.piece
-        is_first = piece.offset == found.offset
+        stored, piece = part.stored, part.piece
+        is_first = piece.offset == stored.offset
         crc = measured.crc32c
         if not is_first:
             crc = combine(before.crc32c, crc, piece.size)
         masked, error = mask_crc32c(crc), None
-        if part.is_last and masked != found.crc32c:
+        if part.is_last and masked != stored.crc32c:
             error = (
-                f"{found.place}: masked crc32c is 0x{masked:08x}, the index says "
-                f"0x{found.crc32c:08x}"
+                f"{stored.place}: masked crc32c is 0x{masked:08x}, the index says "
+                f"0x{stored.crc32c:08x}"
             )
-        statistics = joined_statistics(before.found, measured.found)
+        statistics = joined_statistics(before.statistics, measured.statistics)
         return _State(statistics, before.number + 1, crc, error)
 
 
 def _parts(ranges: tuple[StoredRange, ...], dtype: str, most: int) -> Iterator[_PieceOfRange]:
-    for found in ranges:
-        end = found.offset + found.size
-        for piece in cut(found, dtype, most):
-            yield _PieceOfRange(found, piece, piece.offset + piece.size == end)
+    for stored in ranges:
+        end = stored.offset + stored.size
+        for piece in cut(stored, dtype, most):
+            yield _PieceOfRange(stored, piece, piece.offset + piece.size == end)
 
 
 def joined_statistics(a: Partial | Lengths, b: Partial | Lengths) -> Partial | Lengths:
@@ -117,17 +117,17 @@ def joined_statistics(a: Partial | Lengths, b: Partial | Lengths) -> Partial | L
     return joined_lengths(a, b)
 
 
-def with_statistics(row: ValueRow, found: ValueRow) -> ValueRow:
+def with_statistics(row: ValueRow, statistics: ValueRow) -> ValueRow:
     """Return a row with the statistics that another one has."""
-    return replace(found, **{name: getattr(row, name) for name in _IDENTITY})
+    return replace(statistics, **{name: getattr(row, name) for name in _IDENTITY})
 
 
-def filled(row: ValueRow, found: Partial | Lengths) -> ValueRow:
+def filled(row: ValueRow, total: Partial | Lengths) -> ValueRow:
     """Return the row with the statistics of all of its tensor's elements."""
-    if isinstance(found, Lengths):
-        return replace(row, count=found.count, lengths=found)
-    row = replace(row, count=found.count, zeros=found.zeros, nan=found.nan, inf=found.inf)
-    low, high = found.low, found.high
+    if isinstance(total, Lengths):
+        return replace(row, count=total.count, lengths=total)
+    row = replace(row, count=total.count, zeros=total.zeros, nan=total.nan, inf=total.inf)
+    low, high = total.low, total.high
     if low is None or high is None:
         return row
     assert row.dtype is not None
@@ -136,10 +136,10 @@ def filled(row: ValueRow, found: Partial | Lengths) -> ValueRow:
         row,
         min=low,
         max=high,
-        mean=float(low) if is_constant else min(max(mean_of(found.moments), low), high),
-        std=0.0 if is_constant else std_of(found.moments),
-        l2=l2_of(found.moments),
+        mean=float(low) if is_constant else min(max(mean_of(total.moments), low), high),
+        std=0.0 if is_constant else std_of(total.moments),
+        l2=l2_of(total.moments),
         histogram=histogram_of(
-            found.bins, found.zeros, float(low), float(high), is_whole=is_whole(row.dtype)
+            total.bins, total.zeros, float(low), float(high), is_whole=is_whole(row.dtype)
         ),
     )

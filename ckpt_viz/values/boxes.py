@@ -124,14 +124,14 @@ class _InRanges:
         )
         files: dict[str, File] = {}
         ends: dict[str, int] = {}
-        for one in ranges:
-            ends[one.path] = max(ends.get(one.path, 0), one.offset + one.size)
+        for stored in ranges:
+            ends[stored.path] = max(ends.get(stored.path, 0), stored.offset + stored.size)
         for path, end in ends.items():
             files[path] = stack.enter_context(open_file(path, end=end))
         self._parts = [
-            _SliceBytes(place, one, files[one.path])
-            for place, one in zip(slices, ranges, strict=True)
-            if one.count
+            _SliceBytes(place, stored, files[stored.path])
+            for place, stored in zip(slices, ranges, strict=True)
+            if stored.count
         ]
         self._compared = 0
 
@@ -144,7 +144,7 @@ class _InRanges:
         met = [(part, common) for part in self._parts if (common := _common(part.place, box))]
         if len(met) == 1 and met[0][1].shape == box.shape:
             return met[0][0].read(met[0][1].elements * self._size)
-        found = np.empty((*box.shape, self._size), np.uint8)
+        array = np.empty((*box.shape, self._size), np.uint8)
         missing = box.elements
         for part, common in met:
             data = part.read(common.elements * self._size)
@@ -152,13 +152,13 @@ class _InRanges:
                 slice(at - origin, at - origin + size)
                 for at, origin, size in zip(common.start, box.start, common.shape, strict=True)
             )
-            found[index] = np.frombuffer(data, np.uint8).reshape(*common.shape, self._size)
+            array[index] = np.frombuffer(data, np.uint8).reshape(*common.shape, self._size)
             missing -= common.elements
         if missing:
             raise FormatError(
                 f"{self._place}: its slices lack {missing} elements of {shape_words(box.shape)}"
             )
-        return found.tobytes()
+        return array.tobytes()
 
 
 class _SliceBytes:
@@ -187,8 +187,8 @@ def _common(part: SliceExtent, box: Box) -> Box | None:
     """Return the elements that a slice and a box share, None without any."""
     start = tuple(map(max, part.start, box.start))
     ends = [
-        min(one + size, other + length)
-        for one, size, other, length in zip(*part, box.start, box.shape, strict=True)
+        min(at + size, box_at + length)
+        for at, size, box_at, length in zip(*part, box.start, box.shape, strict=True)
     ]
     shape = tuple(end - begin for begin, end in zip(start, ends, strict=True))
     return Box(start, shape, -1) if min(shape, default=1) > 0 else None

@@ -77,17 +77,18 @@ def difference_of(
         native_patterns(data, dtype, order)
         for data, order in zip((was, now), byte_orders, strict=True)
     ]
-    found = Difference()
+    difference = Difference()
     step = BLOCK if not units else max(1, BLOCK // units) * units
     with np.errstate(all="ignore"):  # a file may have any patterns
         for start in range(0, len(now) // size, step):
-            before, after = (one[start : start + step] for one in patterns)
+            before, after = (pattern[start : start + step] for pattern in patterns)
             is_other = before != after
             if is_other.ndim > 1:
                 is_other = is_other.any(axis=1)
             part = _of_block(before, after, is_other, dtype, first + start)
-            found = joined_difference(found, part._replace(units=_units(is_other, after, units)))
-    return found
+            part = part._replace(units=_units(is_other, after, units))
+            difference = joined_difference(difference, part)
+    return difference
 
 
 def joined_difference(a: Difference, b: Difference) -> Difference:
@@ -151,7 +152,7 @@ def _units(is_other: Array, after: Array, units: int) -> Units | None:
     if is_nonzero.ndim > 1:
         is_nonzero = np.any(is_nonzero, axis=1)
     rows = is_other.reshape(-1, units), is_nonzero.reshape(-1, units)
-    return Units(*(np.asarray(one.any(axis=0)) for one in rows))
+    return Units(*(np.asarray(marks.any(axis=0)) for marks in rows))
 
 
 def as_numbers(patterns: Array, dtype: str) -> Array:
@@ -159,10 +160,10 @@ def as_numbers(patterns: Array, dtype: str) -> Array:
     size = ELEMENT_BYTES[dtype] or 1
     if size in (1, 2):
         return values_of_patterns(dtype)[patterns]
-    found = numpy_dtype(dtype)
-    assert found is not None
-    flat = np.ascontiguousarray(patterns).view(found).reshape(-1)
-    return flat.astype(np.complex128 if found.kind == "c" else np.float64)
+    numpy_type = numpy_dtype(dtype)
+    assert numpy_type is not None
+    flat = np.ascontiguousarray(patterns).view(numpy_type).reshape(-1)
+    return flat.astype(np.complex128 if numpy_type.kind == "c" else np.float64)
 
 
 def native_patterns(data: bytes, dtype: str, byte_order: ByteOrder) -> Array:

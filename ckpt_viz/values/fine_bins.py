@@ -84,9 +84,9 @@ def fine_bins(floats: Array) -> Bins:
     return _split(floats, width, used, extra)
 
 
-def joined_bins(one: Bins, other: Bins) -> FineBins:
+def joined_bins(bins: Bins, other: Bins) -> FineBins:
     """Return the bins of the numbers of both."""
-    a, b = binned(one), binned(other)
+    a, b = binned(bins), binned(other)
     extra = min(a.extra, b.extra)
     a, b = _coarsened(a, extra), _coarsened(b, extra)
     keys = np.concatenate((a.keys, b.keys))
@@ -162,7 +162,7 @@ def _patterns(floats: Array, width: int) -> Array:
 
 def _coarse_counts(floats: Array, width: int) -> Array:
     """Return the number of elements of all 65,536 coarse bins."""
-    found = np.zeros(_COARSE, np.int64)
+    totals = np.zeros(_COARSE, np.int64)
     scratch = np.empty(min(BLOCK, floats.size), f"u{width // 8}")
     patterns = floats.view(scratch.dtype)
     sign = np.array(width - 1, scratch.dtype)
@@ -174,16 +174,16 @@ def _coarse_counts(floats: Array, width: int) -> Array:
         np.right_shift(block, sign, out=keys)
         np.subtract(block, keys, out=keys)
         counts = _counted(keys.view(np.uint16)[first::step])
-        found += counts
+        totals += counts
         if counts[0]:
             zeros += block.size - int(np.count_nonzero(block))
         if counts[_COARSE // 2 + infinity - 1]:
             negative_infinities += int(np.count_nonzero(floats[start : start + BLOCK] == -np.inf))
-    found[0] -= zeros
-    found[_COARSE // 2 + infinity - 1] -= negative_infinities
-    found[infinity : _COARSE // 2] = 0  # infinity, NaNs, and -0.0, whose key is below zero
-    found[_COARSE // 2 + infinity :] = 0
-    return found
+    totals[0] -= zeros
+    totals[_COARSE // 2 + infinity - 1] -= negative_infinities
+    totals[infinity : _COARSE // 2] = 0  # infinity, NaNs, and -0.0, whose key is below zero
+    totals[_COARSE // 2 + infinity :] = 0
+    return totals
 
 
 def _counted(keys: Array) -> Array:
@@ -201,7 +201,7 @@ def _split(floats: Array, width: int, used: Array, extra: int) -> FineBins:
     """Return the fine bins of numbers whose coarse bins in use are known."""
     table = np.zeros(_COARSE, np.intp)  # 0 for what is in no bin
     table[used] = np.arange(1, used.size + 1) << extra
-    found = np.zeros((used.size + 1) << extra, np.int64)
+    counts = np.zeros((used.size + 1) << extra, np.int64)
     shift = np.array(width - COARSE_BITS - extra, f"u{width // 8}")
     mask = np.array((1 << extra) - 1, shift.dtype)
     sign = np.array(width - 1, shift.dtype)
@@ -214,27 +214,27 @@ def _split(floats: Array, width: int, used: Array, extra: int) -> FineBins:
         keys >>= shift
         keys &= mask
         places += keys.astype(np.intp)
-        found += np.bincount(places, minlength=found.size)
-    _remove_specials(found, floats, used, extra, _INFINITY[width])
-    found = found[1 << extra :]
-    (kept,) = np.nonzero(found)
+        counts += np.bincount(places, minlength=counts.size)
+    _remove_specials(counts, floats, used, extra, _INFINITY[width])
+    counts = counts[1 << extra :]
+    (kept,) = np.nonzero(counts)
     keys = (used.astype(np.uint64)[kept >> extra] << np.uint64(extra)) | (
         kept & ((1 << extra) - 1)
     ).astype(np.uint64)
-    return FineBins(width, extra, keys, found[kept])
+    return FineBins(width, extra, keys, counts[kept])
 
 
-def _remove_specials(found: Array, floats: Array, used: Array, extra: int, infinity: int) -> None:
+def _remove_specials(counts: Array, floats: Array, used: Array, extra: int, infinity: int) -> None:
     """Subtract +0.0 and minus infinity, whose patterns are in bins of finite numbers."""
     blocks = [floats[start : start + BLOCK] for start in range(0, floats.size, BLOCK)]
     if used[0] == 0:
-        found[1 << extra] -= sum(
+        counts[1 << extra] -= sum(
             int(np.count_nonzero((block == 0) & ~np.signbit(block))) for block in blocks
         )
     place = int(np.searchsorted(used, _COARSE // 2 + infinity - 1))
     if place < used.size and used[place] == _COARSE // 2 + infinity - 1:
         last = ((place + 2) << extra) - 1
-        found[last] -= sum(int(np.count_nonzero(block == -np.inf)) for block in blocks)
+        counts[last] -= sum(int(np.count_nonzero(block == -np.inf)) for block in blocks)
 
 
 def _coarsened(bins: FineBins, extra: int) -> FineBins:
@@ -265,7 +265,7 @@ def _bounds(keys: Array, width: int, extra: int) -> tuple[Array, Array]:
 def _magnitudes(patterns: Array, width: int) -> Array:
     """Return the float64 of patterns without a sign; for infinity the number that it would be."""
     if width == 64:
-        found = patterns.view(np.float64)
-        return np.where(np.isinf(found), np.finfo(np.float64).max, found)
+        numbers = patterns.view(np.float64)
+        return np.where(np.isinf(numbers), np.finfo(np.float64).max, numbers)
     narrow = patterns.astype(np.uint32).view(np.float32).astype(np.float64)
     return np.where(np.isinf(narrow), 2.0**128, narrow)

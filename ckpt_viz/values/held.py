@@ -79,9 +79,9 @@ class HeldAccess:
 
         keys = self.tensor_keys(checkpoint_key)
         if len(keys) != 1:
-            found = f"is held as {' and '.join(keys[:3])}" if keys else "there is none"
+            actual = f"is held as {' and '.join(keys[:3])}" if keys else "there is none"
             raise NoSuchTensorError(
-                f"{self.title}: expected one tensor {checkpoint_key!r}, {found}"
+                f"{self.title}: expected one tensor {checkpoint_key!r}, {actual}"
             )
         parts = self.tensors[keys[0]]
         if not hasattr(parts[0].value, "nbytes"):

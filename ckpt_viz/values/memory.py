@@ -22,12 +22,12 @@ _GROUPS = (
 
 def available_bytes() -> int:
     """Return the memory that is free for this process now, in bytes, also in a container."""
-    found = [_of_system()]
+    available = [_of_system()]
     for most, used in _GROUPS:
         limit, taken = _number(most), _number(used)
         if limit is not None and taken is not None:
-            found.append(max(0, limit - taken))
-    return min(found)
+            available.append(max(0, limit - taken))
+    return min(available)
 
 
 def _of_system() -> int:

@@ -74,15 +74,15 @@ def partial_of(
 def _of_flat(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> Partial:
     if ELEMENT_BYTES[dtype] in (1, 2):
         return _of_patterns(flat, dtype, byte_order, place)
-    found = numpy_dtype(dtype)
-    assert found is not None
-    numbers = flat.view(found)
+    numpy_type = numpy_dtype(dtype)
+    assert numpy_type is not None
+    numbers = flat.view(numpy_type)
     if byte_order != sys.byteorder:
-        numbers = numbers.view(found.newbyteorder()).astype(found)
-    if found.kind == "f":
+        numbers = numbers.view(numpy_type.newbyteorder()).astype(numpy_type)
+    if numpy_type.kind == "f":
         return _of_floats(numbers)
     chunks = (numbers[start : start + _CHUNK] for start in range(0, numbers.size, _CHUNK))
-    if found.kind == "c":
+    if numpy_type.kind == "c":
         return reduce(joined_partial, (_of_floats(_magnitudes(chunk)) for chunk in chunks))
     return reduce(joined_partial, map(_of_integers, chunks))
 
@@ -96,8 +96,8 @@ def joined_partial(a: Partial, b: Partial) -> Partial:
         a.zeros + b.zeros,
         a.nan + b.nan,
         a.inf + b.inf,
-        min((one for one in (a.low, b.low) if one is not None), default=None),
-        max((one for one in (a.high, b.high) if one is not None), default=None),
+        min((low for low in (a.low, b.low) if low is not None), default=None),
+        max((high for high in (a.high, b.high) if high is not None), default=None),
         joined_moments(a.moments, b.moments),
         joined_bins(a.bins, b.bins),
     )
@@ -105,8 +105,9 @@ def joined_partial(a: Partial, b: Partial) -> Partial:
 
 def is_whole(dtype: str) -> bool:
     """Return whether a dtype's numbers are integers; bool is one."""
-    found = numpy_dtype(dtype)
-    return found is not None and (found.kind in "iub" or dtype.startswith(("int", "uint")))
+    numpy_type = numpy_dtype(dtype)
+    is_named_so = dtype.startswith(("int", "uint"))
+    return numpy_type is not None and (numpy_type.kind in "iub" or is_named_so)
 
 
 def _width(dtype: str) -> int:
@@ -167,9 +168,9 @@ def _of_integers(numbers: Array) -> Partial:
 
 def _magnitudes(numbers: Array) -> Array:
     """Return the magnitudes of complex numbers as float64; NaN if any part is."""
-    found: Array = np.abs(numbers.astype(np.complex128))
-    found[np.isnan(numbers)] = np.nan
-    return found
+    magnitudes: Array = np.abs(numbers.astype(np.complex128))
+    magnitudes[np.isnan(numbers)] = np.nan
+    return magnitudes
 
 
 def _of_patterns(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> Partial:
@@ -223,8 +224,8 @@ def values_of_patterns(dtype: str) -> Array:
     patterns = np.arange(1 << (8 * size), dtype=f"u{size}")
     if dtype == "bool":
         return patterns.astype(np.float64)
-    found = numpy_dtype(dtype)
-    assert found is not None
+    numpy_type = numpy_dtype(dtype)
+    assert numpy_type is not None
     with np.errstate(invalid="ignore"):
-        values: Array = patterns.view(found).astype(np.float64)
+        values: Array = patterns.view(numpy_type).astype(np.float64)
     return values

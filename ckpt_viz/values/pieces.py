@@ -73,18 +73,18 @@ class Task(NamedTuple):
 class Measured(NamedTuple):
     """The statistics of a piece, and the crc32c of its bytes, not masked."""
 
-    found: Partial | Lengths
+    statistics: Partial | Lengths
     crc32c: int
 
 
-def cut(found: StoredRange, dtype: str, most: int = PIECE_BYTES) -> Iterator[Piece]:
+def cut(stored: StoredRange, dtype: str, most: int = PIECE_BYTES) -> Iterator[Piece]:
     """Yield the pieces of a range of at most so many bytes; one even if it has no bytes."""
     if dtype == "string":
-        yield Piece(found.offset, found.size, dtype, found.count, found.place)
+        yield Piece(stored.offset, stored.size, dtype, stored.count, stored.place)
         return
-    for start in range(0, max(found.size, 1), most):
-        size = min(most, found.size - start)
-        yield Piece(found.offset + start, size, dtype, 0, found.place)
+    for start in range(0, max(stored.size, 1), most):
+        size = min(most, stored.size - start)
+        yield Piece(stored.offset + start, size, dtype, 0, stored.place)
 
 
 def measure(task: Task) -> tuple[Measured | str, ...]:
@@ -146,14 +146,15 @@ def _reads(file: File, piece: Piece) -> Iterator[bytes]:
 
 
 def _measured_numbers(reads: Iterator[bytes], piece: Piece, byte_order: ByteOrder) -> Measured:
-    found, crc = no_elements(piece.dtype), 0
+    statistics, crc = no_elements(piece.dtype), 0
     for data in reads:
         crc = google_crc32c.extend(crc, data)
         # In the same blocks wherever the file is: then the sums are the same to the last bit.
         for start in range(0, len(data), LOCAL_BYTES):
             block = memoryview(data)[start : start + LOCAL_BYTES]
-            found = joined_partial(found, partial_of(block, piece.dtype, byte_order, piece.place))
-    return Measured(found, crc)
+            part = partial_of(block, piece.dtype, byte_order, piece.place)
+            statistics = joined_partial(statistics, part)
+    return Measured(statistics, crc)
 
 
 def measure_array(flat: memoryview, dtype: str, byte_order: ByteOrder, place: str) -> Partial:

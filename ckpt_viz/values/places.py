@@ -16,15 +16,15 @@ def in_layer_names(graph: Graph, rows: Iterable[ValueRow]) -> tuple[ValueRow, ..
     The part of a node with several tensors stays at the end: `table [keys]`.
     """
     names = LayerNames(graph)
-    found = []
+    placed = []
     for row in rows:
         part = row.place[row.place.rfind(" [") :] if _has_part(graph, row) else ""
-        found.append(replace(row, place=f"{names.place(row.node_id)}{part}"))
-    return tuple(found)
+        placed.append(replace(row, place=f"{names.place(row.node_id)}{part}"))
+    return tuple(placed)
 
 
 def _has_part(graph: Graph, row: ValueRow) -> bool:
     attributes = graph.nodes[row.node_id].attributes
     if len(attributes) > 1:
         return True
-    return any(len(graph.tensor_keys(one.checkpoint_key)) > 1 for one in attributes)
+    return any(len(graph.tensor_keys(attribute.checkpoint_key)) > 1 for attribute in attributes)

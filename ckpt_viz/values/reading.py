@@ -62,12 +62,12 @@ def tensors_of(graph: Graph, where: str | None = None) -> tuple[Tensor, ...]:
     from ckpt_viz.search.evaluate import find
 
     chosen = None if where is None else set(find(graph, where))
-    found: dict[str, Tensor] = {}
+    by_key: dict[str, Tensor] = {}
     for node_id in graph.tree.preorder():
         if chosen is None or node_id in chosen:
-            for tensor in _of_node(graph, node_id, found):
-                found[tensor.row.key] = tensor
-    return tuple(found.values())
+            for tensor in _of_node(graph, node_id, by_key):
+                by_key[tensor.row.key] = tensor
+    return tuple(by_key.values())
 
 
 def rows_as_read(
@@ -115,7 +115,8 @@ def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | No
 
 def _of_node(graph: Graph, node_id: int, known: Mapping[str, Tensor]) -> Iterator[Tensor]:
     """Yield the tensors of a node that no node before it has: a forged graph repeats keys."""
-    by_key = {one.checkpoint_key: one for one in reversed(graph.nodes[node_id].attributes)}
+    attributes = graph.nodes[node_id].attributes
+    by_key = {attribute.checkpoint_key: attribute for attribute in reversed(attributes)}
     keys = {
         key: attribute
         for own_key, attribute in reversed(by_key.items())
@@ -176,24 +177,24 @@ def _of_bundle(
         budget -= row.nbytes or 0
         memo.begun[row.key] = assembly
     begun = {row.key: memo.begun[row.key] for row, _ in tensors if row.key in memo.begun}
-    for key in [key for key, one in begun.items() if one.is_done]:
+    for key in [key for key, assembly in begun.items() if assembly.is_done]:
         yield _finished(key, begun.pop(key), memo)
     tasks = _tasks(bundle, begun, is_elsewhere=executor is not None)
-    found = results(
+    answers = results(
         measure,
         tasks,
         executor=executor,
         on_done=lambda task: shown.update(task.size) if shown is not None else None,
         in_flight=in_flight_of(sum(task.result_bytes for task in tasks) / max(len(tasks), 1)),
     )
-    with closing(found):  # type: ignore[type-var]
-        for task, measured in found:
-            for (key, number), one in zip(task.names, measured, strict=True):
+    with closing(answers):  # type: ignore[type-var]
+        for task, measured in answers:
+            for (key, number), outcome in zip(task.names, measured, strict=True):
                 if key in begun:
-                    begun[key].add(number, one)
+                    begun[key].add(number, outcome)
                     if begun[key].is_done:
                         yield _finished(key, begun.pop(key), memo)
-    for key in [key for key, one in begun.items() if one.is_done]:
+    for key in [key for key, assembly in begun.items() if assembly.is_done]:
         yield _finished(key, begun.pop(key), memo)
 
 
@@ -269,7 +270,7 @@ def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) ->
         for key, assembly in begun.items()
         for number, path, piece in assembly.missing()
     ]
-    pieces.sort(key=lambda one: (one[0], one[1].offset))
+    pieces.sort(key=lambda entry: (entry[0], entry[1].offset))
     groups: list[_PieceRun] = []
     for path, piece, name in pieces:
         if is_elsewhere:
@@ -282,8 +283,8 @@ def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) ->
             groups.append(_PieceRun(path))
         groups[-1].add(piece, name)
     return [
-        Task(one.path, bundle.byte_order, tuple(one.pieces), tuple(one.names), limit)
-        for one in groups
+        Task(run.path, bundle.byte_order, tuple(run.pieces), tuple(run.names), limit)
+        for run in groups
     ]
 
 
@@ -342,8 +343,8 @@ def _whole(graph: Graph, row: ValueRow) -> ValueRow:
 def _of_array(row: ValueRow, value: Array, place: str) -> ValueRow:
     if value.dtype.hasobject:
         sizes = np.fromiter(map(len, value.reshape(-1)), np.uint64, value.size)
-        found = lengths_of(sizes)
-        return filled(replace(row, shape=value.shape, nbytes=found.total), found)
+        lengths = lengths_of(sizes)
+        return filled(replace(row, shape=value.shape, nbytes=lengths.total), lengths)
     dtype = row.dtype or value.dtype.name
     _check_dtype(dtype, place)
     flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)

@@ -50,7 +50,7 @@ class Restored:
             f"replaced by another object since, which has the value: {printable(name)}"
             for name in self.replaced[:_MOST_SHOWN]
         ]
-        lines += [f"not restored: {one}" for one in self.left[:_MOST_SHOWN]]
+        lines += [f"not restored: {name}" for name in self.left[:_MOST_SHOWN]]
         more = sum(max(0, len(of) - _MOST_SHOWN) for of in (self.replaced, self.left))
         return "\n".join([*lines, *([f"and {more} more"] if more else [])])
 

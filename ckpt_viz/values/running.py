@@ -75,9 +75,9 @@ def results(
     done = on_done or (lambda task: None)
     if executor is None:
         for task in tasks:
-            found = function(task)
+            result = function(task)
             done(task)
-            yield task, found
+            yield task, result
         return
     waiting = iter(tasks)
     running: dict[Future[Result], Task] = {}
@@ -93,9 +93,9 @@ def results(
                 return
             future = finished.get()
             task = running.pop(future)
-            found = _result(future, function, task, losses)
+            result = _result(future, function, task, losses)
             done(task)
-            yield task, found
+            yield task, result
     finally:
         for future in running:
             with suppress(Exception):  # a scheduler that has gone cannot cancel
@@ -129,7 +129,7 @@ def _result(
     losses: list[Exception],
 ) -> Result:
     try:
-        found: Result = future.result()
+        result: Result = future.result()
     except CkptVizError:
         raise
     except ImportError as error:  # else this process would silently read all
@@ -147,4 +147,4 @@ def _result(
             )
         losses.append(error)
         return function(task)
-    return found
+    return result

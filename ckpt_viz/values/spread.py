@@ -47,13 +47,13 @@ def spread_of(members: Sequence[bytes], dtype: str, byte_orders: Sequence[ByteOr
         native_patterns(data, dtype, order)
         for data, order in zip(members, byte_orders, strict=True)
     ]
-    found = Spread(np.zeros((number, number)), np.zeros(number), 0.0)
+    spread = Spread(np.zeros((number, number)), np.zeros(number), 0.0)
     step = max(1, _BLOCK_BYTES // (8 * max(number, 1)))
     with np.errstate(all="ignore"):  # a file may have any patterns
         for start in range(0, len(members[0]) // size if members else 0, step):
-            block = np.stack([as_numbers(one[start : start + step], dtype) for one in patterns])
-            found = found.joined(_of_block(block))
-    return found
+            block = np.stack([as_numbers(part[start : start + step], dtype) for part in patterns])
+            spread = spread.joined(_of_block(block))
+    return spread
 
 
 def _of_block(block: Array) -> Spread:

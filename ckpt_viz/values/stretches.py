@@ -88,23 +88,23 @@ def _checksums(file: File, stretch: Stretch, most: int) -> Iterator[int]:
 
 def clusters_of(ranges: Iterable[Range]) -> Iterator[Cluster]:
     """Yield the different ranges with bytes, in the order of files and offsets, by overlap."""
-    for _, in_file in groupby(sorted({one for one in ranges if one.size}), attrgetter("path")):
+    for _, in_file in groupby(sorted({span for span in ranges if span.size}), attrgetter("path")):
         together: list[Range] = []
         end = 0
-        for one in in_file:
-            if together and one.offset >= end:
+        for span in in_file:
+            if together and span.offset >= end:
                 yield _cluster(together)
                 together = []
-            together.append(one)
-            end = max(end, one.end) if len(together) > 1 else one.end
+            together.append(span)
+            end = max(end, span.end) if len(together) > 1 else span.end
         yield _cluster(together)
 
 
 def _cluster(ranges: Sequence[Range]) -> Cluster:
-    start, end = ranges[0].offset, max(one.end for one in ranges)
+    start, end = ranges[0].offset, max(span.end for span in ranges)
     cuts = {start, end, *range(start, end, PIECE_BYTES)}
-    cuts.update(one.offset for one in ranges)
-    cuts.update(one.end for one in ranges)
+    cuts.update(span.offset for span in ranges)
+    cuts.update(span.end for span in ranges)
     return Cluster(tuple(ranges), tuple(sorted(cuts)))
 
 
@@ -131,29 +131,29 @@ def _stretch(path: str, parts: Sequence[tuple[int, int]]) -> Stretch:
 
 
 def checksums_of(
-    clusters: Iterable[Cluster], found: Mapping[tuple[str, int], int | str]
+    clusters: Iterable[Cluster], checksums: Mapping[tuple[str, int], int | str]
 ) -> dict[Range, int | str]:
     """Return the crc32c of each range, not masked; or why some of its bytes cannot be read.
 
-    `found` holds what the tasks have returned, by file and by the beginning of each part.
+    `checksums` holds what the tasks have returned, by file and by the beginning of each part.
     """
-    known: dict[Range, int | str] = {}
+    crcs: dict[Range, int | str] = {}
     for cluster in clusters:
         path = cluster.ranges[0].path
         beginnings, crc = {cluster.cuts[0]: 0}, 0
         unread: list[tuple[int, str]] = []
         for start, end in pairwise(cluster.cuts):
-            part = found[path, start]
+            part = checksums[path, start]
             if isinstance(part, str):
                 unread.append((start, part))
                 part = 0
             crc = combine(crc, part, end - start) if crc else part
             beginnings[end] = crc
-        for one in cluster.ranges:
-            place = bisect_left(unread, (one.offset,))
-            if place < len(unread) and unread[place][0] < one.end:
-                known[one] = unread[place][1]
+        for span in cluster.ranges:
+            place = bisect_left(unread, (span.offset,))
+            if place < len(unread) and unread[place][0] < span.end:
+                crcs[span] = unread[place][1]
                 continue
-            whole, beginning = beginnings[one.end], beginnings[one.offset]
-            known[one] = without_beginning(whole, beginning, one.size) if beginning else whole
-    return known
+            whole, beginning = beginnings[span.end], beginnings[span.offset]
+            crcs[span] = without_beginning(whole, beginning, span.size) if beginning else whole
+    return crcs

@@ -24,8 +24,8 @@ NO_STRINGS = Lengths(0, None, None, 0)
 
 def joined_lengths(a: Lengths, b: Lengths) -> Lengths:
     """Return the lengths of the strings of both."""
-    shortest = [one for one in (a.shortest, b.shortest) if one is not None]
-    longest = [one for one in (a.longest, b.longest) if one is not None]
+    shortest = [length for length in (a.shortest, b.shortest) if length is not None]
+    longest = [length for length in (a.longest, b.longest) if length is not None]
     return Lengths(
         a.count + b.count,
         min(shortest, default=None),
@@ -51,14 +51,14 @@ def stored_lengths(
     It keeps no more than a piece in memory, whatever the lengths say. Raises FormatError for bytes
     that are not those of so many strings.
     """
-    found, crc, read, rest = NO_STRINGS, 0, 0, b""
+    lengths, crc, read, rest = NO_STRINGS, 0, 0, b""
     left, pieces = count, _blocks(pieces)
     for piece in pieces:
         read += len(piece)
         rest += piece
         if left:
             sizes, used = _varints(rest, left, place)
-            found, left = joined_lengths(found, lengths_of(sizes)), left - sizes.size
+            lengths, left = joined_lengths(lengths, lengths_of(sizes)), left - sizes.size
             crc = google_crc32c.extend(crc, _fixed(sizes, byte_order))
             rest = rest[used:]
         if not left and len(rest) >= _CHECKSUM_BYTES:
@@ -78,11 +78,11 @@ def stored_lengths(
     for piece in pieces:
         size += len(piece)
         crc = google_crc32c.extend(crc, piece)
-    if size != found.total:
+    if size != lengths.total:
         raise FormatError(
-            f"{place}: its strings have {size} bytes, their lengths say {found.total}"
+            f"{place}: its strings have {size} bytes, their lengths say {lengths.total}"
         )
-    return found, crc
+    return lengths, crc
 
 
 def _blocks(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -121,4 +121,5 @@ def _fixed(sizes: Array, byte_order: ByteOrder) -> bytes:
     letter = "<" if byte_order == "little" else ">"
     if not np.any(sizes >> np.uint64(32)):
         return sizes.astype(f"{letter}u4").tobytes()
-    return b"".join([one.to_bytes(4 if one < 1 << 32 else 8, byte_order) for one in sizes.tolist()])
+    numbers = sizes.tolist()
+    return b"".join([size.to_bytes(4 if size < 1 << 32 else 8, byte_order) for size in numbers])

@@ -149,20 +149,20 @@ class ValueTable(Sequence[ValueRow]):
         return in_layer_names(self._graph, self._rows)
 
     def _named(self, name: str) -> ValueRow:
-        found = [row for row in self._rows if row.key == name]
-        found = found or [row for row in self._rows if row.name == name]
-        if not found:
+        matches = [row for row in self._rows if row.key == name]
+        matches = matches or [row for row in self._rows if row.name == name]
+        if not matches:
             shown = zip(self._rows, self._named_by_layers, strict=True)
-            found = [row for row, shown in shown if shown.place == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            keys = ", ".join(row.key for row in found[:3])
+            matches = [row for row, shown in shown if shown.place == name]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            keys = ", ".join(row.key for row in matches[:3])
             raise NoSuchTensorError(
-                f"{self.title}: {len(found)} rows have the name {name!r}; use a key: {keys}"
+                f"{self.title}: {len(matches)} rows have the name {name!r}; use a key: {keys}"
             )
         rows = self._named_by_layers[:_MOST_COMPARED]
-        known = [one for row in rows for one in (row.place, row.name, row.key)]
+        known = [label for row in rows for label in (row.place, row.name, row.key)]
         close = get_close_matches(name, known, n=3)
         meant = f"; did you mean {' or '.join(close)}?" if close else ""
         raise NoSuchTensorError(f"{self.title}: no row {name!r} in this table of values{meant}")

@@ -49,10 +49,10 @@ def table_html(title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles]) 
 
 
 def _cells(row: ValueRow) -> str:
-    *cells, said = cells_of(row)
+    *cells, remark = cells_of(row)
     numbers = "".join(_cell("td", column, words) for column, words in enumerate(cells))
     drawn = "" if row.histogram is None else _drawn(row.histogram)
-    loud = escape(said)
+    loud = escape(remark)
     if row.has_problem:  # b, because some hosts show no styles
         loud = f'<b class="bad">{loud}</b>'
     return f'{numbers}<td>{drawn}</td><td class="word">{loud}</td>'
@@ -76,8 +76,8 @@ def _drawn(histogram: Histogram) -> str:
         for place, number in enumerate(counts)
         if number
     )
-    said = f"from {histogram.edges[first]:.4g} to {histogram.edges[last + 1]:.4g}"
+    limits = f"from {histogram.edges[first]:.4g} to {histogram.edges[last + 1]:.4g}"
     return (
-        f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="histogram {said}">'
-        f'<title>{said}</title><path d="{bars}"/></svg>'
+        f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="histogram {limits}">'
+        f'<title>{limits}</title><path d="{bars}"/></svg>'
     )

@@ -40,19 +40,19 @@ def headline(title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles]) ->
     elements = sum(row.count or 0 for row in rows)
     nbytes = sum(row.nbytes or 0 for row in rows)
     amount = f"{count(len(rows), 'tensor')}, {elements:,} elements, {_bytes_words(nbytes)}"
-    sentences = [f"{SEVERITIES[Severity.ERROR].glyph} {printable(str(one))}" for one in lost]
-    told = {key for one in lost for key in one.keys}
-    unreadable = [row for row in rows if row.error is not None and row.key not in told]
-    for word, glyph, found in (
+    sentences = [f"{SEVERITIES[Severity.ERROR].glyph} {printable(str(files))}" for files in lost]
+    lost_keys = {key for files in lost for key in files.keys}
+    unreadable = [row for row in rows if row.error is not None and row.key not in lost_keys]
+    for word, glyph, affected in (
         ("NaN", Severity.WARNING, [row for row in rows if row.nan]),
         ("Inf", Severity.WARNING, [row for row in rows if row.inf]),
         ("unreadable", Severity.ERROR, unreadable),
     ):
-        if found:
-            names = listed([shortened(_end(row.place)) for row in found])
-            has = "cannot be read" if word == "unreadable" else f"{_have(found)} {word}"
+        if affected:
+            names = listed([shortened(_end(row.place)) for row in affected])
+            has = "cannot be read" if word == "unreadable" else f"{_have(affected)} {word}"
             sentences.append(
-                f"{SEVERITIES[glyph].glyph} {count(len(found), 'tensor')} {has}: {names}"
+                f"{SEVERITIES[glyph].glyph} {count(len(affected), 'tensor')} {has}: {names}"
             )
     if not sentences:
         amount += "; no NaN, no Inf, all readable"
@@ -81,17 +81,17 @@ def said_of(row: ValueRow) -> str:
         return f"{SEVERITIES[Severity.ERROR].glyph} cannot be read: {reason}"
     if row.note is not None:
         return f"no statistics: {row.note}"
-    said = []
+    remarks = []
     if row.nan:
-        said.append(f"{SEVERITIES[Severity.WARNING].glyph} NaN: {row.nan:,} of {row.count:,}")
+        remarks.append(f"{SEVERITIES[Severity.WARNING].glyph} NaN: {row.nan:,} of {row.count:,}")
     if row.inf:
-        said.append(f"{SEVERITIES[Severity.WARNING].glyph} Inf: {row.inf:,} of {row.count:,}")
+        remarks.append(f"{SEVERITIES[Severity.WARNING].glyph} Inf: {row.inf:,} of {row.count:,}")
     if row.lengths is not None and row.lengths.longest is not None:
-        said.append(
+        remarks.append(
             f"lengths {row.lengths.shortest:,} to {row.lengths.longest:,}, "
             f"{_bytes_words(row.lengths.total)} in all"
         )
-    return "; ".join(said)
+    return "; ".join(remarks)
 
 
 def cut_words(left: int) -> str:

@@ -68,12 +68,12 @@ class PieceOverTime(NamedTuple):
     @property
     def size(self) -> int:
         """The bytes to read."""
-        return sum(one.size for one in self.at if one is not None)
+        return sum(where.size for where in self.at if where is not None)
 
     @property
     def result_bytes(self) -> int:
         """What the statistics may take."""
-        sizes = [one.size for one in self.at if one is not None]
+        sizes = [where.size for where in self.at if where is not None]
         return _ROW_BYTES * len(sizes) if self.is_whole else sum(map(result_bytes, sizes))
 
 
@@ -112,7 +112,7 @@ def follow_in_memory(part: PieceOverTime, values: Sequence[Callable[[], bytes]])
                 follower.take(time, values[time]())
             except CkptVizError as error:
                 follower.take(time, str(error))
-    return follower.found()
+    return follower.followed()
 
 
 def follow(track: Track, on_read: Callable[[int], object] | None = None) -> tuple[Followed, ...]:
@@ -130,8 +130,9 @@ def follow(track: Track, on_read: Callable[[int], object] | None = None) -> tupl
             for follower, data in _read(followers, time):
                 follower.take(time, data)
             if on_read is not None:
-                on_read(sum(one.size for part in track.parts if (one := part.at[time]) is not None))
-        return tuple([follower.found() for follower in followers])
+                places = (part.at[time] for part in track.parts)
+                on_read(sum(where.size for where in places if where is not None))
+        return tuple([follower.followed() for follower in followers])
 
 
 class _Follower:
@@ -156,12 +157,12 @@ class _Follower:
             self._measured[time] = data
             return
         try:
-            found = measured(data, self.part.dtype, where.byte_order, where.place)
+            measurement = measured(data, self.part.dtype, where.byte_order, where.place)
         except CkptVizError as error:
             self._measured[time] = str(error)
             return
-        self._measured[time] = self._row(found) if self.part.is_whole else found
-        masked = mask_crc32c(found.crc32c)
+        self._measured[time] = self._row(measurement) if self.part.is_whole else measurement
+        masked = mask_crc32c(measurement.crc32c)
         if where.crc32c not in (None, masked):  # damaged bytes are nothing to compare with
             self._measured[time] = (
                 f"{where.place}: masked crc32c is 0x{masked:08x}, the index says "
@@ -183,7 +184,7 @@ class _Follower:
         self._first = self._first or now
         self._last = now
 
-    def found(self) -> Followed:
+    def followed(self) -> Followed:
         return Followed(
             tuple(self._measured),
             tuple(self._since_last),
@@ -194,15 +195,15 @@ class _Follower:
 
     def _spread(self) -> Spread | None:
         kept = [self._kept.get(time) for time in self.part.members]
-        known = [one for one in kept if one is not None]
+        known = [member for member in kept if member is not None]
         if not known or len(known) < len(kept):
             return None
         return spread_of(
             [data for data, _ in known], self.part.dtype, [order for _, order in known]
         )
 
-    def _row(self, found: Measured) -> ValueRow:
-        return filled(ValueRow("", "", "", 0, self.part.dtype, None, None), found.found)
+    def _row(self, measurement: Measured) -> ValueRow:
+        return filled(ValueRow("", "", "", 0, self.part.dtype, None, None), measurement.statistics)
 
     def _differs(
         self, was: tuple[bytes, ByteOrder], now: tuple[bytes, ByteOrder], units: int
@@ -213,17 +214,18 @@ class _Follower:
 
 def measured(data: bytes, dtype: str, byte_order: ByteOrder, place: str) -> Measured:
     """Return the statistics of stored bytes, in blocks that fit a cache, and their crc32c."""
-    found, crc = no_elements(dtype), 0
+    statistics, crc = no_elements(dtype), 0
     for start in range(0, len(data), _BLOCK_BYTES):
         block = data[start : start + _BLOCK_BYTES]
         crc = google_crc32c.extend(crc, block)
-        found = joined_partial(found, partial_of(block, dtype, byte_order, place))
-    return Measured(found, crc)
+        statistics = joined_partial(statistics, partial_of(block, dtype, byte_order, place))
+    return Measured(statistics, crc)
 
 
 def _read(followers: Sequence[_Follower], time: int) -> Iterator[tuple[_Follower, bytes | str]]:
     """Yield the bytes of each part that has new ones; ranges that touch are read at once."""
-    new = [(where, one) for one in followers if (where := one.part.at[time]) is not None]
+    pairs = ((follower.part.at[time], follower) for follower in followers)
+    new = [(where, follower) for where, follower in pairs if where is not None]
     new.sort(key=lambda pair: (pair[0].path, pair[0].offset))
     groups: list[list[tuple[Where, _Follower]]] = []
     for where, follower in new:

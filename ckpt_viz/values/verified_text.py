@@ -18,60 +18,62 @@ _MOST_NAMES = 6
 _DAMAGED, _UNTESTED = SEVERITIES[Severity.ERROR], SEVERITIES[Severity.INFO]
 
 
-def render_verification(graph: Graph, found: Verification, max_lines: int | None = None) -> str:
+def render_verification(
+    graph: Graph, verification: Verification, max_lines: int | None = None
+) -> str:
     """Return lines for each damaged or untested tensor, with the reason below; then a summary.
 
     All tensors of a missing or cut data file are one finding. After `max_lines` of these, a line
     counts the ones left out.
     """
-    lines = list(_lines(graph, found))
+    lines = list(_lines(graph, verification))
     cut = lines[max_lines:] if max_lines is not None else []
     shown = lines[:max_lines] if cut else lines
     more = [f"… cut after {max_lines} lines, {len(cut)} more"] if cut else []
-    return "\n".join([shortened(graph.title), *shown, *more, summary(found)])
+    return "\n".join([shortened(graph.title), *shown, *more, summary(verification)])
 
 
-def _lines(graph: Graph, found: Verification) -> Iterator[str]:
+def _lines(graph: Graph, verification: Verification) -> Iterator[str]:
     lost = lost_files(graph.stored_in)
-    told = {key for one in lost for key in one.keys}
+    lost_keys = {key for files in lost for key in files.keys}
     for files in lost:
         keys = {*files.keys, ""}
-        damaged = [one for one in found if one.key in keys]
+        damaged = [tensor for tensor in verification if tensor.key in keys]
         if damaged:
             yield f"  {_DAMAGED.glyph} damaged  {printable(files.why)}"
             yield f"      {files.remedy} Until then, reading these raises {files.raises}."
-        names = [shortened(one.name or one.key) for one in damaged if one.key]
+        names = [shortened(tensor.name or tensor.key) for tensor in damaged if tensor.key]
         if names:
             yield f"      {listed(names, most=_MOST_NAMES)}"
-    for one in found:
-        if one.key and one.key not in told:
-            yield f"  {_DAMAGED.glyph} damaged  {shortened(one.name or one.key)}"
-            yield f"      {printable(one.why)}"
-    for left in found.untested:
+    for tensor in verification:
+        if tensor.key and tensor.key not in lost_keys:
+            yield f"  {_DAMAGED.glyph} damaged  {shortened(tensor.name or tensor.key)}"
+            yield f"      {printable(tensor.why)}"
+    for left in verification.untested:
         yield f"  {_UNTESTED.glyph} not tested  {shortened(left.name or left.key)}"
         yield f"      {printable(left.why)}"
 
 
-def summary(found: Verification) -> str:
+def summary(verification: Verification) -> str:
     """Return how many of the values match their checksums."""
-    tested = f"{count(found.tensors, 'value')}, {size_words(found.nbytes)} read"
-    untested = f"; {len(found.untested)} not tested" if found.untested else ""
-    if found:
-        return f"{tested}: {len(found)} damaged{untested}"
+    tested = f"{count(verification.tensors, 'value')}, {size_words(verification.nbytes)} read"
+    untested = f"; {len(verification.untested)} not tested" if verification.untested else ""
+    if verification:
+        return f"{tested}: {len(verification)} damaged{untested}"
     return f"{tested}: all match their checksums{untested}"
 
 
-def verification_json(graph: Graph, found: Verification) -> dict[str, Any]:
+def verification_json(graph: Graph, verification: Verification) -> dict[str, Any]:
     """Return the result as dicts, lists, strings and numbers."""
     return {
         "version": VERSION,
         "title": graph.title,
-        "lost_files": [one.to_json() for one in lost_files(graph.stored_in)],
+        "lost_files": [files.to_json() for files in lost_files(graph.stored_in)],
         "damaged": [
-            {"key": one.key, "name": one.name, "why": one.why, "raises": one.raises}
-            for one in found
+            {"key": tensor.key, "name": tensor.name, "why": tensor.why, "raises": tensor.raises}
+            for tensor in verification
         ],
-        "untested": [one._asdict() for one in found.untested],
-        "tensors": found.tensors,
-        "bytes": found.nbytes,
+        "untested": [tensor._asdict() for tensor in verification.untested],
+        "tensors": verification.tensors,
+        "bytes": verification.nbytes,
     }

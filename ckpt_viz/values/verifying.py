@@ -83,9 +83,9 @@ class Verification(tuple[Damaged, ...]):
         nbytes: int = 0,
     ) -> Verification:
         """Return the tuple of the damaged tensors."""
-        found = super().__new__(cls, damaged)
-        found.untested, found.tensors, found.nbytes = untested, tensors, nbytes
-        return found
+        verification = super().__new__(cls, damaged)
+        verification.untested, verification.tensors, verification.nbytes = untested, tensors, nbytes
+        return verification
 
 
 class Encoded(NamedTuple):
@@ -131,10 +131,10 @@ def verify(
     """
     stored = graph.stored_in
     if not isinstance(stored, (Bundle, SaverV1)):
-        found = "values in memory" if graph.is_held else "live objects"
+        kind = "values in memory" if graph.is_held else "live objects"
         first = "write the snapshot" if graph.is_held else "save the objects"
         raise SourceError(
-            f"{graph.title}: found {found}, which have no checksums; expected a checkpoint: "
+            f"{graph.title}: found {kind}, which have no checksums; expected a checkpoint: "
             f"{first}, then verify the graph of that path"
         )
     nodes = _nodes_by_key(graph)
@@ -159,12 +159,12 @@ def verify(
 
 def _nodes_by_key(graph: Graph) -> dict[str, int]:
     """Return the node of each tensor that an object graph names, in the order of the outline."""
-    found: dict[str, int] = {}
+    nodes: dict[str, int] = {}
     for node_id in graph.tree.preorder():
         for attribute in graph.nodes[node_id].attributes:
             for key in graph.tensor_keys(attribute.checkpoint_key):
-                found.setdefault(key, node_id)
-    return found
+                nodes.setdefault(key, node_id)
+    return nodes
 
 
 # --- what to test
@@ -178,12 +178,12 @@ def _of_bundle(bundle: Bundle, keys: Iterable[str]) -> _Work:
         except FormatError as error:
             work.faults[key] = Fault(f"{error}; {_COPY_AGAIN}", raised_for(str(error)))
             continue
-        missing = next((one.missing for one in ranges if one.missing is not None), None)
+        missing = next((stored.missing for stored in ranges if stored.missing is not None), None)
         if missing is not None:
             work.faults[key] = Fault(f"{missing}; {_COPY_AGAIN}", raised_for(missing))
             continue
-        for one in ranges:
-            _add_range(work, key, one, bundle.byte_order)
+        for stored in ranges:
+            _add_range(work, key, stored, bundle.byte_order)
     _leave_out_overlaps(work)
     return work
 
@@ -219,7 +219,7 @@ def _leave_out_overlaps(work: _Work) -> None:
                 f"{task.path}: {brief(key)} at offset {task.offset} shares bytes with another "
                 "tensor of strings or variants, which TensorFlow never writes"
             )
-    work.encoded = [one for one in work.encoded if one[1] in kept]
+    work.encoded = [entry for entry in work.encoded if entry[1] in kept]
 
 
 def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
@@ -242,7 +242,7 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
 
 def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool) -> int:
     """Add what is wrong with the bytes to the faults; return the number of tested bytes."""
-    clusters = list(clusters_of(one for _, one, _ in work.plain))
+    clusters = list(clusters_of(span for _, span, _ in work.plain))
     tasks: list[Stretch | Encoded] = [*stretches_of(clusters)]
     tasks += sorted({task for _, task, _ in work.encoded})
     parts: dict[tuple[str, int], int | str] = {}
@@ -252,20 +252,20 @@ def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool)
         in_flight = in_flight_of(_RESULT_BYTES)
         answers = results(_run, tasks, executor=executor, on_done=done, in_flight=in_flight)
         with closing(answers):  # type: ignore[type-var]
-            for task, found in answers:
+            for task, result in answers:
                 if isinstance(task, Encoded):
-                    assert isinstance(found, (int, Fault))
-                    encoded[task] = found
+                    assert isinstance(result, (int, Fault))
+                    encoded[task] = result
                     continue
-                assert not isinstance(found, (int, Fault))
+                assert not isinstance(result, (int, Fault))
                 starts = [(task.path, start) for start, _ in task.parts]
-                if isinstance(found, str):
-                    parts.update(dict.fromkeys(starts, found))
+                if isinstance(result, str):
+                    parts.update(dict.fromkeys(starts, result))
                 else:
-                    parts.update(zip(starts, found, strict=True))
+                    parts.update(zip(starts, result, strict=True))
     crcs_of = checksums_of(clusters, parts)
-    for key, one, expected in work.plain:
-        _compare(work, key, one, crcs_of.get(one, 0), expected)
+    for key, span, expected in work.plain:
+        _compare(work, key, span, crcs_of.get(span, 0), expected)
     for key, task, expected in work.encoded:
         _compare(work, key, task, encoded[task], expected)
     return total
@@ -285,18 +285,18 @@ def _shown(title: str, total: int, *, progress: bool) -> Iterator[Callable[[Any]
 
 
 def _compare(
-    work: _Work, key: str, place: Range | Encoded, found: int | str | Fault, expected: int
+    work: _Work, key: str, place: Range | Encoded, result: int | str | Fault, expected: int
 ) -> None:
     if key in work.faults:
         return
-    if isinstance(found, Fault):
-        work.faults[key] = found._replace(why=f"{found.why}; {_COPY_AGAIN}")
-    elif isinstance(found, str):
-        work.faults[key] = Fault(f"{found}; {_COPY_AGAIN}", work.raises)
-    elif mask_crc32c(found) != expected:
+    if isinstance(result, Fault):
+        work.faults[key] = result._replace(why=f"{result.why}; {_COPY_AGAIN}")
+    elif isinstance(result, str):
+        work.faults[key] = Fault(f"{result}; {_COPY_AGAIN}", work.raises)
+    elif mask_crc32c(result) != expected:
         work.faults[key] = Fault(
             f"{place.path}: {brief(key)} at offset {place.offset}: the masked crc32c of "
-            f"{place.size} bytes is 0x{mask_crc32c(found):08x}, expected 0x{expected:08x}; "
+            f"{place.size} bytes is 0x{mask_crc32c(result):08x}, expected 0x{expected:08x}; "
             f"{_COPY_AGAIN}",
             work.raises,
         )
