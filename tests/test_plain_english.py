@@ -124,7 +124,6 @@ _ROOMS_WITH_PRONOUNS = {
     "changes",
     "correspondence",
     "graph_diff",
-    "live",
     "mapping",
     "matching",
     "object_graph",

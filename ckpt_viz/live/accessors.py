@@ -115,8 +115,8 @@ def _object(graph: Graph, node_id: int) -> Any:
 
 def _step(obj: Any, label: str, target: Any) -> str | None:
     """Return the text to append to an object's expression for its child of this local name."""
-    for step, found in _ways(obj, label):
-        if found is target:
+    for step, child in _ways(obj, label):
+        if child is target:
             return step
     return None
 
@@ -177,7 +177,7 @@ def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
         for index, layer in enumerate(layers):
             if layer is target:
                 name = getattr(layer, "name", None) or ""
-                is_unique = [getattr(one, "name", None) for one in layers].count(name) == 1
+                is_unique = [getattr(sibling, "name", None) for sibling in layers].count(name) == 1
                 by_name = f".get_layer({quoted(name)})"
                 is_named = is_unique and isinstance(name, str) and name != ""
                 return (by_name if is_named else f".layers[{index}]"), steps

@@ -73,8 +73,8 @@ def variable_dtype_of(layer: object) -> str | None:
     """Return the dtype in which a layer of Keras will make its weights; None if unknown."""
     own = instance_dict(layer)
     policy = own.get("_dtype_policy", own.get("dtype_policy"))
-    found = getattr(policy, "variable_dtype", None)
-    return found if isinstance(found, str) else None
+    dtype = getattr(policy, "variable_dtype", None)
+    return dtype if isinstance(dtype, str) else None
 
 
 def parts_of(layer: object) -> dict[str, object]:
@@ -203,11 +203,11 @@ def _wrapper(layer: object, own: Mapping[str, Any]) -> Plan:
 def _sequential(layer: object, own: Mapping[str, Any]) -> Plan | None:
     """Return what a Sequential without an Input will have: Keras 3 puts one before the layers."""
     held = own["_layers"] if _is_keras_3(layer) else own["_self_tracked_trackables"]
-    layers = [one for one in items_of(held) or () if type(one).__name__ != "InputLayer"]
+    layers = [item for item in items_of(held) or () if type(item).__name__ != "InputLayer"]
     if not _is_keras_3(layer):
-        parts: dict[str, object] = {f"layer-{place}": one for place, one in enumerate(layers)}
+        parts: dict[str, object] = {f"layer-{place}": item for place, item in enumerate(layers)}
         return Plan(parts=parts, owns=re.compile(r"layer(_with_weights)?-\d+$"))
-    operations = {str(place): one for place, one in enumerate((Plan(), *layers))}
+    operations = {str(place): part for place, part in enumerate((Plan(), *layers))}
     functional = Plan(parts={"_operations": Plan(parts=operations)}, owns=_NO_NAME)
     return Plan(parts={"_functional": functional}, owns=_NO_NAME)
 

@@ -51,8 +51,8 @@ def setter_of(obj: object, attribute: str, *, is_container: bool = False) -> str
     """
     cls: Any = type(obj)
     later = _run_later(cls)
-    found = (method for method in later if method.may_set(attribute, is_container=is_container))
-    return next((method.name for method in found), None)
+    setters = (method for method in later if method.may_set(attribute, is_container=is_container))
+    return next((method.name for method in setters), None)
 
 
 def is_set_by_libraries(obj: object, attribute: str) -> bool:
@@ -146,7 +146,7 @@ def _codes(member: object, module: str) -> Iterator[types.CodeType]:
             stack += [part.__code__, instance_dict(part).get("__wrapped__")]
             stack += [cell.cell_contents for cell in part.__closure__ or () if _is_filled(cell)]
             called = (part.__globals__.get(name) for name in part.__code__.co_names)
-            stack += [one for one in called if _is_function_of(one, module)]
+            stack += [function for function in called if _is_function_of(function, module)]
         elif isinstance(part, (classmethod, staticmethod, types.MethodType)):
             stack.append(part.__func__)
         elif isinstance(part, property):

@@ -21,7 +21,15 @@ from ckpt_viz.interrupts import Interrupts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live import tensorflow_state as tf_state
-from ckpt_viz.live.holding import HeldState, SaverFiles, has_value, misfit, put, said, state_of
+from ckpt_viz.live.holding import (
+    HeldState,
+    SaverFiles,
+    error_words,
+    has_value,
+    misfit,
+    put,
+    state_of,
+)
 from ckpt_viz.live.live_source import view_of, weak
 from ckpt_viz.live.rollback import put_each
 from ckpt_viz.live.shadows import steadily
@@ -97,7 +105,8 @@ class Taken:
     def missing(self) -> tuple[Left, ...]:
         """What the graph lacks of the values that `Checkpoint.write` would have written."""
         lacks = (node < self.tracked for node in self.skipped)
-        return tuple(one for one, is_missing in zip(self.left, lacks, strict=True) if is_missing)
+        pairs = zip(self.left, lacks, strict=True)
+        return tuple(value for value, is_missing in pairs if is_missing)
 
     @cached_property
     def untracked(self) -> tuple[str, ...]:
@@ -122,18 +131,18 @@ def _described(
     if len(attributes) != 1 or not attributes[0].name:
         names = dict.fromkeys(part.name for part in state.parts)
         attributes = [Attribute(n, "", checkpoint_key(object_key, n)) for n in names]
-    found = []
+    described = []
     for attribute in attributes:
         parts = [part for part in state.parts if part.name == attribute.name]
         own = parts or [part for part in state.parts if part.name.startswith(attribute.name)]
         nbytes = sum(tf_state.nbytes_of(part.value) for part in own)
         if parts:
-            found.append(
+            described.append(
                 attribute._replace(dtype=parts[0].dtype, shape=shape_of(parts), nbytes=nbytes)
             )
         else:
-            found.append(attribute._replace(nbytes=nbytes))
-    return tuple(found)
+            described.append(attribute._replace(nbytes=nbytes))
+    return tuple(described)
 
 
 @dataclass(frozen=True)
@@ -201,11 +210,11 @@ def _reached(source: object) -> tuple[Walk, int]:
     """Return a walk to all objects, and how many of them TensorFlow follows; they come first."""
 
     def walk() -> tuple[Walk, int]:
-        found = Walk(view_of(source))
-        found.reach()
-        tracked = len(found.objects)
-        found.reach_untracked()
-        return found, tracked
+        new_walk = Walk(view_of(source))
+        new_walk.reach()
+        tracked = len(new_walk.objects)
+        new_walk.reach_untracked()
+        return new_walk, tracked
 
     return steadily(walk)
 
@@ -279,7 +288,7 @@ class _Taking:
         except CkptVizError:
             raise
         except Exception as error:  # the object's own code
-            self.skipped[node_id] = f"it cannot be saved: {said(error)}"
+            self.skipped[node_id] = f"it cannot be saved: {error_words(error)}"
             return
         if state is not None:
             self.states[node_id] = state
@@ -291,7 +300,7 @@ class _Taking:
         try:
             tf_state.save_by(saver, objects, made.prefix)
         except Exception as error:  # code of the user
-            why = f"its registered saver {saver} cannot save it: {said(error)}"
+            why = f"its registered saver {saver} cannot save it: {error_words(error)}"
             self.skipped.update(dict.fromkeys(names, why))
             return SaverFiles(saver, {}, made.directory)
         self._count(made.nbytes)
@@ -383,9 +392,9 @@ class _Putting:
             nodes = tuple(n for n, name in files.names.items() if name in objects)
             restore = partial(tf_state.restore_by, files.saver, objects, files.prefix)
             puts.append((nodes, restore))
-        done = put_each([one for _, one in puts])
+        done = put_each([call for _, call in puts])
         for number, error in done.failures.items():
-            why = f"it did not take its value: {said(error)}"
+            why = f"it did not take its value: {error_words(error)}"
             self._left.update(dict.fromkeys(puts[number][0], why))
         return done.interrupt
 
@@ -445,11 +454,11 @@ def places_now(taken: Taken, walk: Walk) -> dict[int, int]:
         for slot in node.slot_variables:
             declared = walk.slot_variables.get(places.get(optimizer, -1), ())
             variable = places.get(slot.variable)
-            for one in declared:
+            for live_slot in declared:
                 if slot.slot_variable >= taken.tracked:
                     continue
-                if (one.slot_name, one.variable) == (slot.slot_name, variable):
-                    places[slot.slot_variable] = one.slot_variable
+                if (live_slot.slot_name, live_slot.variable) == (slot.slot_name, variable):
+                    places[slot.slot_variable] = live_slot.slot_variable
     return places
 
 

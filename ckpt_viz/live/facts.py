@@ -73,23 +73,23 @@ def slots_of(optimizer: object) -> dict[int, str]:
 
     TensorFlow 1 keeps them by name and then by variable, Keras before 2.11 the reverse.
     """
-    found = {}
+    names = {}
     for outer, variables in (instance_dict(optimizer).get("_slots") or {}).copy().items():
         for inner, slot in variables.copy().items():
             of_tensorflow_1 = generation(optimizer) is Generation.TENSORFLOW_1
-            found[id(slot)] = str(outer if of_tensorflow_1 else inner)
-    return found
+            names[id(slot)] = str(outer if of_tensorflow_1 else inner)
+    return names
 
 
 def is_unbuilt(obj: object) -> bool:
     """Return whether a Keras layer or an optimizer has not made its variables yet."""
     own = instance_dict(obj)
-    found = generation(obj)
-    if found is Generation.TENSORFLOW_1:
+    own_generation = generation(obj)
+    if own_generation is Generation.TENSORFLOW_1:
         return not own.get("_slots") and not own.get("_non_slot_dict")
-    if found is Generation.LEGACY:
+    if own_generation is Generation.LEGACY:
         return not own.get("_hypers_created")
-    if found is Generation.KERAS_2:
+    if own_generation is Generation.KERAS_2:
         wrapped = own.get("_optimizer")  # in a loss scale wrapper
         if wrapped is not None:
             return is_unbuilt(wrapped)
@@ -201,15 +201,15 @@ def state_variables_of(layer: Any) -> list[Any]:
 
     A lookup layer of Keras 2 lists a vocabulary, which is not a variable.
     """
-    found = variables_of(layer)
+    variables = variables_of(layer)
     try:
         if hasattr(type(layer), "metrics_variables"):  # Keras 3's models
-            found += layer.metrics_variables
+            variables += layer.metrics_variables
         elif hasattr(type(layer), "compile"):
-            found += [variable for metric in layer.metrics for variable in metric.variables]
+            variables += [variable for metric in layer.metrics for variable in metric.variables]
     except Exception:  # as above
         pass
-    return found
+    return variables
 
 
 def is_of_no_interest(obj: object, attribute: str, value: object) -> bool:

@@ -50,7 +50,7 @@ def gathered_by_attributes(obj: Any, node: Node) -> Gathered:
 
 def gathered_by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gathered:
     """Return what an object reads, from its own code."""
-    found = tf_restore.saveables(obj, node.attributes)
+    saveables = tf_restore.saveables(obj, node.attributes)
     is_a_variable = tf_private.is_variable(obj)
     shape = tf_private.partial_shape(obj.shape) if is_a_variable else None
     reads = tuple(
@@ -60,18 +60,18 @@ def gathered_by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gath
             None if part else shape,
             parse_slice_spec(part)[0] if part else None,
         )
-        for key, part, dtype in found.specs
+        for key, part, dtype in saveables.specs
     )
     if not reads:
-        return Gathered(Intake.UNUSED, unused=found.unused)
+        return Gathered(Intake.UNUSED, unused=saveables.unused)
     return Gathered(
         Intake.TENSORS,
         reads,
-        found.name,
-        found.unused,
+        saveables.name,
+        saveables.unused,
         is_opaque=not is_a_variable,
         refuses=_refusal_by(obj, reads[0].key, reading),
-        targets=found.targets,
+        targets=saveables.targets,
     )
 
 

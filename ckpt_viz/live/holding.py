@@ -105,16 +105,16 @@ def _are_same(now: HeldTensor, before: HeldTensor) -> bool:
     return hasattr(now.value, "nbytes") and are_equal(now.value, before.value)
 
 
-def are_equal(expected: Any, found: Any) -> bool:
+def are_equal(expected: Any, actual: Any) -> bool:
     """Return whether two arrays have the same elements; NaN equals NaN of the same bits."""
-    if expected.dtype != found.dtype or expected.shape != found.shape:
+    if expected.dtype != actual.dtype or expected.shape != actual.shape:
         return False
     if expected.dtype.hasobject:  # strings
-        return bool((expected == found).all())
-    return bool(expected.tobytes() == found.tobytes())
+        return bool((expected == actual).all())
+    return bool(expected.tobytes() == actual.tobytes())
 
 
-def said(error: BaseException) -> str:
+def error_words(error: BaseException) -> str:
     """Return the type and the message of what an object's own code has raised."""
     return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"
 

@@ -76,14 +76,14 @@ def refused_state(iterator: Any, key: str, reading: Reading) -> Failure | None:
     return _not_restored(name, reading, Cause.SYMBOLIC, stage[-1], str(is_symbolic))
 
 
-def _not_restored(name: str, reading: Reading, cause: Cause, found: str, expected: str) -> Failure:
+def _not_restored(name: str, reading: Reading, cause: Cause, actual: str, expected: str) -> Failure:
     message = (
         f"Failed to restore dataset iterator from checkpoint: {name}. Make sure "
         "the dataset definition has not changed between the process that saved the checkpoint and "
         "the process that is restoring it."
     )
     text = not_found(reading.path, message)
-    return Failure(cause, "NotFoundError", text, found=found, expected=expected)
+    return Failure(cause, "NotFoundError", text, found=actual, expected=expected)
 
 
 def pipelines(state: bytes) -> frozenset[Pipeline]:
@@ -92,13 +92,13 @@ def pipelines(state: bytes) -> frozenset[Pipeline]:
     >>> pipelines(b"Iterator::Root::Prefetch@@size Iterator::Root::Prefetch::BatchV2::Range[0]@@")
     frozenset({('BatchV2', 'Range')})
     """
-    found = set()
+    paths = set()
     for part in _PART.finditer(state):
         names = [_ADDED.sub("", name) for name in part[1].decode("ascii", "replace").split("::")]
         stages = [n for n in names if n and not n.isdecimal() and n != _OF_EVERY_PIPELINE]
         if stages:
-            found.add(tuple(stages))
-    return frozenset(found)
+            paths.add(tuple(stages))
+    return frozenset(paths)
 
 
 def keys_by_stage(state: bytes) -> dict[Pipeline, frozenset[str]]:
@@ -109,15 +109,15 @@ def keys_by_stage(state: bytes) -> dict[Pipeline, frozenset[str]]:
     >>> keys_by_stage(b"Iterator::Root::Zip[1]::Range@@next")
     {('Zip',): frozenset({'[1]'}), ('Zip', 'Range'): frozenset({'next'})}
     """
-    found: dict[Pipeline, frozenset[str]] = {}
+    keys: dict[Pipeline, frozenset[str]] = {}
     for part in _PART.finditer(state):
         names = part[1].decode("ascii", "replace").split("::")[1:]
         stage = tuple(_INPUT.sub("", name) for name in names)
         written = part[2].decode("ascii", "replace").split("@@")[1:]
         for depth, name in enumerate(names, 1):
             which = _INPUT.findall(name) if depth < len(names) else written
-            found[stage[:depth]] = found.get(stage[:depth], frozenset()).union(which)
-    return found
+            keys[stage[:depth]] = keys.get(stage[:depth], frozenset()).union(which)
+    return keys
 
 
 def first_unwritten(
@@ -166,12 +166,12 @@ def first_difference(
         stages = [_next_stages(side, common) for side in (saved, live)]
         if not all(stages) or (stages[0] & stages[1] and max(map(len, stages)) > 1):
             return None
-        ours, theirs = map(min, stages)
-        if ours != theirs:
-            return (*common, ours), (*common, theirs)
-        common = (*common, ours)
+        saved_stage, live_stage = map(min, stages)
+        if saved_stage != live_stage:
+            return (*common, saved_stage), (*common, live_stage)
+        common = (*common, saved_stage)
 
 
 def _next_stages(pipelines: Iterable[Pipeline], common: Pipeline) -> set[str]:
     depth = len(common)
-    return {one[depth] for one in pipelines if len(one) > depth and one[:depth] == common}
+    return {path[depth] for path in pipelines if len(path) > depth and path[:depth] == common}

@@ -23,17 +23,17 @@ _MAX_SOURCES = 1000  # layers whose tensors meet in operations without a node, s
 
 def calls_among(objects: Sequence[object], ids: Mapping[int, int]) -> tuple[Call, ...]:
     """Return the calls between objects; `ids` has their node ids by `id()`."""
-    found: set[Call] = set()
+    calls: set[Call] = set()
     for obj in objects:
         own = instance_dict(obj)
         try:
             if _RECORDS in own:
-                found.update(_functional(own[_RECORDS], ids))
+                calls.update(_functional(own[_RECORDS], ids))
             elif own.get("_functional") is None and _is_sequential(obj):
-                found.update(_sequential(own, ids))
+                calls.update(_sequential(own, ids))
         except Exception:  # these are not Keras' own records, or a thread is changing them
             continue
-    return tuple(sorted(found))
+    return tuple(sorted(calls))
 
 
 def takes_directly(consumer: object, producer: object) -> bool:
@@ -59,8 +59,8 @@ def _taken(record: Mapping[str, Any]) -> Iterable[Any]:
 
 def _history(tensor: object) -> tuple[Any, ...] | None:
     """Return the layer and the call that made a tensor, as Keras notes them."""
-    found = instance_dict(tensor).get("_keras_history")
-    return found if isinstance(found, tuple) else None
+    history = instance_dict(tensor).get("_keras_history")
+    return history if isinstance(history, tuple) else None
 
 
 def _functional(by_depth: Any, ids: Mapping[int, int]) -> Iterator[Call]:
@@ -93,9 +93,9 @@ def _met(
     """
     met: dict[int, None] = {}
     for tensor in taken:
-        found = sources.get(tensor, ())
+        layers = sources.get(tensor, ())
         is_junction = len(taken) > 1 and takers[tensor] > 1
-        met |= dict.fromkeys(found[-1:] if is_junction else found)
+        met |= dict.fromkeys(layers[-1:] if is_junction else layers)
     return met
 
 
@@ -115,8 +115,8 @@ def _tensors(record: Mapping[str, Any]) -> tuple[Collection[int], Collection[int
 def _sequential(own: Mapping[str, Any], ids: Mapping[int, int]) -> Iterator[Call]:
     """Yield the calls of a Sequential model, one for each two layers in a row."""
     layers = next((own[name] for name in _IN_A_ROW if name in own), ())
-    found = [ids[id(layer)] for layer in _items(layers) if id(layer) in ids]
-    return (Call(*pair) for pair in pairwise(found) if pair[0] != pair[1])
+    node_ids = [ids[id(layer)] for layer in _items(layers) if id(layer) in ids]
+    return (Call(*pair) for pair in pairwise(node_ids) if pair[0] != pair[1])
 
 
 def _items(of: Any) -> Iterable[Any]:

@@ -87,8 +87,8 @@ def asides_of(objects: Sequence[object]) -> dict[int, Aside]:
     }
     known = [(i, obj) for i, obj in enumerate(objects) if classes[type(obj)]]
     inner = {id(part) for _, obj in known for part in _inner_parts(obj)}
-    found = ((i, aside_of(obj)) for i, obj in known if id(obj) not in inner)
-    return {i: aside for i, aside in found if aside is not None}
+    asides = ((i, aside_of(obj)) for i, obj in known if id(obj) not in inner)
+    return {i: aside for i, aside in asides if aside is not None}
 
 
 def not_saved_of(objects: Sequence[object]) -> Mapping[int, NotSaved]:

@@ -46,9 +46,9 @@ def walked(source: object) -> Walk:
     """Return a walk that has found all objects of a source, without describing them."""
 
     def walk() -> Walk:
-        found = Walk(view_of(source))
-        found.reach()
-        return found
+        walk = Walk(view_of(source))
+        walk.reach()
+        return walk
 
     return steadily(walk)
 

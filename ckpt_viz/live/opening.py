@@ -39,14 +39,14 @@ def open_as_restore(path: object, *, resolves: bool, takes_path_objects: bool = 
         given: Any = os.fspath(path) if is_path_object else path  # type: ignore[call-overload]
         prefix = (tf_restore.variables_of_saved_model(given) if resolves else None) or given
         reader = tf_restore.new_reader(prefix)
-        found = tf_restore.graph_in(reader)
+        serialized = tf_restore.graph_in(reader)
     except Exception as error:
         message = str(getattr(error, "message", None) or error)
         name = type(error).__name__
         if name == "NotFoundError" and resolves:
             message = not_found(str(path), message)
         return Opened(str(path), Failure(Cause.READER, name, message))
-    if found is not None:
+    if serialized is not None:
         return Opened(_text(prefix))
     errors = _errors_in(_text(prefix))
     tensors = {

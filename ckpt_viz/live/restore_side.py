@@ -92,46 +92,46 @@ class TensorFlowSide:
         own = self.walk.children[0][-self.attached_count :]
         return tuple((child.local_name, child.node_id) for child in own)
 
-    def children(self, obj: int) -> Callable[[str], int | None]:
+    def children(self, obj_id: int) -> Callable[[str], int | None]:
         """Return the object's lookup of children, as a restore uses it."""
-        it = self.objects[obj]
-        if isinstance(it, Made):
+        obj = self.objects[obj_id]
+        if isinstance(obj, Made):
             return _no_child
-        asks_only_for_children = tf_private.looks_up_children_only(it)
-        if asks_only_for_children and obj in self.walk.childless:
+        asks_only_for_children = tf_private.looks_up_children_only(obj)
+        if asks_only_for_children and obj_id in self.walk.childless:
             return _no_child
-        refusal = self.walk.refusals.get(obj)
+        refusal = self.walk.refusals.get(obj_id)
         if refusal is not None:
             raise Refusal(failure_of(Cause.CHILDREN, refusal))
-        if asks_only_for_children and tf_private.is_childless(it):
+        if asks_only_for_children and tf_private.is_childless(obj):
             return _no_child
-        children = self._children_ids(obj)
+        children = self._children_ids(obj_id)
         if asks_only_for_children and children:
             return children.get
         listed = {name: self.objects[child] for name, child in children.items()}
-        return lambda name: self._lookup(it, name, listed)
+        return lambda name: self._lookup(obj, name, listed)
 
     def _children_ids(self, obj: int) -> Mapping[str, int]:
         if obj < len(self.walk.children):
             own = self.walk.children[obj]
             if obj == self.root and self.attached_count:
                 own = own[: -self.attached_count]
-            found = {child.local_name: child.node_id for child in own}
+            ids = {child.local_name: child.node_id for child in own}
             if obj == self.root:
-                found.update({name: self.id_of(it) for name, it in self.walk.hidden.items()})
-            return found
+                ids.update({name: self.id_of(hidden) for name, hidden in self.walk.hidden.items()})
+            return ids
         try:
-            found = self.walk.shadows.children(self.objects[obj])
+            children = self.walk.shadows.children(self.objects[obj])
         except Exception as error:  # the object's own code
             raise Refusal(failure_of(Cause.CHILDREN, error)) from error
-        return {name: self.id_of(child) for name, child in found.items()}
+        return {name: self.id_of(child) for name, child in children.items()}
 
     def _lookup(self, obj: Any, name: str, children: Mapping[str, Any]) -> int | None:
         try:
-            found = self.walk.shadows.lookup(obj, name, children)
+            child = self.walk.shadows.lookup(obj, name, children)
         except Exception as error:  # the object's own code
             raise Refusal(failure_of(Cause.CODE, error)) from error
-        return None if found is None else self.id_of(found)
+        return None if child is None else self.id_of(child)
 
     def id_of(self, obj: Any) -> int:
         """Return the id of a Python object; a new object gets the next id."""
@@ -141,26 +141,25 @@ class TensorFlowSide:
             self.objects.append(obj)
         return known
 
-    def bookkeepers(self, obj: int) -> tuple[int, ...]:
+    def bookkeepers(self, obj_id: int) -> tuple[int, ...]:
         """Return the ids of the objects that record whether this one was restored."""
-        it = self.objects[obj]
-        if isinstance(it, Made):
-            return (obj,)
-        return tuple(
-            [obj if one is it else self.id_of(one) for one in tf_restore.bookkeepers_of(it)]
-        )
+        obj = self.objects[obj_id]
+        if isinstance(obj, Made):
+            return (obj_id,)
+        keepers = tf_restore.bookkeepers_of(obj)
+        return tuple([obj_id if keeper is obj else self.id_of(keeper) for keeper in keepers])
 
     # --- values
 
-    def gather(self, obj: int, node: Node) -> Gathered:
+    def gather(self, obj_id: int, node: Node) -> Gathered:
         """Return what the object would read for a node with values."""
-        it = self.objects[obj]
+        obj = self.objects[obj_id]
         try:
-            if not isinstance(it, Made):
-                return self._gather(obj, it, node)
+            if not isinstance(obj, Made):
+                return self._gather(obj_id, obj, node)
             if node.registered_saver:
-                return self._by_saver(tf_restore.another_variable(it.dtype), node.registered_saver)
-            return variable_reads(node, it, it.dtype, it.shape)
+                return self._by_saver(tf_restore.another_variable(obj.dtype), node.registered_saver)
+            return variable_reads(node, obj, obj.dtype, obj.shape)
         except Refusal:
             raise
         except Exception as error:  # the object's own code
@@ -221,68 +220,68 @@ class TensorFlowSide:
             self._kinds[cls] = kind_of_variable(obj)
         return self._kinds[cls]
 
-    def named(self, obj: int) -> Named:
+    def named(self, obj_id: int) -> Named:
         """Return what the object would restore from a name-based checkpoint."""
-        it = self.objects[obj]
-        if isinstance(it, Made):
-            return Named((NamedRead(SAVE_COUNTER, (SAVE_COUNTER,), it.dtype, it.shape),), ())
+        obj = self.objects[obj_id]
+        if isinstance(obj, Made):
+            return Named((NamedRead(SAVE_COUNTER, (SAVE_COUNTER,), obj.dtype, obj.shape),), ())
         try:
-            named, nameless = tf_restore.named_saveables(it)
+            named, nameless = tf_restore.named_saveables(obj)
         except Exception as error:  # the object's own code
             raise Refusal(failure_of(Cause.CODE, error)) from error
-        if not (named and tf_private.is_variable(it)):
+        if not (named and tf_private.is_variable(obj)):
             # Skip objects without a value: their attributes may run code of their own.
-            reads = [NamedRead(one.name, one.tensors, None, None) for one in named]
+            reads = [NamedRead(saveable.name, saveable.tensors, None, None) for saveable in named]
             return Named(tuple(reads), tuple(nameless))
-        refuses = refusal_of_dtype(it)
-        dtype = tf_private.base_dtype_name(it.dtype) if refuses is None else None
+        refuses = refusal_of_dtype(obj)
+        dtype = tf_private.base_dtype_name(obj.dtype) if refuses is None else None
         reads = [
             NamedRead(
-                one.name,
-                one.tensors,
+                saveable.name,
+                saveable.tensors,
                 dtype,
-                tf_private.partial_shape(it.shape if one.shape is None else one.shape),
+                tf_private.partial_shape(obj.shape if saveable.shape is None else saveable.shape),
                 refuses,
             )
-            for one in named
+            for saveable in named
         ]
         return Named(tuple(reads), tuple(nameless))
 
-    def misfit(self, obj: int, stored: Stored, by_name: NamedRead | None = None) -> Failure:
+    def misfit(self, obj_id: int, stored: Stored, by_name: NamedRead | None = None) -> Failure:
         """Return what assigning a value of the wrong shape raises.
 
         `by_name` is the read from a name-based checkpoint: it may be for a part of the object.
         """
-        it = self.objects[obj]
-        shape = it.shape if isinstance(it, Made) else _shape(it)
-        found, expected = tensor_shape(stored.shape), tensor_shape(shape)
-        name = it.name if isinstance(it, Made) else getattr(it, "name", "")
-        if tf_restore.is_dtensor_variable(it):
+        obj = self.objects[obj_id]
+        shape = obj.shape if isinstance(obj, Made) else _shape(obj)
+        stored_shape, expected = tensor_shape(stored.shape), tensor_shape(shape)
+        name = obj.name if isinstance(obj, Made) else getattr(obj, "name", "")
+        if tf_restore.is_dtensor_variable(obj):
             message = (
                 "Trying to assign to variable with tensor with wrong shape. Expected "
-                f"{_brackets(it.shape)} got {_brackets(stored.shape)}"
+                f"{_brackets(obj.shape)} got {_brackets(stored.shape)}"
             )
             return wrong_shape("InvalidArgumentError", message, stored.shape, shape)
-        refused = None if isinstance(it, Made) else refusal_of_dtype(it)
+        refused = None if isinstance(obj, Made) else refusal_of_dtype(obj)
         if refused is not None:
             inconvertible = refused(stored)
             if inconvertible is not None:
                 return inconvertible
             message = (
                 f"Cannot assign value to variable ' {name}': Shape mismatch.The variable shape "
-                f"{expected}, and the assigned value shape {found} are incompatible."
+                f"{expected}, and the assigned value shape {stored_shape} are incompatible."
             )
-        elif isinstance(it, Made) or tf_private.is_variable(it):
-            if not isinstance(it, Made) and hasattr(it, "_value"):  # Keras 3 names it differently
-                name = getattr(it._value, "name", name)
+        elif isinstance(obj, Made) or tf_private.is_variable(obj):
+            if not isinstance(obj, Made) and hasattr(obj, "_value"):  # Keras 3 names it differently
+                name = getattr(obj._value, "name", name)
             if by_name is not None:
                 name, shape = by_name.name, by_name.shape
             message = (
-                f"Received incompatible tensor with shape {found} when attempting to restore "
-                f"variable with shape {tensor_shape(shape)} and name {name}."
+                f"Received incompatible tensor with shape {stored_shape} when attempting to "
+                f"restore variable with shape {tensor_shape(shape)} and name {name}."
             )
         else:
-            message = f"Expected shape {expected} for value, got {found}"
+            message = f"Expected shape {expected} for value, got {stored_shape}"
             return wrong_shape("InvalidArgumentError", message, stored.shape, shape)
         return wrong_shape("ValueError", message, stored.shape, shape)
 

@@ -111,18 +111,18 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Res
 
 def _refuse_false_root(root: Any) -> None:
     """Raise if `Checkpoint(root=root)` ignores the root: it tests `if root` (checkpoint.py)."""
-    found = f"found a {type(root).__name__}"
+    fault = f"found a {type(root).__name__}"
     advice = "check tf.train.Checkpoint(name=it), where it is saved under a name"
     try:
         is_true = bool(root)
     except Exception as error:  # the object's own code, or a variable of several elements
         raise SourceError(
-            f"{found} of which bool() raises {type(error).__name__}; tf.train.Checkpoint(root=it) "
+            f"{fault} of which bool() raises {type(error).__name__}; tf.train.Checkpoint(root=it) "
             f"asks for that: {advice}"
         ) from error
     if not is_true:
         raise SourceError(
-            f"{found} that is false: it is empty, or zero, and tf.train.Checkpoint(root=it) leaves "
+            f"{fault} that is false: it is empty, or zero, and tf.train.Checkpoint(root=it) leaves "
             f"it out, so that nothing would be restored: {advice}"
         )
 
@@ -138,16 +138,16 @@ def _valued(
     valued: list[int] = []
     failure: Failure | None = None
     last = len(walk.objects) - 1
-    for obj in range(len(walk.children) if skips_slots else len(walk.objects)):
-        it = walk.objects[obj]
-        if obj in walk.momentary and obj != last:
+    for obj_id in range(len(walk.children) if skips_slots else len(walk.objects)):
+        obj = walk.objects[obj_id]
+        if obj_id in walk.momentary and obj_id != last:
             continue
-        is_empty = obj < len(walk.children) and not walk.children[obj]
-        if is_empty and tf_private.is_data_structure(it):
+        is_empty = obj_id < len(walk.children) and not walk.children[obj_id]
+        if is_empty and tf_private.is_data_structure(obj):
             continue
         try:
-            if side.has_value(it):
-                valued.append(obj)
+            if side.has_value(obj):
+                valued.append(obj_id)
         except Exception as error:  # the object's own code
             failure = failure or Failure(Cause.CODE, type(error).__name__, str(error))
     return tuple(valued), failure

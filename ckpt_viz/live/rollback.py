@@ -21,10 +21,10 @@ from ckpt_viz.live import tensorflow_state as tf_state
 from ckpt_viz.live.holding import (
     HeldState,
     bytes_below,
+    error_words,
     has_value,
     is_held_by,
     put,
-    said,
     state_of,
 )
 from ckpt_viz.live.shadows import instance_dict, trackable_attributes
@@ -78,7 +78,7 @@ def hold(objects: Sequence[tuple[Callable[[], str], Any]], budget: Budget) -> li
             if state is not None:
                 budget.add(sum(tf_state.nbytes_of(part.value) for part in state.parts))
                 held.append(_held(leaf, state, name))
-    return held + [_held_by_saver(saver, one, budget) for saver, one in by_saver.items()]
+    return held + [_held_by_saver(saver, members, budget) for saver, members in by_saver.items()]
 
 
 def _copied(copy: Callable[[], Any], name: Callable[[], str]) -> Any:
@@ -86,7 +86,8 @@ def _copied(copy: Callable[[], Any], name: Callable[[], str]) -> Any:
         return copy()
     except Exception as error:  # the object's own code
         raise SourceError(
-            f"{name()}: its value cannot be copied, so it could not be put back: {said(error)}; "
+            f"{name()}: its value cannot be copied, so it could not be put back: "
+            f"{error_words(error)}; "
             "nothing was changed"
         ) from error
 
@@ -126,16 +127,16 @@ def _held_by_saver(
 
 def records_of(objects: Iterable[Any]) -> Callable[[], None]:
     """Return what puts TensorFlow's records of restores back to what they are now."""
-    holders = {id(one): one for obj in objects for one in _holders_of(obj)}
+    holders = {id(holder): holder for obj in objects for holder in _holders_of(obj)}
     kept = [
-        partial(_put_record, one, name, _kept(_record(one, name)))
-        for one in holders.values()
+        partial(_put_record, holder, name, _kept(_record(holder, name)))
+        for holder in holders.values()
         for name in _RECORDS
     ]
 
     def put_back() -> None:
-        for one in kept:
-            one()
+        for put_record in kept:
+            put_record()
 
     return put_back
 
@@ -157,10 +158,10 @@ def _record(holder: Any, name: str) -> Any:
 def _kept(value: Any) -> Callable[[], Any]:
     """Return what gives back a value with its content of now: the same dicts, lists and sets."""
     if type(value) is dict:
-        inner = {key: _kept(one) for key, one in value.items()}
+        inner = {key: _kept(item) for key, item in value.items()}
 
         def back() -> Any:
-            content = {key: one() for key, one in inner.items()}
+            content = {key: give() for key, give in inner.items()}
             value.clear()
             value.update(content)
             return value
@@ -209,7 +210,7 @@ def all_or_nothing(
                 finally:
                     interrupts.hold()
             except BaseException as error:
-                done = put_each([*(one.put_back for one in held), put_records])
+                done = put_each([*(value.put_back for value in held), put_records])
                 half = _half_changed(title, held, done.failures)
                 if half is not None:
                     half.__cause__ = error
@@ -225,12 +226,12 @@ def _half_changed(
     changed: dict[str, str] = {}
     for number, error in failures.items():
         if number == len(held):
-            changed["TensorFlow's records of waiting values"] = said(error)
+            changed["TensorFlow's records of waiting values"] = error_words(error)
         elif not _is_in_place(held[number]):
-            changed.update(dict.fromkeys(held[number].names(), said(error)))
+            changed.update(dict.fromkeys(held[number].names(), error_words(error)))
     if not changed:
         return None
-    old = dict.fromkeys(name for one in held for name in one.names() if name not in changed)
+    old = dict.fromkeys(name for value in held for name in value.names() if name not in changed)
     which = listed([f"{name} ({why})" for name, why in changed.items()], most=_MOST_NAMED)
     return HalfChangedError(
         f"{title}: the change failed, and not every old value could be put back. Changed: {which}; "
@@ -263,10 +264,10 @@ def put_each(puts: Sequence[Callable[[], None]]) -> RaisedErrors:
     """
     failures: dict[int, BaseException] = {}
     interrupt: BaseException | None = None
-    for number, one in enumerate(puts):
-        error = _raised_by(one)
+    for number, call in enumerate(puts):
+        error = _raised_by(call)
         if error is not None and not isinstance(error, Exception):
-            interrupt, error = error, _raised_by(one)
+            interrupt, error = error, _raised_by(call)
         if error is not None:
             failures[number] = error
     return RaisedErrors(failures, interrupt)

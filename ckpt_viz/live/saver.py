@@ -46,7 +46,7 @@ def read_saver(saver: Any) -> tuple[tuple[Node, ...], tuple[object | None, ...]]
     """
     saved = _saved(saver)
     collections = _collections(saved)
-    nodes = scope_nodes(_named(name, one, collections) for name, one in saved.items())
+    nodes = scope_nodes(_named(name, entry, collections) for name, entry in saved.items())
     return nodes, tuple(_object(node, saved) for node in nodes)
 
 
@@ -63,7 +63,7 @@ def assignments(saver: Any) -> dict[str, Assignment]:
         start = _graph_of(saver).as_graph_element(tf_private.restore_operation_name(saver))
     except (KeyError, ValueError):
         return {}
-    found = {}
+    by_name = {}
     for operation in _operations(start, _ASSIGN_OPS):
         source, reshapes = operation.inputs[1], False
         while source.op.type in (*_COPIES, _RESHAPE):
@@ -72,8 +72,8 @@ def assignments(saver: Any) -> dict[str, Assignment]:
         names = tf_private.constant_value(source.op.inputs[1]) if _is_read(source) else None
         if names is not None:
             refuses = operation.type == "Assign" and operation.get_attr("validate_shape")
-            found[names[source.value_index].decode()] = Assignment(reshapes, refuses)
-    return found
+            by_name[names[source.value_index].decode()] = Assignment(reshapes, refuses)
+    return by_name
 
 
 def _is_read(tensor: Any) -> bool:
@@ -230,8 +230,8 @@ def _collections(saved: Mapping[str, _Saved]) -> dict[int, set[str]]:
     """Return, by the id of each variable, the graph's collections that contain it."""
     graphs = {
         id(variable.graph): variable.graph
-        for one in saved.values()
-        for variable in one.variables
+        for entry in saved.values()
+        for variable in entry.variables
         if _operation_name(variable) is not None
     }
     collections: dict[int, set[str]] = {}

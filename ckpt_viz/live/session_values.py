@@ -19,7 +19,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.interrupts import Interrupts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_session as tf_session
-from ckpt_viz.live.holding import HeldState, put, python_state, said
+from ckpt_viz.live.holding import HeldState, error_words, put, python_state
 from ckpt_viz.live.live_source import view_of
 from ckpt_viz.live.rollback import put_each
 from ckpt_viz.live.saver import taken_variables
@@ -162,14 +162,15 @@ class SessionValues:
             return {}, done.interrupt
         # A run has many values, and does not tell how far it came.
         groups = tf_session.groups(taken.leaves)
-        failures = put_each([partial(assign, one) for one in groups]).failures
+        failures = put_each([partial(assign, group) for group in groups]).failures
         refused = {leaf.name: e for number, e in failures.items() for leaf, _ in groups[number]}
         return refused, done.interrupt
 
     def _restored(self, taken: TakenInSession, refused: Mapping[str, BaseException]) -> Restored:
         why = "it did not take its value"
-        left = [*taken.left, *(Left(name, f"{why}: {said(e)}") for name, e in refused.items())]
-        known = {leaf.name for leaf, _ in taken.leaves} | {one.name for one in left}
+        left = list(taken.left)
+        left += [Left(name, f"{why}: {error_words(error)}") for name, error in refused.items()]
+        known = {leaf.name for leaf, _ in taken.leaves} | {value.name for value in left}
         later = [name for name in self._names_now() if name not in known]
         left += [Left(name, _LATER) for name in later]
         return Restored(len(taken.leaves) + len(taken.python) - len(refused), tuple(left))
@@ -190,13 +191,13 @@ class SessionValues:
                     leaves[id(variable)] = tf_session.leaf_of_variable(variable)
                 continue
             try:
-                found = tf_session.leaves_of_object(name, item, self._graph)
+                object_leaves = tf_session.leaves_of_object(name, item, self._graph)
             except FinalizedError:
                 left.append(Left(name, _FINALIZED))
             except Exception as error:  # the object's own code
-                left.append(Left(name, f"it cannot be saved: {said(error)}"))
+                left.append(Left(name, f"it cannot be saved: {error_words(error)}"))
             else:
-                leaves |= {id(leaf): leaf for leaf in found}
+                leaves |= {id(leaf): leaf for leaf in object_leaves}
         return list(leaves.values()), left
 
     def _refuse_others(self, variable: Any) -> None:

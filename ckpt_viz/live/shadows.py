@@ -40,10 +40,10 @@ def instance_dict(obj: object) -> dict[str, Any]:
     property and no `__getattr__`. It is not a copy: other threads may change it any time.
     """
     try:
-        found = object.__getattribute__(obj, "__dict__")
+        own = object.__getattribute__(obj, "__dict__")
     except (AttributeError, TypeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return own if isinstance(own, dict) else {}
 
 
 def trackable_attributes(obj: object) -> dict[str, Any]:
@@ -123,16 +123,16 @@ class Shadows:
             for name, child in tuple(listed.items())
         }
 
-    def _original(self, found: Any) -> Any:
+    def _original(self, result: Any) -> Any:
         """Return the result of a shadow's code, with the objects in place of their shadows.
 
         Plain containers are copied, because TensorFlow's wrappers of them would replace items.
         """
-        if type(found) in (dict, OrderedDict):
-            return type(found)((key, self._original(item)) for key, item in found.items())
-        if type(found) in (list, tuple):
-            return type(found)(map(self._original, found))
-        return self._originals[id(found)][1] if id(found) in self._originals else found
+        if type(result) in (dict, OrderedDict):
+            return type(result)((key, self._original(item)) for key, item in result.items())
+        if type(result) in (list, tuple):
+            return type(result)(map(self._original, result))
+        return self._originals[id(result)][1] if id(result) in self._originals else result
 
     # --- shadows
 
@@ -149,13 +149,13 @@ class Shadows:
         made = []
         stack = [obj]
         while stack:
-            one = stack.pop()
-            if id(one) in self._shadows:
+            current = stack.pop()
+            if id(current) in self._shadows:
                 continue
-            shadow = self._make(one)
-            self._shadows[id(one)] = (one, shadow)
-            if shadow is not one:
-                self._originals[id(shadow)] = (shadow, one)
+            shadow = self._make(current)
+            self._shadows[id(current)] = (current, shadow)
+            if shadow is not current:
+                self._originals[id(shadow)] = (shadow, current)
                 made.append(shadow)
                 stack += [value for _, value in _asked_by(shadow)]
         for shadow in made:

@@ -89,8 +89,8 @@ def _steps(
         else:
             yield Step(Action.VALUELESS, node, obj)
         taken.add(obj)
-    for obj, it in enumerate(target.side.objects):
-        for name, positions in tf_restore.deferred_dependencies(it).items():
+    for obj, instance in enumerate(target.side.objects):
+        for name, positions in tf_restore.deferred_dependencies(instance).items():
             for position in positions:
                 if position.checkpoint is coordinator:
                     yield Step(Action.DEFER, position.proto_id, obj, None, name)

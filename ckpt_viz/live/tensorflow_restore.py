@@ -51,7 +51,7 @@ def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
         for saveable in valid
         for spec in saveable.specs
     ]
-    targets = tuple((_text(one.name), one.op) for one in valid if one.op is not None)
+    targets = tuple((_text(target.name), target.op) for target in valid if target.op is not None)
     return Saveables(min(named, default=""), tuple(specs), unused, targets)
 
 
@@ -275,8 +275,8 @@ def is_asynchronous(checkpoint: Any, options: Any) -> bool:
     if not private("eager.context", "executing_eagerly")():
         return False
     return any(
-        getattr(one, "experimental_enable_async_checkpoint", False)
-        for one in (options, getattr(checkpoint, "_checkpoint_options", None))
+        getattr(holder, "experimental_enable_async_checkpoint", False)
+        for holder in (options, getattr(checkpoint, "_checkpoint_options", None))
     )
 
 
@@ -339,10 +339,10 @@ def new_reader(path: Any) -> Any:
 def graph_in(reader: Any) -> bytes | None:
     """Return the object graph in a checkpoint; None for a name-based one, which has no graph."""
     try:
-        found: bytes = reader.get_tensor(private("trackable.base", "OBJECT_GRAPH_PROTO_KEY"))
+        serialized: bytes = reader.get_tensor(private("trackable.base", "OBJECT_GRAPH_PROTO_KEY"))
     except private("framework.errors_impl", "NotFoundError"):
         return None
-    return found
+    return serialized
 
 
 def tensors_in(reader: Any) -> dict[str, tuple[str, tuple[int, ...]]]:

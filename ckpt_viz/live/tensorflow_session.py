@@ -72,7 +72,7 @@ def components(item: Any) -> list[Any]:
     if isinstance(parts, (list, tuple)):
         return [inner for part in parts for inner in components(part)]
     if is_distributed(item):
-        return [inner for one in item.values for inner in components(one)]
+        return [inner for part in item.values for inner in components(part)]
     value = getattr(item, "_value", None)  # of Keras 3
     return components(value) if is_tf_variable(value) else [item]
 
@@ -133,8 +133,8 @@ def leaves_of_object(name: str, obj: Any, graph: Any) -> list[Leaf]:
             ]
         return leaves
 
-    found: list[Leaf] = _added(graph, obj, make)
-    return found
+    leaves: list[Leaf] = _added(graph, obj, make)
+    return leaves
 
 
 def _saveables(name: str, obj: Any) -> list[Any]:
@@ -180,13 +180,13 @@ def read_all(session: Any, leaves: Sequence[Leaf]) -> list[Any]:
 
 def uninitialized(session: Any, leaves: Sequence[Leaf]) -> list[str]:
     """Return the names of leaves that have no value in a session."""
-    found = []
+    names = []
     for leaf in leaves:
         try:
             session.run(leaf.read.op)
         except private("framework.errors_impl", "FailedPreconditionError"):
-            found.append(leaf.name)
-    return found
+            names.append(leaf.name)
+    return names
 
 
 def uninitialized_error() -> Any:
@@ -216,7 +216,7 @@ def _rounds(values: Sequence[tuple[Leaf, Any]]) -> Iterator[tuple[dict[Any, Any]
     rounds: list[tuple[dict[int, tuple[Any, Any]], list[Any]]] = []
     for group in groups(values):
         feeds = {id(leaf.feed): (leaf.feed, value) for leaf, value in group}
-        place = next((one for one in rounds if not one[0].keys() & feeds.keys()), None)
+        place = next((earlier for earlier in rounds if not earlier[0].keys() & feeds.keys()), None)
         if place is None:
             place = ({}, [])
             rounds.append(place)

@@ -84,8 +84,8 @@ def shape_now(variable: Any) -> tuple[int, ...] | None:
         shape = _operations().variable_shape(variable.handle, private("framework.dtypes", "int64"))
     except private("framework.errors_impl", "FailedPreconditionError"):
         return None
-    found = tuple(shape.numpy().tolist())
-    return found if 0 not in found or _is_initialized(variable) else None
+    sizes = tuple(shape.numpy().tolist())
+    return sizes if 0 not in sizes or _is_initialized(variable) else None
 
 
 def _is_initialized(variable: Any) -> bool:
@@ -139,8 +139,8 @@ def _tensors_of(obj: Any) -> Iterator[tuple[str, str, Any, Any]]:
                 yield _text(spec.name), _text(spec.slice_spec), spec.dtype, spec.tensor
         return
     prefix = legacy_attribute_name(obj) or ""
-    for name, found in obj._serialize_to_tensors().items():
-        for slice_spec, tensor in (found if isinstance(found, dict) else {"": found}).items():
+    for name, tensors in obj._serialize_to_tensors().items():
+        for slice_spec, tensor in (tensors if isinstance(tensors, dict) else {"": tensors}).items():
             value = tensor.tensor if hasattr(tensor, "slice_spec") else tensor
             value = value() if callable(value) else value
             if value is not None and not hasattr(value, "numpy"):  # a variable of a user's class
@@ -183,8 +183,8 @@ _NAMED = "o/.ATTRIBUTES/"
 
 
 def _text(name: Any) -> str:
-    found = name.decode() if isinstance(name, bytes) else str(name)
-    return found.removeprefix(_NAMED)
+    text = name.decode() if isinstance(name, bytes) else str(name)
+    return text.removeprefix(_NAMED)
 
 
 # --- savers that write files of their own

@@ -72,12 +72,13 @@ def find_not_saved(
     others for their children. Each value is reported once, by the first attribute that holds it.
     """
     known = Known(objects)
-    found: dict[int, list[NotSaved]] = {}
-    for one in unsaved_in(objects, known, shadows, is_layer=is_layer, is_state=is_state):
-        lost = is_lost(objects[one.owner], one.attribute, one.missed, known.ids, shadows)
-        note = NotSaved(one.attribute, type(one.value).__name__, len(one.missed), lost)
-        found.setdefault(one.owner, []).append(note)
-    return {owner: tuple(notes) for owner, notes in found.items()}
+    by_owner: dict[int, list[NotSaved]] = {}
+    unsaved = unsaved_in(objects, known, shadows, is_layer=is_layer, is_state=is_state)
+    for owner, attribute, value, missed in unsaved:
+        lost = is_lost(objects[owner], attribute, missed, known.ids, shadows)
+        note = NotSaved(attribute, type(value).__name__, len(missed), lost)
+        by_owner.setdefault(owner, []).append(note)
+    return {owner: tuple(notes) for owner, notes in by_owner.items()}
 
 
 class Known:
@@ -142,16 +143,16 @@ def unsaved_in(
                 m for m in _trackables_in(value, followed, is_state) if not known.has(m.trackable)
             ]
             unsaved = [
-                one
-                for one in missed
-                if is_layer(one.trackable)
-                or any(True for _ in unknown_values(one.trackable, known.ids, shadows))
+                candidate
+                for candidate in missed
+                if is_layer(candidate.trackable)
+                or any(True for _ in unknown_values(candidate.trackable, known.ids, shadows))
             ]
             if unsaved and not _saves_by_own_code(obj):
                 yield Unsaved(owner, name, value, unsaved)
             # Their search has led to nothing and would again.
             if missed:
-                known.add([one.trackable for one in missed])
+                known.add([candidate.trackable for candidate in missed])
 
 
 def _has_known_items(container: Any, known: Container[int], followed: Container[int]) -> bool:
@@ -211,12 +212,12 @@ def leaves_of(obj: object) -> list[object]:
     """Return the variables in which a variable holds its values; any other object alone."""
     leaves, seen, stack = [], {id(obj)}, [obj]
     while stack:
-        one = stack.pop()
-        parts = [part for part in _parts(one) if id(part) not in seen]
+        current = stack.pop()
+        parts = [part for part in _parts(current) if id(part) not in seen]
         seen.update(map(id, parts))
         stack += reversed(parts)
-        if not _parts(one):
-            leaves.append(one)
+        if not _parts(current):
+            leaves.append(current)
     return leaves
 
 
@@ -236,11 +237,11 @@ def _saves_by_own_code(obj: Any) -> bool:
 
 def _on_class(cls: type) -> dict[str, Any]:
     """Return the trackables on the program's own classes among the bases of a class."""
-    found: dict[str, Any] = {}
+    held: dict[str, Any] = {}
     for base in _own_bases(cls):
-        found.update(vars(base))
+        held.update(vars(base))
     return {
-        name: value for name, value in found.items() if hasattr(type(value), "_trackable_children")
+        name: value for name, value in held.items() if hasattr(type(value), "_trackable_children")
     }
 
 
@@ -248,7 +249,7 @@ def _on_class(cls: type) -> dict[str, Any]:
 def _own_bases(cls: type) -> tuple[type, ...]:
     """Return the program's own classes among the bases of a class, from the last one on."""
     bases = reversed(cls.__mro__)
-    return tuple(one for one in bases if str(one.__module__).partition(".")[0] not in _LIBRARIES)
+    return tuple(base for base in bases if str(base.__module__).partition(".")[0] not in _LIBRARIES)
 
 
 def attributes_of(
@@ -314,14 +315,15 @@ def _trackables_in(
         if id(item) in followed:
             followed.discard(id(item))
             held = items_of(item) or ()
-            stack.extend((one, holder) for one in held if not _is_node(one, followed))
+            stack.extend((child, holder) for child in held if not _is_node(child, followed))
         elif tf_private.is_trackable(item):
             yield Missed(item, holder)
         elif (items := items_of(item)) is not None:
-            stack.extend((one, holder) for one in items)
+            stack.extend((child, holder) for child in items)
         elif not isinstance(item, _NO_HOLDERS) and (holder is None or is_state(item)):
             own = tuple(instance_dict(item).values())
-            stack.extend((one, item) for one in islice(chain(own, _slots(item)), _MAX_LOOKED_AT))
+            values = islice(chain(own, _slots(item)), _MAX_LOOKED_AT)
+            stack.extend((child, item) for child in values)
 
 
 def _is_node(item: Any, followed: set[int]) -> bool:

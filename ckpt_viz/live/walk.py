@@ -118,27 +118,27 @@ class Walk:
 
     def _hang_unsaved(self, start: int, known: Known) -> None:
         """Hang what the attributes of the objects from `start` on hold without a node."""
-        found = unsaved_in(
+        all_unsaved = unsaved_in(
             self.objects[start:],
             known,
             self.shadows,
             is_layer=_is_layer,
             passes_over=facts.is_of_no_interest,
         )
-        for one in found:
-            owner = start + one.owner
+        for unsaved in all_unsaved:
+            owner = start + unsaved.owner
             lost = loses_a_weight(
-                self.objects[owner], one.attribute, one.missed, known.ids, self.shadows
+                self.objects[owner], unsaved.attribute, unsaved.missed, known.ids, self.shadows
             )
-            self._hang(owner, _named(one), lambda _, lost=lost: lost)  # type: ignore[misc]
+            self._hang(owner, _named(unsaved), lambda _, lost=lost: lost)  # type: ignore[misc]
 
     def _hang_listed(self, known: Known) -> None:
         """Hang the variables that Keras layers list."""
         for owner, obj in enumerate(tuple(self.objects)):
             if facts.has_listed_variables(obj):
                 listed = facts.state_variables_of(obj)
-                missed = [one for one in listed if not known.has(one)]
-                new = [(_path(one), one) for one in missed if tf_private.is_variable(one)]
+                missed = [variable for variable in listed if not known.has(variable)]
+                new = [(_path(v), v) for v in missed if tf_private.is_variable(v)]
                 self._hang(owner, new, lambda variable: bool(getattr(variable, "trainable", False)))
 
     def _hang(
@@ -178,7 +178,7 @@ class Walk:
         try:
             attributes = () if saver else _attributes(obj, self.object_keys[node_id])
         except Exception as error:  # a variable may be of a user's class
-            self.errors.setdefault(node_id, _said(error))
+            self.errors.setdefault(node_id, _error_words(error))
             attributes = ()
         role = Role.VARIABLE if is_variable(attributes) else self._role(obj)
         return Node(
@@ -213,7 +213,7 @@ class Walk:
         try:
             children = list(self.shadows.children(obj).items())
         except Exception as error:  # the object's own code runs here and may raise anything
-            self.errors[node_id], self.refusals[node_id] = _said(error), error
+            self.errors[node_id], self.refusals[node_id] = _error_words(error), error
             return ()
         if node_id == ROOT:
             attached = self.view.attached_dependencies or ()
@@ -273,7 +273,7 @@ class Walk:
                 for variable_id in range(first, non_slots):
                     self._declared_slot(optimizer_id, slot_name, variable_id)
         except Exception as error:  # as in _follow
-            self.errors[optimizer_id] = _said(error)
+            self.errors[optimizer_id] = _error_words(error)
             self.slot_refusal = self.slot_refusal or error
 
     def _declared_slot(self, optimizer_id: int, slot_name: str, variable_id: int) -> None:
@@ -301,13 +301,13 @@ class Walk:
 
     def save_counters(self) -> list[Any]:
         """Return the counters of saves, which a restore sets."""
-        found = (
+        counters = (
             self.objects[child.node_id]
             for children in self.children
             for child in children
             if child.local_name == SAVE_COUNTER
         )
-        return [one for one in found if tf_private.is_variable(one)]
+        return [counter for counter in counters if tf_private.is_variable(counter)]
 
     def object_as_held(self, parent: int, child: Child) -> Any:
         """Return a list of the walk in the form that its parent holds.
@@ -379,10 +379,10 @@ def _named(unsaved: Unsaved) -> list[tuple[str, Any]]:
     >>> _named(Unsaved(0, "blocks", None, [Missed("b"), Missed("a")]))
     [('blocks[0]', 'a'), ('blocks[1]', 'b')]
     """
-    found = [one.trackable for one in reversed(unsaved.missed)]
-    if len(found) == 1 and found[0] is unsaved.value:
-        return [(unsaved.attribute, found[0])]
-    return [(f"{unsaved.attribute}[{place}]", one) for place, one in enumerate(found)]
+    trackables = [missed.trackable for missed in reversed(unsaved.missed)]
+    if len(trackables) == 1 and trackables[0] is unsaved.value:
+        return [(unsaved.attribute, trackables[0])]
+    return [(f"{unsaved.attribute}[{place}]", part) for place, part in enumerate(trackables)]
 
 
 def _path(variable: Any) -> str:
@@ -411,5 +411,5 @@ _KERAS = ("keras", "tf_keras")
 _OPTIMIZERS = ("BaseOptimizer", "Optimizer", "OptimizerV2", "_BaseOptimizer")
 
 
-def _said(error: Exception) -> str:
+def _error_words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
