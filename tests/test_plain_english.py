@@ -125,7 +125,6 @@ _ROOMS_WITH_PRONOUNS = {
     "correspondence",
     "graph_diff",
     "mapping",
-    "matching",
     "object_graph",
     "restore_check",
     "restore_fix",

@@ -83,7 +83,7 @@ def _not_restored(name: str, reading: Reading, cause: Cause, actual: str, expect
         "the process that is restoring it."
     )
     text = not_found(reading.path, message)
-    return Failure(cause, "NotFoundError", text, found=actual, expected=expected)
+    return Failure(cause, "NotFoundError", text, actual=actual, expected=expected)
 
 
 def pipelines(state: bytes) -> frozenset[Pipeline]:

@@ -25,14 +25,14 @@ def _indivisible(dtype: str) -> Failure | None:
     if dtype not in ("string", "bool"):
         return None
     message = f"`x` and `y` must have the same dtype, got tf.{dtype} != tf.int32."
-    return Failure(Cause.DTYPE, "TypeError", message, found=dtype, expected="a number")
+    return Failure(Cause.DTYPE, "TypeError", message, actual=dtype, expected="a number")
 
 
 def _inconvertible(dtype: str, wanted: str) -> Failure | None:
     if dtype == wanted:
         return None
     message = f"Tensor conversion requested dtype {wanted} for Tensor with dtype {dtype}"
-    return Failure(Cause.DTYPE, "ValueError", message, found=dtype, expected=wanted)
+    return Failure(Cause.DTYPE, "ValueError", message, actual=dtype, expected=wanted)
 
 
 def refuse_another_scope(optimizer: Any, variable: Any) -> None:

@@ -369,7 +369,7 @@ class TensorFlowSide:
                     "ValueError",
                     f"initial_value: Tensor conversion requested dtype {dtype} for Tensor with "
                     f"dtype {stored.dtype}",
-                    found=stored.dtype or "",
+                    actual=stored.dtype or "",
                     expected=dtype,
                 )
             )

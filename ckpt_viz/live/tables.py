@@ -74,7 +74,7 @@ def _refused(table: HashTable, keys: tuple[int, ...], values: tuple[int, ...]) -
             ABORT,
             f"Check failed: NDIMS == dims() ({_BUCKETS_RANK} vs. {len(keys)}) Asking for tensor of "
             f"{_BUCKETS_RANK} dimensions from a tensor of {len(keys)} dimensions",
-            found=shape_words(keys),
+            actual=shape_words(keys),
         )
     return None
 

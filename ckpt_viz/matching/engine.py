@@ -201,13 +201,13 @@ class _Restore:
                 steps.append(Step(Action.KEEP, child, None, node, local_name))
                 continue
             try:
-                found = lookup(local_name)
+                target = lookup(local_name)
             except Refusal as refusal:
                 self._fail(refusal.failure, node, obj)
                 continue
-            if found is not None:
-                bound[child] = found
-                steps.append(Step(Action.BIND, child, found, node, local_name))
+            if target is not None:
+                bound[child] = target
+                steps.append(Step(Action.BIND, child, target, node, local_name))
                 queue.append(child)
             elif self._has_value[child]:
                 steps.append(Step(Action.DEFER, child, obj, node, local_name))
@@ -285,17 +285,17 @@ class _Restore:
                 self._step(Action.RESTORE, node, obj, names=(read.key,))
         gathered = [pending.tensors[name] for name in sorted(pending.tensors)]
         bad = self._check_names(gathered)
-        bad |= self._check_reads([one for one in gathered if one[0] not in bad])
-        for node, obj, one in gathered:
+        bad |= self._check_reads([entry for entry in gathered if entry[0] not in bad])
+        for node, obj, request in gathered:
             if node not in bad:
-                self._assign(node, obj, one)
+                self._assign(node, obj, request)
         for node, obj in pending.registered:
             self._step(Action.RESTORE, node, obj)
 
     def _check_names(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:
         """Report targets that have two names; return the nodes of the second names."""
         targets = [
-            (name, target, node, obj) for node, obj, one in gathered for name, target in one.targets
+            (*named, node, obj) for node, obj, request in gathered for named in request.targets
         ]
         first: dict[int, str] = {}
         bad: set[int] = set()
@@ -309,24 +309,24 @@ class _Restore:
     def _check_reads(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:
         """Report what reading all tensors in one call would raise; return the affected nodes."""
         missing: list[tuple[str, int, int]] = []
-        found: list[tuple[int, int, Read, Stored]] = []
-        for node, obj, one in gathered:
-            for read in one.reads:
+        readable: list[tuple[int, int, Read, Stored]] = []
+        for node, obj, request in gathered:
+            for read in request.reads:
                 stored = self.saved.stored(read.key)
                 if stored is None:
                     missing.append((read.key, node, obj))
                 else:
-                    found.append((node, obj, read, stored))
+                    readable.append((node, obj, read, stored))
         in_session = self.rules.builds_graph
         bad: set[int] = set()
         for key, node, obj in sorted(missing):
             self._fail(_in_session(self.saved.missing(key), in_session), node, obj)
             bad.add(node)
-        for node, obj, read, stored in found:
+        for node, obj, read, stored in readable:
             if read.dtype is not None and read.dtype != stored.dtype:
                 self._fail(_in_session(wrong_dtype(read, stored), in_session), node, obj)
                 bad.add(node)
-        for node, obj, read, stored in sorted(found, key=lambda one: one[2].key):
+        for node, obj, read, stored in sorted(readable, key=lambda entry: entry[2].key):
             if read.full_shape is not None and read.full_shape != stored.shape:
                 self._fail(_in_session(wrong_slice(read, stored), in_session), node, obj)
                 bad.add(node)

@@ -109,10 +109,10 @@ class GraphSide:
             return SlotAnswer(
                 SlotKind.EXISTING, existing[0] if self.creates_slots else existing.pop(0)
             )
-        found = self._node(optimizer)
-        if self.creates_slots and found.attributes:  # a variable, but an optimizer was saved
+        live = self._node(optimizer)
+        if self.creates_slots and live.attributes:  # a variable, but an optimizer was saved
             return SlotAnswer(SlotKind.NO_HOOK)
-        makes_them = self.creates_slots and bool(found.slot_variables)
+        makes_them = self.creates_slots and bool(live.slot_variables)
         if not makes_them or not is_variable(node.attributes) or node.children:
             return SlotAnswer(SlotKind.WAITS)
         if stored is None:
@@ -141,9 +141,9 @@ def _reads(node: Node, live: Node) -> Iterator[Read]:
     saved = {attribute.checkpoint_key: attribute for attribute in node.attributes}
     for wanted in live.attributes:
         key = _key_of(wanted.name, node.attributes[0].checkpoint_key)
-        found = saved.get(key)
+        attribute = saved.get(key)
         # The object's own code decides how it stores an iterator or a table, and what it accepts.
-        if found is None or wanted.name == VARIABLE_VALUE or not _is_stored(found):
+        if attribute is None or wanted.name == VARIABLE_VALUE or not _is_stored(attribute):
             yield Read(key, wanted.dtype, wanted.shape)
 
 

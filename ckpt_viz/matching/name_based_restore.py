@@ -86,11 +86,11 @@ def match_names(
             continue
         unused = list(named.nameless)
         for read in named.reads:
-            found = [one for one in map(stored, read.keys) if one is not None]
-            if len(found) < len(read.keys):
+            tensors = [tensor for tensor in map(stored, read.keys) if tensor is not None]
+            if len(tensors) < len(read.keys):
                 unused.append(read.name)
                 continue
-            failure = _failure(read, found, live, obj, path)
+            failure = _failure(read, tensors, live, obj, path)
             if failure is not None:
                 trace.steps.append(
                     Step(Action.FAIL, None, obj, None, read.name, read.keys, failure)
@@ -105,29 +105,29 @@ def match_names(
 
 
 def _failure(
-    read: NamedRead, found: Sequence[Stored], live: NamedSide, obj: int, path: str | None
+    read: NamedRead, tensors: Sequence[Stored], live: NamedSide, obj: int, path: str | None
 ) -> Failure | None:
-    for key, one in zip(read.keys, found, strict=True):
-        failure = unread(path, key, one)
+    for key, tensor in zip(read.keys, tensors, strict=True):
+        failure = unread(path, key, tensor)
         if failure is not None:
             return failure
-        refused = read.refuses(one) if read.refuses is not None else None
+        refused = read.refuses(tensor) if read.refuses is not None else None
         if refused is not None:
             return refused
-        if not fits(read.shape, one.shape):
-            return live.misfit(obj, one, read)
-        if read.dtype is not None and read.dtype != one.dtype:
-            return _wrong_dtype(read, one)
+        if not fits(read.shape, tensor.shape):
+            return live.misfit(obj, tensor, read)
+        if read.dtype is not None and read.dtype != tensor.dtype:
+            return _wrong_dtype(read, tensor)
     return None
 
 
 def _wrong_dtype(read: NamedRead, stored: Stored) -> Failure:
-    expected, found = read.dtype or "", stored.dtype or ""
+    expected, actual = read.dtype or "", stored.dtype or ""
     return Failure(
         Cause.DTYPE,
         "InvalidArgumentError",
         "Trying to assign variable with wrong dtype. Expected "
-        f"{kernel_dtype(expected)} got {kernel_dtype(found)}",
-        found=found,
+        f"{kernel_dtype(expected)} got {kernel_dtype(actual)}",
+        actual=actual,
         expected=expected,
     )

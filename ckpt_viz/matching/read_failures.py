@@ -41,7 +41,7 @@ def wrong_dtype(read: Read, stored: Stored) -> Failure:
         "InvalidArgumentError",
         f"tensor_name = {read.key}; expected dtype {kernel_dtype(read.dtype)} does not equal "
         f"original dtype {kernel_dtype(stored.dtype)}",
-        found=stored.dtype or "",
+        actual=stored.dtype or "",
         expected=read.dtype or "",
     )
 
@@ -54,13 +54,13 @@ def wrong_shape(
 ) -> Failure:
     """Return the failure of a value whose shape its variable does not accept.
 
-    TensorFlow's message spells shapes in several ways, `found` and `expected` as all our texts.
+    TensorFlow's message spells shapes in several ways, `actual` and `expected` as all our texts.
     """
-    found, expected = (
+    actual, expected = (
         shape_words(None if shape is None else tuple(shape), unknown="unknown")
         for shape in (stored, accepted)
     )
-    return Failure(Cause.SHAPE, refused_by, message, found=found, expected=expected)
+    return Failure(Cause.SHAPE, refused_by, message, actual=actual, expected=expected)
 
 
 def tensor_shape(shape: Iterable[int | None] | None) -> str:
@@ -78,7 +78,7 @@ def two_names(first: str, second: str) -> Failure:
         Cause.TWO_NAMES,
         "ValueError",
         f"The same saveable will be restored with two names: {second}",
-        found=first,
+        actual=first,
         expected=second,
     )
 
@@ -90,9 +90,9 @@ def of_reader(failure: Failure) -> Failure:
 
 def wrong_slice(read: Read, stored: Stored) -> Failure:
     """Return what reading a slice raises if the tensor does not have the full shape."""
-    found, wanted = (",".join(map(str, shape or ())) for shape in (stored.shape, read.full_shape))
+    actual, wanted = (",".join(map(str, shape or ())) for shape in (stored.shape, read.full_shape))
     message = (
         f"tensor_name = {read.key}; shape in shape_and_slice spec [{wanted}] does not match the "
-        f"shape stored in checkpoint: [{found}]"
+        f"shape stored in checkpoint: [{actual}]"
     )
     return wrong_shape("InvalidArgumentError", message, stored.shape or (), read.full_shape)

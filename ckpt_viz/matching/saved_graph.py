@@ -59,8 +59,8 @@ def unread(path: str | None, key: str, stored: Stored) -> Failure | None:
         return None if fault is None else Failure(Cause.DAMAGED, fault.raises, fault.why)
     message = f"{stored.error} (wanted for {key})"
     raised = raised_for(stored.error)
-    said = not_found(path, message) if raised == "NotFoundError" else message
-    return Failure(Cause.UNREADABLE, raised, said)
+    text = not_found(path, message) if raised == "NotFoundError" else message
+    return Failure(Cause.UNREADABLE, raised, text)
 
 
 def not_found(path: str | None, message: str) -> str:

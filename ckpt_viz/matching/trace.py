@@ -62,15 +62,15 @@ class Cause(str, Enum):
 class Failure:
     """An exception that TensorFlow would raise: the name of its class, and its text.
 
-    `in_session` says that a graph's restore raises it in `run_restore_ops`, not before. `found` and
-    `expected` are the differing shapes or dtypes, in words.
+    `in_session` says that a graph's restore raises it in `run_restore_ops`, not before. `actual`
+    and `expected` are the differing shapes or dtypes, in words.
     """
 
     cause: Cause
     type: str
     message: str
     in_session: bool = False
-    found: str = ""
+    actual: str = ""
     expected: str = ""
 
 
@@ -198,10 +198,10 @@ class Trace:
 
     @cached_property
     def _by_action(self) -> Mapping[Action, Sequence[Step]]:
-        found: dict[Action, list[Step]] = {action: [] for action in Action}
+        by_action: dict[Action, list[Step]] = {action: [] for action in Action}
         for step in self.steps:
-            found[step.action].append(step)
-        return found
+            by_action[step.action].append(step)
+        return by_action
 
     def steps_of(self, action: Action) -> Sequence[Step]:
         """Return the steps of one action, in order."""
@@ -216,10 +216,10 @@ class Trace:
     @cached_property
     def holders(self) -> Mapping[int, tuple[int, ...]]:
         """The saved nodes bound to each object, in the order of the binding."""
-        found: dict[int, list[int]] = defaultdict(list)
+        by_object: dict[int, list[int]] = defaultdict(list)
         for node, obj in self.bound.items():
-            found[obj].append(node)
-        return {obj: tuple(nodes) for obj, nodes in found.items()}
+            by_object[obj].append(node)
+        return {obj: tuple(nodes) for obj, nodes in by_object.items()}
 
     @cached_property
     def restored(self) -> frozenset[int]:
@@ -235,11 +235,11 @@ class Trace:
     @cached_property
     def source_of(self) -> Mapping[int, int]:
         """For each object that takes a value, the saved node that supplies it."""
-        found: dict[int, int] = {}
+        sources: dict[int, int] = {}
         for step in self.steps_of(Action.RESTORE):
             if step.node is not None and step.obj is not None:
-                found.setdefault(step.obj, step.node)
-        return found
+                sources.setdefault(step.obj, step.node)
+        return sources
 
     @property
     def raised(self) -> Failure | None:
@@ -250,7 +250,7 @@ class Trace:
         for index, step in enumerate(self.steps):
             if step.failure is not None and not step.failure.in_session:
                 together = list(takewhile(_has_read_wrong_dtype, islice(self.steps, index, None)))
-                texts = [one.failure.message for one in together if one.failure is not None]
+                texts = [step.failure.message for step in together if step.failure is not None]
                 message = "\n".join(texts) or step.failure.message
                 return replace(step.failure, message=message)
         return None

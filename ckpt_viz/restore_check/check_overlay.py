@@ -259,8 +259,8 @@ def _mark_failures(trace: Trace, of_saved: Mapping[int, int], size: int, marks: 
 
 
 def _detail(failure: Failure) -> str:
-    if failure.found and failure.expected:
-        return f"{failure.found} ≠ {failure.expected}"
+    if failure.actual and failure.expected:
+        return f"{failure.actual} ≠ {failure.expected}"
     return failure.type
 
 

@@ -180,28 +180,28 @@ def why(failure: Failure, number: int = 1) -> str:
         return f"{what} are damaged, and {said}."
     if failure.cause is Cause.ABORT:
         return (
-            f"Importing the saved entries (keys of shape {failure.found}) ends the process: a "
+            f"Importing the saved entries (keys of shape {failure.actual}) ends the process: a "
             "DenseHashTable cannot take the entries of a MutableHashTable."
         )
     if failure.cause is Cause.STAGES:
         return (
-            f"The saved iterator's dataset ends in the stage {failure.found}, the program's in "
+            f"The saved iterator's dataset ends in the stage {failure.actual}, the program's in "
             f"{failure.expected}: the iterator finds no state{later}."
         )
     if failure.cause is Cause.TWO_NAMES:
         return (
-            f"Two tracked objects share one variable, which cannot take both {failure.found} and "
+            f"Two tracked objects share one variable, which cannot take both {failure.actual} and "
             f"{failure.expected}: ValueError."
         )
     if failure.cause is Cause.SYMBOLIC:
         return (
             f"The program's iterator, with experimental_symbolic_checkpoint={failure.expected}, "
-            f"cannot read the saved state of the stage {failure.found}{later}."
+            f"cannot read the saved state of the stage {failure.actual}{later}."
         )
-    if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.found:
+    if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.actual:
         what = "shape" if failure.cause is Cause.SHAPE else "dtype"
         return (
-            f"The saved value has {what} {failure.found}, the program's {failure.expected}{later}."
+            f"The saved value has {what} {failure.actual}, the program's {failure.expected}{later}."
         )
     if IS_POISONED in failure.message:
         return f"{failure.type}, {IS_POISONED}: {why_poisoned(failure.message)}."
