@@ -53,7 +53,7 @@ def shifts(
     places = sorted((index(edge.old[0]), index(edge.new[0]), i) for i, edge in enumerate(edges))
     if all(old == new for old, new, _ in places):
         return
-    if any(one[1] > other[1] for one, other in pairwise(places)):
+    if any(earlier[1] > later[1] for earlier, later in pairwise(places)):
         moved = [edges[i] for old, new, i in places if old != new]
         yield Shift(ChangeKind.REORDERED, moved[0].old[0], len(moved), moved)
         return
@@ -61,14 +61,15 @@ def shifts(
         _items(mapping.saved, edges[0].holder, edges[0].old[0]),
         _items(mapping.live, edges[0].new_holder, edges[0].new[0]),
     )
-    found: dict[ChangeKind, Shift] = {}
+    by_kind: dict[ChangeKind, Shift] = {}
     last: Shift | None = None
     before = (-1, -1)
     for old, new, i in places:
         more = (new - before[1]) - (old - before[0])
         if more:
             kind = ChangeKind.INSERTED if more > 0 else ChangeKind.REMOVED
-            last = found.setdefault(kind, Shift(kind, f"{_prefix(edges[i].new[0])}{min(old, new)}"))
+            place = f"{_prefix(edges[i].new[0])}{min(old, new)}"
+            last = by_kind.setdefault(kind, Shift(kind, place))
             last.number += abs(more)
             if more > 0:
                 between = _between(items[1], before[1], new)
@@ -83,7 +84,7 @@ def shifts(
         if old != new and last is not None:
             last.edges.append(edges[i])
         before = (old, new)
-    yield from (shift for shift in found.values() if shift.edges)
+    yield from (shift for shift in by_kind.values() if shift.edges)
 
 
 def _between(items: Mapping[int, int], after: int, until: int) -> list[int]:

@@ -66,7 +66,7 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
 
     An optimizer that only follows its model has not changed.
     """
-    found = []
+    changes = []
     for node in saved.outer():
         pair = mapping.parts.get(node)
         if pair is None or mapping.live.nodes[pair.obj].role is not Role.OPTIMIZER:
@@ -78,8 +78,8 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
             words += _other_state(mapping, {*saved.within(node)}, {*live.within(pair.obj)})
         if words:
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
-            found.append(OptimizerChange(nodes, objects, tuple(words)))
-    return found
+            changes.append(OptimizerChange(nodes, objects, tuple(words)))
+    return changes
 
 
 def _differences(
@@ -106,8 +106,8 @@ def _differences(
 
 def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
     """Return the names of slots among nodes, in the order in which the optimizer keeps them."""
-    found = (slot.name for node in sorted(nodes) if (slot := graph.nodes[node].slot) is not None)
-    return dict.fromkeys(found)
+    names = (slot.name for node in sorted(nodes) if (slot := graph.nodes[node].slot) is not None)
+    return dict.fromkeys(names)
 
 
 def _named(names: Iterable[str]) -> str:
@@ -127,7 +127,7 @@ def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> I
 
 
 def _holders(live: Graph, variables: Iterable[int | None]) -> str:
-    parents = sorted({live.tree.parents[one] for one in variables if one is not None})
+    parents = sorted({live.tree.parents[node] for node in variables if node is not None})
     return listed_by(LayerNames(live).place, parents)
 
 
@@ -154,10 +154,10 @@ def _other_state(mapping: ValueMapping, inner: set[int], live_inner: set[int]) -
 def _alone(graph: Graph, within: set[int], alone: Iterable[int]) -> list[str]:
     """Return the names of an optimizer's own values, those in lists left out, of one side alone."""
     return [
-        local_name(graph.tree.labels[one])
-        for one in alone
-        if one in within
-        and graph.nodes[one].slot is None
-        and has_value(graph.nodes[one])
-        and not INDEX.fullmatch(graph.tree.labels[one])
+        local_name(graph.tree.labels[node])
+        for node in alone
+        if node in within
+        and graph.nodes[node].slot is None
+        and has_value(graph.nodes[node])
+        and not INDEX.fullmatch(graph.tree.labels[node])
     ]

@@ -16,7 +16,7 @@ from ckpt_viz.changes.change import Change, ChangeKind
 from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.of_optimizers import States, changed_optimizers
-from ckpt_viz.changes.sentences import Sentences, Told
+from ckpt_viz.changes.sentences import Sentences, Subject
 from ckpt_viz.mapping.pairs import Certainty, Evidence, weakest
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.mapping.value_mapping import ValueMapping
@@ -72,7 +72,7 @@ def changes_of(mapping: ValueMapping, waiting: Set[int] = frozenset()) -> tuple[
                 *first,
                 max(len(valued), len(now)),
                 _certainty(mapping, group),
-                sentences.of(group.kind, _told(mapping, group)),
+                sentences.of(group.kind, _subject(mapping, group)),
                 tuple(nodes),
                 tuple(objects),
             )
@@ -80,10 +80,10 @@ def changes_of(mapping: ValueMapping, waiting: Set[int] = frozenset()) -> tuple[
     return tuple(changes)
 
 
-def _told(mapping: ValueMapping, group: Group) -> Told:
-    """Return the parts of a group to tell of: states of optimizers only follow."""
+def _subject(mapping: ValueMapping, group: Group) -> Subject:
+    """Return what to say of a group: states of optimizers only follow."""
     saved, live = mapping.saved.nodes, mapping.live.nodes
-    return Told(
+    return Subject(
         # What is a slot on one side alone has no other part to tell of.
         [node for node in group.nodes if saved[node].slot is None] or group.nodes,
         [obj for obj in group.objects if live[obj].slot is None] or group.objects,
@@ -100,8 +100,8 @@ def _certainty(mapping: ValueMapping, group: Group) -> Certainty:
     # States of optimizers follow their variables, and have certainties of their own.
     parts = (node for node in group.nodes if mapping.saved.nodes[node].slot is None)
     pairs = (mapping.parts.get(node) for node in parts)
-    found = [pair.certainty for pair in pairs if pair is not None]
-    return weakest(*found) if found else Certainty.CERTAIN
+    certainties = [pair.certainty for pair in pairs if pair is not None]
+    return weakest(*certainties) if certainties else Certainty.CERTAIN
 
 
 def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
@@ -111,20 +111,20 @@ def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
     for number, nodes in enumerate(groups):
         for node in nodes:
             owner.setdefault(node, number)
-    found: list[list[int]] = [[] for _ in groups]
+    members: list[list[int]] = [[] for _ in groups]
     parents = graph.tree.parents
     for node in graph.tree.preorder():
         if node not in owner and parents[node] in owner and node != graph.save_counter:
             owner[node] = owner[parents[node]]
         if node in owner:
-            found[owner[node]].append(node)
-    return found
+            members[owner[node]].append(node)
+    return members
 
 
 @dataclass
 class _ChangesReader:
     mapping: ValueMapping
-    _found: dict[object, Group] = field(default_factory=dict)
+    _groups: dict[object, Group] = field(default_factory=dict)
 
     def groups(self) -> list[Group]:
         """Return the groups of changed parts, in the order of their kinds and of the checkpoint."""
@@ -136,15 +136,15 @@ class _ChangesReader:
         for change in of_optimizers:
             kind = ChangeKind.OPTIMIZER_CHANGED
             nodes, objects = list(change.nodes), list(change.objects)
-            self._found[kind, change] = Group(kind, change.words, nodes, objects)
+            self._groups[kind, change] = Group(kind, change.words, nodes, objects)
         self._misfits()
         self._one_sided(self.mapping.missing, self.mapping.live, ChangeKind.NEW)
         self._one_sided(self.mapping.unused, self.mapping.saved, ChangeKind.GONE)
         order = list(ChangeKind)
-        return sorted(self._found.values(), key=lambda group: order.index(group.kind))
+        return sorted(self._groups.values(), key=lambda group: order.index(group.kind))
 
     def _add(self, key: object, kind: ChangeKind, words: Sequence[str]) -> Group:
-        return self._found.setdefault((kind, key), Group(kind, tuple(words)))
+        return self._groups.setdefault((kind, key), Group(kind, tuple(words)))
 
     @cached_property
     def _states(self) -> tuple[States, States]:
@@ -225,9 +225,9 @@ class _ChangesReader:
         """Return the change that brought items here from elsewhere, or took them away."""
         if not (shift.arrived or shift.left):
             return None
-        groups = self._found.values()
-        came = (one for one in groups if not shift.arrived.isdisjoint(one.objects))
-        went = (one for one in groups if not shift.left.isdisjoint(one.nodes))
+        groups = self._groups.values()
+        came = (group for group in groups if not shift.arrived.isdisjoint(group.objects))
+        went = (group for group in groups if not shift.left.isdisjoint(group.nodes))
         return next(chain(came, went), None)
 
     def _edge(self, node: int, obj: int) -> Edge | None:
@@ -258,21 +258,21 @@ class _ChangesReader:
     def _one_sided(self, alone: Iterable[int], graph: Graph, kind: ChangeKind) -> None:
         """Group values without a counterpart by the highest part that has no other values."""
         is_new = kind is ChangeKind.NEW
-        told = [pair.obj if is_new else pair.node for pair in self.mapping.misfits]
-        for group in self._found.values():
+        reported = [pair.obj if is_new else pair.node for pair in self.mapping.misfits]
+        for group in self._groups.values():
             if group.kind in _WITH_ONE_SIDED:
-                told += group.objects if is_new else group.nodes
-        known = _at_or_below(graph, told)
+                reported += group.objects if is_new else group.nodes
+        known = _at_or_below(graph, reported)
         siblings: dict[int, list[int]] = defaultdict(list)
         for top in _tops_of(graph, alone):
             if top not in known:
                 siblings[graph.tree.parents[top]].append(top)
         states = self._states[is_new]
-        unsure = {graph.tree.parents[one] for one in self._guessed[is_new]}
+        unsure = {graph.tree.parents[part] for part in self._guessed[is_new]}
         for above, tops in siblings.items():
-            is_told = above not in unsure or not INDEX.fullmatch(graph.tree.labels[tops[0]])
+            is_certain = above not in unsure or not INDEX.fullmatch(graph.tree.labels[tops[0]])
             labels = tuple(graph.tree.labels[top] for top in tops)
-            group = self._add(labels, kind, () if is_told else (str(len(tops)),))
+            group = self._add(labels, kind, () if is_certain else (str(len(tops)),))
             slots = [slot for top in tops for slot in states.slots_within(top)]
             (group.objects if is_new else group.nodes).extend((*tops, *slots))
 
@@ -286,12 +286,12 @@ def _have_shapes(saved: Node, live: Node) -> bool:
 
 def _holders(graph: Graph, paired: Container[int]) -> list[int]:
     """Return by part the nearest one above it with a counterpart; NOWHERE if there is none."""
-    found = [NOWHERE] * len(graph.nodes)
+    nearest = [NOWHERE] * len(graph.nodes)
     for node in graph.tree.preorder():
         above = graph.tree.parents[node]
         if above >= ROOT:
-            found[node] = above if above in paired else found[above]
-    return found
+            nearest[node] = above if above in paired else nearest[above]
+    return nearest
 
 
 def _names_below(graph: Graph, holder: int, part: int) -> tuple[str, ...]:
@@ -306,7 +306,7 @@ def _names_below(graph: Graph, holder: int, part: int) -> tuple[str, ...]:
 def _tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
     """Return the highest parts all of whose values are among some; slots are their optimizer's."""
     every = set(alone)
-    left = {one for one in every if graph.nodes[one].slot is None}
+    left = {node for node in every if graph.nodes[node].slot is None}
     parents = graph.tree.parents
     order = list(graph.tree.preorder())
     others = {  # parts that hold another value
@@ -335,19 +335,16 @@ def _tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
 
 
 def _at_or_below(graph: Graph, tops: Iterable[int]) -> set[int]:
-    found = set(tops)
-    if found:
+    below = set(tops)
+    if below:
         for node in graph.tree.preorder():
-            if graph.tree.parents[node] in found:
-                found.add(node)
-    return found
+            if graph.tree.parents[node] in below:
+                below.add(node)
+    return below
 
 
 def _below_optimizers(graph: Graph) -> set[int]:
     """Return the parts below all optimizers: their edges follow from those of the variables."""
-    found: set[int] = set()
-    for node in graph.tree.preorder():
-        above = graph.tree.parents[node]
-        if above in found or (above >= ROOT and graph.nodes[above].role is Role.OPTIMIZER):
-            found.add(node)
-    return found
+    parents, nodes = graph.tree.parents, graph.nodes
+    order = (node for node in graph.tree.preorder() if parents[node] >= ROOT)
+    return _at_or_below(graph, [n for n in order if nodes[parents[n]].role is Role.OPTIMIZER])

@@ -17,8 +17,8 @@ _INPUT = "InputLayer"  # Keras inserts it itself
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a sentence tells of: the topmost parts on both sides, and further words.
+class Subject:
+    """What a sentence is about: the topmost parts on both sides, and further words.
 
     `alone` are the items of a sequence that one side has alone.
     """
@@ -41,66 +41,69 @@ class Sentences:
     saved: LayerNames
     live: LayerNames
 
-    def of(self, kind: ChangeKind, told: Told) -> str:
+    def of(self, kind: ChangeKind, subject: Subject) -> str:
         """Return what happened to some parts."""
         match kind:
             case ChangeKind.ROOT_SHIFTED:
-                return f"{self._was_is(told)}: checkpoint and program begin at different levels."
+                return f"{self._was_is(subject)}: checkpoint and program begin at different levels."
             case ChangeKind.MIGRATED:
                 return "Another major version of Keras saved this, under other local names."
             case ChangeKind.INSERTED:
-                inserted = self._alone(self.live, told, "inserted")
+                inserted = self._alone(self.live, subject, "inserted")
                 return f"{inserted}; later items have moved on."
             case ChangeKind.REMOVED:
-                removed = self._alone(self.saved, told, "removed")
+                removed = self._alone(self.saved, subject, "removed")
                 return f"{removed}; later items have moved up."
             case ChangeKind.REORDERED:
-                return f"{listed_by(self.live.name, told.objects)} have changed places."
+                return f"{listed_by(self.live.name, subject.objects)} have changed places."
             case ChangeKind.SCOPE_CHANGED:
-                return scope_sentence(*told.words)
+                return scope_sentence(*subject.words)
             case ChangeKind.CONTAINER_CHANGED:
-                return f"{self._was_is(told)}: another kind of container holds it."
+                return f"{self._was_is(subject)}: another kind of container holds it."
             case ChangeKind.RENAMED:
-                return f"The saved {told.words[0]!r} is called {told.words[1]!r} now{_times(told)}."
+                old, new = subject.words
+                return f"The saved {old!r} is called {new!r} now{_times(subject)}."
             case ChangeKind.WRAPPED:
-                if told.number == 1:
-                    return f"{self._was_is(told)}, inside {_quoted(told)}, which was not saved."
-                return f"{_parts(told)} inside {_quoted(told)} now, which was not saved."
+                holder = _quoted(subject)
+                if subject.number == 1:
+                    return f"{self._was_is(subject)}, inside {holder}, which was not saved."
+                return f"{_parts(subject)} inside {holder} now, which was not saved."
             case ChangeKind.UNWRAPPED:
-                if told.number == 1:
-                    return f"{self._was_is(told)}, no longer inside {_quoted(told)}."
-                return f"{_parts(told)} no longer inside {_quoted(told)}."
+                holder = _quoted(subject)
+                if subject.number == 1:
+                    return f"{self._was_is(subject)}, no longer inside {holder}."
+                return f"{_parts(subject)} no longer inside {holder}."
             case ChangeKind.MOVED:
-                return f"{self._was_is(told)}."
+                return f"{self._was_is(subject)}."
             case ChangeKind.RESHAPED:
-                return f"{self._holder(told)} has another form: {self._shapes(told)}."
+                return f"{self._holder(subject)} has another form: {self._shapes(subject)}."
             case ChangeKind.OPTIMIZER_CHANGED:
-                return f"The optimizer is another one: {'; '.join(told.words)}."
-            case ChangeKind.NEW if told.words:
-                return self._undecided(self.live, told.objects[0], told.words[0], "added")
-            case ChangeKind.GONE if told.words:
-                return self._undecided(self.saved, told.nodes[0], told.words[0], "removed")
+                return f"The optimizer is another one: {'; '.join(subject.words)}."
+            case ChangeKind.NEW if subject.words:
+                return self._undecided(self.live, subject.objects[0], subject.words[0], "added")
+            case ChangeKind.GONE if subject.words:
+                return self._undecided(self.saved, subject.nodes[0], subject.words[0], "removed")
             case ChangeKind.NEW:
-                return f"The program has added {listed_by(self.live.place, told.objects)}."
+                return f"The program has added {listed_by(self.live.place, subject.objects)}."
             case ChangeKind.GONE:
-                gone = listed_by(self.saved.place, told.nodes)
+                gone = listed_by(self.saved.place, subject.nodes)
                 here = same_places(self.saved.graph, self.live.graph)
-                if any(here(node) is not None for node in told.nodes):  # empty, or not yet built
+                if any(here(node) is not None for node in subject.nodes):  # empty, or not yet built
                     return f"Nothing in the program takes the values of {gone}."
                 return f"The program has no {gone} any more."
 
-    def _was_is(self, told: Told) -> str:
-        was, now = self.saved.place(told.nodes[0]), self.live.place(told.objects[0])
+    def _was_is(self, subject: Subject) -> str:
+        was, now = self.saved.place(subject.nodes[0]), self.live.place(subject.objects[0])
         if was == now:  # people call it the same, TensorFlow does not
-            was = readable_place(self.saved.graph, told.nodes[0])
-            now = readable_place(self.live.graph, told.objects[0])
-        more = f", and {count(told.number - 1, 'part')} more" if told.number > 1 else ""
+            was = readable_place(self.saved.graph, subject.nodes[0])
+            now = readable_place(self.live.graph, subject.objects[0])
+        more = f", and {count(subject.number - 1, 'part')} more" if subject.number > 1 else ""
         return f"The saved {was} is {now} now{more}"
 
     @staticmethod
-    def _alone(names: LayerNames, told: Told, verb: str) -> str:
+    def _alone(names: LayerNames, subject: Subject, verb: str) -> str:
         """Return which items of a sequence one side has alone, by name if all are known."""
-        alone, number = told.alone, int(told.words[1])
+        alone, number = subject.alone, int(subject.words[1])
         if len(alone) > number:  # among layers without weights, of which a file says nothing
             nodes = names.graph.nodes
             alone = [top for top in alone if _has_values(names.graph, top)] or [
@@ -108,7 +111,7 @@ class Sentences:
             ]
         if len(alone) != number:
             were = "was" if number == 1 else "were"
-            return f"{count(number, 'item')} {were} {verb} at {told.words[0]}"
+            return f"{count(number, 'item')} {were} {verb} at {subject.words[0]}"
 
         def called(top: int) -> str:
             name = names.name(top)
@@ -125,12 +128,12 @@ class Sentences:
             return f"{items} of {place} was {verb}; others are like it, so it may be any of them."
         return f"{items} of {place} were {verb}; others are like them, so they may be any of them."
 
-    def _holder(self, told: Told) -> str:
-        above = self.live.graph.tree.parents[told.objects[0]]
+    def _holder(self, subject: Subject) -> str:
+        above = self.live.graph.tree.parents[subject.objects[0]]
         return self.live.place(max(above, 0))
 
-    def _shapes(self, told: Told) -> str:
-        pairs = zip(told.nodes, told.objects, strict=True)
+    def _shapes(self, subject: Subject) -> str:
+        pairs = zip(subject.nodes, subject.objects, strict=True)
         return listed(
             [
                 f"{self.live.name(obj)} {_look(self.saved.graph, node)} → "
@@ -157,16 +160,16 @@ def _has_values(graph: Graph, top: int) -> bool:
     return any(has_value(graph.nodes[child.node_id]) for child in graph.nodes[top].children)
 
 
-def _parts(told: Told) -> str:
-    return f"{count(told.number, 'part')} {'is' if told.number == 1 else 'are'}"
+def _parts(subject: Subject) -> str:
+    return f"{count(subject.number, 'part')} {'is' if subject.number == 1 else 'are'}"
 
 
-def _times(told: Told) -> str:
-    return f" in {told.number} places" if told.number > 1 else ""
+def _times(subject: Subject) -> str:
+    return f" in {subject.number} places" if subject.number > 1 else ""
 
 
-def _quoted(told: Told) -> str:
-    return repr(".".join(told.words))
+def _quoted(subject: Subject) -> str:
+    return repr(".".join(subject.words))
 
 
 def _look(graph: Graph, node: int) -> str:
