@@ -122,7 +122,6 @@ def test_code_and_the_strings_in_it_are_not_comments() -> None:
 _PRONOUNS = {"found", "it", "one", "ours", "told"}
 _ROOMS_WITH_PRONOUNS = {
     "correspondence",
-    "graph_diff",
     "mapping",
     "object_graph",
     "restore_check",

@@ -47,12 +47,13 @@ def judged(
 ) -> Compared:
     """Return how counterparts differ; `differ` decides whether their values do."""
     differences = {
-        ours: difference(a.nodes[ours], b.nodes[theirs], differ) for ours, theirs in pairs.items()
+        node_a: difference(a.nodes[node_a], b.nodes[node_b], differ)
+        for node_a, node_b in pairs.items()
     }
     states_a = [State.ONLY_A] * len(a.nodes)
     states_b = [State.ONLY_B] * len(b.nodes)
-    for ours, theirs in pairs.items():
-        states_a[ours] = states_b[theirs] = differences[ours].state
-    for ours, theirs in moves.items():
-        states_a[ours] = states_b[theirs] = State.MOVED
+    for node_a, node_b in pairs.items():
+        states_a[node_a] = states_b[node_b] = differences[node_a].state
+    for node_a, node_b in moves.items():
+        states_a[node_a] = states_b[node_b] = State.MOVED
     return Compared(pairs, differences, moves, states_a, states_b)

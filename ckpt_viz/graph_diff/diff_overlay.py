@@ -91,13 +91,13 @@ def headline(a: Graph, b: Graph, compared: Compared) -> str:
     if known:
         noun = noun_for(node for _, node in valued) if valued else "object"
         parts[0] = f"{count(counts[known[0]], noun)} {_DIFFERS[known[0]]}"
-    said = f"differs: {', '.join(parts)}" if parts else "no difference"
+    sentence = f"differs: {', '.join(parts)}" if parts else "no difference"
     unknown = [
-        b.nodes[compared.pairs[ours]]
-        for ours, difference in compared.differences.items()
+        b.nodes[compared.pairs[node_a]]
+        for node_a, difference in compared.differences.items()
         if not difference.is_compared
     ]
-    return f"{said}; {counted(unknown)} not compared" if unknown else said
+    return f"{sentence}; {counted(unknown)} not compared" if unknown else sentence
 
 
 def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, Node]]:
@@ -105,10 +105,10 @@ def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, 
     for state, node in zip(compared.states_a, a.nodes, strict=True):
         if state is State.ONLY_A:
             yield state, node
-    of_b = {theirs: ours for ours, theirs in compared.pairs.items()}
-    for theirs, (state, node) in enumerate(zip(compared.states_b, b.nodes, strict=True)):
+    of_b = {node_b: node_a for node_a, node_b in compared.pairs.items()}
+    for node_b, (state, node) in enumerate(zip(compared.states_b, b.nodes, strict=True)):
         if state in CHANGED:
-            yield state, node if has_value(node) else a.nodes[of_b[theirs]]
+            yield state, node if has_value(node) else a.nodes[of_b[node_b]]
         elif state is not State.MATCHED:
             yield state, node
 
@@ -116,31 +116,31 @@ def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, 
 def _marks(a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int]) -> list[Mark]:
     marks = [_ONLY_B] * len(b.nodes) + [_ONLY_A] * (len(a.nodes) - len(compared.pairs))
     same_names = _of_same_name(a, b, compared.pairs)
-    for ours, theirs in compared.pairs.items():
-        state, detail, _ = compared.differences[ours]
-        partner = "" if ours in same_names else readable_name(a, ours)
-        if state is not State.MATCHED or has_value(b.nodes[theirs]):
-            marks[theirs] = Mark(state, detail, partner)
+    for node_a, node_b in compared.pairs.items():
+        state, detail, _ = compared.differences[node_a]
+        partner = "" if node_a in same_names else readable_name(a, node_a)
+        if state is not State.MATCHED or has_value(b.nodes[node_b]):
+            marks[node_b] = Mark(state, detail, partner)
         else:
-            marks[theirs] = Mark(State.PLAIN, "", partner) if partner else _PLAIN
-    for ours, theirs in compared.moved.items():
-        left = of_a[ours]
-        marks[theirs] = Mark(State.MOVED, "", readable_name(a, ours), left)
-        marks[left] = Mark(State.MOVED, "", readable_name(b, theirs), theirs)
+            marks[node_b] = Mark(State.PLAIN, "", partner) if partner else _PLAIN
+    for node_a, node_b in compared.moved.items():
+        left = of_a[node_a]
+        marks[node_b] = Mark(State.MOVED, "", readable_name(a, node_a), left)
+        marks[left] = Mark(State.MOVED, "", readable_name(b, node_b), node_b)
     return marks
 
 
 def _of_same_name(a: Graph, b: Graph, pairs: Mapping[int, int]) -> set[int]:
     """Return the nodes of a that have the same name as their counterparts in b."""
     same = {ROOT} if pairs.get(ROOT) == ROOT else set()
-    for ours, (parent, label) in a.first_edges.items():
-        theirs = pairs.get(ours)
-        if theirs is None or parent not in same:
+    for node_a, (parent, label) in a.first_edges.items():
+        node_b = pairs.get(node_a)
+        if node_b is None or parent not in same:
             continue
-        slot = a.nodes[ours].slot
+        slot = a.nodes[node_a].slot
         of_same = slot is None or slot.optimizer is None or slot.optimizer in same
-        if of_same and b.first_edges.get(theirs) == (pairs[parent], label):
-            same.add(ours)
+        if of_same and b.first_edges.get(node_b) == (pairs[parent], label):
+            same.add(node_a)
     return same
 
 
@@ -155,8 +155,8 @@ class _Sides:
 
     @cached_property
     def _in_a(self) -> dict[int, int]:
-        in_a = {place: ours for ours, place in self.of_a.items()}
-        return in_a | {theirs: ours for ours, theirs in self.compared.moved.items()}
+        in_a = {place: node_a for node_a, place in self.of_a.items()}
+        return in_a | {node_b: node_a for node_a, node_b in self.compared.moved.items()}
 
     def is_listed(self, group: NodeGroup) -> bool:
         """Return whether to list a group: if it differs, and at the new place if it has moved."""
@@ -187,8 +187,8 @@ class _Sides:
                 return f"Nothing in a corresponds to {self._extent(group)}."
             case State.MOVED:
                 extent = self._extent(group)
-                what = "" if extent == "it" else f": {extent}"
-                return f"Recognised by its dtypes and shapes{what}."
+                words = "" if extent == "it" else f": {extent}"
+                return f"Recognised by its dtypes and shapes{words}."
             case State.VALUE if not detail:
                 return self._values_differ(group)
             case state:
@@ -213,8 +213,8 @@ class _Sides:
         if not below:
             return "it"
         values = counted(map(self._node, group.members))
-        what = f"{count(below, 'node')} below it, {values} in all"
-        return f"it and {what}" if group.top in group.members else what
+        words = f"{count(below, 'node')} below it, {values} in all"
+        return f"it and {words}" if group.top in group.members else words
 
     def _node(self, node_id: int) -> Node:
         size = len(self.b.nodes)

@@ -77,8 +77,8 @@ class GraphDiff:
     def moved(self) -> tuple[tuple[str, str], ...]:
         """Names in a and in b of nodes that have moved to another place."""
         return tuple(
-            (readable_name(self.a, ours), readable_name(self.b, theirs))
-            for ours, theirs in self._compared.moved.items()
+            (readable_name(self.a, node_a), readable_name(self.b, node_b))
+            for node_a, node_b in self._compared.moved.items()
         )
 
     @cached_property
@@ -119,8 +119,8 @@ class GraphDiff:
         different slices has different checksums. `diff(a, b, values=True)` reads those values.
         """
         return tuple(
-            readable_name(self.b, self._compared.pairs[ours])
-            for ours, difference in self._compared.differences.items()
+            readable_name(self.b, self._compared.pairs[node_a])
+            for node_a, difference in self._compared.differences.items()
             if not difference.is_compared
         )
 
@@ -157,9 +157,9 @@ class GraphDiff:
     @cached_property
     def overlay(self) -> Overlay:
         """The difference laid over one graph, for text and explorer: b plus the nodes only in a."""
-        found = gc_paused(lambda: overlay_of(self.a, self.b, self._compared))
+        overlay = gc_paused(lambda: overlay_of(self.a, self.b, self._compared))
         sides = (("a", self.a), ("b", self.b))
-        return replace(found, notes=tuple(one for side in sides for one in _alarms(*side)))
+        return replace(overlay, notes=tuple(note for side in sides for note in _alarms(*side)))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -174,11 +174,11 @@ class GraphDiff:
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as data for `json.dumps`: see docs/plan_json.md."""
-        found = plan_json(self.overlay, notes=self.notes)
+        data = plan_json(self.overlay, notes=self.notes)
         if self.values is not None:
-            found["common"] = self.common
-            found["values"] = [change_json(one) for one in self.values]
-        return found
+            data["common"] = self.common
+            data["values"] = [change_json(change) for change in self.values]
+        return data
 
     def __str__(self) -> str:
         return shown_on_stdout("\n".join([render_plan(self.overlay, notes=self.notes), *self.says]))
@@ -195,19 +195,20 @@ class GraphDiff:
         return _named(self.b, self._compared.states_b, state)
 
     def _changes(self) -> Iterator[ChangedNode]:
-        for ours, (state, detail, _) in self._compared.differences.items():
+        for node_a, (state, detail, _) in self._compared.differences.items():
             if state in CHANGED:
-                theirs = readable_name(self.b, self._compared.pairs[ours])
-                yield ChangedNode(state, readable_name(self.a, ours), theirs, detail)
+                name_b = readable_name(self.b, self._compared.pairs[node_a])
+                yield ChangedNode(state, readable_name(self.a, node_a), name_b, detail)
 
 
 def _alarms(side: str, graph: Graph) -> Iterator[str]:
     """Yield what the data files of a side lack."""
-    return (f"{ALARM} {side}: {one}" for one in lost_files(graph.stored_in))
+    return (f"{ALARM} {side}: {files}" for files in lost_files(graph.stored_in))
 
 
 def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ...]:
-    return tuple(readable_name(graph, i) for i, found in enumerate(states) if found is state)
+    nodes = (node for node, own in enumerate(states) if own is state)
+    return tuple(readable_name(graph, node) for node in nodes)
 
 
 def diff_of(
@@ -225,7 +226,7 @@ def diff_of(
 
     first = gc_paused(lambda: compare(a, b))
     counterparts = {**first.pairs, **first.moved}
-    found = value_changes(a, b, counterparts, executor=executor, progress=progress)
-    differ = by_values(a, b, found)
+    changes = value_changes(a, b, counterparts, executor=executor, progress=progress)
+    differ = by_values(a, b, changes)
     compared = gc_paused(lambda: judged(a, b, first.pairs, first.moved, differ))
-    return GraphDiff(a, b, compared, found.rows, found.common)
+    return GraphDiff(a, b, compared, changes.rows, changes.common)

@@ -32,7 +32,7 @@ def moved(a: Graph, b: Graph, pairs: Mapping[int, int]) -> dict[int, int]:
     for look, top in once_a.items():
         if look in once_b:
             move.subtree(top, once_b[look])
-    return move.found
+    return move.pairs
 
 
 @dataclass
@@ -45,23 +45,23 @@ class _Move:
     looks_b: _Signatures
     left_a: set[int]
     left_b: set[int]
-    found: dict[int, int] = field(default_factory=dict)
+    pairs: dict[int, int] = field(default_factory=dict)
 
     def subtree(self, top_a: int, top_b: int) -> None:
         """Move two equal subtrees: pair each node with the node in the same place."""
         stack = [(top_a, top_b)]
         while stack:
-            ours, theirs = stack.pop()
-            if ours not in self.left_a or theirs not in self.left_b:
+            node_a, node_b = stack.pop()
+            if node_a not in self.left_a or node_b not in self.left_b:
                 continue
-            self.left_a.remove(ours)
-            self.left_b.remove(theirs)
-            self.found[ours] = theirs
+            self.left_a.remove(node_a)
+            self.left_b.remove(node_b)
+            self.pairs[node_a] = node_b
             places: dict[tuple[str, int | None], list[int]] = {}
-            for child in reversed(self.b[theirs].children):
+            for child in reversed(self.b[node_b].children):
                 place = child.local_name, self.looks_b[child.node_id]
                 places.setdefault(place, []).append(child.node_id)
-            for child in self.a[ours].children:
+            for child in self.a[node_a].children:
                 same = places.get((child.local_name, self.looks_a[child.node_id]))
                 if same:
                     stack.append((child.node_id, same.pop()))
@@ -70,9 +70,9 @@ class _Move:
 def _once(looks: _Signatures, nodes: Sequence[int]) -> dict[int, int]:
     """Return, by its signature, each node whose signature occurs once."""
     counts = Counter(looks[node_id] for node_id in nodes)
-    found: dict[int, int] = {}
+    by_look: dict[int, int] = {}
     for node_id in nodes:
         look = looks[node_id]
         if look is not None and look != EMPTY and counts[look] == 1:
-            found[look] = node_id
-    return found
+            by_look[look] = node_id
+    return by_look

@@ -29,23 +29,23 @@ MATCHED = NodeDifference(State.MATCHED)
 
 def difference(a: Node, b: Node, differ: Comparer) -> NodeDifference:
     """Return the first of: role, dtype, shape, value; an earlier one outweighs the later ones."""
-    ours, theirs = ({x.name: x for x in node.attributes} for node in (a, b))
-    if "" in ours or "" in theirs:  # only a live object's own code knows what it saves
+    by_name_a, by_name_b = ({x.name: x for x in node.attributes} for node in (a, b))
+    if "" in by_name_a or "" in by_name_b:  # only a live object's own code knows what it saves
         return NodeDifference(State.MATCHED, is_compared=False)
     if _roles(a).isdisjoint(_roles(b)):
         return NodeDifference(State.ROLE, f"{a.role.value} ≠ {b.role.value}")
-    if not ours and not theirs:
+    if not by_name_a and not by_name_b:
         return _of_savers(a, b)
-    both = [(ours[name], theirs[name]) for name in ours if name in theirs]
-    for left, right in both:
+    common = [(by_name_a[name], by_name_b[name]) for name in by_name_a if name in by_name_b]
+    for left, right in common:
         if None not in (left.dtype, right.dtype) and left.dtype != right.dtype:
             return NodeDifference(State.DTYPE, _detail(left, right))
-    for left, right in both:
+    for left, right in common:
         if None not in (left.shape, right.shape) and left.shape != right.shape:
             return NodeDifference(State.SHAPE, _detail(left, right))
-    if ours.keys() != theirs.keys():
+    if by_name_a.keys() != by_name_b.keys():
         return NodeDifference(State.VALUE, f"{_names(a)} ≠ {_names(b)}")
-    answers = [differ(left, right) for left, right in both]
+    answers = [differ(left, right) for left, right in common]
     if True in answers:
         return NodeDifference(State.VALUE)
     return MATCHED if None not in answers else NodeDifference(State.MATCHED, is_compared=False)

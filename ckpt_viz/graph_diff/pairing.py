@@ -30,10 +30,10 @@ def pair(a: Graph, b: Graph) -> dict[int, int]:
     trace = match(SavedGraph(_by_slots(a)), _Places(_by_slots(b)), Rules())
     pairs: dict[int, int] = {}
     taken: set[int] = set()
-    for ours, theirs in trace.bound.items():
-        if theirs not in taken:
-            taken.add(theirs)
-            pairs[ours] = theirs
+    for node_a, node_b in trace.bound.items():
+        if node_b not in taken:
+            taken.add(node_b)
+            pairs[node_a] = node_b
     _pair_slots_with_others(a.nodes, b.nodes, pairs, taken)
     return pairs
 
@@ -76,26 +76,26 @@ def _pair_slots_with_others(
     """Pair by place the nodes that are slots in only one graph."""
     queue = deque(pairs)
     while queue:
-        ours = queue.popleft()
-        left = _unpaired_children(b[pairs[ours]], taken)
+        node_a = queue.popleft()
+        left = _unpaired_children(b[pairs[node_a]], taken)
         if not left:
             continue
-        for child in a[ours].children:
-            theirs = left.get(child.local_name)
-            if theirs is None or child.node_id in pairs or theirs in taken:
+        for child in a[node_a].children:
+            node_b = left.get(child.local_name)
+            if node_b is None or child.node_id in pairs or node_b in taken:
                 continue
-            if _is_slot(a[child.node_id]) is not _is_slot(b[theirs]):
-                pairs[child.node_id] = theirs
-                taken.add(theirs)
+            if _is_slot(a[child.node_id]) is not _is_slot(b[node_b]):
+                pairs[child.node_id] = node_b
+                taken.add(node_b)
                 queue.append(child.node_id)
 
 
 def _unpaired_children(node: Node, taken: set[int]) -> Mapping[str, int]:
-    found: dict[str, int] = {}
+    children: dict[str, int] = {}
     for child in node.children:
         if child.node_id not in taken:
-            found.setdefault(child.local_name, child.node_id)
-    return found
+            children.setdefault(child.local_name, child.node_id)
+    return children
 
 
 def _is_slot(node: Node) -> bool:

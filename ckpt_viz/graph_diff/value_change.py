@@ -77,42 +77,42 @@ def _headline(rows: Sequence[ValueChange], common: int) -> str:
     differing = len(rows) - unread
     which = f"{differing:,}" if differing else "none"
     verb = "differ" if differing > 1 else "differs"
-    said = f"values: {which} of {count(common, 'common value')} {verb}"
-    said += f", {unread:,} cannot be read" if unread else ""
-    return f"{said}; the largest relative changes:" if differing else f"{said}{':' * bool(unread)}"
+    sentence = f"values: {which} of {count(common, 'common value')} {verb}"
+    sentence += f", {unread:,} cannot be read" if unread else ""
+    return sentence + ("; the largest relative changes:" if differing else ":" * bool(unread))
 
 
 def change_json(change: ValueChange) -> dict[str, Any]:
     """Return a change as data for JSON; what it does not have is missing."""
-    found: dict[str, Any] = {"key": change.key, "name": change.name}
+    data: dict[str, Any] = {"key": change.key, "name": change.name}
     for name in ("l2", "relative", "max_abs", "changed"):
         value = getattr(change, name)
         if value is not None and math.isfinite(value):
-            found[name] = value
+            data[name] = value
     if change.left_out:
-        found["left_out"] = change.left_out
+        data["left_out"] = change.left_out
     if change.at is not None:
-        found["at"] = list(change.at)
+        data["at"] = list(change.at)
     for name, row in (("a", change.a), ("b", change.b)):
         if row is not None:
-            found[name] = row_json(row)
+            data[name] = row_json(row)
     if change.error is not None:
-        found["error"] = change.error
-    return found
+        data["error"] = change.error
+    return data
 
 
 def _words(row: ValueChange) -> str:
     if row.error is not None:
         return f"cannot be read: {printable(briefly(row.error))}"
     if row.l2 is None or row.relative is None or row.max_abs is None or row.changed is None:
-        kinds = [_kind(one) for one in (row.a, row.b) if one is not None]
+        kinds = [_kind(tensor) for tensor in (row.a, row.b) if tensor is not None]
         return " ≠ ".join(kinds) if len({*kinds}) == 2 else "differs"
     left_out = left_out_words(row.left_out, all_of_them=not row.l2)
     if left_out and not row.l2:
         return f"{'NaN':>9}  {left_out}"
     share = percent(row.relative).rjust(9)
-    said = f"{share}  max |b-a| {row.max_abs:.3g}, {percent(row.changed)} of elements"
-    return f"{said}, {left_out}" if left_out else said
+    words = f"{share}  max |b-a| {row.max_abs:.3g}, {percent(row.changed)} of elements"
+    return f"{words}, {left_out}" if left_out else words
 
 
 def _kind(row: ValueRow) -> str:

@@ -59,7 +59,7 @@ def value_changes(
     reader = Reader([a, b], lines)
     total = reader.nbytes()
     shown = bar("diff", total) if progress and total else None
-    found: list[tuple[ValueRow, Cell, Cell]] = []
+    changes: list[tuple[ValueRow, Cell, Cell]] = []
     pairs: dict[tuple[str, str], bool] = {}
     try:
         for number, row in reader.rows(executor, shown):
@@ -74,12 +74,12 @@ def value_changes(
                 if second.error is None:
                     pairs[before.key, after.key] = second.state is CellState.CHANGED
             if second.state is not CellState.EQUAL:
-                found.append((after, first, second))
+                changes.append((after, first, second))
     finally:
         if shown is not None:
             shown.close()
-    named = in_layer_names(b, (row for row, _, _ in found))
-    rows = [_change(row, *cells) for row, (_, *cells) in zip(named, found, strict=True)]
+    named = in_layer_names(b, (row for row, _, _ in changes))
+    rows = [_change(row, *cells) for row, (_, *cells) in zip(named, changes, strict=True)]
     return ValueChanges(tuple(sorted(rows, key=_size)), pairs, len(lines))
 
 
@@ -110,17 +110,17 @@ def _size(change: ValueChange) -> tuple[bool, float, str]:
     return change.error is not None, -size, change.key
 
 
-def by_values(a: Graph, b: Graph, found: ValueChanges) -> Comparer:
+def by_values(a: Graph, b: Graph, changes: ValueChanges) -> Comparer:
     """Return a comparison that knows what was read, and reads what was not, such as strings."""
     by_checksum, read = by_checksums(a, b), by_reading(a, b)
 
-    def differ(ours: Attribute, theirs: Attribute) -> bool | None:
-        keys = a.tensor_keys(ours.checkpoint_key), b.tensor_keys(theirs.checkpoint_key)
+    def differ(left: Attribute, right: Attribute) -> bool | None:
+        keys = a.tensor_keys(left.checkpoint_key), b.tensor_keys(right.checkpoint_key)
         if len(keys[0]) == len(keys[1]) > 0:
-            known = [found.pairs.get(pair) for pair in zip(*keys, strict=True)]
+            known = [changes.pairs.get(pair) for pair in zip(*keys, strict=True)]
             if None not in known:
                 return True in known
-        differs = by_checksum(ours, theirs)
-        return read(ours, theirs) if differs is None else differs
+        differs = by_checksum(left, right)
+        return read(left, right) if differs is None else differs
 
     return differ

@@ -31,7 +31,7 @@ def by_checksums(a: Graph, b: Graph) -> Comparer:
         differ = [_tensors_differ(of_a[name], of_b[name]) for name in of_a]
         return True if True in differ else None if None in differ else False
 
-    return lambda ours, theirs: differ_by_keys(ours.checkpoint_key, theirs.checkpoint_key)
+    return lambda left, right: differ_by_keys(left.checkpoint_key, right.checkpoint_key)
 
 
 def _tensors(graph: Graph, checkpoint_key: str) -> dict[str, _Tensor] | None:
@@ -39,13 +39,13 @@ def _tensors(graph: Graph, checkpoint_key: str) -> dict[str, _Tensor] | None:
 
     None if a tensor has no checksums, or if there is no tensor.
     """
-    found: dict[str, _Tensor] = {}
+    tensors: dict[str, _Tensor] = {}
     for key in graph.tensor_keys(checkpoint_key):
         tensor = _tensor(graph, key)
         if tensor is None:
             return None
-        found[key.removeprefix(checkpoint_key)] = tensor
-    return found or None
+        tensors[key.removeprefix(checkpoint_key)] = tensor
+    return tensors or None
 
 
 class _Tensor(NamedTuple):
@@ -84,28 +84,28 @@ def by_reading(a: Graph, b: Graph) -> Comparer:
     """
     by_checksum = by_checksums(a, b)
 
-    def differ(ours: Attribute, theirs: Attribute) -> bool | None:
-        differs = by_checksum(ours, theirs)
+    def differ(left: Attribute, right: Attribute) -> bool | None:
+        differs = by_checksum(left, right)
         if differs is not None:
             return differs
         try:
-            return any(tensors_differ(a, b, *pair) for pair in _tensor_pairs(a, b, ours, theirs))
+            return any(tensors_differ(a, b, *pair) for pair in _tensor_pairs(a, b, left, right))
         except CkptVizError:
             return None
 
     return differ
 
 
-def _tensor_pairs(a: Graph, b: Graph, ours: Attribute, theirs: Attribute) -> list[tuple[str, str]]:
+def _tensor_pairs(a: Graph, b: Graph, left: Attribute, right: Attribute) -> list[tuple[str, str]]:
     """Return the keys of an attribute's tensors on both sides: a table has several."""
-    beginnings = ours.checkpoint_key, theirs.checkpoint_key
-    found = [
+    beginnings = left.checkpoint_key, right.checkpoint_key
+    keys_by_part = [
         {key.removeprefix(start): key for key in graph.tensor_keys(start)}
         for graph, start in zip((a, b), beginnings, strict=True)
     ]
-    if found[0].keys() != found[1].keys():
+    if keys_by_part[0].keys() != keys_by_part[1].keys():
         return [beginnings]  # a live table, whose tensors only its own code knows
-    return [(key, found[1][end]) for end, key in found[0].items()] or [beginnings]
+    return [(key, keys_by_part[1][end]) for end, key in keys_by_part[0].items()] or [beginnings]
 
 
 def tensors_differ(a: Graph, b: Graph, key_in_a: str, key_in_b: str) -> bool:
