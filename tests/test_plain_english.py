@@ -123,7 +123,6 @@ _PRONOUNS = {"found", "it", "one", "ours", "told"}
 _ROOMS_WITH_PRONOUNS = {
     "correspondence",
     "mapping",
-    "object_graph",
     "restore_check",
     "restore_fix",
 }

@@ -20,10 +20,10 @@ class Call(NamedTuple):
 
 def consumers_of(calls: Iterable[Call]) -> Mapping[int, Sequence[int]]:
     """Return by producer its consumers."""
-    found: dict[int, list[int]] = defaultdict(list)
+    consumers: dict[int, list[int]] = defaultdict(list)
     for producer, consumer in calls:
-        found[producer].append(consumer)
-    return found
+        consumers[producer].append(consumer)
+    return consumers
 
 
 def in_call_order(rows: Sequence[int], consumers: Mapping[int, Sequence[int]]) -> list[int]:

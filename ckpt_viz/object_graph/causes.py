@@ -75,16 +75,16 @@ class _ProblemPlaces:
     def _optimizers(self) -> dict[int, int]:
         """By node, the optimizer that it is or belongs to."""
         nodes, parents = self.graph.nodes, self.graph.tree.parents
-        found: dict[int, int] = {}
+        optimizer_of: dict[int, int] = {}
         for node_id in self.graph.tree.preorder():
             slot = nodes[node_id].slot
             if nodes[node_id].role is Role.OPTIMIZER:
-                found[node_id] = node_id
+                optimizer_of[node_id] = node_id
             elif slot is not None:
-                found |= {} if slot.optimizer is None else {node_id: slot.optimizer}
-            elif parents[node_id] in found:
-                found[node_id] = found[parents[node_id]]
-        return found
+                optimizer_of |= {} if slot.optimizer is None else {node_id: slot.optimizer}
+            elif parents[node_id] in optimizer_of:
+                optimizer_of[node_id] = optimizer_of[parents[node_id]]
+        return optimizer_of
 
     @cached_property
     def _tops(self) -> list[int]:
@@ -153,12 +153,12 @@ def _cause(
 ) -> Explanation:
     worst = problems[0]
     # A problem that tells of a change speaks for all that follow from it.
-    told = [worst] if worst.lead is not None else problems
-    equally_bad = [problem for problem in told if problem.severity is worst.severity]
+    speakers = [worst] if worst.lead is not None else problems
+    equally_bad = [problem for problem in speakers if problem.severity is worst.severity]
     of_its_kind = [problem for problem in equally_bad if problem.kind == worst.kind]
     return Explanation(
         title=titles[worst.kind],
-        place=_own_place(places, worst) if len(told) == 1 else places.place(key.node),
+        place=_own_place(places, worst) if len(speakers) == 1 else places.place(key.node),
         sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
         count=places.count(equally_bad),
         problems=indices,

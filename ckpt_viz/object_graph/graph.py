@@ -247,10 +247,10 @@ class Graph:
             return meant[0]
         names = [self.name(node_id)[:_MAX_NAMED] for node_id in meant[:3]]
         more = f" and {len(meant) - 3} more" if len(meant) > 3 else ""
-        found = f"; {len(meant)} nodes have it: {', '.join(names)}{more}" if meant else ""
+        holders = f"; {len(meant)} nodes have it: {', '.join(names)}{more}" if meant else ""
         raise NoSuchNodeError(
             f"{self.title}: expected the name of one node, found {name[:_MAX_NAMED]!r}"
-            f"{found or self._close_to(name, self._names())}"
+            f"{holders or self._close_to(name, self._names())}"
         )
 
     def stored(self, checkpoint_key: str) -> Stored | None:
@@ -346,8 +346,8 @@ class Graph:
             node_id
             for node_id, node in enumerate(self.nodes)
             if all(
-                is_attribute(one.local_name) or (node_id, one.local_name) in own
-                for one in node.children
+                is_attribute(child.local_name) or (node_id, child.local_name) in own
+                for child in node.children
             )
         )
 
@@ -395,9 +395,9 @@ class Graph:
         """Return a question whether a close name was meant, "" without one."""
         known: list[str] = []
         budget = _MAX_COMPARED
-        for one in names:
-            known.append(one)
-            budget -= len(one)
+        for candidate in names:
+            known.append(candidate)
+            budget -= len(candidate)
             if budget < 0:
                 break
         close = get_close_matches(name, known, n=3)

@@ -39,14 +39,14 @@ def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
 
 def _trained(nodes: Sequence[Node]) -> set[int]:
     """Return the variables in the lists of optimizers, and those that have slot variables."""
-    listed = {c.node_id for found in keras_optimizers(nodes) for c in found.trainable or ()}
+    listed = {c.node_id for optimizer in keras_optimizers(nodes) for c in optimizer.trainable or ()}
     with_slots = {node.slot.variable for node in nodes if node.slot is not None}
     return {n for n in listed | with_slots if nodes[n].role is Role.VARIABLE}
 
 
 def _reached(nodes: Sequence[Node]) -> set[int]:
     """Return the nodes to which a path from the root leads that goes through no optimizer."""
-    found = walks.reached(
+    reached = walks.reached(
         [ROOT],
         lambda node_id: (
             child.node_id
@@ -54,7 +54,7 @@ def _reached(nodes: Sequence[Node]) -> set[int]:
             if nodes[child.node_id].role is not Role.OPTIMIZER
         ),
     )
-    return found if nodes[ROOT].role is not Role.OPTIMIZER else set()
+    return reached if nodes[ROOT].role is not Role.OPTIMIZER else set()
 
 
 def _has_a_model(nodes: Sequence[Node], reached: Collection[int]) -> bool:

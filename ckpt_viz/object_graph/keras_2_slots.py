@@ -60,17 +60,17 @@ def keras_2_slots(
         for child in items
     }
     elsewhere = {child.node_id for items in factors.values() for child in items}
-    found: dict[int, int] = {}
+    variable_of: dict[int, int] = {}
     for node_id in sorted(listed.union(optimizer.own) - elsewhere):
         slot = _named_slot(nodes, node_id, variables, is_listed=node_id in listed)
         if slot is not None:
-            name, found[node_id] = slot
-            yield node_id, Slot(name, found[node_id], optimizer.node_id, SlotRule.FULL_NAME)
+            name, variable_of[node_id] = slot
+            yield node_id, Slot(name, variable_of[node_id], optimizer.node_id, SlotRule.FULL_NAME)
     if factors:
         moments = {child.local_name: child.node_id for child in optimizer.lists[FACTORED]}
         for list_name, items in factors.items():
             for child in items:
-                variable = found.get(moments.get(child.local_name, -1))
+                variable = variable_of.get(moments.get(child.local_name, -1))
                 if variable is not None and _is_factor(nodes, child.node_id, variable):
                     name = SLOT_NAMES[list_name]
                     factor = Slot(name, variable, optimizer.node_id, SlotRule.FULL_NAME)

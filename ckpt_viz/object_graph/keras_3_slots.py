@@ -56,16 +56,16 @@ def keras_3_slots(
     """
     trained = [_trained(nodes, child.node_id) for child in trainable]
     places = {child.local_name: place for place, child in enumerate(trainable)}
-    found = dict(_by_list_index(nodes, optimizer, trained, places))
-    entries = _entries(nodes, optimizer, trained, found)
+    slots = dict(_by_list_index(nodes, optimizer, trained, places))
+    entries = _entries(nodes, optimizer, trained, slots)
     for resolve in (_by_name_and_order, _by_sibling, _by_position):
-        for node_id, slot in resolve(optimizer, entries, trained, found):
-            found.setdefault(node_id, slot)
-    for node_id, (name, place, rule) in found.items():
+        for node_id, slot in resolve(optimizer, entries, trained, slots):
+            slots.setdefault(node_id, slot)
+    for node_id, (name, place, rule) in slots.items():
         yield node_id, Slot(name, trained[place].node_id, optimizer.node_id, rule)
 
 
-_Found = tuple[str, int, SlotRule]  # slot name, place among the trained variables, rule
+_SlotPlace = tuple[str, int, SlotRule]  # slot name, place among the trained variables, rule
 
 
 def _trained(nodes: Sequence[Node], node_id: int) -> _Trained:
@@ -78,7 +78,7 @@ def _by_list_index(
     optimizer: KerasOptimizer,
     trained: Sequence[_Trained],
     places: Mapping[str, int],
-) -> Iterator[tuple[int, _Found]]:
+) -> Iterator[tuple[int, _SlotPlace]]:
     """Yield the slots in lists that run parallel to the list of the model's variables.
 
     A list with a name that Keras does not use holds slots only if shapes agree and the items are in
@@ -103,7 +103,7 @@ def _entries(
     nodes: Sequence[Node],
     optimizer: KerasOptimizer,
     trained: Sequence[_Trained],
-    found: Mapping[int, _Found],
+    slots: Mapping[int, _SlotPlace],
 ) -> list[_Entry]:
     """Return the optimizer's own variables in their order, with their names taken apart.
 
@@ -116,14 +116,14 @@ def _entries(
         for name, items in optimizer.lists.items()
         if name in SLOT_NAMES
         and name not in FACTORS
-        and not any(child.node_id in found for child in items)
+        and not any(child.node_id in slots for child in items)
     }
     known = sorted(silent, key=len, reverse=True)  # one can be the end of another
     stems = set() if is_adafactor(optimizer) else {variable.stem for variable in trained}
     entries = []
     for node_id in optimizer.own:
         base = full_name_of(nodes, node_id).rpartition("/")[2]
-        suffixes = [found[node_id][0]] if node_id in found else known
+        suffixes = [slots[node_id][0]] if node_id in slots else known
         stem, suffix = _cut(base, suffixes, stems)
         entries.append(_Entry(node_id, stem, suffix, shape_of(nodes, node_id)))
     return entries
@@ -156,8 +156,8 @@ def _by_name_and_order(
     optimizer: KerasOptimizer,
     entries: Sequence[_Entry],
     trained: Sequence[_Trained],
-    found: Mapping[int, _Found],
-) -> Iterator[tuple[int, _Found]]:
+    slots: Mapping[int, _SlotPlace],
+) -> Iterator[tuple[int, _SlotPlace]]:
     """Yield the slots for which names, shapes and order leave one variable each.
 
     Keras makes the slots of one suffix in the order of the variables. The rule fits them into that
@@ -176,7 +176,7 @@ def _by_name_and_order(
 
     groups: dict[str, list[_Entry]] = {}
     for entry in entries:
-        if entry.node_id in found or not entry.suffix:
+        if entry.node_id in slots or not entry.suffix:
             continue
         if entry.suffix in _SUFFIXES:
             groups.setdefault(entry.suffix, []).append(entry)
@@ -202,23 +202,23 @@ def _only_places(
     first = _first_fit(items, range(count), fits)
     last = _first_fit(items[::-1], range(count)[::-1], fits)
     if first is not None and last is not None:
-        for item, one, other in zip(items, first, reversed(last), strict=True):
-            if one == other:
-                yield item, one
+        for item, place, other in zip(items, first, reversed(last), strict=True):
+            if place == other:
+                yield item, place
 
 
 def _first_fit(
     items: Sequence[_T], places: range, fits: Callable[[_T, int], bool]
 ) -> list[int] | None:
     """Return for each item the first fitting place after the last one's; None if one has none."""
-    found: list[int] = []
+    fit: list[int] = []
     remaining = iter(places)
     for item in items:
         place = next((place for place in remaining if fits(item, place)), None)
         if place is None:
             return None
-        found.append(place)
-    return found
+        fit.append(place)
+    return fit
 
 
 def _ends_in(stem: str, name: str) -> bool:
@@ -236,27 +236,27 @@ def _by_sibling(
     optimizer: KerasOptimizer,
     entries: Sequence[_Entry],
     trained: Sequence[_Trained],
-    found: Mapping[int, _Found],
-) -> Iterator[tuple[int, _Found]]:
+    slots: Mapping[int, _SlotPlace],
+) -> Iterator[tuple[int, _SlotPlace]]:
     """Yield the slots that share the stem of a slot already found.
 
     Muon makes velocities for some variables only. A suffix that every variable has shows which
     variable a stem means.
     """
-    counts = Counter(name for name, _, _ in found.values())
+    counts = Counter(name for name, _, _ in slots.values())
     named = {
-        (entry.stem, found[entry.node_id][1])
+        (entry.stem, slots[entry.node_id][1])
         for entry in entries
-        if entry.node_id in found and counts[found[entry.node_id][0]] == len(trained)
+        if entry.node_id in slots and counts[slots[entry.node_id][0]] == len(trained)
     }
     places = _unique(named)
-    taken = {(name, place) for name, place, _ in found.values()}
+    taken = {(name, place) for name, place, _ in slots.values()}
     for entry in entries:
         place = places.get(entry.stem)
         if (
             place is not None
             and entry.suffix
-            and entry.node_id not in found
+            and entry.node_id not in slots
             and entry.shape == trained[place].shape
             and (entry.suffix, place) not in taken
         ):
@@ -268,29 +268,29 @@ def _by_position(
     optimizer: KerasOptimizer,
     entries: Sequence[_Entry],
     trained: Sequence[_Trained],
-    found: Mapping[int, _Found],
-) -> Iterator[tuple[int, _Found]]:
+    slots: Mapping[int, _SlotPlace],
+) -> Iterator[tuple[int, _SlotPlace]]:
     """Yield the factors of Adafactor, whose names hold only the last word of the variable's name.
 
     They come in pairs, in the order of the variables, with the shapes of rows and columns. Each
     pair comes before its moment, if it has one.
     """
-    rest = [at for at, entry in enumerate(entries) if entry.node_id not in found]
+    rest = [at for at, entry in enumerate(entries) if entry.node_id not in slots]
     rows, columns = rest[::2], rest[1::2]
     if not is_adafactor(optimizer) or columns != [row + 1 for row in rows]:
         return
 
     def moment_of(row: int) -> int | None:
-        slot = found.get(entries[row + 2].node_id) if row + 2 < len(entries) else None
+        slot = slots.get(entries[row + 2].node_id) if row + 2 < len(entries) else None
         return slot[1] if slot is not None and slot[0] == SLOT_NAMES[FACTORED] else None
 
     def fits(row: int, place: int) -> bool:
-        one, other, variable = entries[row], entries[row + 1], trained[place]
+        first, second, variable = entries[row], entries[row + 1], trained[place]
         return (
             moment_of(row) in (None, place)
-            and one.stem == other.stem == variable.name
+            and first.stem == second.stem == variable.name
             and variable.shape is not None
-            and (one.shape, other.shape) == factor_shapes(variable.shape)
+            and (first.shape, second.shape) == factor_shapes(variable.shape)
         )
 
     for row, place in _only_places(rows, len(trained), fits):

@@ -23,8 +23,8 @@ FACTORED = "_v"
 
 def trained_variables(nodes: Sequence[Node], optimizer: int) -> list[int]:
     """Return the variables that an optimizer of Keras 3 lists as trained, in its order."""
-    lists = [one.node_id for one in nodes[optimizer].children if one.local_name == TRAINABLE]
-    items = [item for one in lists for item in nodes[one].children if item.local_name.isdecimal()]
+    lists = [child.node_id for child in nodes[optimizer].children if child.local_name == TRAINABLE]
+    items = [item for top in lists for item in nodes[top].children if item.local_name.isdecimal()]
     return [item.node_id for item in sorted(items, key=lambda item: int(item.local_name))]
 
 

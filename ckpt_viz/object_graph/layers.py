@@ -259,11 +259,11 @@ class _Draft:
     def _signatures(self) -> list[int]:
         """Return a number for each row, equal for rows of equal structure, classes and shapes."""
         known: dict[object, int] = {}
-        found = [0] * len(self.children)
+        numbers = [0] * len(self.children)
         for row in reversed(list(walks.below(self.children))):
-            below = tuple((_NUMBERS.sub("", self.names[c]), found[c]) for c in self.children[row])
-            found[row] = known.setdefault((self._own(row), below), len(known))
-        return found
+            below = tuple((_NUMBERS.sub("", self.names[c]), numbers[c]) for c in self.children[row])
+            numbers[row] = known.setdefault((self._own(row), below), len(known))
+        return numbers
 
     def _own(self, row: int) -> object:
         if row >= len(self.nodes):
@@ -341,7 +341,7 @@ def _shared_scopes(
     nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int
 ) -> list[tuple[str, ...] | None]:
     """Return for each node the name scopes that the variables below it share; None without any."""
-    found: list[tuple[str, ...] | None] = [None] * len(nodes)
+    scopes: list[tuple[str, ...] | None] = [None] * len(nodes)
     for node_id in reversed(order):
         node = nodes[node_id]
         if node.role is Role.VARIABLE:
@@ -351,12 +351,12 @@ def _shared_scopes(
             own = []
         else:
             below = tree.children[node_id]
-            own = [found[c] for c in below if c < base_size or node_id >= base_size]
+            own = [scopes[c] for c in below if c < base_size or node_id >= base_size]
         for scope in own:
-            before = found[node_id]
+            before = scopes[node_id]
             if scope is not None:
-                found[node_id] = scope if before is None else _common(before, scope)
-    return found
+                scopes[node_id] = scope if before is None else _common(before, scope)
+    return scopes
 
 
 def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:

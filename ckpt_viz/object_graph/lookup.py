@@ -46,7 +46,7 @@ class Lookup:
             self._along(name, ROOT_NAME, ".", self._edges)
             or self._along(name, "", ".", self._edges)
             or self._along(name, "", "/", self._edges)
-            or [i for i, one in enumerate(self._layers().names[: len(self._nodes)]) if one == name]
+            or [i for i, own in enumerate(self._layers().names[: len(self._nodes)]) if own == name]
             or [
                 node_id
                 for node_id, node in enumerate(self._nodes)
@@ -61,13 +61,13 @@ class Lookup:
         """
         if not text or not text.startswith(root):
             return []
-        found: dict[int, None] = {}
+        node_ids: dict[int, None] = {}
         stack = [(ROOT, len(root))]
         seen = set(stack)
         while stack:
             node_id, at = stack.pop()
             if at == len(text):
-                found[node_id] = None
+                node_ids[node_id] = None
                 continue
             following = []
             for local_name, child in edges(node_id):
@@ -76,7 +76,7 @@ class Lookup:
                     following.append((child, at + len(step)))
             seen.update(following)
             stack.extend(reversed(following))
-        return list(found)
+        return list(node_ids)
 
     def _edges(self, node_id: int) -> Iterable[tuple[str, int]]:
         """Return a node's edges, and its children in the outline: slots have no edge."""

@@ -70,7 +70,7 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
 def merged_ids(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Mapping[int, int]:
     """Return the id in the merged graph of every node of `other`; arguments as for `merge`."""
     size = len(base.nodes)
-    paired = {ours: theirs for ours, theirs in pairs.items() if 0 <= theirs < size}
+    paired = {node: partner for node, partner in pairs.items() if 0 <= partner < size}
     ghosts = (node_id for node_id in range(len(other.nodes)) if node_id not in paired)
     return {**paired, **{ghost: size + place for place, ghost in enumerate(ghosts)}}
 

@@ -36,9 +36,9 @@ def paired_by_name(left: Sequence[Path], right: Sequence[Path]) -> dict[int, int
     if len(left) * len(right) > _MAX_TOGETHER:
         return {}
     depth = _depth_of_own_names(left, right)
-    ours, theirs = ([_words(path, depth) for path in paths] for paths in (left, right))
-    links = [[_links(a, b) for b in theirs] for a in ours]
-    found: dict[int, int] = {}
+    left_words, right_words = ([_words(path, depth) for path in paths] for paths in (left, right))
+    links = [[_links(a, b) for b in right_words] for a in left_words]
+    pairs: dict[int, int] = {}
     rows, columns = set(range(len(left))), set(range(len(right)))
     while chosen := [
         (i, j)
@@ -47,10 +47,10 @@ def paired_by_name(left: Sequence[Path], right: Sequence[Path]) -> dict[int, int
         if _tells_most(links[i][j], (links[i][k] for k in columns if k != j), _of_left)
         and _tells_most(links[i][j], (links[k][j] for k in rows if k != i), _of_right)
     ]:
-        found.update(chosen)
+        pairs.update(chosen)
         rows.difference_update(i for i, _ in chosen)
         columns.difference_update(j for _, j in chosen)
-    return dict(sorted(found.items()))
+    return dict(sorted(pairs.items()))
 
 
 def _tells_most(

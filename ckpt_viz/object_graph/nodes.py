@@ -198,4 +198,4 @@ def has_value(node: Node) -> bool:
 
 def loses_values(node: Node) -> bool:
     """Return whether a save loses trained values that a node's attributes hold."""
-    return any(one.is_lost for one in node.not_saved)
+    return any(note.is_lost for note in node.not_saved)

@@ -20,7 +20,7 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
     variables of metrics are those with no better place than below `keras_api`, unless a SavedModel
     says that they are trainable.
     """
-    found = [0] * len(nodes)
+    elements = [0] * len(nodes)
     is_state, is_metric = bytearray(len(nodes)), bytearray(len(nodes))
     for node_id in tree.preorder():
         node, parent, label = nodes[node_id], tree.parents[node_id], tree.labels[node_id]
@@ -35,8 +35,8 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
             _COUNTERS.fullmatch(label) is not None and _elements(node) == 1
         )
         if not is_counter and (node.trainable or not is_metric[node_id]):
-            found[node_id] = _elements(node)
-    return found
+            elements[node_id] = _elements(node)
+    return elements
 
 
 def other_elements(
@@ -47,11 +47,11 @@ def other_elements(
     `pairs` has the node of `base` for nodes of `other`.
     """
     counts = (
-        (theirs, _elements(other[ours]), _elements(base[theirs]))
-        for ours, theirs in pairs.items()
-        if theirs < len(base)
+        (base_id, _elements(other[other_id]), _elements(base[base_id]))
+        for other_id, base_id in pairs.items()
+        if base_id < len(base)
     )
-    return {theirs: saved for theirs, saved, own in counts if saved != own}
+    return {base_id: saved for base_id, saved, own in counts if saved != own}
 
 
 def _elements(node: Node) -> int:

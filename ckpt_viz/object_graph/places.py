@@ -20,7 +20,7 @@ def same_places(before: Graph, after: Graph) -> Callable[[int], int | None]:
     def child(parent: int, label: str) -> int | None:
         if parent not in children:
             tree = after.tree
-            children[parent] = {tree.labels[one]: one for one in tree.children[parent]}
+            children[parent] = {tree.labels[child]: child for child in tree.children[parent]}
         return children[parent].get(label)
 
     def placed(node_id: int) -> int | None:

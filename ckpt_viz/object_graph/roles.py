@@ -86,14 +86,14 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
 
 def _with_telling_names(nodes: Sequence[Node]) -> set[int]:
     """Return the nodes that may be optimizers; the rules can skip all others."""
-    found = {node_id for node_id, node in enumerate(nodes) if node.slot_variables}
-    found.update(
+    candidates = {node_id for node_id, node in enumerate(nodes) if node.slot_variables}
+    candidates.update(
         node_id
         for node_id, node in enumerate(nodes)
         for child in node.children
         if child.local_name in _TELLING
     )
-    return found
+    return candidates
 
 
 def _is_optimizer(nodes: Sequence[Node], node: Node) -> bool:

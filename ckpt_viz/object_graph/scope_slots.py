@@ -124,10 +124,12 @@ def _claimed(
     decide whether `train/w/Adam` is a slot of `w` or of `train/w`.
     """
     readings = [(group, names, _readings(group, values)) for group, names in named]
-    sure = Counter((group.base, found[0].prefix) for group, _, found in readings if len(found) == 1)
+    sure = Counter(
+        (group.base, options[0].prefix) for group, _, options in readings if len(options) == 1
+    )
     slots: dict[str, tuple[str, str]] = {}
-    for group, names, found in readings:
-        left = [reading for reading in found if sure[group.base, reading.prefix]]
+    for group, names, options in readings:
+        left = [reading for reading in options if sure[group.base, reading.prefix]]
         if len(left) == 1 and sure[group.base, left[0].prefix] >= (2 if left[0].prefix else 1):
             for number, name in group.names.items():
                 slots[name] = (left[0].variable, names[number])

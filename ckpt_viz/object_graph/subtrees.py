@@ -18,7 +18,7 @@ def signatures(nodes: Sequence[Node], own: Callable[[Node], object]) -> list[int
     pass all nodes to one call (see `joined`).
     """
     numbers: dict[object, int] = {((), ()): EMPTY}
-    found: list[int | None] = [None] * len(nodes)
+    looks: list[int | None] = [None] * len(nodes)
     state = bytearray(len(nodes))  # 0 not seen, 1 on the way, 2 done
     for start in range(len(nodes)):
         stack = [start]
@@ -33,19 +33,19 @@ def signatures(nodes: Sequence[Node], own: Callable[[Node], object]) -> list[int
                 continue
             stack.pop()
             state[node_id] = 2
-            found[node_id] = _number(nodes[node_id], own, found, numbers)
-    return found
+            looks[node_id] = _number(nodes[node_id], own, looks, numbers)
+    return looks
 
 
 def _number(
     node: Node,
     own: Callable[[Node], object],
-    found: Sequence[int | None],
+    looks: Sequence[int | None],
     numbers: dict[object, int],
 ) -> int | None:
     below = []
     for child in node.children:
-        signature = found[child.node_id]
+        signature = looks[child.node_id]
         if signature is None:
             return None
         if signature != EMPTY:
