@@ -18,13 +18,12 @@ from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup
 from ckpt_viz.object_graph.nodes import (
     ROOT,
-    ROOT_NAME,
     SAVE_COUNTER,
     Fingerprint,
     Node,
-    SlotRule,
     Stored,
 )
+from ckpt_viz.object_graph.spelling import tensorflow_name
 from ckpt_viz.object_graph.tree import Tree, last_edges, spanning_tree
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
@@ -144,11 +143,7 @@ class Graph:
 
         `(root).model.kernel`, or `(root).optimizer's state 'm' for (root).model.kernel`.
         """
-        slot = self.nodes[node_id].slot
-        if slot is not None and slot.optimizer is not None and slot.rule is SlotRule.DECLARED:
-            optimizer, variable = self._dotted(slot.optimizer), self._dotted(slot.variable)
-            return f"{optimizer}'s state '{slot.name}' for {variable}"
-        return self._dotted(node_id)
+        return tensorflow_name(self.nodes, self.first_edges, node_id)
 
     def aliases(self, node_id: int) -> tuple[tuple[str, ...], ...]:
         """Return the node's other paths: one for each edge that leads to it off its `path`.
@@ -402,17 +397,6 @@ class Graph:
                 break
         close = get_close_matches(name, known, n=3)
         return f"; did you mean {' or '.join(close)}?" if close else ""
-
-    def _dotted(self, node_id: int) -> str:
-        """Return a node's first breadth-first path, as TensorFlow prints it."""
-        names: list[str] = []
-        start = node_id
-        while node_id != ROOT:
-            if node_id not in self.first_edges:
-                return f"(unreachable node {start})"
-            node_id, local_name = self.first_edges[node_id]
-            names.append(local_name)
-        return ".".join((ROOT_NAME, *reversed(names)))
 
 
 def first_edges(nodes: Sequence[Node]) -> dict[int, tuple[int, str]]:

@@ -7,17 +7,15 @@ about changes have the names that people give: `LayerNames`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import names_of
-from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, Role, SlotRule, has_value
+from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, Role, has_value
+from ckpt_viz.object_graph.spelling import readable, spelled, tensorflow_name
 from ckpt_viz.text import count
-
-_MAX_STEPS = 50
-_MAX_CHARACTERS = 1000  # as in render.text: longer than any name that a person has given
 
 
 def readable_name(graph: Graph, node_id: int) -> str:
@@ -25,11 +23,7 @@ def readable_name(graph: Graph, node_id: int) -> str:
 
     In a chain of 100,000 nodes the names themselves have 25 billion characters.
     """
-    slot = graph.nodes[node_id].slot
-    if slot is not None and slot.optimizer is not None and slot.rule is SlotRule.DECLARED:
-        optimizer, variable = _dotted(graph, slot.optimizer), _dotted(graph, slot.variable)
-        return f"{optimizer}'s state '{readable(slot.name)}' for {variable}"
-    return _dotted(graph, node_id)
+    return tensorflow_name(graph.nodes, graph.first_edges, node_id, is_cut=True)
 
 
 def readable_place(graph: Graph, node_id: int) -> str:
@@ -101,30 +95,3 @@ def counted(nodes: Iterable[Node], *, other: bool = False) -> str:
 def noun_for(nodes: Iterable[Node]) -> str:
     """Return what to call nodes with values: a variable; a value if others are among them."""
     return "value" if any(node.role is Role.VALUE for node in nodes) else "variable"
-
-
-def _dotted(graph: Graph, node_id: int) -> str:
-    if node_id != ROOT and node_id not in graph.first_edges:
-        return f"(unreachable node {node_id})"
-    return spelled(node_id, graph.first_edges.__getitem__)
-
-
-def spelled(node_id: int, edge_to: Callable[[int], tuple[int, str]]) -> str:
-    """Return the path to a node, from `(root)` on; if it is too deep to read, only the end.
-
-    `edge_to` returns the parent of a node, and the name of the edge from there.
-    """
-    names: list[str] = []
-    characters = 0
-    while node_id != ROOT:
-        if len(names) >= _MAX_STEPS or characters > _MAX_CHARACTERS:
-            return ".".join((f"{ROOT_NAME}…", *reversed(names)))
-        node_id, local_name = edge_to(node_id)
-        names.append(readable(local_name))
-        characters += len(local_name)
-    return ".".join((ROOT_NAME, *reversed(names)))
-
-
-def readable(name: str) -> str:
-    """Return a name, or its beginning if it is too long to read."""
-    return name if len(name) <= _MAX_CHARACTERS else f"{name[:_MAX_CHARACTERS]}…"

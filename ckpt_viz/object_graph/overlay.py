@@ -12,8 +12,8 @@ from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
-from ckpt_viz.object_graph.names import readable
 from ckpt_viz.object_graph.remedy import Remedy
+from ckpt_viz.object_graph.spelling import readable
 from ckpt_viz.wording import PYTHON, Wording
 
 # A problem of hundreds of nodes, such as a restore that ends halfway, is no reason to show each.

@@ -12,7 +12,7 @@ from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.names import noun_for, readable, readable_name
+from ckpt_viz.object_graph.names import noun_for, readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -24,6 +24,7 @@ from ckpt_viz.object_graph.overlay import (
     Verdict,
 )
 from ckpt_viz.object_graph.parameters import other_elements
+from ckpt_viz.object_graph.spelling import readable
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import TITLES, Finding, Kind
 from ckpt_viz.restore_check.verdicts import Raised

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER_NAME
+from ckpt_viz.object_graph.spelling import readable
 
 
 def names_of_new(
