@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random, randrange
@@ -16,6 +17,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.search.evaluate import find
 from ckpt_viz.search.glob import Glob
+from ckpt_viz.search.pasted import named
 from tests.support import payload_fixtures
 from tests.support.graphs import graph, keras3_adam
 
@@ -117,6 +119,33 @@ def test_a_regular_expression_is_sought_in_1_000_characters() -> None:
     assert find(shown, "/y{1000}/") == (4,)
     assert find(shown, "/y{1001}/") == ()
     assert find(shown, f"path:**start/{'y' * 900}*") == (3, 4)  # globs see it all
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("shape (3, 2) and shape=(7,)", {(3, 2), (7,)}),
+        ("shape 3×2, the program's shape 7", {(3, 2), (7,)}),
+        ("shape () or shape scalar", {()}),
+        ("shape 3×? or shape ?×2, of scalars", set()),
+    ],
+)
+def test_a_pasted_text_has_shapes_as_tensorflow_and_ckpt_viz_spell_them(
+    text: str, shapes: set[tuple[int, ...]]
+) -> None:
+    assert named(text).shapes == shapes
+
+
+def test_the_shape_in_a_pasted_text_tells_variables_of_one_full_name_apart() -> None:
+    plain = graph({0: {"a": 1, "b": 2}}, (1, 2))  # of the shapes 1×2 and 2×2
+    nodes = [
+        node._replace(attributes=tuple(a._replace(full_name="kernel") for a in node.attributes))
+        for node in plain.nodes
+    ]
+    shown = replace(plain, nodes=tuple(nodes))
+    assert find(shown, "Variable 'kernel' cannot be read.") == (1, 2)
+    for shape in ("(2, 2)", "2×2"):
+        assert find(shown, f"Variable 'kernel': The saved value has shape {shape}.") == (2,)
 
 
 @pytest.mark.tf

@@ -32,7 +32,9 @@ _SENTENCES = tuple(
         r"\bVariable path=([^ ,>]{1,1000})",
     )
 )
-_SHAPE = re.compile(r"\bshape[ =]\(([0-9, ]{0,200})\)", re.ASCII)
+# As TensorFlow prints it, `(3, 2)` or `()`, and as ckpt-viz does, `3×2` or `scalar`.
+_SHAPE = re.compile(r"\bshape[ =](\([0-9, ]{0,200}\)|[0-9×]{1,200}(?![0-9×?])|scalar\b)", re.ASCII)
+_SIZE = re.compile(r"[0-9]+")
 _OUTPUT = re.compile(r":[0-9]+\Z")
 _ENDS = re.compile(rf"\Z|[{BLANKS}:,;'\"`\])}}>]|\.(?:\Z|{_BLANK})")
 
@@ -64,7 +66,7 @@ def named(text: str) -> PastedNames:
         frozenset([word.strip("'\"`,;()[]{}<>") for word in re.split(f"{_BLANK}+", text)]),
         frozenset(without_output(name.removesuffix(".")) for name in sentences),
         frozenset(
-            tuple([int(size) for size in match[1].split(",") if size.strip()])
+            tuple([int(size) for size in _SIZE.findall(match[1])])
             for match in _SHAPE.finditer(text)
         ),
     )
@@ -86,14 +88,14 @@ def without_output(name: str) -> str:
 
 def find_named(text: str, index: Index) -> Marks:
     """Return the nodes that a text names; if none, those of its keys, then of its full names."""
-    said = named(text)
-    matches = _of_names(text, said.roots, index)
+    parts = named(text)
+    matches = _of_names(text, parts.roots, index)
     if not matches.any():
-        keys = said.words | said.full_names
+        keys = parts.words | parts.full_names
         matches = index.where_value(lambda a: a.checkpoint_key in keys)
     if not matches.any():
-        matches = index.where_value(lambda a: without_output(a.full_name) in said.full_names)
-        of_shape = matches & index.where_value(lambda a: a.shape in said.shapes)
+        matches = index.where_value(lambda a: without_output(a.full_name) in parts.full_names)
+        of_shape = matches & index.where_value(lambda a: a.shape in parts.shapes)
         matches = of_shape if of_shape.any() else matches
     return matches
 

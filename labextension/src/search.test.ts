@@ -4,6 +4,7 @@ import type { Graph } from "./graph";
 import { fullTree, loadGraph } from "./graphs.test-data";
 import { find } from "./search/evaluate";
 import { makeGlob } from "./search/glob";
+import { named } from "./search/pasted";
 import { Mistake } from "./search/syntax";
 
 interface Case {
@@ -34,6 +35,15 @@ describe("a query finds what the table says", () => {
       expect(answer(await loadGraph(graph), query)).toEqual(mistake ?? ids);
     },
   );
+});
+
+it.each([
+  ["shape (3, 2) and shape=(7,)", ["3,2", "7"]],
+  ["shape 3×2, the program's shape 7", ["3,2", "7"]],
+  ["shape () or shape scalar", [""]],
+  ["shape 3×? or shape ?×2, of scalars", []],
+])("reads the shapes in %j as TensorFlow and ckpt-viz spell them", (text, shapes) => {
+  expect([...named(text).shapes]).toEqual(shapes);
 });
 
 it("searches a chain of 100,000 nodes", () => {

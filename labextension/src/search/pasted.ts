@@ -22,7 +22,8 @@ const SIGNS: readonly RegExp[] = [
   new RegExp(`${BEFORE}\\(root\\)`),
   new RegExp(`${BEFORE}[^:${BLANKS}]*/\\.ATTRIBUTES/`),
 ];
-const SHAPE = /\bshape[ =]\(([0-9, ]{0,200})\)/g;
+/** As TensorFlow prints it, `(3, 2)` or `()`, and as ckpt-viz does, `3×2` or `scalar`. */
+const SHAPE = /\bshape[ =](\([0-9, ]{0,200}\)|[0-9×]{1,200}(?![0-9×?])|scalar\b)/g;
 const ENDS = new RegExp(`$|[${BLANKS}:,;'"\`\\])}>]|\\.(?:$|[${BLANKS}])`, "y");
 const AROUND = /^['"`,;()[\]{}<>]+|['"`,;()[\]{}<>]+$/g;
 
@@ -51,11 +52,7 @@ export function named(text: string): Named {
     fullNames: new Set(sentences.map((name) => withoutOutput(name.replace(/\.$/, "")))),
     shapes: new Set(
       Array.from(text.matchAll(SHAPE), ([, sizes = ""]) =>
-        sizes
-          .split(",")
-          .filter((size) => size.trim() !== "")
-          .map(Number)
-          .join(),
+        Array.from(sizes.matchAll(/[0-9]+/g), Number).join(),
       ),
     ),
   };
