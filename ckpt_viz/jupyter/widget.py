@@ -202,13 +202,13 @@ class Explorer(SharingWidget):
                 # A view runs its first query only if the kernel confirms it, never from a file.
                 return {"text": self.query}, []
             case {"ask": "measures"}:
-                return self._told_progress()
+                return self._read_with_progress()
         return answer(self._shown, question, self._traits_of_a_file())
 
-    def _told_progress(self) -> Answer:
+    def _read_with_progress(self) -> Answer:
         """Read the values; the new payload reaches all views. Tell them how far it is."""
         try:
-            self._measured(lambda _title, total: _Told(self, total))
+            self._measured(lambda _title, total: _ProgressInViews(self, total))
         except CkptVizError as error:
             return {"error": str(error)}, []
         return {}, []
@@ -262,17 +262,17 @@ class Explorer(SharingWidget):
         }
 
 
-class _Told:
+class _ProgressInViews:
     """A progress bar in the views of an explorer."""
 
     def __init__(self, explorer: Explorer, total: int) -> None:
         self._explorer, self._total = explorer, total
-        self._done, self._told = 0, time.monotonic()
+        self._done, self._sent_at = 0, time.monotonic()
 
     def update(self, n: int) -> None:
         self._done += n
-        if time.monotonic() - self._told > _TELL_EVERY:
-            self._told = time.monotonic()
+        if time.monotonic() - self._sent_at > _TELL_EVERY:
+            self._sent_at = time.monotonic()
             part = {"done": self._done, "total": self._total}
             self._explorer.send({"kind": _PROGRESS, **part})
 

@@ -114,8 +114,8 @@ def _without_view(bundle: _Json) -> _Json:
 def _unused(models: _Json, without_widgets: _Json) -> set[str]:
     """Return the explorers and their models, except those that a remaining part refers to."""
     explorers = _explorers(models)
-    theirs = (model_id for explorer in explorers for model_id in _own(models[explorer]["state"]))
-    of_explorers = explorers | (set(theirs) & models.keys())
+    own = (model_id for explorer in explorers for model_id in _own(models[explorer]["state"]))
+    of_explorers = explorers | (set(own) & models.keys())
     stays = [model_id for model_id in models if model_id not in of_explorers]
     return of_explorers - _reachable([*stays, *_named_in(without_widgets)], models)
 
