@@ -117,12 +117,12 @@ def _named(names: Iterable[str]) -> str:
 def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> Iterator[str]:
     """Yield whether it trains other variables, among those that both sides have."""
     fitting = {pair.node: pair.obj for pair in mapping.pairs}
-    both = set(fitting.values())
+    common = set(fitting.values())
     before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
     after = {_variable(mapping.live, slot) for slot in now}
-    if no_more := (before & both) - after:
+    if no_more := (before & common) - after:
         yield f"it no longer trains {_holders(mapping.live, no_more)}"
-    if newly := (after & both) - before:
+    if newly := (after & common) - before:
         yield f"it also trains {_holders(mapping.live, newly)} now"
 
 

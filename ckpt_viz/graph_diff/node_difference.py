@@ -79,5 +79,5 @@ def _detail(a: Attribute, b: Attribute) -> str:
     """Return two tensors in few words: `float32 8×10 ≠ 8×12`, `float32 8 ≠ int64 8`."""
     dtypes = (a.dtype or "", b.dtype or "" if a.dtype != b.dtype else "")
     shapes = (shape_words(a.shape), shape_words(b.shape))
-    left, right = (" ".join(filter(None, both)) for both in zip(dtypes, shapes, strict=True))
+    left, right = (" ".join(filter(None, parts)) for parts in zip(dtypes, shapes, strict=True))
     return f"{left} ≠ {right}"

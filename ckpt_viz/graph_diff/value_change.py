@@ -75,9 +75,9 @@ def _headline(rows: Sequence[ValueChange], common: int) -> str:
         return "values: both have no value in common"
     unread = sum(row.error is not None for row in rows)
     differing = len(rows) - unread
-    which = f"{differing:,}" if differing else "none"
+    number = f"{differing:,}" if differing else "none"
     verb = "differ" if differing > 1 else "differs"
-    sentence = f"values: {which} of {count(common, 'common value')} {verb}"
+    sentence = f"values: {number} of {count(common, 'common value')} {verb}"
     sentence += f", {unread:,} cannot be read" if unread else ""
     return sentence + ("; the largest relative changes:" if differing else ":" * bool(unread))
 

@@ -115,8 +115,8 @@ def keys_by_stage(state: bytes) -> dict[Pipeline, frozenset[str]]:
         stage = tuple(_INPUT.sub("", name) for name in names)
         written = part[2].decode("ascii", "replace").split("@@")[1:]
         for depth, name in enumerate(names, 1):
-            which = _INPUT.findall(name) if depth < len(names) else written
-            keys[stage[:depth]] = keys.get(stage[:depth], frozenset()).union(which)
+            new_keys = _INPUT.findall(name) if depth < len(names) else written
+            keys[stage[:depth]] = keys.get(stage[:depth], frozenset()).union(new_keys)
     return keys
 
 

@@ -232,9 +232,9 @@ def _half_changed(
     if not changed:
         return None
     old = dict.fromkeys(name for value in held for name in value.names() if name not in changed)
-    which = listed([f"{name} ({why})" for name, why in changed.items()], most=_MOST_NAMED)
+    names = listed([f"{name} ({why})" for name, why in changed.items()], most=_MOST_NAMED)
     return HalfChangedError(
-        f"{title}: the change failed, and not every old value could be put back. Changed: {which}; "
+        f"{title}: the change failed, and not every old value could be put back. Changed: {names}; "
         f"as before: {listed(tuple(old), most=_MOST_NAMED) or 'nothing'}. Restore what has changed "
         "from a checkpoint",
         tuple(old),

@@ -91,8 +91,8 @@ class Lookup:
             assert slot is not None
             if slot.name not in readings:
                 optimizer, infix, variable = name.partition(f"'s state '{slot.name}' for ")
-                both = (self._first(optimizer), self._first(variable)) if infix else (set(), set())
-                readings[slot.name] = both
+                sides = (self._first(optimizer), self._first(variable)) if infix else (set(), set())
+                readings[slot.name] = sides
             optimizers, variables = readings[slot.name]
             if slot.optimizer in optimizers and slot.variable in variables:
                 return node_id

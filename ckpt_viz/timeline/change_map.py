@@ -227,8 +227,8 @@ class _Cells:
     def _words(self) -> str:
         down, across = self._sums.shape
         height, width = self._rows / down, self._columns / across
-        each = "one element" if height == width == 1 else f"the mean of {_times(height, width)}"
-        words = f"{down} × {across}, each cell {each}"
+        content = "one element" if height == width == 1 else f"the mean of {_times(height, width)}"
+        words = f"{down} × {across}, each cell {content}"
         rank = len(self._shape)
         if rank < 3:
             return words

@@ -229,12 +229,12 @@ def kept_at(row: HistoryRow, time: int) -> KeptValues | None:
         return None
     count = int(now.count or 0)
     changed = step**2 / count - (float(now.mean or 0) - float(was.mean or 0)) ** 2
-    both = (was.std**2 + float(now.std or 0) ** 2 - changed) / 2
-    if count <= 3 or not math.isfinite(both):
+    covariance = (was.std**2 + float(now.std or 0) ** 2 - changed) / 2
+    if count <= 3 or not math.isfinite(covariance):
         return None
     ratio = float(now.std or 0) / was.std
-    correlation = both / was.std**2 / ratio if ratio else 0.0
-    return KeptValues(*_bounds(correlation, count), both / was.std**2)
+    correlation = covariance / was.std**2 / ratio if ratio else 0.0
+    return KeptValues(*_bounds(correlation, count), covariance / was.std**2)
 
 
 def is_constant(cell: Cell) -> bool:

@@ -42,7 +42,7 @@ class History(Record):
         `values` is that of `ckpt_viz.diff`: whether to read by how much each value differs.
         Raises SourceError if one could not be opened, or there is none.
         """
-        first, second = (self._checkpoint(which).opened() for which in (a, b))
+        first, second = (self._checkpoint(key).opened() for key in (a, b))
         return diff_of(first, second, values=values)
 
     @property
@@ -121,16 +121,16 @@ class History(Record):
 
         return self.show()._repr_mimebundle_(**kwargs) if shows_widgets() else None
 
-    def _checkpoint(self, which: int | str) -> Checkpoint:
-        if isinstance(which, int):
-            if -len(self.sources) <= which < len(self.sources):
-                return self.sources[which]
+    def _checkpoint(self, key: int | str) -> Checkpoint:
+        if isinstance(key, int):
+            if -len(self.sources) <= key < len(self.sources):
+                return self.sources[key]
         else:
             for checkpoint in self.sources:
-                if checkpoint.title == which:
+                if checkpoint.title == key:
                     return checkpoint
         titles = ", ".join(checkpoint.title for checkpoint in self.sources[:5])
-        raise SourceError(f"expected a checkpoint of this history, {titles}; found {which!r}")
+        raise SourceError(f"expected a checkpoint of this history, {titles}; found {key!r}")
 
 
 def history_of(

@@ -201,9 +201,9 @@ class ReadingPlan:
     def _in_ranges(
         self, graphs: Sequence[Graph | None], ranges: dict[int, tuple[StoredRange, ...]]
     ) -> None:
-        some = next(iter(ranges.values()))
+        layout = next(iter(ranges.values()))
         row = self._rows[next(iter(ranges))]
-        size, units = ELEMENT_BYTES[str(row.dtype)] or 1, _units(row, len(some))
+        size, units = ELEMENT_BYTES[str(row.dtype)] or 1, _units(row, len(layout))
         most = self._piece_bytes // size * size
         members: tuple[int, ...] = ()
         if self._is_compared:
@@ -213,14 +213,14 @@ class ReadingPlan:
             most = most // (units * size) * units * size
         else:
             units = 0
-        is_whole = len(some) == 1 and some[0].size <= most
+        is_whole = len(layout) == 1 and layout[0].size <= most
         for time, stored in ranges.items() if not is_whole else ():
             self._assemblies[time] = Assembly(self._rows[time], stored, most)
         first, firsts = 0, []
         name = self._number, len(self._segments)
-        for place in range(len(some)):
-            for start in range(0, max(some[place].size, 1), most):
-                length = min(most, some[place].size - start)
+        for place in range(len(layout)):
+            for start in range(0, max(layout[place].size, 1), most):
+                length = min(most, layout[place].size - start)
                 at: list[Where | None] = [None] * len(self._states)
                 for time, stored in ranges.items():
                     graph, stored_range = graphs[time], stored[place]

@@ -92,12 +92,12 @@ def joined_bins(bins: Bins, other: Bins) -> FineBins:
     keys = np.concatenate((a.keys, b.keys))
     order = np.argsort(keys, kind="stable")
     keys, counts = _summed(keys[order], np.concatenate((a.counts, b.counts))[order])
-    both = FineBins(a.width, extra, keys, counts)
+    all_bins = FineBins(a.width, extra, keys, counts)
     if a.width == VALUES or not keys.size:
-        return both
+        return all_bins
     coarse = keys >> np.uint64(extra)
     used = 1 + int(np.count_nonzero(coarse[1:] != coarse[:-1]))
-    return _coarsened(both, min(extra, _extra_bits(used, a.width)))
+    return _coarsened(all_bins, min(extra, _extra_bits(used, a.width)))
 
 
 def binned(bins: Bins) -> FineBins:

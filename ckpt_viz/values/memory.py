@@ -84,10 +84,10 @@ class Budget:
             self._allowed = self._most()
         if nbytes > self._allowed:
             share = "the available memory" if self.takes_all else "half of the available memory"
-            which = share if self.limit is None else "the limit"
+            bound = share if self.limit is None else "the limit"
             raise ReadLimitError(
                 f"{self.title}: {self.copy} needs {nbytes:,} bytes or more, expected at most "
-                f"{self._allowed:,}, {which}; {self.advice}",
+                f"{self._allowed:,}, {bound}; {self.advice}",
                 self._allowed,
                 nbytes,
             )
