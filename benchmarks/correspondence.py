@@ -16,21 +16,19 @@ name the fix but have no value in it; and values of matched variables that the f
 from __future__ import annotations
 
 import argparse
-import importlib
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import ckpt_viz as cv
-from ckpt_viz.mapping.value_mapping import map_values
+from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.subtrees import values_of
 from tests.support import edited_models, name_based, oracle, tagged_programs
@@ -38,7 +36,6 @@ from tests.support.promises import unkept
 from tests.support.tagged_programs import Example, Tag, Tagged
 
 Places = Iterable[tuple[int, int, str]]  # saved node, live node, certainty
-Way = Callable[[Graph, Graph], Places]
 
 _COLUMNS = (
     "possible",
@@ -52,23 +49,9 @@ _COLUMNS = (
 _OF_FIX = ("fewer", "denied", "unkept", "matched, not in fix")
 
 
-def old_way(saved: Graph, live: Graph) -> Places:
-    """Return the places of `map_values`."""
+def places_of(saved: Graph, live: Graph) -> Places:
+    """Return where each saved value belongs, with the certainty in words."""
     return [(p.node, p.obj, p.certainty.value) for p in map_values(saved, live).pairs]
-
-
-def new_way(saved: Graph, live: Graph) -> Places:
-    """Return the places of `correspond` whose values fit."""
-    pairs = importlib.import_module("ckpt_viz.correspondence.correspond").correspond(saved, live)
-    return [
-        (pair.node, pair.obj, pair.certainty.value)
-        for pair in pairs.by_node.values()
-        if has_value(saved.nodes[pair.node])
-        and values_of(saved.nodes[pair.node]) == values_of(live.nodes[pair.obj])
-    ]
-
-
-WAYS: Mapping[str, Way] = {"old": old_way, "new": new_way}
 
 
 @dataclass(frozen=True)
@@ -162,10 +145,8 @@ def _saved(example: Example, directory: Path) -> tuple[str, Mapping[int, Tag]]:
     return path, {n: tags[one.attributes[0].checkpoint_key] for n, one in nodes if one.attributes}
 
 
-def measure(
-    example: Example, ways: Mapping[str, Way], directory: Path
-) -> Iterator[tuple[str, Counter[str], list[str]]]:
-    """Yield the name, the counts and the mistakes of each way, then those of the fix."""
+def measure(example: Example, directory: Path) -> tuple[Counter[str], list[str]]:
+    """Return the counts and the mistakes of the mapping and of the fix."""
     numbers = _fill(example.was, 1)
     path, of_saved = _saved(example, directory)
     _fill(example.now, -1)
@@ -176,9 +157,9 @@ def measure(
         made = example.was.made, example.now.made
         unknowable |= edited_models.unknowable_in(*made, check).keys()
     truth = Truth(saved, live, of_saved, _by_object(live, example.now), unknowable)
-    for name, way in ways.items():
-        yield name, *judged(truth, way(saved, live))
-    yield "fix", *_judged_fix(example, truth, check, path, numbers)
+    counts, words = judged(truth, places_of(saved, live))
+    of_fix, more = _judged_fix(example, truth, check, path, numbers)
+    return counts + of_fix, words + more
 
 
 def _judged_fix(
@@ -228,29 +209,20 @@ def _matched_outside(truth: Truth, check: Any, keys: set[str]) -> Iterator[str]:
 # --- many programs
 
 
-def run(family: str, seed: int, ways: Mapping[str, Way]) -> dict[str, tuple[Counter[str], str]]:
-    """Return the counts and the mistakes of one program, by way."""
+def run(family: str, seed: int) -> tuple[Counter[str], str]:
+    """Return the counts and the mistakes of one program; "" if there are none."""
     example = tagged_programs.FAMILIES[family](Random(f"{family} {seed}"))
     with tempfile.TemporaryDirectory() as directory:
-        return {
-            name: (
-                counts,
-                "\n".join([f"{name}, --family {family} --seed {seed}", example.words, *words]),
-            )
-            for name, counts, words in measure(example, ways, Path(directory))
-            if words or counts
-        }
+        counts, words = measure(example, Path(directory))
+    return counts, "\n".join(
+        [f"--family {family} --seed {seed}", example.words, *words] if words else []
+    )
 
 
-def table(family: str, totals: Mapping[str, Counter[str]], programs: int, seconds: float) -> str:
-    """Return the row of one family, with a line for each way."""
-    rows = []
-    for name, counts in totals.items():
-        if name != "fix":
-            rows.append([family, name, *(str(counts[column]) for column in _COLUMNS)])
-    fix = " | ".join(str(totals["fix"][column]) for column in _OF_FIX)
-    lines = [f"| {' | '.join(row)} | {fix if row is rows[0] else ' | ' * 3} |" for row in rows]
-    return "\n".join(lines) + f" {programs} programs, {seconds:.1f} s"
+def row(family: str, counts: Counter[str], programs: int, seconds: float) -> str:
+    """Return the row of one family."""
+    cells = family, *(str(counts[column]) for column in (*_COLUMNS, *_OF_FIX))
+    return f"| {' | '.join(cells)} | {programs} programs, {seconds:.1f} s"
 
 
 def main() -> None:
@@ -259,31 +231,26 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--family", choices=tagged_programs.FAMILIES, help="only this one")
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=["old"])
     parser.add_argument("--failures", action="store_true", help="print every mistake")
     options = parser.parse_args()
     oracle.silence_tensorflow()
-    ways = {name: WAYS[name] for name in options.ways}
-    every = {name: Counter[str]() for name in [*ways, "fix"]}
-    columns = ("family", "way", *_COLUMNS, *_OF_FIX)
+    every = Counter[str]()
+    columns = ("family", *_COLUMNS, *_OF_FIX)
     print(f"| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|", flush=True)
     for family in [options.family] if options.family else tagged_programs.FAMILIES:
-        began, programs = time.monotonic(), 0
-        totals = {name: Counter[str]() for name in every}
+        began, programs, total = time.monotonic(), 0, Counter[str]()
         for seed in range(options.seed, options.seed + options.programs):
             try:
-                outcome = run(family, seed, ways)
+                counts, words = run(family, seed)
             except edited_models.UnbuildableError:
                 continue
             programs += 1
-            for name, (counts, words) in outcome.items():
-                totals[name] += counts
-                if options.failures and len(words.splitlines()) > len(("name", "was", "now")):
-                    print(words, flush=True)
-        print(table(family, totals, programs, time.monotonic() - began), flush=True)
-        for name, counts in totals.items():
-            every[name] += counts
-    print(table("all", every, 0, 0.0), flush=True)
+            total += counts
+            if options.failures and words:
+                print(words, flush=True)
+        print(row(family, total, programs, time.monotonic() - began), flush=True)
+        every += total
+    print(row("all", every, 0, 0.0), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.changes.change import Change, ChangeKind
 from ckpt_viz.changes.reading import changes_of
-from ckpt_viz.mapping.value_mapping import map_values
+from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Origin
 from tests.support.amounts import amount
 from tests.support.programs import (

@@ -190,7 +190,7 @@ def keras_weights_of_save_weights_restored_by_a_checkpoint(at: Path) -> Any:
 # --- roots on other levels, other parts
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).model._feature_extractor", "(root).feature_ext")
+@thread(Kind.UNWRAPPED, Severity.FAIL, "(root).model._feature_extractor", "(root).feature_ext")
 def models_8996_zoo_model_restored_for_classification(at: Path) -> Any:
     def extractor() -> Any:
         return module(conv=var([[1.0, 2.0]]), bn=module(gamma=var([1.0]), beta=var([2.0])))

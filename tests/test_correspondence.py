@@ -11,7 +11,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.correspondence.correspond import correspond
-from ckpt_viz.mapping.pairs import Certainty
+from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
 from tests.support.amounts import amount

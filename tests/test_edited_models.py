@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.mapping.alignment import aligned
-from ckpt_viz.mapping.sequences import Item
 from ckpt_viz.restore_check.finding import Kind
 from tests.support.amounts import amount
 from tests.support.edited_models import FAMILIES, Family, in_words, pairs
@@ -127,48 +125,3 @@ def test_a_renamed_layer_is_no_finding_though_one_for_another_looks_the_same(
     assert [one.name for one in renamed.layers] == [one.name for one in inserted.layers]
     assert cv.check(ckpt(model=renamed), path).findings == ()
     assert cv.check(ckpt(model=inserted), path).findings == ()
-
-
-# --- sequences
-
-
-def items(text: str) -> list[Item]:
-    """Return items by letters: a small one looks like itself, a capital one is named, too."""
-    return [
-        Item(i, i, (letter.lower(),), (letter,) if letter.isupper() else (), letter.isupper())
-        for i, letter in enumerate(text)
-        if letter != "-"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("was", "now", "pairs_of_indices"),
-    [
-        ("ab", "-a-b", [(0, 1), (1, 3)]),
-        ("-a-b", "ab", [(1, 0), (3, 1)]),
-        ("abc", "axbc", [(0, 0), (1, 2), (2, 3)]),
-        ("aaa", "aaaa", [(0, 0), (1, 1), (2, 2)]),
-        ("aaa", "a-a", [(0, 0), (2, 2)]),  # of equal ones those that stay where they were
-        ("ABC", "-CAB", [(0, 2), (1, 3), (2, 1)]),
-        ("ABC", "AC", [(0, 0), (2, 1)]),
-        ("AbbC", "AbCb", [(0, 0), (1, 1), (3, 2)]),
-        ("aB", "-aC", [(0, 1)]),
-        ("aaa", "aAaa", [(0, 0), (1, 2), (2, 3)]),  # one of another name is new
-        ("a", "-b", [(0, 1)]),
-        ("-a", "A-", []),  # a new name at a new index is no evidence of a renaming
-        ("a", "A", [(0, 0)]),
-        ("abc", "-adc", [(0, 1), (1, 2), (2, 3)]),  # the one between was changed inside
-    ],
-)
-def test_items_that_belong_together(
-    was: str, now: str, pairs_of_indices: list[tuple[int, int]]
-) -> None:
-    assert (
-        sorted(aligned(items(was), items(now), {}, {i: i for i in range(len(was))}))
-        == pairs_of_indices
-    )
-
-
-def test_long_sequences_are_aligned_in_linear_time() -> None:
-    was, now = items("ab" * 5_000), items("-" + "ab" * 2_500 + "c" + "ab" * 2_500)
-    assert len(dict(aligned(was, now, {}, {}))) >= 5_000

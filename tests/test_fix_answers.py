@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.jupyter import answers
 from ckpt_viz.jupyter.answers import answer
 from ckpt_viz.jupyter.shown import Shown, show_of
-from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.render import payload
 from tests.support.programs import ckpt, module, saved, var, written
 
@@ -48,9 +48,9 @@ def test_a_renamed_layer_goes_to_its_new_name(tmp_path: Path) -> None:
     shown = show_of(live, path)
     fix, (pairs, misfits, kept, unused) = asked(shown)
     assert named(shown, pairs) == [
-        ("(root).net.l1", "(root).net.dense", "certain"),
-        ("(root).net.l1.b", "(root).net.dense.b", "certain"),
-        ("(root).net.l1.w", "(root).net.dense.w", "certain"),
+        ("(root).net.l1", "(root).net.dense", "likely"),
+        ("(root).net.l1.w", "(root).net.dense.w", "likely"),
+        ("(root).net.l1.b", "(root).net.dense.b", "likely"),
     ]
     assert misfits == []
     assert fix["changes"] == [

@@ -340,7 +340,7 @@ def test_states_of_variables_with_one_full_name_stay_open_if_the_variables_chang
         assert [float(np.ravel(one)[0]) for one in weights] == [1.0, 2.0, *states]
 
 
-def test_a_value_goes_with_its_part_to_the_name_of_another_part(tmp_path: Path) -> None:
+def test_a_name_that_is_there_wins_over_shapes_that_fit_another_part(tmp_path: Path) -> None:
     def part(inputs: int, value: float) -> Any:
         shapes = {"kernel": (inputs, 4), "bias": (4,)}
         return module(**{name: var(np.full(shape, value)) for name, shape in shapes.items()})
@@ -348,8 +348,8 @@ def test_a_value_goes_with_its_part_to_the_name_of_another_part(tmp_path: Path) 
     was = ckpt(model=module(left=part(3, 1.0), right=part(2, 2.0), other=part(3, 3.0)))
     live = module(left=part(2, 0.0), right=part(3, 0.0), new=part(3, 0.0), other=part(3, 0.0))
     fix_of(ckpt(model=live), was, tmp_path).apply()
-    assert values([live.left.kernel, live.left.bias]) == {2.0}
-    assert values([live.right.bias]) == values([live.right.kernel]) <= {0.0, 1.0}
+    assert values([live.left.bias]) == {1.0} and values([live.right.bias]) == {2.0}
+    assert values([live.left.kernel, live.right.kernel, live.new.kernel, live.new.bias]) == {0.0}
     assert values([live.other.kernel, live.other.bias]) == {3.0}
 
 

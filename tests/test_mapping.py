@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from ckpt_viz.mapping.pairs import Certainty
-from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
+from ckpt_viz.correspondence.pairs import Certainty
+from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Origin
 from tests.support.amounts import amount
 from tests.support.graphs import keras3_adam

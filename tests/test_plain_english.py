@@ -122,7 +122,6 @@ def test_code_and_the_strings_in_it_are_not_comments() -> None:
 _PRONOUNS = {"found", "it", "one", "ones", "ours", "theirs", "told"}
 _ROOMS_WITH_PRONOUNS = {
     "correspondence",
-    "mapping",
     "restore_check",
     "restore_fix",
 }

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.errors import CkptVizError, UnsupportedError
-from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role, has_value
 from ckpt_viz.restore_fix.rewrite import write_mapped

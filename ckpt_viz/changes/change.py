@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ckpt_viz.mapping.pairs import Certainty
+from ckpt_viz.correspondence.pairs import Certainty
 
 
 class ChangeKind(str, Enum):

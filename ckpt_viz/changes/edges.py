@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from ckpt_viz.changes.change import ChangeKind
-from ckpt_viz.mapping.migrations import OF_KERAS_3, local_name
-from ckpt_viz.mapping.sequences import INDEX
+from ckpt_viz.correspondence.migrations import OF_KERAS_3, local_name
+from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.object_graph.nodes import ROOT
 
 _OF_KERAS_2 = re.compile(r"layer(_with_weights)?-\d{1,9}")

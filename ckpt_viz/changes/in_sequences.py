@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from ckpt_viz.changes.change import ChangeKind
 from ckpt_viz.changes.edges import Edge
-from ckpt_viz.mapping.sequences import INDEX
-from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.correspondence.sequences import INDEX
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 
 

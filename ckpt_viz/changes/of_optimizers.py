@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckpt_viz.mapping.migrations import local_name
-from ckpt_viz.mapping.optimizer_classes import OptimizerSlots, shared_slots
-from ckpt_viz.mapping.sequences import INDEX
-from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.correspondence.migrations import local_name
+from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, shared_slots
+from ckpt_viz.correspondence.sequences import INDEX
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import trained_variables
@@ -69,7 +69,7 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
     changes = []
     for node in saved.outer():
         pair = mapping.parts.get(node)
-        if pair is None or mapping.live.nodes[pair.obj].role is not Role.OPTIMIZER:
+        if pair is None or not _is_built(mapping.live, pair.obj):
             continue
         slots = saved.slots_within(node), live.slots_within(pair.obj)
         words = [*_differences(mapping, node, pair.obj, slots)]
@@ -80,6 +80,12 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
             changes.append(OptimizerChange(nodes, objects, tuple(words)))
     return changes
+
+
+def _is_built(graph: Graph, optimizer: int) -> bool:
+    """Return whether an object is an optimizer with values; one without may still make them."""
+    is_optimizer = graph.nodes[optimizer].role is Role.OPTIMIZER
+    return is_optimizer and any(has_value(graph.nodes[n]) for n in graph.tree.below(optimizer))
 
 
 def _differences(

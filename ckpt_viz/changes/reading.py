@@ -17,9 +17,9 @@ from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.of_optimizers import States, changed_optimizers
 from ckpt_viz.changes.sentences import Sentences, Subject
-from ckpt_viz.mapping.pairs import Certainty, Evidence, weakest
-from ckpt_viz.mapping.sequences import INDEX
-from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, weakest
+from ckpt_viz.correspondence.sequences import INDEX
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import LayerNames, readable_place
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value

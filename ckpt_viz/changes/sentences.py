@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.changes.change import ChangeKind
-from ckpt_viz.mapping.sequences import INDEX
+from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import LayerNames, readable_place
 from ckpt_viz.object_graph.nodes import has_value

@@ -9,10 +9,10 @@ from ckpt_viz.correspondence.descriptions import described
 from ckpt_viz.correspondence.names import ChosenNames
 from ckpt_viz.correspondence.optimizers import Optimizers
 from ckpt_viz.correspondence.pairing import PairedItems
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.states import state_pairs, unsure_states
 from ckpt_viz.correspondence.whole_tree import WholeTree
 from ckpt_viz.gc_pause import gc_paused
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
-from ckpt_viz.mapping.states import state_pairs, unsure_states
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 
@@ -63,7 +63,8 @@ def _compared(saved: Graph, live: Graph) -> dict[int, Pair]:
     for pair in state_pairs(saved, live, dict(paired.by_node)):
         paired.add(*pair)
     unsure = {pair.node: pair for pair in unsure_states(saved, live, paired.by_node)}
-    return paired.by_node | unsure
+    pairs = paired.by_node | unsure
+    return {node: pairs[node] for node in saved.tree.preorder() if node in pairs}
 
 
 def plain_restore(saved: Graph, live: Graph) -> dict[int, int]:

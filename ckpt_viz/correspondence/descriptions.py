@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ckpt_viz.correspondence.items import GraphInTree, Items, items_of
+from ckpt_viz.correspondence.migrations import OF_KERAS_3
 from ckpt_viz.correspondence.names import ChosenNames, canonical, index_of, trailing_number
-from ckpt_viz.mapping.migrations import OF_KERAS_3
-from ckpt_viz.mapping.sequences import sequences
+from ckpt_viz.correspondence.sequences import sequences
 
 _MOST_INNER_NAMES = 400  # names inside an item that tell which item it is
 Scope = tuple[str, ...]
@@ -22,6 +22,7 @@ class Described:
 
     `labels` are local names. `strong` are names that a person chose: of layers, and of scopes in
     full names. `full_name` is that of a value, as it is. `inner` are the names inside an item.
+    `are_named` has the items of layers that a person named.
     Items of equal `content` hold equal values, and items of equal `named` hold them under equal
     names, too.
     """
@@ -33,11 +34,25 @@ class Described:
     strong: dict[int, set[str]] = field(default_factory=dict)
     inner: dict[int, set[str]] = field(default_factory=dict)
     full_name: dict[int, str] = field(default_factory=dict)
+    are_named: set[int] = field(default_factory=set)
     index: dict[int, int | None] = field(default_factory=dict)
     content: dict[int, int] = field(default_factory=dict)
     named: dict[int, int] = field(default_factory=dict)
-    often: Counter[int] = field(default_factory=Counter)
     _bags: dict[int, Bag] = field(default_factory=dict)
+    _of_content: dict[int, list[int]] = field(default_factory=dict)
+
+    def index_contents(self) -> None:
+        """Index all items by their content, which is known from here on."""
+        for item in self.items.order:
+            self._of_content.setdefault(self.content[item], []).append(item)
+
+    def of_content(self, content: int) -> Sequence[int]:
+        """Return the items of a content."""
+        return self._of_content.get(content, ())
+
+    def how_often(self, item: int) -> int:
+        """Return how many items have the content of one."""
+        return len(self._of_content[self.content[item]])
 
     def names(self, item: int) -> set[str]:
         """Return all names of an item."""
@@ -93,7 +108,7 @@ class _Describing:
                 self._holder(item)
             else:
                 self._leaf(item)
-        self.side.often.update(self.side.content.values())
+        self.side.index_contents()
         for item in items.order:
             self._name_by_scope(item)
 
@@ -117,6 +132,8 @@ class _Describing:
         side = self.side
         *scope, own = self._full_name(item)
         self.scopes[item], side.full_name[item] = tuple(scope), "/".join((*scope, own))
+        if self._chosen(scope[-1:]):
+            side.are_named.add(item)
         side.strong[item] = self._ends((*scope, own)) | self._chosen(
             {canonical(own)} - side.labels[item]
         )
@@ -182,6 +199,8 @@ class _Describing:
         if children and len(scope) > len(above):
             names |= self._chosen(["/".join(scope[-2 if scope[-1].isdecimal() else -1 :])])
         side.strong[item] = side.strong[item] | names
+        if children and side.strong[item]:
+            side.are_named.add(item)
 
 
 def _names_of_slots(graph: GraphInTree) -> dict[int, str]:

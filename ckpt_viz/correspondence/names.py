@@ -6,8 +6,8 @@ import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from ckpt_viz.mapping.full_names import FullNames
-from ckpt_viz.mapping.migrations import OF_KERAS_3, local_name
+from ckpt_viz.correspondence.full_names import FullNames
+from ckpt_viz.correspondence.migrations import OF_KERAS_3, local_name
 from ckpt_viz.object_graph.graph import Graph
 
 _INDEX = re.compile(r"(?:layer-|layer_with_weights-|)(\d{1,9})")
@@ -51,7 +51,7 @@ def words(name: str) -> set[str]:
     >>> sorted(words("myEncoder_block_2"))
     ['block', 'encoder', 'my']
     """
-    return {w.casefold() for w in _WORD.split(name) if len(w) > 1 and not w.isdecimal()}
+    return {w.casefold() for w in _WORD.split(name) if w and not w.isdecimal()}
 
 
 def are_related(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
@@ -65,6 +65,11 @@ def are_related(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
     left = {word for name in ours for word in words(name)}
     right = {word for name in theirs for word in words(name)}
     return bool(left & right) or any(_begins(a, b) for a in left for b in right)
+
+
+def are_namesakes(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+    """Return whether two sets share a name, or a word of a name."""
+    return bool(ours & theirs) or are_related(ours, theirs)
 
 
 def begin_alike(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterator
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping
 
 from ckpt_viz.correspondence.alignment import unique
 from ckpt_viz.correspondence.items import value_of
 from ckpt_viz.correspondence.names import canonical
 from ckpt_viz.correspondence.pairing import PairedItems
-from ckpt_viz.mapping.pairs import Certainty, Evidence
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, surest
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.nodes import ROOT, Role
 
 _WRAPPED = ("inner_optimizer", "base_optimizer")  # of a LossScaleOptimizer
@@ -25,30 +26,60 @@ class Optimizers:
         self.theirs = _inner_optimizers(live, paired.live.items.in_optimizers)
 
     def run(self) -> None:
-        """Pair optimizers: by the variables of their slots, by path, or if each is the only one."""
-        for (x, y), _ in self._votes().most_common():
-            self.paired.add(x, y, Certainty.CERTAIN, Evidence.SLOT)
+        """Pair optimizers: by the variables of their slots, by path, or if each is the only one.
+
+        Slots of variables whose own places are guesses come last.
+        """
+        votes = self._votes()
+        self._by_votes({both: sure for both, sure in votes.items() if sure is not Certainty.GUESS})
         free = self.paired.free(self.ours, self.theirs)
         paths = (lambda x: _path(self.saved, x)), (lambda y: _path(self.live, y))
         for x, y in unique(*free, *paths):
             self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
-        free = self.paired.free(*free)
-        if len(free[0]) == len(free[1]) == 1:
-            self.paired.add(free[0][0], free[1][0], Certainty.LIKELY, Evidence.ALONE)
+        xs, ys = self.paired.free(*free)
+        if len(xs) == len(ys) == 1:
+            are_only = len(self.ours) == len(self.theirs) == 1
+            sure = Certainty.LIKELY if are_only else Certainty.GUESS
+            self.paired.add(xs[0], ys[0], sure, Evidence.ALONE)
+        self._by_votes(votes)
         for pair in list(self.paired.by_node.values()):
             if self.saved.nodes[pair.node].role is Role.OPTIMIZER:
                 self._values(pair.node, pair.obj)
+                if pair.certainty is not Certainty.GUESS:
+                    self._by_lists(pair.node, pair.obj)
 
-    def _votes(self) -> Counter[tuple[int, int]]:
+    def _by_lists(self, x: int, y: int) -> None:
+        """Make guesses likely that lists of trained variables of equal values share."""
+        lists = trained_variables(self.saved.nodes, x), trained_variables(self.live.nodes, y)
+        values = (
+            [value_of(self.saved.nodes[node]) for node in lists[0]],
+            [value_of(self.live.nodes[obj]) for obj in lists[1]],
+        )
+        both = zip(*lists, strict=True) if values[0] == values[1] else ()
+        agreed = {node for node, obj in both if self.paired.node_of.get(obj) == node}
+        for node in agreed:
+            self.paired.confirm(node, Evidence.LISTED)
+        children, parents = self.paired.saved.items.children, self.paired.saved.items.parent
+        for holder in {parents[node] for node in agreed if node in parents}:
+            if agreed.issuperset(children[holder]):
+                self.paired.confirm(holder, Evidence.LISTED)
+
+    def _by_votes(self, votes: Mapping[tuple[int, int], Certainty]) -> None:
+        for (x, y), certainty in votes.items():
+            self.paired.add(x, y, certainty, Evidence.SLOT)
+
+    def _votes(self) -> Mapping[tuple[int, int], Certainty]:
+        """Return optimizers with slots of paired variables, most first, and the surest pair."""
         owners: dict[int, set[int]] = defaultdict(set)
         for optimizer, variable in _slots(self.live):
             owners[variable].add(optimizer)
-        votes: Counter[tuple[int, int]] = Counter()
+        certainties: dict[tuple[int, int], list[Certainty]] = defaultdict(list)
         for optimizer, variable in _slots(self.saved):
             pair = self.paired.by_node.get(variable)
-            if pair is not None:
-                votes.update((optimizer, owner) for owner in owners.get(pair.obj, ()))
-        return votes
+            for owner in owners.get(pair.obj, ()) if pair is not None else ():
+                certainties[optimizer, owner].append(self.paired.by_node[variable].certainty)
+        most_first = sorted(certainties, key=lambda both: -len(certainties[both]))
+        return {both: surest(*certainties[both]) for both in most_first}
 
     def _values(self, x: int, y: int) -> None:
         """Pair what two optimizers, and what wraps them, have besides slots, by local name."""
@@ -56,19 +87,20 @@ class Optimizers:
         tops = _outermost(self.saved, x), _outermost(self.live, y)
         self.paired.add(*tops, certainty, Evidence.HOLDER)
         for top, other in dict.fromkeys([(x, y), tops]):
-            ours = self._values_of(self.saved, top, self.paired.by_node)
-            theirs = self._values_of(self.live, other, self.paired.node_of)
+            ours = _own_values(self.saved, top, self.paired.by_node)
+            theirs = _own_values(self.live, other, self.paired.node_of)
             for node, obj in unique(list(ours), list(theirs), ours.get, theirs.get):
                 self.paired.add(node, obj, certainty, Evidence.HOLDER)
 
-    def _values_of(self, graph: Graph, optimizer: int, taken: Container[int]) -> dict[int, str]:
-        """Return the values of an optimizer that are no slots, with their local names."""
-        values = {
-            node: canonical(graph.tree.labels[node])
-            for node in _below(graph, optimizer)
-            if node not in taken and value_of(graph.nodes[node]) is not None
-        }
-        return {node: label for node, label in values.items() if label}
+
+def _own_values(graph: Graph, optimizer: int, taken: Container[int]) -> dict[int, str]:
+    """Return the values of an optimizer that are no slots, with their local names."""
+    values = {
+        node: canonical(graph.tree.labels[node])
+        for node in _below(graph, optimizer)
+        if node not in taken and value_of(graph.nodes[node]) is not None
+    }
+    return {node: label for node, label in values.items() if label}
 
 
 def _slots(graph: Graph) -> Iterator[tuple[int, int]]:

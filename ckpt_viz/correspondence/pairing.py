@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import chain, product
 
 from ckpt_viz.correspondence.descriptions import Bag, Described
-from ckpt_viz.correspondence.names import are_related
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.names import are_namesakes, are_related
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+
+_MOST_NAMESAKES = 60  # equal items that are asked for their names
 
 
 class PairedItems:
     """Pairs of a saved side and a live side; each node has at most one counterpart.
 
     `queue` has the pairs whose children are not compared yet. `may_be_renamed` says that names may
-    differ in one place: only the last steps take such pairs.
+    differ in one place: only the last steps take such pairs. `guessed` has the contents of items
+    whose places are guesses.
     """
 
     def __init__(self, saved: Described, live: Described, bound: dict[int, int]) -> None:
@@ -23,6 +27,8 @@ class PairedItems:
         self.node_of: dict[int, int] = {}
         self.queue: list[tuple[int, int]] = []
         self.may_be_renamed = False
+        self.guessed: set[int] = set()
+        self._bound_live = frozenset(bound.values())
 
     def add(self, x: int, y: int, certainty: Certainty, evidence: Evidence) -> None:
         """Pair two nodes, unless one of them has a counterpart."""
@@ -40,6 +46,14 @@ class PairedItems:
         if x not in self.by_node and y not in self.node_of:
             self.by_node[x] = Pair(x, y, certainty, evidence)
             self.node_of[y] = x
+            if certainty is Certainty.GUESS and x in self.saved.content:
+                self.guessed.add(self.saved.content[x])
+
+    def confirm(self, node: int, evidence: Evidence) -> None:
+        """Make the pair of a saved node likely, if it is a guess."""
+        pair = self.by_node.get(node)
+        if pair is not None and pair.certainty is Certainty.GUESS:
+            self.by_node[node] = pair._replace(certainty=Certainty.LIKELY, evidence=evidence)
 
     def free(self, xs: Iterable[int], ys: Iterable[int]) -> tuple[list[int], list[int]]:
         """Return the items of each side that have no counterpart."""
@@ -88,7 +102,7 @@ class PairedItems:
             return bound or (x, y)
         named = (b for b in left if b in levels and self._ends_saved_chain(b[0], x, y))
         others = (b for b in right if b in levels and self._ends_live_chain(b[1], x, y))
-        equal = (b for b in levels if self.are_equal(*b))
+        equal = (b for b in levels if self.are_equal(*b) and not self.have_namesakes(*b))
         return next(chain(named, others, equal), (x, y))
 
     def _ends_saved_chain(self, child: int, x: int, y: int) -> bool:
@@ -103,7 +117,7 @@ class PairedItems:
         """Return the child of an item that is the layer on the other side; else the item."""
         other = self.live if side is self.saved else self.saved
         taken = self.by_node if side is self.saved else self.node_of
-        if side.items.is_unit(item) or not other.items.is_unit(layer):
+        if not other.items.is_unit(layer) or side.kinds(item) & other.kinds(layer):
             return item
         for child in side.items.children[item]:
             if side.content[child] == other.content[layer] and child not in taken:
@@ -111,6 +125,45 @@ class PairedItems:
         return item
 
     # --- questions about two items
+
+    def have_namesakes(self, x: int, y: int) -> bool:
+        """Return whether an equal item elsewhere has a name that only one of both has.
+
+        That item counts only if nothing binds it.
+        """
+        ours, theirs = self.saved.labels[x], self.live.labels[y]
+        if not ours or not theirs or are_namesakes(ours, theirs):
+            return False
+        return any(are_namesakes(self.saved.labels[n], theirs) for n in self._like_live(y)) or any(
+            are_namesakes(ours, self.live.labels[n]) for n in self._like_saved(x)
+        )
+
+    def have_equal_namesakes(self, x: int, y: int) -> bool:
+        """Return whether an item elsewhere has the name of one of two unequal items, and equals it.
+
+        That item counts only if nothing binds it.
+        """
+        if self.are_equal(x, y):
+            return False
+        ours, theirs = self.saved.labels[x], self.live.labels[y]
+        return any(self.saved.labels[n] & theirs for n in self._like_live(y)) or any(
+            ours & self.live.labels[n] for n in self._like_saved(x)
+        )
+
+    def _like_live(self, y: int) -> Iterator[int]:
+        return self._unbound(self.saved, self.live.content[y], self.by_node, self.bound)
+
+    def _like_saved(self, x: int) -> Iterator[int]:
+        return self._unbound(self.live, self.saved.content[x], self.node_of, self._bound_live)
+
+    @staticmethod
+    def _unbound(
+        side: Described, content: int, taken: Container[int], bound: Container[int]
+    ) -> Iterator[int]:
+        """Yield the free items of a content that a plain restore binds to nothing."""
+        items = side.of_content(content)
+        few = items if len(items) <= _MOST_NAMESAKES else ()
+        return (item for item in few if item not in taken and item not in bound)
 
     def are_equal(self, x: int, y: int) -> bool:
         """Return whether two items hold equal values in equal parts."""
@@ -178,6 +231,17 @@ def _is_inside(side: Described, root: int, wanted: Bag) -> bool:
     holding = [child for child in holders if (side.bag(child) & wanted).total() == total]
     beside = (side.bag(root) - side.bag(holding[0])) & wanted if holding else Bag()
     return bool(holding) and (len(holding) > 1 or beside.total() < total)
+
+
+def linked_by_words(
+    paired: PairedItems, xs: Sequence[int], ys: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield the items whose names share words with those of one item of the other side."""
+    links = [(x, y) for x, y in product(xs, ys) if paired.are_related(x, y)]
+    counts = Counter(x for x, _ in links), Counter(y for _, y in links)
+    for x, y in links:
+        if counts[0][x] == counts[1][y] == 1 and not paired.have_namesakes(x, y):
+            yield x, y
 
 
 def lists_of_children(paired: PairedItems, pair: Pair) -> tuple[Sequence[int], Sequence[int]]:

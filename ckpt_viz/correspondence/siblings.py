@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import NamedTuple
 
 from ckpt_viz.correspondence.alignment import Score, align, longest_increasing, unique
 from ckpt_viz.correspondence.descriptions import Described
 from ckpt_viz.correspondence.names import begin_alike
-from ckpt_viz.correspondence.pairing import PairedItems
-from ckpt_viz.mapping.pairs import Certainty, Evidence, weakest
+from ckpt_viz.correspondence.nearest import of_one_key
+from ckpt_viz.correspondence.pairing import PairedItems, linked_by_words
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, weakest
 
 _MOST_RELATED = 40_000  # compared names of equal items
 # Worth of evidence.
 _STRONG, _LABEL, _INNER, _CONTENT = 8.0, 4.0, 6.0, 4.0
 _CONTRADICTED, _RELATED, _COUNTED, _BOUND, _NUMBERED = 3.0, 2.0, 1.0, 0.5, 0.25
 _BEGINNING = 0.5
+_KIND = 0.5
 _MOSTLY = 0.5  # similarity of items that may be one
 
 Items = Sequence[int]
@@ -54,7 +56,8 @@ class Siblings:
 
     def match(self, xs: Items, ys: Items, limit: Certainty) -> None:
         """Pair the children of two items."""
-        for step in (self._anchors, self._without_rival, self._gaps, self._renamed):
+        steps = self._anchors, self._without_rival, self._by_words, self._gaps, self._by_attributes
+        for step in steps:
             if all(self.paired.free(xs, ys)):
                 step(xs, ys, limit)
 
@@ -92,7 +95,9 @@ class Siblings:
         if units[0] != units[1] and not is_similar and "label" not in vote.told:
             return False
         if vote.told != {_INSIDE}:
-            return True
+            is_bound = self.paired.bound.get(vote.node) == vote.obj and vote.similarity > 0
+            is_sure = is_bound or self.paired.may_be_renamed
+            return is_sure or not self.paired.have_equal_namesakes(vote.node, vote.obj)
         if self._are_renamed(vote.node, vote.obj) and not self.paired.may_be_renamed:
             return False
         names_alone = vote.worth - _CONTENT * vote.similarity
@@ -112,8 +117,23 @@ class Siblings:
         """Pair children whose content no other free child has."""
         free = self.paired.free(xs, ys)
         for x, y in unique(*free, self.saved.content.__getitem__, self.live.content.__getitem__):
-            if not self.paired.contradict(x, y) and self._may_be_renamed(x, y):
+            if not self._is_refused(x, y) and self._may_be_renamed(x, y):
                 self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.CONTENT)
+
+    def _is_refused(self, x: int, y: int) -> bool:
+        """Return whether names speak against a pair, those of both or those of items elsewhere."""
+        if self.paired.contradict(x, y) or self._is_bound_beside(x, y):
+            return True
+        return not self.paired.may_be_renamed and self.paired.have_namesakes(x, y)
+
+    def _is_bound_beside(self, x: int, y: int) -> bool:
+        """Return whether a plain restore binds an item, by no index, to a similar one beside."""
+        bound = self.paired.bound.get(x, y)
+        if bound == y or self.saved.index[x] is not None or bound in self.paired.node_of:
+            return False
+        parents = self.live.items.parent
+        is_beside = bound in parents and parents[bound] == parents[y]
+        return is_beside and self.paired.similarity(x, bound) >= _MOSTLY
 
     def _may_be_renamed(self, x: int, y: int) -> bool:
         """Return whether another local name does not speak against a pair; of a value it does."""
@@ -136,9 +156,10 @@ class Siblings:
         pairs = align(xs, ys, worth)
         places = dict(zip(xs, ys, strict=False))
         is_whole = len(xs) == len(ys) and all(places[x] == y for x, y in pairs)
-        counts = Counter(map(self.saved.content.get, xs)), Counter(map(self.live.content.get, ys))
+        counts = Counter(_named_alike(self.saved, xs)), Counter(_named_alike(self.live, ys))
+        looks = dict(zip(xs, _named_alike(self.saved, xs), strict=True))
         for x, y in pairs:
-            is_even = counts[0][self.saved.content[x]] == counts[1][self.live.content[y]]
+            is_even = counts[0][looks[x]] == counts[1][looks[x]]
             sure = self._is_sure_in_order(x, y, is_even=is_even, is_whole=is_whole)
             is_told = sure or (self._is_exact_or_free(x, y) and self._is_told(x, y, xs, ys, worth))
             certainty = Certainty.LIKELY if is_told else Certainty.GUESS
@@ -147,15 +168,32 @@ class Siblings:
     def _is_told(self, x: int, y: int, xs: Items, ys: Items, worth: Score) -> bool:
         """Return whether names speak for a pair, and for no other pair of both items."""
         if len(xs) == len(ys) == 1:
-            return True
+            return not self._have_rivals(x, y)
         if len(xs) * len(ys) > _MOST_RELATED or not self.saved.items.children[x]:
             return False
         least = worth(x, y)
         rivals = [worth(x, other) for other in ys if other != y]
         rivals += [worth(other, y) for other in xs if other != x]
-        return self.paired.are_related(x, y) and all(rival < least for rival in rivals)
+        if self.paired.are_related(x, y):
+            return all(rival < least for rival in rivals)
+        return self._have_one_kind(x, y) and not any(rivals)
+
+    def _have_rivals(self, x: int, y: int) -> bool:
+        """Return whether an equal attribute beside one of two attributes is free, too.
+
+        The order of attributes says nothing, so anchors between them say nothing, either.
+        """
+        if not (_is_attribute(self.saved, x) and _is_attribute(self.live, y)):
+            return False
+        beside = _beside(self.saved, x), _beside(self.live, y)
+        xs, ys = self.paired.free(*beside)
+        content = self.saved.content[x]
+        saved = sum(self.saved.content[item] == content for item in xs)
+        return saved > 1 or sum(self.live.content[item] == content for item in ys) > 1
 
     def _is_sure_in_order(self, x: int, y: int, *, is_even: bool, is_whole: bool) -> bool:
+        if self.paired.bound.get(x) == y and self.saved.index[x] is None:
+            return True
         if self.paired.are_equal(x, y):
             return (is_even or is_whole) and self._are_named_alike(x, y)
         return is_whole and not self.paired.contradict(x, y)
@@ -195,12 +233,13 @@ class Siblings:
         if not self.paired.are_alike(x, y):
             return 0.0
         is_contradicted = self.paired.contradict(x, y)
-        if is_contradicted and not self.paired.may_be_renamed:
+        if not self.paired.may_be_renamed and self._is_refused(x, y):
             return 0.0
         similarity = self.paired.similarity(x, y)
         if not self._may_align(x, y, similarity, is_contradicted=is_contradicted):
             return 0.0
         worth = _CONTENT * similarity - is_contradicted + _RELATED * self.paired.are_related(x, y)
+        worth += _KIND * self._have_one_kind(x, y)
         return worth + _BEGINNING * begin_alike(self.saved.names(x), self.live.names(y))
 
     def _have_one_full_name(self, x: int, y: int) -> bool:
@@ -217,44 +256,42 @@ class Siblings:
         if self._are_renamed(x, y) and not self._may_have_other_names(x, y):
             return False
         is_unit = self.saved.items.is_unit(x)
-        if is_contradicted or similarity < _MOSTLY or is_unit != self.live.items.is_unit(y):
+        if is_contradicted or is_unit != self.live.items.is_unit(y):
             return False
-        return not is_unit or self.paired.may_be_renamed
+        if is_unit:
+            is_similar = similarity >= _MOSTLY or self._have_one_kind(x, y)
+            return is_similar and self.paired.may_be_renamed
+        return similarity >= _MOSTLY
+
+    def _have_one_kind(self, x: int, y: int) -> bool:
+        """Return whether two layers have values of the same local names, of whatever shapes."""
+        return self.saved.kinds(x) == self.live.kinds(y) != set()
 
     # --- other names
 
-    def _renamed(self, xs: Items, ys: Items, limit: Certainty) -> None:
-        """Pair free children by words in their names; then attributes, whose order is free."""
-        free = self.paired.free(xs, ys)
-        groups = _by_content(self.saved, free[0]), _by_content(self.live, free[1])
-        counts = Counter(map(self.saved.content.get, xs)), Counter(map(self.live.content.get, ys))
-        for content, ours in groups[0].items():
-            theirs = groups[1].get(content, [])
-            if not theirs or len(ours) * len(theirs) > _MOST_RELATED:
-                continue
-            self._by_words(ours, theirs, limit)
-            if self.paired.may_be_renamed:
-                is_only = counts[0][content] == counts[1][content] == 1
-                self._by_order_of_attributes(ours, theirs, limit, is_only=is_only)
-
     def _by_words(self, xs: Items, ys: Items, limit: Certainty) -> None:
-        links = [(x, y) for x, y in product(xs, ys) if self.paired.are_related(x, y)]
-        ours, theirs = Counter(x for x, _ in links), Counter(y for _, y in links)
-        for x, y in links:
-            if ours[x] == theirs[y] == 1:
+        """Pair free children of equal content whose names share words, as no others do."""
+        for ours, theirs in self._of_one_content(xs, ys):
+            for x, y in linked_by_words(self.paired, ours, theirs):
                 self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.WORDS)
 
-    def _by_order_of_attributes(
-        self, xs: Items, ys: Items, limit: Certainty, *, is_only: bool
-    ) -> None:
-        xs, ys = self.paired.free(xs, ys)
-        ours = [x for x in xs if _is_attribute(self.saved, x)]
-        theirs = [y for y in ys if _is_attribute(self.live, y)]
-        for x, y in zip(ours, theirs, strict=False):
-            is_value = not self.saved.items.children[x]
-            is_sure = is_only or (len(ours) == len(theirs) and is_value)
-            sure = Certainty.LIKELY if is_sure else Certainty.GUESS
-            self.paired.add(x, y, weakest(limit, sure), Evidence.ORDER)
+    def _of_one_content(self, xs: Items, ys: Items) -> Iterator[tuple[list[int], list[int]]]:
+        contents = self.saved.content.get, self.live.content.get
+        return of_one_key(*self.paired.free(xs, ys), *contents)
+
+    def _by_attributes(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        """Pair attributes of equal content in their order, which nothing prescribes."""
+        if not self.paired.may_be_renamed:
+            return
+        counts = Counter(map(self.saved.content.get, xs)), Counter(map(self.live.content.get, ys))
+        for ours, theirs in self._of_one_content(xs, ys):
+            content = self.saved.content[ours[0]]
+            is_only = counts[0][content] == counts[1][content] == 1
+            sure = weakest(limit, Certainty.LIKELY if is_only else Certainty.GUESS)
+            ours = [x for x in ours if _is_attribute(self.saved, x)]
+            theirs = [y for y in theirs if _is_attribute(self.live, y)]
+            for x, y in zip(ours, theirs, strict=False):
+                self.paired.add(x, y, sure, Evidence.ORDER)
 
 
 def _owners(side: Described, items: Items, is_saved: bool) -> dict[Token, tuple[int, float]]:
@@ -291,11 +328,14 @@ def _looks(side: Described, items: Items) -> dict[int, int]:
     return looks
 
 
-def _by_content(side: Described, items: Items) -> dict[int, list[int]]:
-    groups: dict[int, list[int]] = defaultdict(list)
-    for item in items:
-        groups[side.content[item]].append(item)
-    return groups
+def _named_alike(side: Described, items: Items) -> list[tuple[int, bool]]:
+    """Return the contents of items, those of layers that a person named apart."""
+    return [(side.content[item], item in side.are_named) for item in items]
+
+
+def _beside(side: Described, item: int) -> Items:
+    """Return the items of one parent."""
+    return side.items.children.get(side.items.parent[item], ())
 
 
 def _is_attribute(side: Described, item: int) -> bool:

@@ -6,14 +6,19 @@ Each step hands new pairs to `Siblings`, which match the children.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from enum import Enum
+from itertools import chain
 
 from ckpt_viz.correspondence.alignment import unique
 from ckpt_viz.correspondence.descriptions import Described
-from ckpt_viz.correspondence.pairing import PairedItems, lists_of_children
+from ckpt_viz.correspondence.items import OUTSIDE
+from ckpt_viz.correspondence.nearest import Key as KeyOfItem
+from ckpt_viz.correspondence.nearest import nearest, of_one_key
+from ckpt_viz.correspondence.pairing import PairedItems, linked_by_words, lists_of_children
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, surest, weakest
 from ckpt_viz.correspondence.siblings import Siblings
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, weakest
+from ckpt_viz.object_graph.nodes import ROOT
 
 _MOST_OPENED = 4  # levels of new or lost holders, one in the other
 Key = Callable[[Described, int], Hashable]
@@ -35,6 +40,7 @@ class WholeTree:
     def run(self) -> None:
         """Pair what belongs together, from the roots on."""
         self._roots()
+        self._opened(are_units=False)
         self._moved(Leaves.NONE)
         self._opened()
         self._moved(Leaves.NAMED)
@@ -45,6 +51,7 @@ class WholeTree:
         self._moved(Leaves.ALL)
         self._by_plain_restore()
         self._holders()
+        self._of_other_shapes()
         self._chains()
 
     def _settle(self) -> None:
@@ -72,23 +79,45 @@ class WholeTree:
     # --- anywhere
 
     def _moved(self, leaves: Leaves) -> None:
-        """Pair free items anywhere: by names and content, then names, then content."""
+        """Pair free items anywhere: by names and content, words, names, then content."""
         for are_units in (False, True):
-            for name, key in _KEYS.items():
-                self._moved_by(name, key, leaves, are_units=are_units)
+            self._moved_by("names", leaves, are_units=are_units)
+            self._moved_by_words(are_units=are_units)
+            for key in ("inner names", "name", "content"):
+                self._moved_by(key, leaves, are_units=are_units)
         self._settle()
 
-    def _moved_by(self, name: str, key: Key, leaves: Leaves, *, are_units: bool) -> None:
-        ours = self._searched(self.saved, self.paired.by_node, leaves, are_units=are_units)
-        theirs = self._searched(self.live, self.paired.node_of, leaves, are_units=are_units)
-        ours.sort(key=lambda x: -self.saved.items.size[x])
+    def _moved_by(self, name: str, leaves: Leaves, *, are_units: bool) -> None:
+        xs, ys = self._free(leaves, are_units=are_units)
+        key = _KEYS[name]
         keys = (lambda x: key(self.saved, x)), (lambda y: key(self.live, y))
-        for x, y in unique(ours, theirs, *keys):
-            if x in self.paired.by_node or y in self.paired.node_of:
-                continue
+        for x, y in chain(unique(xs, ys, *keys), self._nearest(xs, ys, *keys)):
             if self._may_move(x, y, name, leaves):
                 self.paired.add(x, y, self._certainty_of_move(x, y, name), _EVIDENCE[name])
                 self._settle()
+
+    def _moved_by_words(self, *, are_units: bool) -> None:
+        xs, ys = self._free(Leaves.NONE, are_units=are_units)
+        for ours, theirs in of_one_key(xs, ys, self.saved.content.get, self.live.content.get):
+            for x, y in linked_by_words(self.paired, ours, theirs):
+                if not self.paired.contradict(x, y):
+                    self.paired.add(x, y, Certainty.LIKELY, Evidence.WORDS)
+                    self._settle()
+
+    def _free(self, leaves: Leaves, *, are_units: bool) -> tuple[list[int], list[int]]:
+        """Return the free items of both sides, the largest of the saved ones first."""
+        xs = self._searched(self.saved, self.paired.by_node, leaves, are_units=are_units)
+        ys = self._searched(self.live, self.paired.node_of, leaves, are_units=are_units)
+        return sorted(xs, key=lambda x: -self.saved.items.size[x]), ys
+
+    def _nearest(
+        self, xs: Sequence[int], ys: Sequence[int], *keys: KeyOfItem
+    ) -> Iterator[tuple[int, int]]:
+        holders = [x for x in xs if self.saved.items.children[x]]
+        for x, y in nearest(self.paired, holders, ys, *keys):
+            parents = self.saved.items.parent[x], self.live.items.parent[y]
+            if parents[0] in self.paired.by_node or parents[1] in self.paired.node_of:
+                yield x, y
 
     def _searched(
         self, side: Described, taken: Container[int], leaves: Leaves, *, are_units: bool
@@ -98,22 +127,35 @@ class WholeTree:
             item
             for item in items.order
             if item not in taken
+            and not any(child in taken for child in items.children[item])
             and (items.children[item] or _is_searched(side, item, leaves))
             and (are_units or not items.is_unit(item))
         ]
 
     def _may_move(self, x: int, y: int, name: str, leaves: Leaves) -> bool:
+        if x in self.paired.by_node or y in self.paired.node_of:
+            return False
         is_value = not self.saved.items.children[x]
         both = self.saved.strong[x] & self.live.strong[y]
-        if leaves is Leaves.NAMED and is_value and not both:
+        if is_value and not both and (leaves is Leaves.NAMED or self._leaves_its_layer(x, y)):
             return False
         if self._is_denied(x, y, name):
             return False
+        if name in _OF_CONTENT and self.paired.have_namesakes(x, y):
+            return False
         return name != "name" or self._may_have_one_name(x, y)
+
+    def _leaves_its_layer(self, x: int, y: int) -> bool:
+        """Return whether a value would go to another layer without most values of its own."""
+        if not (_is_of_layer(self.saved, x) and _is_of_layer(self.live, y)):
+            return False
+        ours = Counter(self.saved.values(self.saved.items.parent[x]))
+        theirs = Counter(self.live.values(self.live.items.parent[y]))
+        return 2 * (ours & theirs).total() <= ours.total()
 
     def _is_denied(self, x: int, y: int, name: str) -> bool:
         is_value = not self.saved.items.children[x]
-        counts = self.saved.often[self.saved.content[x]], self.live.often[self.live.content[y]]
+        counts = self.saved.how_often(x), self.live.how_often(y)
         if is_value and counts == (1, 1) and self.paired.are_equal(x, y):
             return False
         may_differ = name == "inner names" and not is_value and not self.saved.items.is_unit(x)
@@ -125,19 +167,24 @@ class WholeTree:
         return self.paired.similarity(x, y) > 0 or bool(self.saved.kinds(x) & self.live.kinds(y))
 
     def _certainty_of_move(self, x: int, y: int, name: str) -> Certainty:
-        is_holder = bool(self.saved.items.children[x])
-        is_told = is_holder and (self.saved.items.size[x] > 1 or name == "names")
-        if is_told or self.saved.strong[x] & self.live.strong[y]:
+        if self.saved.strong[x] & self.live.strong[y]:
             return Certainty.LIKELY
-        is_related = is_holder and self.paired.are_related(x, y)
-        return Certainty.LIKELY if is_related else Certainty.GUESS
+        is_holder = bool(self.saved.items.children[x])
+        if not is_holder or self.saved.content[x] in self.paired.guessed:
+            return Certainty.GUESS
+        is_told = self.saved.items.size[x] > 1 or name == "names" or self.paired.are_related(x, y)
+        return Certainty.LIKELY if is_told else Certainty.GUESS
 
     # --- in their place
 
-    def _opened(self) -> None:
-        """Match again below pairs, with the children of what stayed free in its place."""
+    def _opened(self, *, are_units: bool = True) -> None:
+        """Match again below pairs, with the children of what stayed free in its place.
+
+        A layer opens only for values.
+        """
         for pair in self._pairs():
-            self._open(*lists_of_children(self.paired, pair), pair.certainty)
+            children = lists_of_children(self.paired, pair)
+            self._open(*children, pair.certainty, are_units=are_units)
             self._settle()
 
     def _beside_roots(self) -> None:
@@ -163,14 +210,17 @@ class WholeTree:
         self.siblings.match(xs, ys, limit)
         self._open(xs, ys, limit)
 
-    def _open(self, xs: Sequence[int], ys: Sequence[int], limit: Certainty) -> None:
+    def _open(
+        self, xs: Sequence[int], ys: Sequence[int], limit: Certainty, *, are_units: bool = True
+    ) -> None:
         limit = weakest(limit, Certainty.LIKELY)
         for _ in range(_MOST_OPENED):
             ours, theirs = self.paired.free(xs, ys)
             if not ours or not theirs:
                 return
-            inner = self._inner(self.saved, xs, self.paired.by_node, _have_value(self.live, theirs))
-            other = self._inner(self.live, ys, self.paired.node_of, _have_value(self.saved, ours))
+            have_value = _have_value(self.saved, ours), _have_value(self.live, theirs)
+            inner = self._inner(self.saved, xs, self.paired.by_node, are_units and have_value[1])
+            other = self._inner(self.live, ys, self.paired.node_of, are_units and have_value[0])
             if (inner, other) == (list(xs), list(ys)):
                 return
             for left, right in ((xs, other), (inner, ys), (inner, other)):
@@ -179,13 +229,13 @@ class WholeTree:
 
     @staticmethod
     def _inner(
-        side: Described, items: Sequence[int], taken: Container[int], has_value: bool
+        side: Described, items: Sequence[int], taken: Container[int], are_units: bool
     ) -> list[int]:
-        """Return items with the children of free holders; a layer opens only for values."""
+        """Return items with the children of free holders, those of layers only if told to."""
         inner: list[int] = []
         for item in items:
             children = side.items.children[item]
-            is_open = item not in taken and (has_value or not side.items.is_unit(item))
+            is_open = item not in taken and (are_units or not side.items.is_unit(item))
             inner.extend(children if children and is_open else [item])
         return inner
 
@@ -202,6 +252,14 @@ class WholeTree:
                 certainty = weakest(Certainty.LIKELY, above.certainty)
                 self.paired.add(x, y, certainty, Evidence.PLACE)
                 self._settle()
+
+    def _of_other_shapes(self) -> None:
+        """Pair values that a plain restore binds below pairs, though their shapes differ."""
+        for x, y in self.paired.bound.items():
+            above = self.paired.by_node.get(self.saved.items.parent.get(x, ROOT))
+            is_value = self.saved.items.value.get(x) and self.live.items.value.get(y)
+            if is_value and above is not None and above.obj == self.live.items.parent[y]:
+                self.paired.add(x, y, above.certainty, Evidence.HOLDER)
 
     def _is_free(self, x: int, y: int) -> bool:
         is_free = x not in self.paired.by_node and y not in self.paired.node_of
@@ -220,19 +278,22 @@ class WholeTree:
     def _holders(self) -> None:
         """Pair free items with what holds the counterparts of their children."""
         for x in reversed(self.saved.items.order):
-            if x not in self.paired.by_node and self.saved.items.children[x]:
-                votes = self._votes_of_children(x)
-                if votes:
-                    y = max(votes, key=votes.__getitem__)
-                    y = self.paired.bound_in(self.live.items.chain[y], x, y)
-                    self.paired.add(x, y, Certainty.LIKELY, Evidence.WITHIN)
+            pairs = () if x in self.paired.by_node else self._pairs_of_children(x)
+            if pairs:
+                votes = Counter(self.live.items.parent[pair.obj] for pair in pairs)
+                holder = max(votes, key=votes.__getitem__)
+                inside = [p.certainty for p in pairs if self.live.items.parent[p.obj] == holder]
+                y = self.paired.bound_in(self.live.items.chain[holder], x, holder)
+                self.paired.add(x, y, weakest(surest(*inside), Certainty.LIKELY), Evidence.WITHIN)
         self.paired.queue.clear()
 
-    def _votes_of_children(self, x: int) -> Counter[int]:
+    def _pairs_of_children(self, x: int) -> Sequence[Pair]:
+        """Return the pairs of an item's children whose holder on the live side is free."""
         partners = (self.paired.by_node.get(child) for child in self.saved.items.children[x])
-        parent = self.live.items.parent
-        holders = (parent.get(pair.obj, -1) for pair in partners if pair is not None)
-        return Counter(y for y in holders if y >= 0 and y not in self.paired.node_of)
+        pairs = [pair for pair in partners if pair is not None]
+        holders = [self.live.items.parent.get(pair.obj, OUTSIDE) for pair in pairs]
+        free = (holder != OUTSIDE and holder not in self.paired.node_of for holder in holders)
+        return [pair for pair, is_free in zip(pairs, free, strict=True) if is_free]
 
     def _chains(self) -> None:
         """Pair the nodes of chains, from their ends up."""
@@ -268,6 +329,7 @@ _KEYS: dict[str, Key] = {
     "name": _by_name,
     "content": _by_content,
 }
+_OF_CONTENT = ("inner names", "content")  # keys that say nothing of an item's own name
 _EVIDENCE = {
     "names": Evidence.NAMES,
     "inner names": Evidence.NAMES,
@@ -278,6 +340,12 @@ _EVIDENCE = {
 
 def _is_searched(side: Described, value: int, leaves: Leaves) -> bool:
     return leaves is Leaves.ALL or (leaves is Leaves.NAMED and bool(side.strong[value]))
+
+
+def _is_of_layer(side: Described, value: int) -> bool:
+    """Return whether a value is one of several of a layer that holds no other layers."""
+    beside = side.items.children[side.items.parent[value]]
+    return len(beside) > 1 and not any(side.items.children[item] for item in beside)
 
 
 def _have_value(side: Described, items: Sequence[int]) -> bool:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ckpt_viz.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.expressions import is_name
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shown import Shown
-from ckpt_viz.mapping.pairs import Certainty, Evidence
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.render import payload

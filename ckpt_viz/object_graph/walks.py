@@ -21,7 +21,7 @@ def below(children: Sequence[Sequence[int]], top: int = ROOT) -> Iterator[int]:
         stack.extend(reversed(children[node_id]))
 
 
-def above(parents: Sequence[int], node_id: int) -> Iterator[int]:
+def above(parents: Sequence[int] | Mapping[int, int], node_id: int) -> Iterator[int]:
     """Yield what is above a node of a tree, from its parent to the root.
 
     >>> list(above([-1, 0, 1, -1], 2)), list(above([-1, 0, 1, -1], 3))

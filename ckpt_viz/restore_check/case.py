@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ckpt_viz.correspondence.pairs import Certainty, is_guess
+from ckpt_viz.correspondence.signatures import Signatures
 from ckpt_viz.live import facts
-from ckpt_viz.mapping.pairs import Certainty, is_guess
-from ckpt_viz.mapping.signatures import Signatures
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import generation_of
@@ -50,7 +50,7 @@ class Case:
     @cached_property
     def placement(self) -> Placement:
         """Where values go, and where they belong."""
-        return Placement(self.saved_side, self.live_side, self.run.verdicts.restore is None)
+        return Placement(self.saved_side, self.live_side, self.run)
 
     @cached_property
     def signatures(self) -> Signatures:

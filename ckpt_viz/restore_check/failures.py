@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 
+from ckpt_viz.correspondence.pairs import Certainty
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.lost_files import LostFiles, lost_by_key, lost_files
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.mapping.pairs import Certainty
-from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role

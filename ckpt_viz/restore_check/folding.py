@@ -14,7 +14,7 @@ from functools import cached_property
 from ckpt_viz.changes.change import Change, ChangeKind
 from ckpt_viz.changes.of_optimizers import slot_names
 from ckpt_viz.changes.reading import changes_of
-from ckpt_viz.mapping.pairs import Certainty
+from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Severity

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ckpt_viz.correspondence.full_names import without_number
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import facts
-from ckpt_viz.mapping.full_names import without_number
 from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.remedy import Advice, Code, Purpose
 from ckpt_viz.object_graph.subtrees import values_of

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckpt_viz.mapping.counterparts import Claims, counterparts
-from ckpt_viz.mapping.full_names import FullNames
-from ckpt_viz.mapping.sequences import ItemReader
+from ckpt_viz.correspondence.full_names import FullNames
+from ckpt_viz.correspondence.pairs import Certainty, Evidence
+from ckpt_viz.correspondence.sequences import INDEX
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.trace import Action, Step
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.sides import LiveSide, SavedSide, is_optimizer
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The objects that saved values go into, compared with the objects that they belong to.
-
-    `returns` says that the restore raises nothing.
-    """
+    """The objects that saved values go into, compared with the objects that they belong to."""
 
     saved: SavedSide
     live: LiveSide
-    returns: bool
+    run: DryRun
+
+    @property
+    def mapping(self) -> ValueMapping:
+        """The pairs of the correspondence."""
+        return self.run.mapping
+
+    @property
+    def returns(self) -> bool:
+        """Whether the restore raises nothing."""
+        return self.run.verdicts.restore is None
 
     @cached_property
     def is_all_right(self) -> bool:
@@ -51,16 +61,52 @@ class Placement:
                 yield step, other
 
     @cached_property
-    def counterparts(self) -> Claims:
-        """For each saved node, the live objects that it belongs to, as far as known."""
-        return counterparts(
-            self.saved.graph, self.live.graph, self.saved.trace.bound, self.item_reader
-        )
+    def counterparts(self) -> Mapping[int, Sequence[int]]:
+        """For each saved node, the live objects that it belongs to, as far as known.
 
-    @cached_property
-    def item_reader(self) -> ItemReader:
-        """Reads the items of sequences, each once."""
-        return ItemReader.of(self.saved.graph, self.live.graph)
+        A node has several if its object was shared and no longer is. A guess is no counterpart.
+        """
+        parts = self.mapping.parts.items()
+        claims = {n: [pair.obj] for n, pair in parts if pair.certainty is not Certainty.GUESS}
+        for pair in self.mapping.pairs:
+            if pair.evidence is Evidence.SHARED and pair.node in claims:
+                claims[pair.node].append(pair.obj)
+        for node, obj in self._by_other_edges(claims):
+            if obj not in claims.setdefault(node, []):
+                claims[node].append(obj)
+        return claims
+
+    def _by_other_edges(self, claims: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
+        """Yield saved values with the objects of their local names, where either side shares."""
+        unused = set(self.mapping.unused)
+        for node, edges in enumerate(self.saved.graph.edges_to):
+            if has_value(self.saved.graph.nodes[node]) and (len(edges) > 1 or node in unused):
+                for parent, label in edges:
+                    obj = self._named(claims, parent, label)
+                    if obj is not None and (len(edges) > 1 or self._is_shared(obj)):
+                        yield node, obj
+
+    def _named(self, claims: Mapping[int, Sequence[int]], parent: int, label: str) -> int | None:
+        """Return the live object to which a local name leads from a parent's counterpart.
+
+        An index counts in sequences of one length, but not in an optimizer's lists.
+        """
+        saved = self.saved.graph
+        holder = claims[parent][0] if parent in claims else self.saved.trace.bound.get(parent)
+        if holder is None or not self.live.is_in_graph(holder):
+            return None
+        if INDEX.fullmatch(label):
+            above, _ = saved.first_edges.get(parent, (parent, ""))
+            lengths = {len(graph.nodes[n].children) for graph, n in self._both(parent, holder)}
+            if len(lengths) > 1 or is_optimizer(saved.nodes[above]):
+                return None
+        return self.live.child(holder, label)
+
+    def _both(self, node: int, obj: int) -> tuple[tuple[Graph, int], tuple[Graph, int]]:
+        return (self.saved.graph, node), (self.live.graph, obj)
+
+    def _is_shared(self, obj: int) -> bool:
+        return self.live.is_in_graph(obj) and len(self.live.graph.edges_to[obj]) > 1
 
     @cached_property
     def full_names(self) -> FullNames:

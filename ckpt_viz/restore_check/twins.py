@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from ckpt_viz.mapping.signatures import Alike
+from ckpt_viz.correspondence.signatures import Alike
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import ROOT

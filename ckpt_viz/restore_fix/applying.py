@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ckpt_viz.correspondence.pairs import Evidence, Pair
 from ckpt_viz.errors import CkptVizError, HalfChangedError, SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
@@ -13,7 +14,6 @@ from ckpt_viz.live import tensorflow_state as tf_state
 from ckpt_viz.live.holding import PYTHON_STATE, HeldState, are_equal, put
 from ckpt_viz.live.live_source import walked
 from ckpt_viz.live.rollback import Held, all_or_nothing, hold, records_of
-from ckpt_viz.mapping.pairs import Evidence, Pair
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Role
 from ckpt_viz.values.held import parts_of

@@ -10,12 +10,12 @@ from typing import Generic, TypeVar
 
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, is_guess
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, is_guess
-from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
-from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 
 
 class Placed(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import NoSuchNodeError, SourceError
-from ckpt_viz.mapping.pairs import Certainty, Pair, is_guess
-from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from ckpt_viz.mapping.pairs import Evidence, Pair, is_guess
-from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.correspondence.pairs import Evidence, Pair, is_guess
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.subtrees import values_of

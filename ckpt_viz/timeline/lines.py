@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ckpt_viz.mapping.pairs import Certainty
-from ckpt_viz.mapping.value_mapping import map_values
+from ckpt_viz.correspondence.pairs import Certainty
+from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.values.places import in_layer_names
 from ckpt_viz.values.reading import Tensor, tensors_of

@@ -21,8 +21,9 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Files and graphs: from bytes to nodes, and questions about nodes": (
         ("expressions", "formats"),
         ("object_graph",),
-        ("matching", "search", "mapping", "saved"),
-        ("correspondence", "changes", "render"),
+        ("matching", "search", "saved"),
+        ("correspondence", "render"),
+        ("changes",),
     ),
     "Sources: values, the objects of a running program, and any of them as a graph": (
         ("values",),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
-from ckpt_viz.mapping.alignment import undecided
-from ckpt_viz.mapping.sequences import sequences
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.correspondence.pairs import Certainty, Evidence
+from ckpt_viz.correspondence.sequences import INDEX, sequences
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
-from ckpt_viz.restore_check.sides import is_optimizer, subtree
 from ckpt_viz.text import count
 
 
@@ -27,62 +25,61 @@ def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
     is_complete = not (case.unresolved or case.unmatched)
     if is_complete or case.placement.is_all_right or case.run.verdicts.restore is not None:
         return
-    for node, objects in case.placement.counterparts.items():
-        saved, live = case.saved.nodes[node], case.live.nodes[objects[0]]
-        if not saved.children or _repeats_others(case, node):
-            continue
-        of_saved = sequences(saved.children)
-        of_live = sequences(live.children) if of_saved else {}
-        for prefix, nodes in of_saved.items():
-            ours = _own(case.saved, node, nodes)
-            theirs = _own(case.live, objects[0], of_live.get(prefix, []))
-            found = _undecided(case, explained, ours, theirs) if len(ours + theirs) > 2 else None
-            if found is not None:
-                yield found
-                break
+    for nodes in _guesses_by_sequence(case, explained).values():
+        item = _item_above(case, nodes[0])
+        assert item is not None
+        numbers = _numbers_of_alike(case, item)
+        if numbers is not None and numbers[0] != numbers[1]:
+            yield _undecided(case, nodes, *numbers)
 
 
-def _own(graph: Graph, holder: int, items: Sequence[int]) -> list[int]:
-    """Return the items that no more natural path leads to, such as an attribute."""
-    return [item for item in items if graph.tree.parents[item] == holder]
+def _guesses_by_sequence(case: Case, explained: Explained) -> Mapping[int, Sequence[int]]:
+    """Return the restored values whose places are guesses, by the holder of their items.
+
+    A variable comes before its slot variables.
+    """
+    groups: dict[int, list[int]] = defaultdict(list)
+    for pair in case.run.mapping.pairs:
+        is_guess = pair.certainty is Certainty.GUESS or pair.evidence is Evidence.DEFAULT
+        if is_guess and pair.node in case.trace.restored and pair.node not in explained.nodes:
+            item = _item_above(case, pair.node)
+            if item is not None:
+                groups[case.saved.tree.parents[item]].append(pair.node)
+    for nodes in groups.values():
+        nodes.sort(key=lambda node: case.saved.nodes[node].slot is not None)
+    return groups
 
 
-def _repeats_others(case: Case, node: int) -> bool:
-    """Return whether this is one of an optimizer's lists of state."""
-    holder, label = case.saved.first_edges.get(node, (ROOT, ""))
-    return is_optimizer(case.saved.nodes[holder]) and label != TRAINABLE
+def _item_above(case: Case, node: int) -> int | None:
+    """Return the item of a sequence in which a value is, or a slot variable's variable."""
+    slot, tree = case.saved.nodes[node].slot, case.saved.tree
+    node = node if slot is None else slot.variable
+    above = (node, *walks.above(tree.parents, node))
+    return next((one for one in above if INDEX.fullmatch(tree.labels[one])), None)
 
 
-def _undecided(
-    case: Case, explained: Explained, saved: Sequence[int], live: Sequence[int]
-) -> Finding | None:
-    ours, theirs = (
-        case.placement.item_reader.items(case.saved, saved),
-        case.placement.item_reader.items(case.live, live),
+def _numbers_of_alike(case: Case, item: int) -> tuple[int, int] | None:
+    """Return how many items of a sequence look like one of them, on both sides."""
+    tree = case.saved.tree
+    match = INDEX.fullmatch(tree.labels[item])
+    objects = case.placement.counterparts.get(tree.parents[item])
+    if match is None or objects is None:
+        return None
+    saved = sequences(case.saved.nodes[tree.parents[item]].children).get(match[1], [])
+    live = sequences(case.live.nodes[objects[0]].children).get(match[1], [])
+    look = case.signatures.of_saved(item)
+    return (
+        sum(case.signatures.of_saved(node) == look for node in saved),
+        sum(case.signatures.of_live(obj) == look for obj in live),
     )
-    if ours is None or theirs is None:
-        return None
-    groups = [
-        ([saved[i] for i in indices], [live[j] for j in others])
-        for indices, others in undecided(ours, theirs)
-    ]
-    nodes = [
-        node
-        for items, _ in groups
-        for item in items
-        for node in subtree(case.saved, item)
-        if node in case.trace.restored and node not in explained.nodes
-    ]
-    if not nodes:
-        return None
-    # The first node names the finding: a variable, if there is one
-    nodes.sort(key=lambda node: case.saved.nodes[node].slot is not None)
-    items, others = groups[0]
+
+
+def _undecided(case: Case, nodes: Sequence[int], of_saved: int, of_live: int) -> Finding:
     return case.finding(
         Severity.INFO,
         Kind.UNKNOWABLE,
-        f"The checkpoint has {count(len(items), 'item')} that look alike here, the program "
-        f"{len(others)}: no name tells them apart, so {count(len(nodes), 'value')} may go into "
+        f"The checkpoint has {count(of_saved, 'item')} that look alike here, the program "
+        f"{of_live}: no name tells them apart, so {count(len(nodes), 'value')} may go into "
         "wrong items.",
         Advice(
             "Restore into the saved items in the saved order, change them afterwards, and give "

@@ -10,9 +10,9 @@ from difflib import SequenceMatcher
 from ckpt_viz.changes.change import Change, ChangeKind
 from ckpt_viz.changes.edges import changed_scope
 from ckpt_viz.changes.sentences import scope_sentence
+from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.expressions import quoted
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Cause, Step

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from ckpt_viz.mapping.sequences import names_of_states
+from ckpt_viz.correspondence.sequences import names_of_states
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
@@ -200,6 +200,7 @@ def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
             node not in explained
             and case.saved.nodes[node].slot is None
             and case.placement.is_astray(node)
+            and not case.saved_side.is_below_optimizer(node)
         ):
             wrong = case.placement.led_astray(node)
             if wrong is not None and wrong not in explained:

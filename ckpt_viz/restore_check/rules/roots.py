@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
+from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.errors import SourceError
-from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.matching.trace import Action, Cause, Step
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ckpt_viz.mapping.sequences import INDEX as _INDEX
-from ckpt_viz.mapping.sequences import sequences
-from ckpt_viz.mapping.signatures import Alike
+from ckpt_viz.correspondence.sequences import INDEX as _INDEX
+from ckpt_viz.correspondence.sequences import sequences
+from ckpt_viz.correspondence.signatures import Alike
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
@@ -38,8 +37,8 @@ def index_shifted(case: Case, explained: Explained) -> Iterator[Finding]:
         live = case.live.nodes[objects[0]]
         if not saved.children or node in covered or node in explained.nodes:
             continue
-        if _is_of_state(case, node, objects[0]):
-            continue
+        if is_optimizer(case.saved.nodes[case.saved.first_edges.get(node, (ROOT, ""))[0]]):
+            continue  # `cross_wired` tells of an optimizer's lists
         of_saved = sequences(saved.children)
         of_live = sequences(live.children) if of_saved else {}
         for prefix, items in of_saved.items():
@@ -112,25 +111,6 @@ def _astray(case: Case, shift: _Shift) -> list[int]:
     return below
 
 
-def _is_of_state(case: Case, node: int, obj: int) -> bool:
-    """Return whether a sequence is one of an optimizer's lists that follow from others.
-
-    Its list of all variables counts only if it is built from the same variables and holds more:
-    otherwise they are `cross_wired`.
-    """
-    optimizer, label = case.saved.first_edges.get(node, (ROOT, ""))
-    if not is_optimizer(case.saved.nodes[optimizer]):
-        return False
-    live = case.trace.bound.get(optimizer)
-    if live is None or optimizer in case.other_generation or label != "_variables":
-        return True
-    return (
-        len(trained_variables(case.saved.nodes, optimizer))
-        != len(trained_variables(case.live.nodes, live))
-        or len({len(graph.nodes[one].children) for graph, one in _sides(case, node, obj)}) == 1
-    )
-
-
 def _follows(case: Case, node: int, item: int) -> bool:
     """Return whether a slot variable is below its variable, whose finding is enough."""
     return node != item and case.saved.nodes[node].slot is not None
@@ -138,7 +118,6 @@ def _follows(case: Case, node: int, item: int) -> bool:
 
 def _shifted(case: Case, shift: _Shift, astray: Sequence[int]) -> Finding:
     place = shift.place
-    reason, remedy = _reason(case, shift.node)
     in_place, filled = case.placement.in_place
     below = [low for item in shift.saved[place:] for low in subtree(case.saved, item)]
     live_below = [low for item in shift.live[place:] for low in subtree(case.live, item)]
@@ -147,8 +126,8 @@ def _shifted(case: Case, shift: _Shift, astray: Sequence[int]) -> Finding:
     return case.finding(
         case.severity(nodes, objects),
         Kind.INDEX_SHIFTED,
-        f"{_difference(shift)}{reason}: {_goes_astray(case, astray)}.",
-        remedy,
+        f"{_difference(shift)}: {_goes_astray(case, astray)}.",
+        Advice("Restore into the saved sequence of items, and insert or remove items afterwards."),
         nodes=nodes,
         objects=objects,
     )
@@ -173,28 +152,6 @@ def _goes_astray(case: Case, astray: Sequence[int]) -> str:
         f"{'nowhere' if taken is None else f'into {case.live_side.place(taken)}'}, "
         f"not into {case.live_side.place(own)}"
     )
-
-
-def _reason(case: Case, node: int) -> tuple[str, Advice]:
-    """Return why a sequence is shifted, if that is known, and what to do about it."""
-    optimizer, _ = case.saved.first_edges.get(node, (ROOT, ""))
-    live = case.trace.bound.get(optimizer)
-    if is_optimizer(case.saved.nodes[optimizer]) and live is not None:
-        rates = [_RATES & child_names(*side) for side in _sides(case, optimizer, live)]
-        if bool(rates[0]) != bool(rates[1]):
-            return (
-                " (a learning rate)",
-                Advice(
-                    "Give the optimizer the kind of learning rate that was saved: a number or a "
-                    "schedule."
-                ),
-            )
-    return "", Advice(
-        "Restore into the saved sequence of items, and insert or remove items afterwards."
-    )
-
-
-_RATES = {"_learning_rate", "learning_rate"}
 
 
 # --- names

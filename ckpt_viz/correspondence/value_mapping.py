@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ckpt_viz.mapping.by_names import pairs_by_name
-from ckpt_viz.mapping.full_names import FullNames
-from ckpt_viz.mapping.mapper import Mapper
-from ckpt_viz.mapping.migrations import local_name
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
-from ckpt_viz.mapping.parts import Numbers, Parts
-from ckpt_viz.mapping.sequences import INDEX, ItemReader
-from ckpt_viz.mapping.states import state_pairs, unsure_states
+from ckpt_viz.correspondence.by_names import pairs_by_name
+from ckpt_viz.correspondence.correspond import correspond
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.sequences import INDEX
+from ckpt_viz.correspondence.states import state_pairs, unsure_states
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
@@ -79,15 +76,7 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
 
 
 def _by_structure(saved: Graph, live: Graph) -> dict[int, Pair]:
-    if saved.nodes == live.nodes:  # one graph twice, or the next checkpoint of a training
-        order = saved.tree.preorder()
-        return {node: Pair(node, node, Certainty.CERTAIN, Evidence.PLACE) for node in order}
-    names, numbers = FullNames.of(live), Numbers()
-    sides = Parts.of(saved, names, numbers), Parts.of(live, names, numbers)
-    mapper = Mapper(*sides, names, ItemReader.of(saved, live, local_name))
-    mapper.map_model()
-    mapper.map_optimizers()
-    return dict(mapper.matched.pairs)
+    return dict(correspond(saved, live).by_node)
 
 
 def _by_name(saved: Graph, live: Graph) -> dict[int, Pair]:

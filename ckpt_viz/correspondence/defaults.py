@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ckpt_viz.mapping.full_names import FullNames, without_number
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, is_guess
-from ckpt_viz.mapping.value_mapping import ValueMapping, fits
+from ckpt_viz.correspondence.full_names import FullNames, without_number
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, is_guess
+from ckpt_viz.correspondence.value_mapping import ValueMapping, fits
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role, has_value
 

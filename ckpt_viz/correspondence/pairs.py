@@ -18,14 +18,17 @@ class Certainty(str, Enum):
     GUESS = "guess"
 
 
+_ORDER = {certainty: place for place, certainty in enumerate(Certainty)}
+
+
 def weakest(*certainties: Certainty) -> Certainty:
     """Return the least of some certainties."""
-    return max(certainties, key=list(Certainty).index)
+    return max(certainties, key=_ORDER.__getitem__)
 
 
-def surer(one: Certainty, other: Certainty) -> Certainty:
-    """Return the greater of two certainties."""
-    return min(one, other, key=list(Certainty).index)
+def surest(*certainties: Certainty) -> Certainty:
+    """Return the greatest of some certainties."""
+    return min(certainties, key=_ORDER.__getitem__)
 
 
 class Evidence(str, Enum):

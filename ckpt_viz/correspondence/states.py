@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from ckpt_viz.mapping.optimizer_classes import OptimizerSlots, shared_slots
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
-from ckpt_viz.mapping.sequences import sequences
+from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, shared_slots
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
+from ckpt_viz.object_graph.subtrees import values_of
 
 # By optimizer, name and variable.
 _Slots = dict[int | None, dict[str, dict[int, int]]]
@@ -35,6 +36,7 @@ def state_pairs(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterato
         yield from (Pair(*one) for one in _by_name_and_order(*sides, nodes))
         for obj, node, certainty, evidence in _by_name_and_order(sides[1], sides[0], objects):
             yield Pair(node, obj, certainty, evidence)
+        yield from _in_equal_lists(*sides)
 
 
 def unsure_states(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
@@ -169,6 +171,19 @@ def _by_name_and_order(
             certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
             for state, other in zip(states, theirs[key], strict=True):
                 yield state, other, certainty, Evidence.ORDER
+
+
+def _in_equal_lists(saved: _Side, live: _Side) -> Iterator[Pair]:
+    """Yield the states of two lists that hold equal values, and no side tells whose they are."""
+    lists = saved.states, live.states
+    looks = [
+        [values_of(side.graph.nodes[state]) for state in states]
+        for side, states in zip((saved, live), lists, strict=True)
+    ]
+    if looks[0] == looks[1]:
+        for state, other in zip(*lists, strict=True):
+            if saved.graph.nodes[state].slot is None and live.graph.nodes[other].slot is None:
+                yield Pair(state, other, Certainty.LIKELY, Evidence.LISTED)
 
 
 def _name_and_owner(full_name: str, owners: Collection[str]) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ckpt_viz.mapping.full_names import without_number
+from ckpt_viz.correspondence.full_names import without_number
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.subtrees import EMPTY, joined, signatures, values_of

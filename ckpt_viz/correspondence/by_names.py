@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ckpt_viz.mapping.full_names import FullNames
-from ckpt_viz.mapping.migrations import has_heads, local_name, name_in_encoder
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.full_names import FullNames
+from ckpt_viz.correspondence.migrations import has_heads, local_name, name_in_encoder
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.subtrees import values_of

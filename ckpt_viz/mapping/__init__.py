@@ -1,1 +1,0 @@
-"""Which saved value belongs to which variable of a program, wherever a restore puts it."""
