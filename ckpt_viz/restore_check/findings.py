@@ -45,7 +45,6 @@ _RULES: tuple[Rule, ...] = (
     optimizers.optimizer_generation,
     structure.index_shifted,
     structure.other_keras,
-    structure.renamed,
     not_built.not_built,
     optimizers.optimizer_missing,
     leftovers.save_counter,

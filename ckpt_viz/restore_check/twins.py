@@ -2,52 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ckpt_viz.correspondence.signatures import Alike
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained
 
 _MAX_NAMES = 16  # of a path, from its end
-
-
-def unbound_alike(case: Case, explained: Explained, look: int | None) -> Alike:
-    """Return the unbound saved nodes and live objects of this look.
-
-    It skips those that move together with their holder.
-    """
-    nodes, objects = case.signatures.alike(look)
-    saved_looks = [
-        case.signatures.alike(case.signatures.of_saved(_parent(case.saved, node))) for node in nodes
-    ]
-    live_looks = [
-        case.signatures.alike(case.signatures.of_live(_parent(case.live, obj))) for obj in objects
-    ]
-    return Alike(
-        [
-            node
-            for node, above in zip(nodes, saved_looks, strict=True)
-            if node not in explained.nodes
-            and _is_left(case.saved, node, case.trace.bound, above.objects)
-        ],
-        [
-            obj
-            for obj, above in zip(objects, live_looks, strict=True)
-            if obj not in explained.objects
-            and _is_left(case.live, obj, case.trace.holders, above.nodes)
-        ],
-    )
-
-
-def _is_left(graph: Graph, node: int, taken: Container[int], above: Sequence[int]) -> bool:
-    return node not in taken and (_parent(graph, node) in taken or not above)
-
-
-def _parent(graph: Graph, node: int) -> int:
-    return max(graph.tree.parents[node], 0)
 
 
 def _last_names(graph: Graph, node: int) -> list[str]:

@@ -726,7 +726,7 @@ def attribute_renamed(at: Path) -> Pair:
     )
 
 
-@shows(Kind.RENAMED, FAIL, "(root).encoder", "(root).backbone", "Name it 'encoder' again")
+@shows(Kind.RENAMED, FAIL, "(root).encoder", "(root).backbone", "Call check.fix().apply()")
 def subtree_renamed(at: Path) -> Pair:
     path = saved(at, encoder=module(**tower()), step=var(1))
     return Pair(
@@ -763,7 +763,7 @@ def two_renamed_that_nothing_tells_apart(at: Path) -> Pair:
     return Pair(saved(at, a=var([1.0]), b=var([1.0])), lambda: ckpt(x=var([1.0]), y=var([1.0])))
 
 
-@shows(Kind.RENAMED, FAIL, "(root).enc", "(root).enc_net", "The saved 'enc'", "so are the names")
+@shows(Kind.RENAMED, FAIL, "(root).enc", "(root).enc_net", "The saved 'enc' is called")
 def twins_renamed_by_names_that_tell(at: Path) -> Pair:
     path = saved(at, enc=net(1.0), dec=net(2.0))
     return Pair(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, SAVE_COUNTER_NAME, Role, has_value
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
+from ckpt_viz.object_graph.remedy import Advice, Fix, HowFixed, Remedy
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.harmless import (
@@ -17,7 +18,6 @@ from ckpt_viz.restore_check.harmless import (
 )
 from ckpt_viz.restore_check.keras_exports import remedy_for_export
 from ckpt_viz.restore_check.sides import subtree
-from ckpt_viz.restore_check.twins import paired_twins, unbound_alike
 from ckpt_viz.restore_check.without_values import saved_without_values, was_without_weights
 from ckpt_viz.text import count, listed
 
@@ -74,15 +74,22 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
             f"A SavedModel or Keras keeps {count(len(nodes), 'value')} beside the variables; the "
             "program restores them by another path, or never."
             if harmless
-            else f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, explained, top)}.",
-            Advice(
-                "Ignore this; call expect_partial() to silence the warning."
-                if harmless
-                else "Give the program an object of this local name, now or later, or call "
-                "expect_partial()."
-            ),
+            else f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, top)}.",
+            Advice("Ignore this; call expect_partial() to silence the warning.")
+            if harmless
+            else _place_of(case, nodes),
             nodes=dict.fromkeys((top, *nodes)),
         )
+
+
+def _place_of(case: Case, nodes: Sequence[int]) -> Remedy:
+    """Return how values without an object get one: the fix has guesses, or a person makes one."""
+    guesses = len(case.guessed.intersection(nodes))
+    if guesses:
+        return Fix(HowFixed.BY_PLACES, 0, guesses)
+    return Advice(
+        "Give the program an object of this local name, now or later, or call expect_partial()."
+    )
 
 
 def _exported(case: Case, explained: Explained) -> Finding | None:
@@ -120,24 +127,18 @@ def _why_unresolved(case: Case, top: int, number: int) -> str:
     return f"{case.run.live_name(holder)} has no child {name!r} for {values}"
 
 
-def _like_it(case: Case, explained: Explained, top: int) -> str:
-    """Return the objects of the program that are like a saved one: all equal ones."""
-    look = case.signatures.of_saved(top)
-    if (
-        not case.saved.nodes[top].children
-        or max(map(len, case.signatures.alike(look))) > _MAX_ALIKE
-    ):
+def _like_it(case: Case, top: int) -> str:
+    """Return the objects of the program that are like a saved one, and belong to no other."""
+    alike = case.signatures.alike(case.signatures.of_saved(top))
+    if not case.saved.nodes[top].children or max(map(len, alike)) > _MAX_ALIKE:
         return ""
-    nodes, objects = unbound_alike(case, explained, look)
-    if top not in nodes or not objects:
+    parts = case.run.mapping.parts.values()
+    sure = {pair.obj for pair in parts if pair.certainty is not Certainty.GUESS}
+    names = [case.live.name(obj) for obj in alike.objects if obj not in sure]
+    if not names:
         return ""
-    found = paired_twins(case, nodes, objects).get(top)
-    names = listed([case.live.name(obj) for obj in (objects if found is None else [found])])
-    is_sure = found is not None or len(nodes) == len(objects) == 1
-    looks = "looks" if found is not None or len(objects) == 1 else "look"
-    return f"; {names} {looks} like it" + (
-        "" if is_sure else ", and names do not tell which belong together"
-    )
+    looks = "looks" if len(names) == 1 else "look"
+    return f"; {listed(names)} {looks} like it, and names do not tell which belong together"
 
 
 def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:

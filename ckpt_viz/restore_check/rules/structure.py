@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from ckpt_viz.correspondence.sequences import INDEX as _INDEX
 from ckpt_viz.correspondence.sequences import sequences
-from ckpt_viz.correspondence.signatures import Alike
-from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
+from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.sides import child_names, is_optimizer, subtree
-from ckpt_viz.restore_check.twins import paired_twins, unbound_alike
 from ckpt_viz.text import count
 
 # --- sequences
@@ -155,88 +151,6 @@ def _goes_astray(case: Case, astray: Sequence[int]) -> str:
 
 
 # --- names
-
-
-def renamed(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find children whose local names differ on the two sides, if no other child is like them."""
-    waiting: dict[tuple[int, int], dict[str, int]] = {}
-    for step in case.trace.steps_of(Action.DEFER):
-        if (
-            step.node is None
-            or step.obj is None
-            or step.parent is None
-            or step.node in case.trace.bound
-        ):
-            continue
-        if step.node in explained.nodes or step.name == SAVE_COUNTER:
-            continue
-        if case.live_side.is_in_graph(step.obj) and not _INDEX.fullmatch(step.name):
-            waiting.setdefault((step.parent, step.obj), {})[step.name] = step.node
-    alike = _LeftAlike(case, explained)
-    seen: set[int] = set()
-    seen_live: set[int] = set()
-    for (parent, obj), children in waiting.items() if case.unmatched else ():
-        saved_names = {child.local_name for child in case.saved.nodes[parent].children}
-        free = {
-            child.node_id: child.local_name
-            for child in case.live.nodes[obj].children
-            if child.local_name not in saved_names
-            and child.node_id not in case.trace.holders
-            and child.node_id not in explained.objects
-            and not _INDEX.fullmatch(child.local_name)
-        }
-        for name, now in _renamed_to(case, children, free, alike).items():
-            node = children[name]
-            alone = len(alike.of(node).nodes) == len(alike.of(node).objects) == 1
-            yield case.finding(
-                Severity.FAIL,
-                Kind.RENAMED,
-                f"The saved {name!r} seems to be {free[now]!r} now: the values below it are alike, "
-                f"and {'nothing else fits' if alone else 'so are the names'}.",
-                Advice(f"Name it {name!r} again, or give the object both names while restoring."),
-                nodes=dict.fromkeys((node, *case.saved_side.unbound_below(node, seen))),
-                objects=dict.fromkeys((now, *case.live_side.unbound_below(now, seen_live))),
-            )
-
-
-@dataclass
-class _LeftAlike:
-    """The unbound nodes on both sides that look like a saved node, and which belong together."""
-
-    case: Case
-    explained: Explained
-    _of_look: dict[int | None, Alike] = field(default_factory=dict)
-    _pairs: dict[int | None, Mapping[int, int]] = field(default_factory=dict)
-
-    def of(self, node: int) -> Alike:
-        look = self.case.signatures.of_saved(node)
-        if look not in self._of_look:
-            self._of_look[look] = unbound_alike(self.case, self.explained, look)
-        return self._of_look[look]
-
-    def pairs(self, node: int) -> Mapping[int, int]:
-        """Return the pairs that belong together, among all that look like the node."""
-        look = self.case.signatures.of_saved(node)
-        if look not in self._pairs:
-            self._pairs[look] = paired_twins(self.case, *self.of(node))
-        return self._pairs[look]
-
-
-def _renamed_to(
-    case: Case, children: Mapping[str, int], free: Mapping[int, str], alike: _LeftAlike
-) -> dict[str, int]:
-    """Return, by saved child, the object beside it that it has become, if that is sure.
-
-    Between equal ones, anywhere, names decide: their own, or those of the variables below.
-    """
-    found: dict[str, int] = {}
-    for name, node in children.items():
-        nodes, objects = alike.of(node)
-        is_alone = nodes == [node] and len(objects) == 1
-        now = objects[0] if is_alone else alike.pairs(node).get(node)
-        if now is not None and now in free:
-            found[name] = now
-    return found
 
 
 def other_keras(case: Case, explained: Explained) -> Iterator[Finding]:
