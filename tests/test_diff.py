@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role, SlotVariable
+from ckpt_viz.correspondence.correspond import Correspondence, correspond
+from ckpt_viz.correspondence.pairs import Certainty, Pair
 from ckpt_viz.graph_diff.diff_result import ChangedNode
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.roles import assign_roles
@@ -53,6 +55,10 @@ def trees(draw: st.DrawFn) -> ObjectGraph:
     return ObjectGraph(assign_roles(made), "tree", Origin.SAVED)
 
 
+def _saved(nodes: tuple[Node, ...]) -> ObjectGraph:
+    return ObjectGraph(nodes, "any", Origin.SAVED)
+
+
 def _value(dtype: str, shape: tuple[int, ...], name: str = "VARIABLE_VALUE") -> Any:
     return (Attribute(name, "", f"{name} {dtype} {shape}", dtype, shape, 0),)
 
@@ -78,8 +84,8 @@ def test_graph_does_not_differ_from_itself(of: tuple[Node, ...]) -> None:
 @given(any_nodes(), any_nodes())
 def test_every_node_is_in_one_state(a: tuple[Node, ...], b: tuple[Node, ...]) -> None:
     found = cv.diff(ObjectGraph(a, "a", Origin.SAVED), ObjectGraph(b, "b", Origin.SAVED))
-    both = {**found.pairs, **found._compared.moved}
-    assert len(both) == len(found.pairs) + len(found._compared.moved)
+    both = {**found.pairs, **found.moved_ids}
+    assert len(both) == len(found.pairs) + len(found.moved_ids)
     assert len(set(both.values())) == len(both)
     for ours, state in enumerate(found.states_a):
         assert (state is State.ONLY_A) == (ours not in both)
@@ -108,16 +114,15 @@ def test_problems_name_every_node_that_differs_once(
 
 
 @settings(deadline=None)  # a slow machine is no defect
-@given(trees(), trees())
-def test_without_shared_nodes_one_direction_mirrors_the_other(
-    a: ObjectGraph, b: ObjectGraph
-) -> None:
+@given(*[st.one_of(trees(), any_nodes().map(_saved))] * 2)
+def test_one_direction_mirrors_the_other(a: ObjectGraph, b: ObjectGraph) -> None:
     there, back = cv.diff(a, b), cv.diff(b, a)
     assert {theirs: ours for ours, theirs in there.pairs.items()} == back.pairs
     assert there.states_a == tuple(_MIRRORED.get(s, s) for s in back.states_b)
     assert there.states_b == tuple(_MIRRORED.get(s, s) for s in back.states_a)
     assert (there.only_a, there.only_b) == (back.only_b, back.only_a)
     assert {(x, y) for y, x in there.moved} == set(back.moved)
+    assert {(x, y) for y, x in there.guesses} == set(back.guesses)
 
 
 # --- what differs
@@ -271,30 +276,99 @@ _NEW = {0: {"new": 1}, 1: {"kernel": 2}}
 
 
 @pytest.mark.parametrize(
-    "b",
+    ("b", "kernel", "more"),
     [
-        pytest.param(graph({0: {"new": 1}, 1: {"weight": 2}}, variables=(2,)), id="local name"),
-        pytest.param(_one_shape(graph(_NEW, variables=(2,)), (2,)), id="shape"),
-        pytest.param(
-            graph({0: {"new": 1}, 1: {"kernel": 2, "bias": 3}}, variables=(2, 3)), id="more below"
-        ),
-        pytest.param(
-            graph({0: {"new": 1}, 1: {"kernel": 2, "up": 1}}, variables=(2,)), id="circle"
-        ),
+        ({0: {"new": 1}, 1: {"weight": 2}}, "weight", ()),
+        ({0: {"new": 1}, 1: {"kernel": 2, "bias": 3}}, "kernel", ("(root).new.bias",)),
+        ({0: {"new": 1}, 1: {"kernel": 2, "up": 1}}, "kernel", ()),
     ],
+    ids=["local name", "more below", "circle"],
 )
-def test_what_is_not_quite_the_same_has_not_moved(b: ObjectGraph) -> None:
-    found = cv.diff(_OLD, b)
-    assert ("(root).old", "(root).new") not in found.moved
-    assert "(root).old" in found.only_a
-    assert "(root).new" in found.only_b
+def test_renamed_part_has_moved_though_it_also_changed_inside(
+    b: dict[int, dict[str, int]], kernel: str, more: tuple[str, ...]
+) -> None:
+    found = cv.diff(_OLD, graph(b, variables=(2, 3)[: 1 + len(more)]))
+    assert found.moved == (
+        ("(root).old", "(root).new"),
+        ("(root).old.kernel", f"(root).new.{kernel}"),
+    )
+    assert (found.only_a, found.only_b) == ((), more)
+    assert found.overlay.problems[0].why.startswith(
+        "Recognised because the full names of their variables agree."
+    )
+
+
+def test_another_name_and_another_shape_are_no_move() -> None:
+    found = cv.diff(_OLD, _one_shape(graph(_NEW, variables=(2,)), (2,)))
+    assert found.moved == found.guesses == ()
+    assert (found.only_a[0], found.only_b[0]) == ("(root).old", "(root).new")
+
+
+def test_moved_part_takes_along_its_value_of_another_shape() -> None:
+    edges = {1: {"kernel": 2, "bias": 3}}
+    a = graph({0: {"old": 1}, **edges}, variables=(2, 3))
+    b = _one_shape(graph({0: {"new": 1}, **edges}, variables=(2, 3)), (3,))
+    found = cv.diff(a, b)
+    assert ("(root).old.bias", "(root).new.bias") in found.moved
+    assert "≠ 9" in found.overlay.marks[3].detail
+
+
+def test_moved_variable_takes_along_its_slots() -> None:
+    old, new = ({0: {"o": 1, name: 2}} for name in ("old", "new"))
+    slots = {1: (("m", 2, 3),)}
+    found = cv.diff(*(graph(edges, variables=(2, 3), slots=slots) for edges in (old, new)))
+    state = "(root).o's state 'm' for (root)"
+    assert found.moved == (("(root).old", "(root).new"), (f"{state}.old", f"{state}.new"))
+    assert found.matched == ("(root)", "(root).o")
+
+
+def test_exchanged_layers_have_moved() -> None:
+    layers = {0: {"layers": 1}, 1: {"0": 2, "1": 3}, 2: {"kernel": 4}, 3: {"kernel": 5}}
+    a = _one_shape(graph(layers, variables=(4, 5)), (4, 5))
+    names = {4: "cats/kernel", 5: "dogs/kernel"}
+    a, b = _with_full_names(a, names), _with_full_names(a, {5: names[4], 4: names[5]})
+    found = cv.diff(a, b)
+    places = ("(root).layers.0", "(root).layers.1")
+    assert {places, places[::-1]} <= set(found.moved)
+    assert found.matched == ("(root)", "(root).layers")
+
+
+@settings(deadline=None)  # a slow machine is no defect
+@given(*[trees()] * 2)
+def test_what_surely_belongs_together_is_a_pair(a: ObjectGraph, b: ObjectGraph) -> None:
+    anywhere = cv.diff(a, b)._compared.anywhere
+    either = [
+        [(p.node, p.obj) for p in _sure(correspond(a, b))],
+        [(p.obj, p.node) for p in _sure(correspond(b, a))],
+    ]
+    assert any(set(pairs) <= set(anywhere.items()) for pairs in either)
+
+
+def _sure(pairs: Correspondence) -> list[Pair]:
+    """Return the pairs that are no guess; the roots are a pair in every diff."""
+    without_roots = [p for p in pairs.by_node.values() if 0 not in (p.node, p.obj)]
+    return [pair for pair in without_roots if pair.certainty is not Certainty.GUESS]
+
+
+def _with_full_names(of: ObjectGraph, names: dict[int, str]) -> ObjectGraph:
+    nodes = list(of.nodes)
+    for node, name in names.items():
+        (attribute,) = nodes[node].attributes
+        nodes[node] = nodes[node]._replace(attributes=(attribute._replace(full_name=name),))
+    return replace(of, nodes=tuple(nodes))
 
 
 def test_what_could_be_either_of_two_has_not_moved() -> None:
     a = _one_shape(graph({0: {"old": 1}}, variables=(1,)), (1,))
     b = _one_shape(graph({0: {"x": 1, "y": 2}}, variables=(1, 2)), (1, 2))
-    assert cv.diff(a, b).moved == ()
-    assert cv.diff(b, a).moved == ()
+    found = cv.diff(a, b)
+    assert found.moved == cv.diff(b, a).moved == ()
+    assert found.guesses == (("(root).old", "(root).x"),)
+    assert [problem.why for problem in found.overlay.problems] == [
+        "Nothing in a surely corresponds to it. It may be (root).old.",
+        "Nothing in a corresponds to it.",
+        "Nothing in b surely corresponds to it. It may be (root).x.",
+    ]
 
 
 def test_empty_objects_have_not_moved() -> None:
@@ -533,7 +607,7 @@ def test_chains_of_100_000_nodes_are_compared(renamed: bool) -> None:
     b = graph({**deep, 0: {"other" if renamed else "next": 1}}, variables=(100_000,))
     found = cv.diff(a, b)
     assert found.is_empty is not renamed
-    assert len(found._compared.moved) == (100_000 if renamed else 0)
+    assert len(found.moved_ids) == (100_000 if renamed else 0)
     assert len(str(found).splitlines()) == 3
     assert len(cv.diff(a, graph({})).only_a[-1]) < 10_000
 

@@ -112,6 +112,8 @@ def items_of(graph: GraphInTree) -> Items:
 
 
 def _counts(graph: GraphInTree, node: int, in_optimizers: Set[int]) -> bool:
+    if node == ROOT:
+        return True  # a hostile file can declare it a slot, or a counter
     if node in in_optimizers or node == graph.save_counter:
         return False
     return graph.nodes[node].slot is None

@@ -84,7 +84,7 @@ class PairedItems:
                     self._record(node, y, certainty, evidence)
         return level
 
-    def bound_in(self, chain: Sequence[int], x: int, y: int) -> int:
+    def bound_in(self, chain: Container[int], x: int, y: int) -> int:
         """Return the node of a chain to which a plain restore binds a saved node, else `y`."""
         bound = self.bound.get(x, y)
         return bound if bound in chain else y

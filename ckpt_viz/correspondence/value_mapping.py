@@ -46,7 +46,8 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
 
     `live` is the graph of a program, or of a checkpoint that this program would save.
     """
-    found = _by_name(saved, live) if saved.is_name_based else _by_structure(saved, live)
+    is_by_name = saved.is_name_based and not live.is_name_based  # two such files are two trees
+    found = _by_name(saved, live) if is_by_name else _by_structure(saved, live)
     taken = {pair.obj: node for node, pair in found.items()}
     for pair in state_pairs(saved, live, found):
         if pair.node not in found and pair.obj not in taken:

@@ -192,10 +192,12 @@ class WholeTree:
         x, y = self.saved.items.root, self.live.items.root
         pair, node = self.paired.by_node.get(x), self.paired.node_of.get(y)
         if pair is not None and pair.obj != y:
-            beside = self.live.items.children[self.live.items.parent[pair.obj]]
+            above = self.live.items.parent.get(pair.obj, OUTSIDE)  # inside of a chain: of no item
+            beside = self.live.items.children.get(above, ())
             self.siblings.match(self.saved.items.children[x], beside, Certainty.LIKELY)
         elif node is not None and node != x:
-            beside = self.saved.items.children[self.saved.items.parent[node]]
+            above = self.saved.items.parent.get(node, OUTSIDE)
+            beside = self.saved.items.children.get(above, ())
             self.siblings.match(beside, self.live.items.children[y], Certainty.LIKELY)
         self._settle()
 
@@ -258,7 +260,7 @@ class WholeTree:
         for x, y in self.paired.bound.items():
             above = self.paired.by_node.get(self.saved.items.parent.get(x, ROOT))
             is_value = self.saved.items.value.get(x) and self.live.items.value.get(y)
-            if is_value and above is not None and above.obj == self.live.items.parent[y]:
+            if is_value and above is not None and above.obj == self.live.items.parent.get(y):
                 self.paired.add(x, y, above.certainty, Evidence.HOLDER)
 
     def _is_free(self, x: int, y: int) -> bool:
@@ -300,8 +302,9 @@ class WholeTree:
         for pair in list(self.paired.by_node.values()):
             ours = self.saved.items.chain.get(pair.node, [pair.node])
             theirs = self.live.items.chain.get(pair.obj, [pair.obj])
+            objects = frozenset(theirs[:-1])  # a chain can be long
             for x, y in zip(reversed(ours[:-1]), reversed(theirs[:-1]), strict=False):
-                y = self.paired.bound_in(theirs[:-1], x, y)
+                y = self.paired.bound_in(objects, x, y)
                 self.paired.add(x, y, pair.certainty, Evidence.WITHIN)
         self.paired.queue.clear()
 
@@ -344,7 +347,7 @@ def _is_searched(side: Described, value: int, leaves: Leaves) -> bool:
 
 def _is_of_layer(side: Described, value: int) -> bool:
     """Return whether a value is one of several of a layer that holds no other layers."""
-    beside = side.items.children[side.items.parent[value]]
+    beside = side.items.children.get(side.items.parent[value], ())
     return len(beside) > 1 and not any(side.items.children[item] for item in beside)
 
 

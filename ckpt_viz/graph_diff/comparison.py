@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.graph_diff.moved import moved
+from ckpt_viz.graph_diff.counterparts import Counterparts, counterparts_of
 from ckpt_viz.graph_diff.node_difference import NodeDifference, difference
-from ckpt_viz.graph_diff.pairing import pair
 from ckpt_viz.graph_diff.value_comparison import Comparer, by_checksums
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import State
@@ -17,16 +16,14 @@ CHANGED = (State.ROLE, State.DTYPE, State.SHAPE, State.VALUE)
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(Counterparts):
     """The state of every node of both graphs.
 
-    `pairs` holds, by node of a, its counterpart in b, and `differences` how the two differ. `moved`
-    holds the nodes that have another place. All other nodes are in one graph only.
+    `differences` holds, by node of a, how the nodes of a pair in one place differ. All nodes
+    without a counterpart are in one graph only.
     """
 
-    pairs: Mapping[int, int]
     differences: Mapping[int, NodeDifference]
-    moved: Mapping[int, int]
     states_a: Sequence[State]
     states_b: Sequence[State]
 
@@ -38,14 +35,12 @@ class Compared:
 
 def compare(a: Graph, b: Graph) -> Compared:
     """Return how two graphs differ, node by node; of values, what the checksums say."""
-    pairs = pair(a, b)
-    return judged(a, b, pairs, moved(a, b, pairs), by_checksums(a, b))
+    return judged(a, b, counterparts_of(a, b), by_checksums(a, b))
 
 
-def judged(
-    a: Graph, b: Graph, pairs: Mapping[int, int], moves: Mapping[int, int], differ: Comparer
-) -> Compared:
+def judged(a: Graph, b: Graph, counterparts: Counterparts, differ: Comparer) -> Compared:
     """Return how counterparts differ; `differ` decides whether their values do."""
+    pairs, moved = counterparts.pairs, counterparts.moved
     differences = {
         node_a: difference(a.nodes[node_a], b.nodes[node_b], differ)
         for node_a, node_b in pairs.items()
@@ -54,6 +49,6 @@ def judged(
     states_b = [State.ONLY_B] * len(b.nodes)
     for node_a, node_b in pairs.items():
         states_a[node_a] = states_b[node_b] = differences[node_a].state
-    for node_a, node_b in moves.items():
-        states_a[node_a] = states_b[node_b] = State.MOVED
-    return Compared(pairs, differences, moves, states_a, states_b)
+    for pair in moved.values():
+        states_a[pair.node] = states_b[pair.obj] = State.MOVED
+    return Compared(pairs, moved, counterparts.guesses, differences, states_a, states_b)

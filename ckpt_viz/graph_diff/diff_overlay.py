@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared
+from ckpt_viz.graph_diff.node_difference import difference
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import NodeGroup, groups
@@ -123,10 +124,11 @@ def _marks(a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int]) -> l
             marks[node_b] = Mark(state, detail, partner)
         else:
             marks[node_b] = Mark(State.PLAIN, "", partner) if partner else _PLAIN
-    for node_a, node_b in compared.moved.items():
+    for node_a, node_b, *_ in compared.moved.values():
         left = of_a[node_a]
-        marks[node_b] = Mark(State.MOVED, "", readable_name(a, node_a), left)
-        marks[left] = Mark(State.MOVED, "", readable_name(b, node_b), node_b)
+        detail = difference(a.nodes[node_a], b.nodes[node_b], lambda *_: None).detail
+        marks[node_b] = Mark(State.MOVED, detail, readable_name(a, node_a), left)
+        marks[left] = Mark(State.MOVED, detail, readable_name(b, node_b), node_b)
     return marks
 
 
@@ -156,7 +158,7 @@ class _Sides:
     @cached_property
     def _in_a(self) -> dict[int, int]:
         in_a = {place: node_a for node_a, place in self.of_a.items()}
-        return in_a | {node_b: node_a for node_a, node_b in self.compared.moved.items()}
+        return in_a | {pair.obj: pair.node for pair in self.compared.moved.values()}
 
     def is_listed(self, group: NodeGroup) -> bool:
         """Return whether to list a group: if it differs, and at the new place if it has moved."""
@@ -182,17 +184,32 @@ class _Sides:
     def _why(self, group: NodeGroup, detail: str) -> str:
         match group.state:
             case State.ONLY_A:
-                return f"Nothing in b corresponds to {self._extent(group)}."
+                return self._alone(group, "b")
             case State.ONLY_B:
-                return f"Nothing in a corresponds to {self._extent(group)}."
+                return self._alone(group, "a")
             case State.MOVED:
+                evidence = self.compared.moved[self._in_a[group.top]].evidence.value
                 extent = self._extent(group)
-                words = "" if extent == "it" else f": {extent}"
-                return f"Recognised by its dtypes and shapes{words}."
+                words = "" if extent == "it" else f" This is about {extent}."
+                return f"Recognised because {evidence}.{words}"
             case State.VALUE if not detail:
                 return self._values_differ(group)
             case state:
                 return f"The {state.value} differs: {detail}."
+
+    def _alone(self, group: NodeGroup, other: str) -> str:
+        """Return that a group has no counterpart, or that only a guess sees one."""
+        surely = "surely " if self._guesses.keys() & group.members else ""
+        guess = self._guesses.get(group.top)
+        perhaps = f" It may be {guess}." if guess else ""
+        return f"Nothing in {other} {surely}corresponds to {self._extent(group)}.{perhaps}"
+
+    @cached_property
+    def _guesses(self) -> dict[int, str]:
+        """The name that each node with a guess may have on the other side."""
+        guesses = self.compared.guesses.values()
+        of_a = {self.of_a[pair.node]: readable_name(self.b, pair.obj) for pair in guesses}
+        return of_a | {pair.obj: readable_name(self.a, pair.node) for pair in guesses}
 
     def _values_differ(self, group: NodeGroup) -> str:
         below = len(group.members) - (group.top in group.members)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ckpt_viz.correspondence.pairs import Pair
 from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare, judged
@@ -76,10 +77,12 @@ class GraphDiff:
     @cached_property
     def moved(self) -> tuple[tuple[str, str], ...]:
         """Names in a and in b of nodes that have moved to another place."""
-        return tuple(
-            (readable_name(self.a, node_a), readable_name(self.b, node_b))
-            for node_a, node_b in self._compared.moved.items()
-        )
+        return self._names(self._compared.moved)
+
+    @cached_property
+    def guesses(self) -> tuple[tuple[str, str], ...]:
+        """Names in a and in b of nodes without a counterpart that only a guess pairs."""
+        return self._names(self._compared.guesses)
 
     @cached_property
     def changed(self) -> tuple[ChangedNode, ...]:
@@ -132,7 +135,7 @@ class GraphDiff:
     @property
     def moved_ids(self) -> Mapping[int, int]:
         """By node id in a, the node of b that has moved from there."""
-        return self._compared.moved
+        return {node_a: pair.obj for node_a, pair in self._compared.moved.items()}
 
     @cached_property
     def places(self) -> Mapping[int, int]:
@@ -191,6 +194,12 @@ class GraphDiff:
     def __repr__(self) -> str:
         return shown_on_stdout(f"<GraphDiff {self.a.title!r} → {self.b.title!r}: {self.headline}>")
 
+    def _names(self, pairs: Mapping[int, Pair]) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (readable_name(self.a, pair.node), readable_name(self.b, pair.obj))
+            for pair in pairs.values()
+        )
+
     def _in_b(self, state: State) -> tuple[str, ...]:
         return _named(self.b, self._compared.states_b, state)
 
@@ -225,8 +234,7 @@ def diff_of(
     from ckpt_viz.graph_diff.value_changes import by_values, value_changes  # they need NumPy
 
     first = gc_paused(lambda: compare(a, b))
-    counterparts = {**first.pairs, **first.moved}
-    changes = value_changes(a, b, counterparts, executor=executor, progress=progress)
+    changes = value_changes(a, b, first.anywhere, executor=executor, progress=progress)
     differ = by_values(a, b, changes)
-    compared = gc_paused(lambda: judged(a, b, first.pairs, first.moved, differ))
+    compared = gc_paused(lambda: judged(a, b, first, differ))
     return GraphDiff(a, b, compared, changes.rows, changes.common)

@@ -22,7 +22,7 @@ from ckpt_viz.graph_diff.value_comparison import (
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.timeline.cells import Cell, CellState
-from ckpt_viz.timeline.lines import joined_by_mapping, lines_between
+from ckpt_viz.timeline.lines import lines_between
 from ckpt_viz.timeline.reading import Reader
 from ckpt_viz.values.places import in_layer_names
 from ckpt_viz.values.row import ValueRow
@@ -49,13 +49,8 @@ def value_changes(
     executor: Executor | None = None,
     progress: bool = True,
 ) -> ValueChanges:
-    """Return how the values of two graphs differ, by the counterpart in b of nodes of a.
-
-    The mapping of a fix joins tensors that are in only one graph by the counterparts, such as those
-    of two renamed scopes that look alike.
-    """
-    every = joined_by_mapping(a, b, lines_between(a, b, counterparts))
-    lines = [line for line in every if None not in line.tensors]
+    """Return how the values of two graphs differ, by the counterpart in b of nodes of a."""
+    lines = [line for line in lines_between(a, b, counterparts) if None not in line.tensors]
     reader = Reader([a, b], lines)
     total = reader.nbytes()
     shown = bar("diff", total) if progress and total else None

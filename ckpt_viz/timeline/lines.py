@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckpt_viz.correspondence.pairs import Certainty
@@ -12,7 +12,7 @@ from ckpt_viz.values.places import in_layer_names
 from ckpt_viz.values.reading import Tensor, tensors_of
 from ckpt_viz.values.row import ValueRow
 
-_MOST_NAMED = 3
+_Part = tuple[str, str]  # which tensor of a node: one of a table's, one of a variable's slices
 
 
 @dataclass
@@ -94,44 +94,27 @@ def lines_between(a: Graph, b: Graph, counterparts: Mapping[int, int]) -> list[L
 
     `counterparts` has, by node of a, the node of b.
     """
-    rows_of_b = {_part(tensor, tensor.row.node_id): tensor.row for tensor in tensors_of(b)}
+    rows_of_b: dict[int, dict[_Part, ValueRow]] = {}
+    for tensor in tensors_of(b):
+        rows_of_b.setdefault(tensor.row.node_id, {})[_part(tensor)] = tensor.row
     lines: list[Line] = []
     for tensor in tensors_of(a):
         other = counterparts.get(tensor.row.node_id)
-        row = None if other is None else rows_of_b.pop(_part(tensor, other), None)
-        lines.append(Line([tensor.row, row]))
-    return [*lines, *(Line([None, row]) for row in rows_of_b.values())]
+        of_counterpart = {} if other is None else rows_of_b.get(other, {})
+        part = _part_in(of_counterpart, _part(tensor))
+        lines.append(Line([tensor.row, of_counterpart.pop(part, None)]))
+    left = (row for rows in rows_of_b.values() for row in rows.values())
+    return [*lines, *(Line([None, row]) for row in left)]
 
 
-def _part(tensor: Tensor, node_id: int) -> tuple[int, str, str]:
-    """Return which part of which node a tensor is: one of a table's, one of a variable's slices."""
+def _part(tensor: Tensor) -> _Part:
     key = tensor.attribute.checkpoint_key
-    return node_id, tensor.attribute.name, tensor.row.key.removeprefix(key)
+    return tensor.attribute.name, tensor.row.key.removeprefix(key)
 
 
-def joined_by_mapping(a: Graph, b: Graph, lines: Sequence[Line]) -> list[Line]:
-    """Return lines of two graphs, with tensors of only one joined where a fix maps them."""
-    only_in_a = {
-        row.key: row for row, other in _tensors(lines) if row is not None and other is None
-    }
-    only_in_b = {
-        row.key: row for other, row in _tensors(lines) if row is not None and other is None
-    }
-    names = _renamed(a, b, only_in_a, only_in_b) if only_in_a and only_in_b else {}
-    joined = {*names.values()}
-    joined_lines: list[Line] = []
-    for line, (before, after) in zip(lines, _tensors(lines), strict=True):
-        if after is None and before is not None and before.key in names:
-            joined_lines.append(Line([before, only_in_b[names[before.key]]]))
-        elif before is not None or after is None or after.key not in joined:
-            joined_lines.append(line)
-    return joined_lines
-
-
-def _tensors(lines: Sequence[Line]) -> Iterator[tuple[ValueRow | None, ValueRow | None]]:
-    for line in lines:
-        before, after = line.tensors
-        yield before, after
+def _part_in(rows: Mapping[_Part, ValueRow], part: _Part) -> _Part:
+    """Return the part of another node: the first one if only an object's code knows its parts."""
+    return part if part in rows else next(iter(rows), part)
 
 
 def _rows_of(graph: Graph) -> dict[str, ValueRow]:

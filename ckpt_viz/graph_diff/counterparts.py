@@ -1,0 +1,159 @@
+"""Which nodes of two graphs are counterparts: what the correspondence of a restore check says.
+
+A pair is in its place where a plain restore from a into b binds it. Slot variables are in their
+place with their variable and their optimizer, whatever their index in the optimizer's lists. Every
+other pair has moved. A guess outside of its place is no pair.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from ckpt_viz.correspondence.correspond import correspond, plain_restore
+from ckpt_viz.correspondence.items import items_of
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.value_mapping import map_values
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import ROOT, Node, Slot, has_value
+
+
+@dataclass(frozen=True)
+class Counterparts:
+    """The nodes of a with a counterpart in b; no two share one.
+
+    `pairs` holds, by node of a, the node of b in the same place. `moved` and `guesses` hold pairs
+    in two places, by node of a.
+    """
+
+    pairs: Mapping[int, int]
+    moved: Mapping[int, Pair]
+    guesses: Mapping[int, Pair]
+
+    @property
+    def anywhere(self) -> Mapping[int, int]:
+        """By node of a, the node of b, in the same place or moved."""
+        return {**self.pairs, **{node: pair.obj for node, pair in self.moved.items()}}
+
+
+def counterparts_of(a: Graph, b: Graph) -> Counterparts:
+    """Return the counterparts of two graphs.
+
+    Graphs of the same nodes pair one to one, whatever edges lead to the nodes. The answer for b and
+    a mirrors that for a and b, because one of the two is the saved side of both.
+    """
+    if a.nodes == b.nodes:
+        return Counterparts({node_id: node_id for node_id in range(len(a.nodes))}, {}, {})
+    return _counterparts(a, b) if _is_saved_side(a, b) else _mirrored(_counterparts(b, a))
+
+
+def _is_saved_side(a: Graph, b: Graph) -> bool:
+    """Return whether a is the saved side: of two live graphs, or two files, one of them always."""
+    rank_of_a, rank_of_b = (
+        (not graph.is_name_based, graph.origin is Origin.LIVE, len(graph.nodes)) for graph in (a, b)
+    )
+    if rank_of_a != rank_of_b:
+        return rank_of_a < rank_of_b
+    node, obj = next((x, y) for x, y in zip(a.nodes, b.nodes, strict=True) if x != y)
+    return repr(node) <= repr(obj)
+
+
+def _mirrored(counterparts: Counterparts) -> Counterparts:
+    moved, guesses = (
+        {pair.obj: pair._replace(node=pair.obj, obj=pair.node) for pair in pairs.values()}
+        for pairs in (counterparts.moved, counterparts.guesses)
+    )
+    pairs = {obj: node for node, obj in counterparts.pairs.items()}
+    return Counterparts(dict(sorted(pairs.items())), dict(sorted(moved.items())), guesses)
+
+
+def _counterparts(a: Graph, b: Graph) -> Counterparts:
+    belonging = _corresponding(a, b)
+    bound = plain_restore(a, b)
+    places = _Places(a, b, {node: pair.obj for node, pair in belonging.items()}, bound)
+    in_place = {pair.node: pair.obj for pair in belonging.values() if places.holds(pair)}
+    elsewhere = {node: pair for node, pair in belonging.items() if node not in in_place}
+    guesses = {n: pair for n, pair in elsewhere.items() if pair.certainty is Certainty.GUESS}
+    moved = {node: pair for node, pair in elsewhere.items() if node not in guesses}
+    sure = {**in_place, **{node: pair.obj for node, pair in moved.items()}}
+    for node, obj in _without_values(a, b, sure):
+        if bound.get(node) == obj:
+            in_place[node] = obj
+        else:
+            moved[node] = Pair(node, obj, Certainty.LIKELY, Evidence.HOLDER)
+    return Counterparts(in_place, moved, guesses)
+
+
+def _corresponding(a: Graph, b: Graph) -> dict[int, Pair]:
+    """Return the pairs by node of a; the roots are one, though one may be a part of the other."""
+    is_by_name = a.is_name_based and not b.is_name_based
+    pairs = (map_values(a, b).parts if is_by_name else correspond(a, b).by_node).values()
+    roots = Pair(ROOT, ROOT, Certainty.CERTAIN, Evidence.PLACE)
+    return {ROOT: roots} | {p.node: p for p in pairs if ROOT not in (p.node, p.obj)}
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Tells whether two counterparts are in the same place."""
+
+    a: Graph
+    b: Graph
+    objects: Mapping[int, int]
+    bound: Mapping[int, int]
+
+    def holds(self, pair: Pair) -> bool:
+        """Return whether a plain restore binds a pair, or whether it is one slot of one pair."""
+        state, other = self.a.nodes[pair.node].slot, self.b.nodes[pair.obj].slot
+        if state is None or other is None or pair.node == ROOT:
+            return self.bound.get(pair.node) == pair.obj
+        return state.name == other.name and self._are_owners_bound(state, other)
+
+    def _are_owners_bound(self, state: Slot, other: Slot) -> bool:
+        owners = [(state.variable, other.variable)]
+        if state.optimizer is not None and other.optimizer is not None:
+            owners.append((state.optimizer, other.optimizer))
+        return all(self.objects.get(x) == y == self.bound.get(x) for x, y in owners)
+
+
+def _without_values(a: Graph, b: Graph, pairs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield counterparts of which the correspondence says nothing, as one holds no value.
+
+    They have the same local name in parts that belong together.
+    """
+    placed_a, placed_b = _placed(a), _placed(b)
+    objects = dict(pairs)
+    taken = set(objects.values())
+    queue, seen = deque[int](), set[int]()
+    for start in pairs:
+        queue.append(start)
+        while queue:
+            node = queue.popleft()
+            if node in seen:
+                continue
+            seen.add(node)
+            for x, y in _namesakes(a.nodes[node], b.nodes[objects[node]]):
+                is_silent = x not in placed_a or y not in placed_b
+                if is_silent and x not in objects and y not in taken:
+                    objects[x] = y
+                    taken.add(y)
+                    yield x, y
+                if objects.get(x) == y:
+                    queue.append(x)
+
+
+def _namesakes(node: Node, obj: Node) -> Iterator[tuple[int, int]]:
+    """Yield the children of two nodes that have one local name."""
+    objects = {child.local_name: child.node_id for child in obj.children}
+    for child in node.children:
+        if child.local_name in objects:
+            yield child.node_id, objects[child.local_name]
+
+
+def _placed(graph: Graph) -> Collection[int]:
+    """Return the nodes that the correspondence pairs or leaves: parts with values, and slots."""
+    if graph.is_name_based:
+        return {node_id for node_id, node in enumerate(graph.nodes) if has_value(node)}
+    size = items_of(graph).size
+    slots = {node_id for node_id, node in enumerate(graph.nodes) if node.slot is not None}
+    return slots | {node_id for node_id, count in size.items() if count}
