@@ -61,7 +61,7 @@ class Optimizers:
             self.paired.confirm(node, Evidence.LISTED)
         children, parents = self.paired.saved.items.children, self.paired.saved.items.parent
         for holder in {parents[node] for node in agreed if node in parents}:
-            if agreed.issuperset(children[holder]):
+            if holder in children and agreed.issuperset(children[holder]):
                 self.paired.confirm(holder, Evidence.LISTED)
 
     def _by_votes(self, votes: Mapping[tuple[int, int], Certainty]) -> None:
