@@ -114,9 +114,6 @@ def test_scopes_become_keras_layers_of_their_names_with_the_optimizer(tmp_path: 
 def test_scopes_become_paths_of_modules(is_v1: bool, tmp_path: Path) -> None:
     import tensorflow as tf
 
-    def layer() -> Any:
-        return module(kernel=var(np.zeros((6, 6), np.float32)), bias=var(np.zeros(6, np.float32)))
-
     version = tf.compat.v1.train.SaverDef.V1 if is_v1 else tf.compat.v1.train.SaverDef.V2
     path = trained_by_session(tmp_path, network, write_version=version)
     parts = {name: layer() for name in ("head", "decoder", "encoder")}
@@ -321,10 +318,66 @@ def test_what_a_restore_by_names_does_is_part_of_a_fix(tmp_path: Path) -> None:
     """A variable called `weights` takes its value by its full name, beside a renamed layer."""
     tensors = {"b/weights": np.full((2,), 7.0, np.float32), **values("fc")}
     path = save_by_name(tmp_path / "model.ckpt", tensors)
-    layer = module(kernel=var(np.zeros((6, 6), np.float32)), bias=var(np.zeros(6, np.float32)))
-    live = ckpt(scale=var(np.zeros(2, np.float32), name="b/weights"), net=module(fc=layer))
-    expected = {"b/weights": live.scale, "fc/kernel": layer.kernel, "fc/bias": layer.bias}
+    fc = layer()
+    live = ckpt(scale=var(np.zeros(2, np.float32), name="b/weights"), net=module(fc=fc))
+    expected = {"b/weights": live.scale, "fc/kernel": fc.kernel, "fc/bias": fc.bias}
     assert "reader = " in restored(live, path, expected).code
+
+
+def layer() -> Any:
+    """Return a module of a kernel and a bias."""
+    return module(kernel=var(np.zeros((6, 6), np.float32)), bias=var(np.zeros(6, np.float32)))
+
+
+@pytest.mark.parametrize("scope", ["", "net/tower/"])
+def test_numbered_scopes_become_the_items_of_a_list(scope: str, tmp_path: Path) -> None:
+    """The alphabet has `layer_10` before `layer_2`."""
+    path = save_by_name(
+        tmp_path / "model.ckpt",
+        {**values(*(f"{scope}layer_{i}" for i in range(12))), "global_step": np.float32(7)},
+    )
+    blocks = [layer() for _ in range(12)]
+    live = ckpt(model=module(blocks=blocks), step=var(0.0, name="global_step"))
+    expected = {f"{scope}layer_{i}/kernel": block.kernel for i, block in enumerate(blocks)}
+    expected |= {f"{scope}layer_{i}/bias": block.bias for i, block in enumerate(blocks)}
+    restored(live, path, expected | {"global_step": live.step})
+
+
+def test_numbers_of_scopes_in_the_program_are_names(tmp_path: Path) -> None:
+    path = save_by_name(tmp_path / "model.ckpt", values("net/block_1", "net/block_2"))
+    live = ckpt(model=module(block_2=layer(), block_3=layer()))
+    model = live.model
+    expected = {"net/block_2/kernel": model.block_2.kernel, "net/block_2/bias": model.block_2.bias}
+    fix = restored(live, path, expected)
+    assert set(fix.unused) == {"net/block_1/kernel", "net/block_1/bias"}
+
+
+def test_scopes_that_only_their_order_pairs_are_guesses(tmp_path: Path) -> None:
+    scopes = [f"{net}/fc{i}" for net in ("actor", "critic") for i in (1, 2)]
+    path = save_by_name(tmp_path / "model.ckpt", values(*scopes))
+    nets = {name: module(layers=[layer(), layer()]) for name in ("pi", "vf")}
+    fix = restored(ckpt(**nets), path, {})
+    assert "#   actor/fc1/kernel may belong to (root).pi.layers.0.kernel or " in fix.code
+
+
+def test_all_variables_of_one_full_name_take_its_value(tmp_path: Path) -> None:
+    tensors = {"w": np.full(2, 7.0, np.float32), **values("fc")}
+    path = save_by_name(tmp_path / "model.ckpt", tensors)
+    twins = [var(np.zeros(2, np.float32), name="w") for _ in range(2)]
+    live = ckpt(w=twins[0], other=module(w=twins[1]), net=module(fc=layer()))
+    fix = cv.check(live, path).fix().apply()
+    assert not fix.missing and not fix.unused
+    for variable in twins:
+        np.testing.assert_array_equal(variable, tensors["w"])
+
+
+def test_a_number_of_5000_digits_is_only_a_name(tmp_path: Path) -> None:
+    scope = f"dense_{'1' * 5000}"
+    path = save_by_name(tmp_path / "model.ckpt", values(scope))
+    dense = layer()
+    restored(
+        ckpt(dense=dense), path, {f"{scope}/kernel": dense.kernel, f"{scope}/bias": dense.bias}
+    )
 
 
 def bert(layers: int, heads: int, hidden: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ckpt_viz.object_graph.graph import Graph
 
 _UNIQUIFIER = re.compile(r"_\d+(?=/|$)")
+_MOST_DIGITS = 9
 _GIVEN = {
     "variable",
     *("dense", "einsum_dense", "embedding", "multi_head_attention", "p_re_lu"),
@@ -95,7 +96,16 @@ class FullNames:
     def is_chosen(self, full_name: str) -> bool:
         """Return whether a person has chosen the name of the variable or its layer."""
         parts = full_name.split("/")
-        return any(self._plain(part).lower() not in self.given for part in parts[:-1] or parts)
+        return not all(self.is_given(part) for part in parts[:-1] or parts)
+
+    def is_given(self, part: str) -> bool:
+        """Return whether Keras has given a name that contains no scope.
+
+        >>> names = FullNames(frozenset({"dense"}))
+        >>> names.is_given("dense_2"), names.is_given("head_2")
+        (True, False)
+        """
+        return self._plain(part).lower() in self.given
 
     def numbers(self, parts: Iterable[str]) -> tuple[int, ...]:
         """Return the numbers with which Keras makes names unique, 0 for the first of a name.
@@ -107,7 +117,8 @@ class FullNames:
 
     def _plain(self, part: str) -> str:
         base, _, number = part.rpartition("_")
-        return base if number.isdecimal() and base.lower() in self.given else part
+        is_number = number.isdecimal() and len(number) <= _MOST_DIGITS
+        return base if is_number and base.lower() in self.given else part
 
 
 def _snake_case(name: str) -> str:

@@ -18,8 +18,11 @@ class PairedItems:
 
     `queue` has the pairs whose children are not compared yet. `may_be_renamed` says that names may
     differ in one place: only the last steps take such pairs. `guessed` has the contents of items
-    whose places are guesses.
+    whose places are guesses. `is_ordered` says that a place between others is
+    evidence.
     """
+
+    is_ordered = True
 
     def __init__(self, saved: Described, live: Described, bound: dict[int, int]) -> None:
         self.saved, self.live, self.bound = saved, live, bound

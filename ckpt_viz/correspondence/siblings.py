@@ -145,7 +145,8 @@ class Siblings:
         place = {y: j for j, y in enumerate(ys)}
         partners = [(i, self.paired.by_node.get(x)) for i, x in enumerate(xs)]
         known = [(i, place[p.obj]) for i, p in partners if p is not None and p.obj in place]
-        cuts = [(-1, -1), *longest_increasing(known), (len(xs), len(ys))]
+        anchors = longest_increasing(known) if self.paired.is_ordered else ()
+        cuts = [(-1, -1), *anchors, (len(xs), len(ys))]
         for (i, j), (end, other_end) in pairwise(cuts):
             ours, theirs = self.paired.free(xs[i + 1 : end], ys[j + 1 : other_end])
             if ours and theirs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ckpt_viz.correspondence.by_names import pairs_by_name
+from ckpt_viz.correspondence.by_names import pairs_by_name, pairs_of_namesakes
 from ckpt_viz.correspondence.correspond import correspond
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.sequences import INDEX
@@ -61,7 +61,9 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
         and _is_reached(live, pair.obj)
     ]
     fitting = [pair for pair in pairs if _fit(saved, live, pair)]
-    if not saved.is_name_based:
+    if saved.is_name_based:
+        fitting += (p for p in pairs_of_namesakes(saved, live, fitting) if p.obj not in taken)
+    else:
         fitting += _shared(saved, live, found, taken)
     filled = {pair.obj for pair in fitting}
     used = {pair.node for pair in fitting}
@@ -81,13 +83,7 @@ def _by_structure(saved: Graph, live: Graph) -> dict[int, Pair]:
 
 
 def _by_name(saved: Graph, live: Graph) -> dict[int, Pair]:
-    found: dict[int, Pair] = {}
-    taken: set[int] = set()
-    for pair in pairs_by_name(saved, live):
-        if pair.node not in found and pair.obj not in taken:
-            found[pair.node] = pair
-            taken.add(pair.obj)
-    return found
+    return {pair.node: pair for pair in pairs_by_name(saved, live)}
 
 
 def _valued(graph: Graph) -> Iterator[int]:

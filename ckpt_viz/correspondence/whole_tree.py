@@ -64,12 +64,11 @@ class WholeTree:
     def _roots(self) -> None:
         x, y = self.saved.items.root, self.live.items.root
         is_deeper = self.paired.roots_inside()
-        if is_deeper[0] == is_deeper[1]:
-            self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
-        else:
+        if is_deeper[0] != is_deeper[1]:
             ours = self.saved.items.children[x] if is_deeper[0] else [x]
             theirs = self.live.items.children[y] if is_deeper[1] else [y]
             self._match_and_open(ours, theirs, Certainty.CERTAIN)
+        self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
         self._settle()
 
     def _pairs(self) -> list[Pair]:

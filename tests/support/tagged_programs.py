@@ -396,6 +396,20 @@ def by_names(rng: Random) -> Example:
     return Example(words, now, now, by_name=names)
 
 
+def keras_by_names(rng: Random) -> Example:
+    """Read a file of the names of a Keras model's variables into the model, edited."""
+    example = edited_keras(rng)
+    scope = rng.choice(["", "net/"])
+    names = {
+        tag: f"{scope}{variable.path}"
+        for tag, variable in example.was.variables
+        if len(tag) == len(("role", "variable"))
+    }
+    if len({*names.values()}) < len(names):
+        raise edited_models.UnbuildableError
+    return replace(example, by_name=names)
+
+
 FAMILIES: Mapping[str, Family] = {
     family.__name__: family
     for family in (
@@ -414,5 +428,6 @@ FAMILIES: Mapping[str, Family] = {
         added_bias,
         removed_and_added_bias,
         by_names,
+        keras_by_names,
     )
 }
