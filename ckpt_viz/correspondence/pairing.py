@@ -85,7 +85,7 @@ class PairedItems:
             for node in saved:
                 if self.bound.get(node) == y:
                     self._record(node, y, certainty, evidence)
-        return level
+        return level if level == (x, y) or self.are_equal(*level) else self._level(*level)
 
     def bound_in(self, chain: Container[int], x: int, y: int) -> int:
         """Return the node of a chain to which a plain restore binds a saved node, else `y`."""
@@ -100,13 +100,18 @@ class PairedItems:
         ours, theirs = self.free(self.saved.items.children[x], self.live.items.children[y])
         left, right = [(child, y) for child in ours], [(x, child) for child in theirs]
         levels = [b for b in (*left, *right) if self._are_holders(*b) and self.common(*b)]
-        bound = next((b for b in levels if self.bound.get(b[0]) == b[1]), None)
+        bound = next((b for b in levels if self._are_bound(*b)), None)
         if bound is not None or self.are_equal(x, y):
             return bound or (x, y)
         named = (b for b in left if b in levels and self._ends_saved_chain(b[0], x, y))
         others = (b for b in right if b in levels and self._ends_live_chain(b[1], x, y))
         equal = (b for b in levels if self.are_equal(*b) and not self.have_namesakes(*b))
         return next(chain(named, others, equal), (x, y))
+
+    def _are_bound(self, x: int, y: int) -> bool:
+        """Return whether a plain restore binds a node of one chain to the end of the other."""
+        ends = {self.bound.get(node) for node in self.saved.items.chain[x]}
+        return y in ends or self.bound.get(x) in self.live.items.chain[y]
 
     def _ends_saved_chain(self, child: int, x: int, y: int) -> bool:
         names = self.live.labels[y] - self.saved.labels[x]

@@ -43,6 +43,7 @@ _RULES: tuple[Rule, ...] = (
     raising.poisoned_before_asserts,
     roots.root_shifted_or_unrelated,
     optimizers.optimizer_generation,
+    optimizers.other_class,
     structure.index_shifted,
     structure.other_keras,
     not_built.not_built,

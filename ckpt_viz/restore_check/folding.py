@@ -30,6 +30,7 @@ _SYMPTOMS = frozenset(
         *(Kind.ROOT_SHIFTED, Kind.OPTIMIZER_GENERATION, Kind.INDEX_SHIFTED, Kind.RENAMED),
         *(Kind.CROSS_WIRED, Kind.SWAPPED, Kind.SHAPE, Kind.DTYPE, Kind.KEY_MISSING),
         *(Kind.PARTIAL_OVERWRITE, Kind.UNRESOLVED, Kind.UNMATCHED, Kind.OPTIMIZER_MISSING),
+        Kind.OPTIMIZER_CHANGED,
     }
 )
 # Findings that say the same as a change, with more evidence.
@@ -233,7 +234,7 @@ class _Folder:
             change.nodes,
             change.objects,
             change=change,
-            explains=tuple(ones),
+            explains=tuple(one for one in ones if one.kind is not Kind.OPTIMIZER_CHANGED),
         )
 
     def _with_remedy(self, same: Finding, change: Change) -> Finding:
@@ -288,6 +289,8 @@ class _Folder:
             return finding.kind is Kind.OPTIMIZER_GENERATION
         meant = {self._meant[node] for node in finding.nodes if node in self._meant}
         found = {obj for obj in finding.objects if obj in self._placed}
+        if change.kind is ChangeKind.OPTIMIZER_CHANGED and not meant:
+            return finding.kind is Kind.OPTIMIZER_GENERATION
         return not found or found == meant
 
     def _keeps_other_slots(self, change: Change) -> bool:

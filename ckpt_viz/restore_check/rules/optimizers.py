@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.matching.trace import Action, Cause
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
@@ -51,6 +53,45 @@ def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
             nodes=(node, *sorted(nodes - {node})),
             objects=(obj, *sorted(objects - {obj})),
         )
+
+
+def other_class(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find optimizers that take the state of another class, though it means something else."""
+    for node, obj in case.trace.bound.items():
+        sides = case.saved.nodes[node], case.live_side.node(obj)
+        if node in case.other_generation or not all(map(is_optimizer, sides)):
+            continue
+        slots = [
+            slot
+            for slot in sorted(case.saved_side.state_of(node) & case.trace.restored)
+            if case.saved.nodes[slot].slot is not None and slot not in explained.nodes
+        ]
+        objects = [case.trace.bound[slot] for slot in slots]
+        if slots and _mean_other_things(case, (node, slots), (obj, objects)):
+            yield case.finding(
+                Severity.WARNING,
+                Kind.OPTIMIZER_CHANGED,
+                f"The program's optimizer is of another class: {count(len(slots), 'saved value')} "
+                "of its state go into slots that mean something else.",
+                Advice("Use the optimizer that was saved."),
+                nodes=(node, *slots),
+                objects=(obj, *objects),
+            )
+
+
+def _mean_other_things(
+    case: Case, saved: tuple[int, Sequence[int]], live: tuple[int, Sequence[int]]
+) -> bool:
+    sides = (
+        OptimizerSlots(graph, optimizer, _slot_names(graph, slots))
+        for graph, (optimizer, slots) in ((case.saved, saved), (case.live, live))
+    )
+    return shared_slots(*sides).is_other
+
+
+def _slot_names(graph: Graph, nodes: Sequence[int]) -> list[str]:
+    slots = (graph.nodes[node].slot for node in nodes if node < len(graph.nodes))
+    return list(dict.fromkeys(slot.name for slot in slots if slot is not None))
 
 
 def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
