@@ -229,7 +229,23 @@ class PairedItems:
         below = ((child, owners.get(self.bound.get(top, -1))) for child, top in tops)
         if any(self.common(child, other) for child, other in below if other is not None):
             return False, False
-        return _is_inside(self.saved, x, wanted), _is_inside(self.live, y, wanted)
+        inside = _is_inside(self.saved, x, wanted), _is_inside(self.live, y, wanted)
+        return self._inside_by_names(x, y) if all(inside) else inside
+
+    def _inside_by_names(self, x: int, y: int) -> tuple[bool, bool]:
+        """Return which root belongs to a child of the other one: both have the same local names."""
+        names = _names_below(self.saved, x), _names_below(self.live, y)
+        saved = (self.saved.items.chain[child][0] for child in self.saved.items.children[x])
+        if any(_names_below(self.saved, top) == names[1] for top in saved):
+            return True, False
+        live = (self.live.items.chain[child][0] for child in self.live.items.children[y])
+        return False, any(_names_below(self.live, top) == names[0] for top in live)
+
+
+def _names_below(side: Described, node: int) -> set[str]:
+    """Return the local names of a node's children that hold values."""
+    tree, size = side.graph.tree, side.items.size
+    return {tree.labels[child] for child in tree.children[node] if size[child]}
 
 
 def _is_inside(side: Described, root: int, wanted: Bag) -> bool:

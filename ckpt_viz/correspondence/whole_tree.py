@@ -68,8 +68,19 @@ class WholeTree:
             ours = self.saved.items.children[x] if is_deeper[0] else [x]
             theirs = self.live.items.children[y] if is_deeper[1] else [y]
             self._match_and_open(ours, theirs, Certainty.CERTAIN)
+            self._pair_top_with_root(x, y, is_saved_deeper=is_deeper[0])
         self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
         self._settle()
+
+    def _pair_top_with_root(self, x: int, y: int, *, is_saved_deeper: bool) -> None:
+        """Pair a root with the top of the chain whose end belongs to a child of that root."""
+        saved, live = self.saved.items, self.live.items
+        for pair in list(self.paired.by_node.values()):
+            parents = saved.parent.get(pair.node), live.parent.get(pair.obj)
+            if parents == (x, y) and is_saved_deeper:
+                self.paired.add(saved.chain[pair.node][0], y, pair.certainty, Evidence.WITHIN)
+            elif parents == (x, y):
+                self.paired.add(x, live.chain[pair.obj][0], pair.certainty, Evidence.WITHIN)
 
     def _pairs(self) -> list[Pair]:
         by_node = self.paired.by_node
