@@ -53,9 +53,18 @@ class Siblings:
     def __init__(self, paired: PairedItems) -> None:
         self.paired = paired
         self.saved, self.live = paired.saved, paired.live
+        self._compared: set[tuple[int, int, bool]] = set()
 
     def match(self, xs: Items, ys: Items, limit: Certainty) -> None:
-        """Pair the children of two items."""
+        """Pair the children of two items.
+
+        Lists that were compared before, and have lost no item since, are not compared again.
+        """
+        free = self.paired.free(xs, ys)
+        state = hash(tuple(free[0])), hash(tuple(free[1])), self.paired.may_be_renamed
+        if not all(free) or state in self._compared:
+            return
+        self._compared.add(state)
         steps = self._anchors, self._without_rival, self._by_words, self._gaps, self._by_attributes
         for step in steps:
             if all(self.paired.free(xs, ys)):
@@ -162,6 +171,7 @@ class Siblings:
         for x, y in pairs:
             is_even = counts[0][looks[x]] == counts[1][looks[x]]
             sure = self._is_sure_in_order(x, y, is_even=is_even, is_whole=is_whole)
+            sure = sure or (is_even and counts[0][looks[x]] == 1 and self._is_one_nameless(x, y))
             is_told = sure or (self._is_exact_or_free(x, y) and self._is_told(x, y, xs, ys, worth))
             certainty = Certainty.LIKELY if is_told else Certainty.GUESS
             self.paired.add(x, y, weakest(limit, certainty), Evidence.ORDER)
@@ -198,6 +208,11 @@ class Siblings:
         if self.paired.are_equal(x, y):
             return (is_even or is_whole) and self._are_named_alike(x, y)
         return is_whole and not self.paired.contradict(x, y)
+
+    def _is_one_nameless(self, x: int, y: int) -> bool:
+        """Return whether only one of two equal items has a local name, the other a place."""
+        is_nameless = not self.saved.labels[x] or not self.live.labels[y]
+        return is_nameless and self.paired.are_equal(x, y)
 
     def _are_named_alike(self, x: int, y: int) -> bool:
         """Return whether a person gave two items names that agree, or none to either."""

@@ -91,14 +91,17 @@ class WholeTree:
     def _moved(self, leaves: Leaves) -> None:
         """Pair free items anywhere: by names and content, words, names, then content."""
         for are_units in (False, True):
-            self._moved_by("names", leaves, are_units=are_units)
-            self._moved_by_words(are_units=are_units)
+            xs, ys = self._free(leaves, are_units=are_units)
+            self._moved_by("names", xs, ys, leaves)
+            self._moved_by_words(*self._holders_of(xs, ys))
             for key in ("inner names", "name", "content"):
-                self._moved_by(key, leaves, are_units=are_units)
+                self._moved_by(key, xs, ys, leaves)
         self._settle()
 
-    def _moved_by(self, name: str, leaves: Leaves, *, are_units: bool) -> None:
-        xs, ys = self._free(leaves, are_units=are_units)
+    def _moved_by(self, name: str, xs: Sequence[int], ys: Sequence[int], leaves: Leaves) -> None:
+        xs, ys = self._still_free(xs, ys)
+        if not xs or not ys:
+            return
         key = _KEYS[name]
         keys = (lambda x: key(self.saved, x)), (lambda y: key(self.live, y))
         for x, y in chain(unique(xs, ys, *keys), self._nearest(xs, ys, *keys)):
@@ -106,8 +109,20 @@ class WholeTree:
                 self.paired.add(x, y, self._certainty_of_move(x, y, name), _EVIDENCE[name])
                 self._settle()
 
-    def _moved_by_words(self, *, are_units: bool) -> None:
-        xs, ys = self._free(Leaves.NONE, are_units=are_units)
+    def _holders_of(self, xs: Sequence[int], ys: Sequence[int]) -> tuple[list[int], list[int]]:
+        xs, ys = self._still_free(xs, ys)
+        holders = [x for x in xs if self.saved.items.children[x]]
+        return holders, [y for y in ys if self.live.items.children[y]]
+
+    def _still_free(self, xs: Sequence[int], ys: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the items that are free, and have no child with a counterpart."""
+        ours, theirs = self.paired.free(xs, ys)
+        children = self.saved.items.children, self.live.items.children
+        taken = self.paired.by_node, self.paired.node_of
+        ours = [x for x in ours if not any(child in taken[0] for child in children[0][x])]
+        return ours, [y for y in theirs if not any(child in taken[1] for child in children[1][y])]
+
+    def _moved_by_words(self, xs: Sequence[int], ys: Sequence[int]) -> None:
         for ours, theirs in of_one_key(xs, ys, self.saved.content.get, self.live.content.get):
             for x, y in linked_by_words(self.paired, ours, theirs):
                 if not self.paired.contradict(x, y):
@@ -137,7 +152,6 @@ class WholeTree:
             item
             for item in items.order
             if item not in taken
-            and not any(child in taken for child in items.children[item])
             and (items.children[item] or _is_searched(side, item, leaves))
             and (are_units or not items.is_unit(item))
         ]
