@@ -400,11 +400,15 @@ def test_fix_has_status_1_if_values_stay_as_they_are(adam: str, plain: str) -> N
 
 
 def _list_of(at: Path, label: str, items: range) -> str:
-    """Write a checkpoint of a list of equal variables, whose names are their node ids."""
+    """Write a checkpoint of a list of equal variables, whose full names tell nothing."""
     edges = {0: {label: 1}, 1: {str(place): node for place, node in enumerate(items)}}
     made = graph(edges, tuple(items))
     equal = [
-        node._replace(attributes=tuple(one._replace(shape=(2,)) for one in node.attributes))
+        node._replace(
+            attributes=tuple(
+                one._replace(shape=(2,), full_name="Variable") for one in node.attributes
+            )
+        )
         for node in made.nodes
     ]
     return write_graph(at, replace(made, nodes=tuple(equal)))

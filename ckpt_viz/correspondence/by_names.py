@@ -134,6 +134,8 @@ def _of_equal_names(saved: Graph, live: Graph, paired: PairedItems) -> Iterator[
     shared = {
         name: (ours[name][0], theirs[name][0]) for name in ours if len(theirs.get(name, ())) == 1
     }
+    if not shared:
+        return
     numbered = _by_plain_name(ours, names), _by_plain_name(theirs, names)
     misfits = {_scope(name) for name, pair in shared.items() if not _fit(saved, live, *pair)}
     for name, pair in shared.items():

@@ -11,6 +11,7 @@ from ckpt_viz.correspondence.migrations import OF_KERAS_3
 from ckpt_viz.correspondence.names import ChosenNames, canonical, index_of, trailing_number
 from ckpt_viz.correspondence.sequences import sequences
 
+_MOST_SCOPES = 64  # of a full name; those before are one scope
 _MOST_INNER_NAMES = 400  # names inside an item that tell which item it is
 Scope = tuple[str, ...]
 Bag = Counter[tuple[str, object]]
@@ -156,7 +157,7 @@ class _Describing:
         """
         attributes = self.side.graph.nodes[item].attributes
         full_name = attributes[0].full_name.removesuffix(":0") if attributes else ""
-        *scope, own = full_name.split("/")
+        *scope, own = full_name.rsplit("/", _MOST_SCOPES)
         if item in self.slot_names and len(scope) < 2:
             scope = _with_scope_of_slot(scope, own, self.slot_names[item])
         return (*scope, own)

@@ -13,6 +13,7 @@ from ckpt_viz.object_graph.graph import Graph
 _INDEX = re.compile(r"(?:layer-|layer_with_weights-|)(\d{1,9})")
 _WORD = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"\d+")
+LONGEST_NAME = 200  # characters; a longer one is of no person's choice
 _SHORTEST_BEGINNING = 3  # characters of a word that begin a longer word
 # TensorFlow 1's layers have other local names than `migrations.local_name` spells.
 _SPELLED = {"weights": "kernel", "biases": "bias", "depthwise_weights": "kernel"}
@@ -24,6 +25,8 @@ def canonical(label: str) -> str:
     >>> canonical("_kernel"), canonical("biases"), canonical("layer-3")
     ('kernel', 'bias', '')
     """
+    if len(label) > LONGEST_NAME:
+        return ""
     public = local_name(label)
     is_counted = label in OF_KERAS_3 or _INDEX.fullmatch(public)
     return "" if is_counted else _SPELLED.get(public, public)
@@ -110,7 +113,7 @@ class ChosenNames:
 
     def is_chosen(self, name: str) -> bool:
         """Return whether a person chose a name."""
-        if not name or name.isdecimal():
+        if not 0 < len(name) <= LONGEST_NAME or name.isdecimal():
             return False
         base, _, number = name.rpartition("_")
         return (base if base and number.isdecimal() else name).lower() not in self.given

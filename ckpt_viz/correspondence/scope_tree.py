@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.correspondence.full_names import FullNames
-from ckpt_viz.correspondence.names import canonical, index_of
+from ckpt_viz.correspondence.names import LONGEST_NAME, canonical, index_of
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, Role
@@ -160,7 +160,7 @@ def _places(
     """Yield the scopes of a sequence with their numbers, if the program has none of their names."""
     sequences: dict[str, dict[int, int]] = defaultdict(dict)
     for node in children:
-        match = _NUMBERED.fullmatch(labels[node])
+        match = _numbered(labels[node])
         if match is not None and index_of(labels[node]) is None:
             sequences[match[1]][node] = int(match[2])
     for numbers in sequences.values():
@@ -168,10 +168,14 @@ def _places(
             yield from numbers.items()
 
 
+def _numbered(name: str) -> re.Match[str] | None:
+    return _NUMBERED.fullmatch(name) if len(name) <= LONGEST_NAME else None
+
+
 def _order(name: str, names: FullNames) -> _Order:
     """Return the place of a name among others: those that Keras gave come first."""
     plain = names.plain(name)
     if names.is_given(name):
         return False, plain, sum(names.numbers([name]))
-    match = _NUMBERED.fullmatch(name)
+    match = _numbered(name)
     return (True, match[1], int(match[2])) if match else (True, name, -1)

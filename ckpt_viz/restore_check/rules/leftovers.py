@@ -84,9 +84,9 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
 
 def _place_of(case: Case, nodes: Sequence[int]) -> Remedy:
     """Return how values without an object get one: the fix has guesses, or a person makes one."""
-    guesses = len(case.guessed.intersection(nodes))
-    if guesses:
-        return Fix(HowFixed.BY_PLACES, 0, guesses)
+    fixed, guesses = len(case.fixed.intersection(nodes)), len(case.guessed.intersection(nodes))
+    if fixed or guesses:
+        return Fix(HowFixed.BY_PLACES, fixed, guesses)
     return Advice(
         "Give the program an object of this local name, now or later, or call expect_partial()."
     )
