@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.name_based_restore import NameTrace
@@ -188,7 +189,7 @@ def _marks(
         if place >= size and valued[node]:
             marks[place] = _ghost(node, trace, waiting)
     _mark_failures(trace, of_saved, size, marks)
-    for finding in findings:
+    for finding in chain.from_iterable((finding, *finding.explains) for finding in findings):
         if finding.severity is Severity.WARNING or finding.kind in _WRONG:
             for obj in finding.objects:
                 if obj < size and marks[obj].state in (State.MATCHED, State.PLAIN):

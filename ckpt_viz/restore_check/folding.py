@@ -30,7 +30,6 @@ _SYMPTOMS = frozenset(
         *(Kind.ROOT_SHIFTED, Kind.OPTIMIZER_GENERATION, Kind.INDEX_SHIFTED, Kind.RENAMED),
         *(Kind.CROSS_WIRED, Kind.SWAPPED, Kind.SHAPE, Kind.DTYPE, Kind.KEY_MISSING),
         *(Kind.PARTIAL_OVERWRITE, Kind.UNRESOLVED, Kind.UNMATCHED, Kind.OPTIMIZER_MISSING),
-        Kind.OPTIMIZER_CHANGED,
     }
 )
 # Findings that say the same as a change, with more evidence.
@@ -234,7 +233,7 @@ class _Folder:
             change.nodes,
             change.objects,
             change=change,
-            explains=tuple(one for one in ones if one.kind is not Kind.OPTIMIZER_CHANGED),
+            explains=tuple(ones),
         )
 
     def _with_remedy(self, same: Finding, change: Change) -> Finding:
@@ -289,7 +288,8 @@ class _Folder:
             return finding.kind is Kind.OPTIMIZER_GENERATION
         meant = {self._meant[node] for node in finding.nodes if node in self._meant}
         found = {obj for obj in finding.objects if obj in self._placed}
-        if change.kind is ChangeKind.OPTIMIZER_CHANGED and not meant:
+        is_moved = not self.case.fixed.isdisjoint(finding.nodes)
+        if change.kind is ChangeKind.OPTIMIZER_CHANGED and not is_moved:
             return finding.kind is Kind.OPTIMIZER_GENERATION
         return not found or found == meant
 

@@ -70,7 +70,7 @@ def other_class(case: Case, explained: Explained) -> Iterator[Finding]:
         if slots and _mean_other_things(case, (node, slots), (obj, objects)):
             yield case.finding(
                 Severity.WARNING,
-                Kind.OPTIMIZER_CHANGED,
+                Kind.CROSS_WIRED,
                 f"The program's optimizer is of another class: {count(len(slots), 'saved value')} "
                 "of its state go into slots that mean something else.",
                 Advice("Use the optimizer that was saved."),
