@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from ckpt_viz.correspondence.by_names import pairs_by_name
 from ckpt_viz.correspondence.descriptions import described
 from ckpt_viz.correspondence.names import ChosenNames
 from ckpt_viz.correspondence.optimizers import Optimizers
@@ -33,13 +34,13 @@ class Correspondence:
 
 
 def correspond(saved: Graph, live: Graph) -> Correspondence:
-    """Return what belongs together in the object graphs of a checkpoint and a program.
+    """Return what belongs together in the graphs of a checkpoint and a program.
 
     TensorFlow's own way is the default: what a plain restore binds is a pair, unless names or
-    content speak against it.
+    content speak against it. A name-based checkpoint is compared by the scopes of its names, but
+    two of them by their trees.
     """
-    is_same = saved.nodes == live.nodes
-    pairs = _same(saved) if is_same else gc_paused(lambda: _compared(saved, live))
+    pairs = gc_paused(lambda: _with_states(saved, live, _without_states(saved, live)))
     taken = {pair.obj for pair in pairs.values()}
     return Correspondence(
         pairs,
@@ -48,23 +49,38 @@ def correspond(saved: Graph, live: Graph) -> Correspondence:
     )
 
 
-def _same(graph: Graph) -> dict[int, Pair]:
+def _without_states(saved: Graph, live: Graph) -> Iterable[Pair]:
+    if saved.is_name_based and not live.is_name_based:
+        return pairs_by_name(saved, live)
+    return _same(saved) if saved.nodes == live.nodes else _compared(saved, live)
+
+
+def _with_states(saved: Graph, live: Graph, others: Iterable[Pair]) -> dict[int, Pair]:
+    """Return all pairs by node, in the order of the checkpoint."""
+    pairs = {pair.node: pair for pair in others}
+    taken = {pair.obj for pair in pairs.values()}
+    for pair in state_pairs(saved, live, pairs):
+        if pair.node not in pairs and pair.obj not in taken:
+            pairs[pair.node] = pair
+            taken.add(pair.obj)
+    pairs |= {pair.node: pair for pair in [*unsure_states(saved, live, pairs)]}
+    places = {node: place for place, node in enumerate(saved.tree.preorder())}
+    return {node: pairs[node] for node in sorted(pairs, key=lambda node: places.get(node, node))}
+
+
+def _same(graph: Graph) -> Iterator[Pair]:
     """Pair each node with itself: the next checkpoint of a training has the same graph."""
-    order = graph.tree.preorder()
-    return {node: Pair(node, node, Certainty.CERTAIN, Evidence.PLACE) for node in order}
+    for node in graph.tree.preorder():
+        yield Pair(node, node, Certainty.CERTAIN, Evidence.PLACE)
 
 
-def _compared(saved: Graph, live: Graph) -> dict[int, Pair]:
+def _compared(saved: Graph, live: Graph) -> Iterable[Pair]:
     chosen = ChosenNames.of(live)
     sides = described(saved, chosen), described(live, chosen)
     paired = PairedItems(*sides, plain_restore(saved, live))
     WholeTree(paired).run()
     Optimizers(paired, saved, live).run()
-    for pair in state_pairs(saved, live, dict(paired.by_node)):
-        paired.add(*pair)
-    unsure = {pair.node: pair for pair in unsure_states(saved, live, paired.by_node)}
-    pairs = paired.by_node | unsure
-    return {node: pairs[node] for node in saved.tree.preorder() if node in pairs}
+    return paired.by_node.values()
 
 
 def plain_restore(saved: Graph, live: Graph) -> dict[int, int]:

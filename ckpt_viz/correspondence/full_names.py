@@ -59,40 +59,6 @@ class FullNames:
                 del parts[end]
         return "_".join(parts)
 
-    def within(self, full_name: str, state: str) -> str:
-        """Return the part of a plain slot's name after the scope in its variable's full name.
-
-        Keras 3 may name a variable by the model that is called and not by its layer. Empty if the
-        full name contains the whole path.
-
-        >>> names = FullNames(frozenset({"dense"}))
-        >>> names.within("net/kernel", "net_fc_1_kernel_momentum")
-        'fc_1_kernel_momentum'
-        >>> names.within("fc_1/kernel", "fc_1_kernel_momentum")
-        ''
-        """
-        path, _, own = self.plain(full_name).rpartition("/")
-        scope = path.replace("/", "_") + "_" if path else ""
-        inner = state.removeprefix(scope)
-        is_longer = state.startswith(scope) and f"_{own}_" in inner
-        return inner if is_longer and not inner.startswith(f"{own}_") else ""
-
-    def is_chosen_within(self, inner: str, own: str) -> bool:
-        """Return whether a person chose any part of a slot's name that precedes the variable's.
-
-        >>> names = FullNames(frozenset({"dense", "batch_normalization"}))
-        >>> names.is_chosen_within("dense_batch_normalization_gamma_momentum", "gamma")
-        False
-        >>> names.is_chosen_within("dense_fc_1_gamma_momentum", "gamma")
-        True
-        """
-        words = inner.rpartition(f"_{own}_")[0].split("_")
-        starts = {0}
-        for end in range(1, len(words) + 1):
-            if any("_".join(words[start:end]) in self.given for start in starts):
-                starts.add(end)
-        return len(words) not in starts
-
     def is_chosen(self, full_name: str) -> bool:
         """Return whether a person has chosen the name of the variable or its layer."""
         parts = full_name.split("/")

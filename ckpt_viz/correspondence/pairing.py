@@ -9,6 +9,7 @@ from itertools import chain, product
 from ckpt_viz.correspondence.descriptions import Bag, Described
 from ckpt_viz.correspondence.names import are_namesakes, are_related
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.object_graph.nodes import ROOT
 
 _MOST_NAMESAKES = 60  # equal items that are asked for their names
 
@@ -233,19 +234,24 @@ class PairedItems:
         return self._inside_by_names(x, y) if all(inside) else inside
 
     def _inside_by_names(self, x: int, y: int) -> tuple[bool, bool]:
-        """Return which root belongs to a child of the other one: both have the same local names."""
-        names = _names_below(self.saved, x), _names_below(self.live, y)
-        saved = (self.saved.items.chain[child][0] for child in self.saved.items.children[x])
-        if any(_names_below(self.saved, top) == names[1] for top in saved):
+        """Return which root belongs to a child of the other one: the same local names lead on."""
+        names = _names_below_root(self.saved, x), _names_below_root(self.live, y)
+        ours, theirs = self.saved.items.children[x], self.live.items.children[y]
+        if any(_names_below(self.saved, child, start=1) == names[1] for child in ours):
             return True, False
-        live = (self.live.items.chain[child][0] for child in self.live.items.children[y])
-        return False, any(_names_below(self.live, top) == names[0] for top in live)
+        return False, any(_names_below(self.live, child, start=1) == names[0] for child in theirs)
 
 
-def _names_below(side: Described, node: int) -> set[str]:
-    """Return the local names of a node's children that hold values."""
-    tree, size = side.graph.tree, side.items.size
-    return {tree.labels[child] for child in tree.children[node] if size[child]}
+def _names_below_root(side: Described, root: int) -> tuple[str, ...]:
+    children = side.items.children[root]
+    return _names_below(side, *(children if len(children) == 1 else [root]))
+
+
+def _names_below(side: Described, item: int, *, start: int = 0) -> tuple[str, ...]:
+    """Return the local names of an item's chain from its `start`, then those of its children."""
+    labels, chains = side.graph.tree.labels, side.items.chain
+    children = sorted(labels[chains[child][0]] for child in side.items.children[item])
+    return (*(labels[node] for node in chains[item][start:] if node != ROOT), "", *children)
 
 
 def _is_inside(side: Described, root: int, wanted: Bag) -> bool:

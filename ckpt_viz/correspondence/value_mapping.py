@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ckpt_viz.correspondence.by_names import pairs_by_name, pairs_of_namesakes
+from ckpt_viz.correspondence.by_names import pairs_of_namesakes
 from ckpt_viz.correspondence.correspond import correspond
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.sequences import INDEX
-from ckpt_viz.correspondence.states import state_pairs, unsure_states
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
@@ -46,13 +45,8 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
 
     `live` is the graph of a program, or of a checkpoint that this program would save.
     """
-    is_by_name = saved.is_name_based and not live.is_name_based  # two such files are two trees
-    found = _by_name(saved, live) if is_by_name else _by_structure(saved, live)
+    found = correspond(saved, live).by_node
     taken = {pair.obj: node for node, pair in found.items()}
-    for pair in state_pairs(saved, live, found):
-        if pair.node not in found and pair.obj not in taken:
-            found[pair.node], taken[pair.obj] = pair, pair.node
-    found |= {pair.node: pair for pair in [*unsure_states(saved, live, found)]}
     pairs = [
         pair
         for pair in found.values()
@@ -71,19 +65,11 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
         saved,
         live,
         tuple(sorted(fitting)),
-        {pair.node: pair for pair in found.values()},
+        found,
         tuple(pair for pair in pairs if not _fit(saved, live, pair)),
         tuple(obj for obj in _valued(live) if obj not in filled),
         tuple(node for node in _valued(saved) if node not in used),
     )
-
-
-def _by_structure(saved: Graph, live: Graph) -> dict[int, Pair]:
-    return dict(correspond(saved, live).by_node)
-
-
-def _by_name(saved: Graph, live: Graph) -> dict[int, Pair]:
-    return {pair.node: pair for pair in pairs_by_name(saved, live)}
 
 
 def _valued(graph: Graph) -> Iterator[int]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from ckpt_viz.correspondence.correspond import correspond, plain_restore
 from ckpt_viz.correspondence.items import items_of
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
-from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Slot, has_value
 
@@ -87,8 +86,7 @@ def _counterparts(a: Graph, b: Graph) -> Counterparts:
 
 def _corresponding(a: Graph, b: Graph) -> dict[int, Pair]:
     """Return the pairs by node of a; the roots are one, though one may be a part of the other."""
-    is_by_name = a.is_name_based and not b.is_name_based
-    pairs = (map_values(a, b).parts if is_by_name else correspond(a, b).by_node).values()
+    pairs = correspond(a, b).by_node.values()
     roots = Pair(ROOT, ROOT, Certainty.CERTAIN, Evidence.PLACE)
     return {ROOT: roots} | {p.node: p for p in pairs if ROOT not in (p.node, p.obj)}
 
