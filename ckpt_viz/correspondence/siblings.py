@@ -1,8 +1,9 @@
 """The children of two items that belong together, matched in one way whatever holds them.
 
-First come anchors: names that one child of each side has. Then come contents without a rival. Then
-anchors that keep their order cut both lists, and each gap is aligned, so that "removed here" and
-"inserted there" fall into different gaps. Last come names that share words.
+First come anchors: names that one child of each side has. Then come contents without a rival, and
+names that share words. Then anchors that keep their order cut both lists, and each gap is aligned,
+so that "removed here" and "inserted there" fall into different gaps. Last come attributes in their
+order.
 """
 
 from __future__ import annotations
