@@ -168,6 +168,20 @@ def test_an_inserted_layer_is_named_among_layers_without_weights(
 
 @pytest.mark.tf
 @pytest.mark.usefixtures("quiet_tensorflow")
+def test_a_layer_of_another_class_is_not_of_another_version_of_keras(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def model(layer: Any) -> Any:
+        return ckpt(model=keras.Sequential([keras.Input((8, 8, 3)), layer(4, 3, name="conv")]))
+
+    path = save_any(tmp_path, model(keras.layers.Conv2D))
+    check = cv.check(model(keras.layers.SeparableConv2D), path)
+    assert "version of Keras" not in str(check)
+    assert "depthwise_kernel 3×3×3×4 → 3×3×3×1" in check.findings[0].why
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
 def test_causes_of_the_explorer_hold_what_a_change_explains(tmp_path: Path) -> None:
     path = save_any(tmp_path, differently(network(2)))
     overlay = cv.check(network(3, normalized=True), path).overlay

@@ -173,7 +173,7 @@ class _ChangesReader:
     def _edges(self, left_out: set[int]) -> None:
         """Group the parts whose edges have changed."""
         in_sequence: dict[tuple[int, int], list[Edge]] = defaultdict(list)
-        saved = self.mapping.saved
+        saved, misfits = self.mapping.saved, {pair.node for pair in self.mapping.misfits}
         for node in saved.tree.preorder():
             pair = self.mapping.parts.get(node)
             if pair is None or saved.nodes[node].slot is not None or node in left_out:
@@ -186,7 +186,9 @@ class _ChangesReader:
                 in_sequence[edge.holder, edge.new_holder].append(edge)
             else:
                 kind, key = kind_of_edge(edge)
-                if kind is not None:
+                # A version of Keras renames a variable, but does not reshape it.
+                is_class = kind is ChangeKind.MIGRATED and node in misfits
+                if kind is not None and not is_class:
                     self._put(kind, key, key, node, pair.obj)
         for edges in in_sequence.values():
             sure = [edge for edge in edges if edge.node not in self._guessed[0]]
