@@ -196,8 +196,9 @@ class WholeTree:
         is_holder = bool(self.saved.items.children[x])
         if not is_holder or self.saved.content[x] in self.paired.guessed:
             return Certainty.GUESS
-        is_told = self.saved.items.size[x] > 1 or name == "names" or self.paired.are_related(x, y)
-        return Certainty.LIKELY if is_told else Certainty.GUESS
+        have_one_name = bool(self.saved.labels[x] & self.live.labels[y])
+        is_told = self.saved.items.size[x] > 1 or have_one_name or self.paired.are_related(x, y)
+        return Certainty.LIKELY if is_told or name == "names" else Certainty.GUESS
 
     # --- in their place
 

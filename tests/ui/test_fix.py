@@ -76,10 +76,10 @@ def test_from_the_verdict_to_values_in_the_program(shown: JupyterLab) -> None:
     sentence = explorer.locator(".ckv-fix h3")
     expect(sentence).to_contain_text("Restores 4 of 6 values; 2 keep their values.")
     # The pairs are drawn, in words and lines.
-    expect(_line(explorer, "body")).to_contain_text("to dense, certain")
-    expect(_line(explorer, "dense")).to_contain_text("from body, certain")
+    expect(_line(explorer, "body")).to_contain_text("to dense, likely")
+    expect(_line(explorer, "dense")).to_contain_text("from body, likely")
     expect(_line(explorer, "new")).to_contain_text("keeps its value")
-    expect(explorer.locator(".ckv-moves > path.ckv-bond-certain")).to_have_count(1)
+    expect(explorer.locator(".ckv-moves > path.ckv-bond-likely")).to_have_count(1)
     code = explorer.locator(".ckv-code > pre")
     expect(code).to_contain_text("body=trainer.net.inner.dense")
     expect(code).to_contain_text("status.assert_consumed()")
