@@ -323,15 +323,26 @@ class WholeTree:
         return [pair for pair, is_free in zip(pairs, free, strict=True) if is_free]
 
     def _chains(self) -> None:
-        """Pair the nodes of chains, from their ends up."""
-        for pair in list(self.paired.by_node.values()):
+        """Pair the nodes of chains, from their ends up, then with what is above the other end."""
+        pairs = list(self.paired.by_node.values())
+        for pair in pairs:
             ours = self.saved.items.chain.get(pair.node, [pair.node])
             theirs = self.live.items.chain.get(pair.obj, [pair.obj])
             objects = frozenset(theirs[:-1])  # a chain can be long
             for x, y in zip(reversed(ours[:-1]), reversed(theirs[:-1]), strict=False):
                 y = self.paired.bound_in(objects, x, y)
                 self.paired.add(x, y, pair.certainty, Evidence.WITHIN)
+        for pair in pairs:
+            self._with_holder_above(pair)
         self.paired.queue.clear()
+
+    def _with_holder_above(self, pair: Pair) -> None:
+        """Pair what a plain restore binds in a saved chain, if it holds the other chain."""
+        chain = self.saved.items.chain.get(pair.node, ())
+        top, parents = chain[0] if len(chain) > 1 else ROOT, self.live.items.parent
+        bound = self.paired.bound.get(top)
+        if top != ROOT and bound is not None and bound == parents.get(pair.obj):
+            self.paired.add(top, bound, pair.certainty, Evidence.WITHIN)
 
 
 def _by_all_names(side: Described, item: int) -> Hashable:
