@@ -19,8 +19,7 @@ class PairedItems:
 
     `queue` has the pairs whose children are not compared yet. `may_be_renamed` says that names may
     differ in one place: only the last steps take such pairs. `guessed` has the contents of items
-    whose places are guesses. `is_ordered` says that a place between others is
-    evidence.
+    whose places are guesses. `is_ordered` says that a place between others is evidence.
     """
 
     is_ordered = True

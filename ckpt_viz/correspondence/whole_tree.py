@@ -258,7 +258,7 @@ class WholeTree:
     def _inner(
         side: Described, items: Sequence[int], taken: Container[int], are_units: bool
     ) -> list[int]:
-        """Return items with the children of free holders, those of layers only if told to."""
+        """Return items with the children of free holders, those of layers if `are_units`."""
         inner: list[int] = []
         for item in items:
             children = side.items.children[item]
@@ -338,8 +338,8 @@ class WholeTree:
 
     def _with_holder_above(self, pair: Pair) -> None:
         """Pair what a plain restore binds in a saved chain, if it holds the other chain."""
-        chain = self.saved.items.chain.get(pair.node, ())
-        top, parents = chain[0] if len(chain) > 1 else ROOT, self.live.items.parent
+        nodes = self.saved.items.chain.get(pair.node, ())
+        top, parents = nodes[0] if len(nodes) > 1 else ROOT, self.live.items.parent
         bound = self.paired.bound.get(top)
         if top != ROOT and bound is not None and bound == parents.get(pair.obj):
             self.paired.add(top, bound, pair.certainty, Evidence.WITHIN)
