@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
 from tests.support.amounts import amount
 from tests.support.edited_models import FAMILIES, Layer, Program, make
+from tests.support.graphs import graph
 from tests.support.programs import keras_3
 from tests.support.refactorings import REFACTORINGS, Maker, Refactoring, graph_of
 
@@ -263,3 +264,15 @@ def test_variables_that_only_an_optimizer_tracks_are_paired(optimizer: str) -> N
     places = {id(live.object(pair.obj)): saved.object(node) for node, pair in pairs.items()}
     for key, variable in now.variables.items():
         assert places[id(variable)] is was.variables[key], key
+
+
+def test_a_restore_decides_where_the_names_of_layers_and_variables_disagree() -> None:
+    edges = {0: {"blocks": 1}, 1: {"0": 2, "1": 3}, 2: {"w": 4}, 3: {"w": 5}}
+    sides = []
+    for names in ("alpha", "omega"), ("omega", "alpha"):
+        nodes = list(graph(edges, (4, 5)).nodes)  # the variables are v4 and v5 on both sides
+        for node, name in zip((2, 3), names, strict=True):
+            nodes[node] = nodes[node]._replace(own_name=name)
+        sides.append(replace(graph(edges, (4, 5)), nodes=tuple(nodes)))
+    pairs = correspond(*sides).by_node
+    assert {node: pairs[node].obj for node in (2, 3, 4, 5)} == {2: 2, 3: 3, 4: 4, 5: 5}

@@ -77,17 +77,22 @@ class Siblings:
         """Pair children by names that one child of each side has, the best pairs first."""
         free = self.paired.free(xs, ys)
         votes = filter(self._is_anchor, self._votes(*free))
-        place = self.saved.items.place
-        for vote in sorted(votes, key=lambda vote: (-vote.worth, place[vote.node])):
+        for vote in sorted(votes, key=self._rank):
             is_weak = vote.told == {_INSIDE} and vote.similarity < 1
             sure = Certainty.LIKELY if is_weak else Certainty.CERTAIN
             self.paired.add(vote.node, vote.obj, weakest(limit, sure), vote.evidence)
+
+    def _rank(self, vote: _Vote) -> tuple[float, bool, int, int]:
+        """Return the sort key of a vote; between equals, what a plain restore binds comes first."""
+        is_other = self.paired.bound.get(vote.node) != vote.obj
+        places = self.saved.items.place[vote.node], self.live.items.place[vote.obj]
+        return -vote.worth, is_other, *places
 
     def _votes(self, xs: Items, ys: Items) -> Iterator[_Vote]:
         ours, theirs = _owners(self.saved, xs, True), _owners(self.live, ys, False)
         worth: Counter[tuple[int, int]] = Counter()
         told: dict[tuple[int, int], set[str]] = defaultdict(set)
-        for token in ours.keys() & theirs.keys():
+        for token in sorted(ours.keys() & theirs.keys()):  # sums of one order are equal
             (x, own), (y, other) = ours[token], theirs[token]
             worth[x, y] += min(own, other)  # type: ignore[assignment]
             told[x, y].add(token[0])

@@ -104,6 +104,22 @@ def every_kind() -> FixedCheck:
     )
 
 
+def named_items_exchanged() -> FixedCheck:
+    """Return a check of a list whose two named items have exchanged places: the fix is certain."""
+    edges = {0: {"blocks": 1}, 1: {"0": 2, "1": 3}, 2: {"w": 4}, 3: {"w": 5}}
+    sides = []
+    for names in ("alpha", "omega"), ("omega", "alpha"):
+        made = of_shapes(graph(edges, (4, 5)), {4: (8,), 5: (8,)})
+        nodes = list(made.nodes)
+        for node, name in zip((2, 3), names, strict=True):
+            nodes[node] = nodes[node]._replace(own_name=name)
+        for node in (4, 5):
+            (attribute,) = nodes[node].attributes
+            nodes[node] = nodes[node]._replace(attributes=(attribute._replace(full_name="w"),))
+        sides.append(replace(made, nodes=tuple(nodes)))
+    return fixed_check(sides[0], sides[1], "trainer")
+
+
 def of_many(count: int) -> FixedCheck:
     """Return a check of which the fix has a line of code for each of many renamed parts."""
     was, now = (

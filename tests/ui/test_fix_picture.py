@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from ckpt_viz.render.html import to_html
-from tests.support.fixed_check import FixedCheck, every_kind, of_many
+from tests.support.fixed_check import FixedCheck, every_kind, named_items_exchanged, of_many
 from tests.ui.pages import ANSWERING, html_pages
 from tests.ui.test_two_sides import CUT
 
@@ -80,6 +80,14 @@ def test_certainties_differ_in_word_and_line(opened: Open) -> None:
     paths = page.locator(".ckv-moves > path")
     assert {paths.nth(i).evaluate(dash) for i in range(paths.count())} == {"7px, 4px"}
     expect(page.locator(".ckv-fix")).to_contain_text("Guesses are left out of the code")
+
+
+def test_the_line_of_a_certain_pair_is_solid(opened: Open) -> None:
+    page = opened(named_items_exchanged())
+    expect(page.locator(".ckv-fix h3")).to_contain_text("Restores all 2 values")
+    path = page.locator(".ckv-moves > path.ckv-bond-certain").first
+    expect(path).to_be_attached()
+    assert path.evaluate("path => getComputedStyle(path).strokeDasharray") == "none"
 
 
 def test_the_key_shows_and_hides_the_fix(opened: Open) -> None:
