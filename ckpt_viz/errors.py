@@ -29,7 +29,14 @@ class GoneError(CheckpointNotFoundError):
 
 
 class FormatError(CkptVizError, ValueError):
-    """The bytes of a file do not match its format: corrupt, truncated or another kind of file."""
+    """The bytes of a file do not match its format: corrupt, truncated or another kind of file.
+
+    `file` is that file, and `fault` what it is instead; "" if the reader does not know.
+    """
+
+    def __init__(self, message: str, *, file: str = "", fault: str = "") -> None:
+        super().__init__(message)
+        self.file, self.fault = file, fault
 
 
 class UnsupportedError(CkptVizError, NotImplementedError):

@@ -140,6 +140,13 @@ def test_truncated_index_names_the_file_and_what_was_expected() -> None:
     )
 
 
+def test_an_error_has_the_file_and_its_fault_as_data() -> None:
+    with pytest.raises(FormatError) as caught:
+        rows_of(b"version https://git-lfs.github.com/spec/v1\n")
+    assert caught.value.file == "x.index"
+    assert caught.value.fault == "a Git LFS pointer instead of the file; run `git lfs pull`"
+
+
 # --- corrupt and hostile tables
 
 

@@ -362,6 +362,14 @@ def open_bundle(prefix: str, index: str | None = None) -> Bundle:
     Reads no shard. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
     path = f"{prefix}.index" if index is None else index
+    try:
+        return _bundle(prefix, path)
+    except FormatError as error:
+        error.file = error.file or path
+        raise
+
+
+def _bundle(prefix: str, path: str) -> Bundle:
     rows = read_table(_read_index(prefix, path), path)
     header = _header(rows, path)
     shapes: dict[bytes, Shape] = {}

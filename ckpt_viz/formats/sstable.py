@@ -173,7 +173,7 @@ def _index_handle(file: File) -> tuple[int, int]:
     start = max(0, file.size - FOOTER_BYTES)
     footer = file.read(start, file.size - start)
     if len(footer) < FOOTER_BYTES or not footer.endswith(MAGIC):
-        raise FormatError(f"{file.path}: {_why_no_table(file, footer)}")
+        raise _no_table(file, footer)
     place = f"{file.path}: footer"
     position = 0
     for _ in ("offset", "size"):  # of the metaindex block, which TensorFlow leaves empty
@@ -183,22 +183,22 @@ def _index_handle(file: File) -> tuple[int, int]:
     return offset, size
 
 
-def _why_no_table(file: File, footer: bytes) -> str:
-    start = file.read(0, min(file.size, len(GIT_LFS_POINTER)))
+def _no_table(file: File, footer: bytes) -> FormatError:
+    path, start = file.path, file.read(0, min(file.size, len(GIT_LFS_POINTER)))
     if start == GIT_LFS_POINTER:
-        return "a Git LFS pointer instead of the file; run `git lfs pull`"
+        fault = "a Git LFS pointer instead of the file; run `git lfs pull`"
+        return FormatError(f"{path}: {fault}", file=path, fault=fault)
     if len(footer) < FOOTER_BYTES:
         footer_fault = f"the file has {len(footer)} bytes, expected at least {FOOTER_BYTES}"
     else:
         footer_fault = (
             f"the last 8 bytes are {footer[-8:].hex()}, expected the table magic {MAGIC.hex()}"
         )
+    fault = "not a TensorFlow checkpoint index"
     # TensorFlow's first key is the empty one, so its first entry has no key bytes.
     if start.startswith(b"\x00\x00"):
-        return (
-            f"begins like a TensorFlow checkpoint index but is cut short or damaged: {footer_fault}"
-        )
-    return f"not a TensorFlow checkpoint index: {footer_fault}"
+        fault = "begins like a TensorFlow checkpoint index but is cut short or damaged"
+    return FormatError(f"{path}: {fault}: {footer_fault}", file=path, fault=fault)
 
 
 def _place(file: File, offset: int) -> str:
