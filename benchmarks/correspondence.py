@@ -198,11 +198,13 @@ def _keys_of(graph: Graph, node: int) -> set[str]:
 
 def _matched_outside(truth: Truth, check: Any, keys: set[str]) -> Iterator[str]:
     """Yield the names of saved values that the check calls matched, and the fix leaves out."""
-    marks = check.overlay.marks
-    for node, place in check.saved_places.items():
-        own = _keys_of(truth.saved, node)
-        is_counter = node == truth.saved.save_counter
-        if own and not is_counter and marks[place].state is State.MATCHED and own.isdisjoint(keys):
+    marks, places = check.overlay.marks, check.saved_places
+    in_fix = {places[n] for n in places if not keys.isdisjoint(_keys_of(truth.saved, n))}
+    for node, place in places.items():
+        has_value, is_counter = _keys_of(truth.saved, node), node == truth.saved.save_counter
+        is_matched = marks[place].state is State.MATCHED
+        # A second value may go into the same object: the mark is that of the object.
+        if has_value and not is_counter and is_matched and place not in in_fix:
             yield truth.saved.name(node)
 
 

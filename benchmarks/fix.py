@@ -1,4 +1,4 @@
-"""Time of a fix, against the check of a program that has not changed.
+"""Processor time of a fix, against a real restore and the check of an unchanged program.
 
 The program has lists of layers of different widths. In the changed one, each tenth list has another
 name, each tenth one an item more, and another level holds all of it. In one process, each of these
@@ -89,8 +89,8 @@ def measure(nodes: int, runs: int) -> dict[str, float]:
         mapping = map_values(saved, live)
         values = 2 * _IN_A_LIST * (nodes // (3 * _IN_A_LIST))  # whole lists alone
         assert len(mapping.pairs) >= values, len(mapping.pairs)
-        found = cv.check(changed, prefix)
-        assert all(one.change is not None for one in found.findings if one.severity == "fail")
+        check = cv.check(changed, prefix)
+        assert all(f.change is not None for f in check.findings if f.severity == "fail")
         fresh = [program(nodes, is_changed=False) for _ in range(runs)]
         ways: dict[str, Callable[[], object]] = {
             "restore": lambda: fresh.pop().restore(prefix).assert_consumed(),
@@ -98,7 +98,7 @@ def measure(nodes: int, runs: int) -> dict[str, float]:
             "mapping": lambda: map_values(saved, live),
             "changes": lambda: changes_of(mapping),
             "check of changes": lambda: cv.check(changed, prefix),
-            "code": lambda: found.fix().code,
+            "code": lambda: check.fix().code,
         }
         return _medians(ways, runs)
 
@@ -107,10 +107,10 @@ def _medians(ways: dict[str, Callable[[], object]], runs: int) -> dict[str, floa
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(runs):
         for name, way in ways.items():
-            start = time.perf_counter()
+            start = time.process_time()
             way()
-            times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(seen) for name, seen in times.items()}
+            times[name].append(time.process_time() - start)
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 
 def main() -> None:
@@ -126,10 +126,10 @@ def main() -> None:
         _print(f"{number} equal items", measure_equal(number, options.runs))
 
 
-def _print(what: str, seen: dict[str, float]) -> None:
-    restore = seen.pop("restore")
-    others = ", ".join(f"{name} {took / restore:.2f}" for name, took in seen.items())
-    print(f"{what}: restore {restore:.2f} s; in restores: {others}", flush=True)
+def _print(size: str, medians: dict[str, float]) -> None:
+    restore = medians.pop("restore")
+    others = ", ".join(f"{name} {took / restore:.2f}" for name, took in medians.items())
+    print(f"{size}: restore {restore:.2f} s; in restores: {others}", flush=True)
 
 
 if __name__ == "__main__":

@@ -39,12 +39,13 @@ from ckpt_viz.object_graph.nodes import (
 from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
-    from ckpt_viz.changes.change import Change, ChangeKind
+    from ckpt_viz.changes.change import Change
+    from ckpt_viz.changes.kind import Kind
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.jupyter.widget import Explorer, show
     from ckpt_viz.object_graph.overlay import Severity, State
     from ckpt_viz.restore_check.check_result import RestoreCheck
-    from ckpt_viz.restore_check.finding import Finding, Kind
+    from ckpt_viz.restore_check.finding import Finding
     from ckpt_viz.restore_fix.fix import RestoreFix
     from ckpt_viz.sources.snapshot import Snapshot
     from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Attribute",
     "Change",
-    "ChangeKind",
     "CheckpointNotFoundError",
     "Child",
     "CkptVizError",
@@ -110,7 +110,6 @@ __all__ = [
 # These import slowly, or import Jupyter, so they load on first use.
 _LATER = {
     "Change": "changes.change",
-    "ChangeKind": "changes.change",
     "Damaged": "values.verifying",
     "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",
@@ -119,7 +118,7 @@ _LATER = {
     "History": "timeline.history",
     "HistoryFinding": "timeline.findings",
     "HistoryKind": "timeline.findings",
-    "Kind": "restore_check.finding",
+    "Kind": "changes.kind",
     "Left": "values.report",
     "RestoreCheck": "restore_check.check_result",
     "RestoreFix": "restore_fix.fix",

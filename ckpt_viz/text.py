@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _MOST_LISTED = 3
+MOST_READABLE = 1000  # characters: longer than any name that a person has given
 _UNITS = ("kB", "MB", "GB", "TB", "PB")
 
 
@@ -27,6 +28,11 @@ def first_clause(message: str) -> str:
     'ckpt-1.index: no such file'
     """
     return message.partition("; ")[0]
+
+
+def readable(name: str) -> str:
+    """Return a name, or its beginning if it is too long to read."""
+    return name if len(name) <= MOST_READABLE else f"{name[:MOST_READABLE]}…"
 
 
 def size_words(nbytes: int) -> str:

@@ -15,6 +15,8 @@ class Wording:
         guesses: What makes a fix that takes the guesses, too.
         fix_guesses: What restores the values of that fix.
         run_guesses: The same as a request, without a full stop.
+        call: A request to run code, without a capital; the code goes into the braces, if any.
+        saver: What code that makes a Saver is called; the code goes into the braces, if any.
         live: What `live` is in code; its class, such as an object or a Saver, goes into the braces.
         path: What `path` is in code.
         verify: What tests the checksums of stored values.
@@ -27,6 +29,8 @@ class Wording:
     guesses: str
     fix_guesses: str
     run_guesses: str
+    call: str
+    saver: str
     live: str
     path: str
     verify: str
@@ -40,6 +44,8 @@ PYTHON = Wording(
     guesses="check.fix(guesses=True)",
     fix_guesses="check.fix(guesses=True).apply()",
     run_guesses="Call check.fix(guesses=True).apply()",
+    call="call {}",
+    saver="{}",
     live="the checked {}",
     path="the checkpoint's path",
     verify="verify=True",
@@ -47,8 +53,21 @@ PYTHON = Wording(
     unchanged="`cv.history` with unchanged=True",
 )
 
-# Where the explorer can ask for the fix itself. It leaves guesses to Python.
-EXPLORER = replace(PYTHON, fix="the code of the fix", run_fix="Run the code of the fix")
+
+def with_code_below(wording: Wording) -> Wording:
+    """Return the wording of a place that shows the code of a remedy below its sentence."""
+    return replace(wording, call="run the code below", saver="the Saver below")
+
+
+# Where the explorer can ask for the fix itself, and people tick guesses.
+EXPLORER = replace(
+    with_code_below(PYTHON),
+    fix="the code of the fix",
+    run_fix="Run the code of the fix",
+    guesses="your tick",
+    fix_guesses="the code of the fix with the guesses that you tick",
+    run_guesses="Tick guesses and run the code of the fix",
+)
 
 
 def in_commands(fix: str = "ckpt-viz fix") -> Wording:
@@ -59,6 +78,8 @@ def in_commands(fix: str = "ckpt-viz fix") -> Wording:
         guesses=f"`{fix} --guesses`",
         fix_guesses=f"the code of `{fix} --guesses`",
         run_guesses=f"Run the code of `{fix} --guesses`",
+        call="call {}",
+        saver="{}",
         live="the {} of LIVE",
         path="SAVED",
         verify="--verify",

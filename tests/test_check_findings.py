@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.remedy import Code, names_the_fix
 from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.finding import Finding
 from tests.check_findings import (
     by_name,
     changes,
@@ -36,7 +37,8 @@ from tests.check_findings.real import Real, restored
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, Pair, Row, Shows
 from tests.support.plain_english import faults_in
 from tests.support.promises import unkept
-from tests.support.spellings import misspelled_shapes, quoted_in
+from tests.support.remedy_code import unrunnable
+from tests.support.spellings import misspelled, quoted_in, sentences_of_diff, sentences_of_fix
 from tests.support.told import told
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -106,7 +108,9 @@ def test_findings(row: Row, tmp_path: Path) -> None:
             names = {name.value for name in finding.remedy.names}
             assert _free_names(finding.code) == names
     assert [*unkept(check)] == []
-    assert misspelled_shapes(check) == []
+    assert [*unrunnable(check)] == []
+    further = (*sentences_of_fix(check), *sentences_of_diff(check))
+    assert misspelled(check, further) == []
     if row.shows is not None and pair.fixed is not None:
         _assert_fixed(row, pair, pair.fixed())
     if any(finding.kind is Kind.PROCESS_ABORT for finding in told(check)):

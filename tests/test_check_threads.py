@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Fix, HowFixed
-from ckpt_viz.restore_check.finding import Kind
 from tests.support.programs import (
     called,
     ckpt,
@@ -170,7 +170,7 @@ def tensorflow_42852_hundreds_of_warnings_of_load_weights(at: Path) -> Any:
     return str(at / "weights"), lambda: keras_2_sequential(4, 4, 4, 4, 4)
 
 
-@thread(Kind.UNRESOLVED, Severity.FAIL, "(root).model._box_predictor", "2 saved values")
+@thread(Kind.UNRESOLVED, Severity.FAIL, "has no model._box_predictor any more (2 values)")
 def tensorflow_43554_fine_tuning_without_the_box_predictor(at: Path) -> Any:
     def detector(**parts: Any) -> Any:
         return module(_feature_extractor=module(conv=var([1.0, 2.0]), bn=var([3.0])), **parts)
@@ -208,7 +208,7 @@ def models_9336_converted_checkpoint_has_one_level_more(at: Path) -> Any:
     return saved(at, model=bert()), lambda: ckpt(bert())
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).model", "with 12 values instead of 0")
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "The saved model is the root now", "(12 values)")
 def tensorflow_39843_nothing_except_the_root_matched(at: Path) -> Any:
     units = (4, 5, 6, 7, 8, 9)
     return saved(at, model=keras_2_sequential(*units)), lambda: keras_2_sequential(*units)
@@ -239,7 +239,7 @@ def models_7412_names_of_tensorflow_1(at: Path) -> Any:
     return path, live
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).model", "with 14 values instead of 0")
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "The saved root is model now", "(14 values)")
 def weights_of_a_trained_model_below_a_keyword(at: Path) -> Any:
     def trained() -> Any:
         model = called(keras_2_sequential(4, 2))
@@ -270,13 +270,13 @@ def policy_has_become_mixed_float16(at: Path) -> Any:
     return path, lambda: trained_under("mixed_float16")
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).optimizer.inner_optimizer of the checkpoint")
+@thread(Kind.UNWRAPPED, Severity.ERROR, "no longer inside 'inner_optimizer'")
 def policy_is_mixed_float16_no_more(at: Path) -> Any:
     path = save_any(at, differently(trained_under("mixed_float16")))
     return path, lambda: trained_under("float32")
 
 
-@thread(Kind.DTYPE, Severity.ERROR, "has another form", "4 → 4 bfloat16")
+@thread(Kind.UNWRAPPED, Severity.FAIL, "no longer inside 'inner_optimizer'")
 def policy_has_become_bfloat16(at: Path) -> Any:
     return save_any(at, trained_under("mixed_float16")), lambda: trained_under("bfloat16")
 
@@ -289,9 +289,12 @@ def test_call_for_a_wrapped_optimizer_restores_all_of_the_model(
 
     path, make = pair(tmp_path)
     live = make()
-    eval(
-        cv.check(live, path).findings[0].code, {"tf": tf, "live": live, "path": path}
-    ).expect_partial()
+    check = cv.check(live, path)
+    if code := check.findings[0].code:
+        eval(code, {"tf": tf, "live": live, "path": path}).expect_partial()
+    else:
+        assert isinstance(check.findings[0].remedy, Fix)
+        check.fix().apply()
     stored = tf.train.load_checkpoint(path)
     for node in cv.graph(live.model).nodes:
         for attribute in node.attributes:
@@ -438,7 +441,7 @@ def tensorflow_36916_unable_to_save_a_list_wrapper(at: Path) -> Any:
     return saved(at, model=model()), live
 
 
-@thread(Kind.UNMATCHED, Severity.FAIL, "(root).text.table", "1 value of the program")
+@thread(Kind.UNMATCHED, Severity.FAIL, "The program has added text.table (1 value)")
 def tensorflow_deep_learning_523_a_table_was_not_bound(at: Path) -> Any:
     import tensorflow as tf
 
@@ -505,16 +508,18 @@ def test_what_passes_in_silence_goes_before_what_is_mostly_meant_so(tmp_path: Pa
 # --- remedies that restore all that can be
 
 
-def test_call_that_would_leave_out_a_matched_part_gives_way_to_the_fix(tmp_path: Path) -> None:
+def test_the_code_of_a_wrapped_part_restores_what_is_beside_it_too(tmp_path: Path) -> None:
     def heads(value: float) -> Any:
         shapes = {"box": (3, 2), "score": (3, 4), "bias": (5,)}
         return module(**{name: var(np.full(shape, value)) for name, shape in shapes.items()})
 
     path = saved(tmp_path, model=module(extractor=var(np.ones((7, 3))), predictor=heads(1.0)))
     wrapped = module(extractor=var(np.zeros((7, 3))), predictor=module(predictor=heads(0.0)))
-    check = cv.check(ckpt(model=wrapped), path)
-    assert isinstance(check.findings[0].remedy, Fix)
-    check.fix().apply()
+    import tensorflow as tf
+
+    live = ckpt(model=wrapped)
+    code = cv.check(live, path).findings[0].code
+    eval(code, {"tf": tf, "live": live, "path": path}).assert_consumed()
     assert wrapped.extractor.numpy().all() and wrapped.predictor.predictor.box.numpy().all()
 
 

@@ -8,16 +8,18 @@ from random import Random
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.changes.kind import Kind
 from tests.check_findings import leftovers, structure
 from tests.check_findings.table import Maker
 from tests.support.oracle import compare
 from tests.support.told import told
-from tests.support.twins import TriedRemedy, in_words, plans, tried
+from tests.support.twins import TriedRemedy, in_words, plans, tried, wrong_after_fix
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 PROGRAMS = 30
+# Among them are programs in which a name or a place of its own would mislead.
+SEEDS_OF_FIXES = (*range(10), 22, 46, 60, 107, 111, 119, 121, 124, 149, 150, 152, 161, 177, 264)
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +41,19 @@ def test_no_remedy_puts_a_value_into_a_twin_or_raises(
     ] == []
 
 
+def test_no_fix_puts_a_value_into_a_twin(tmp_path: Path) -> None:
+    """What could belong to either of two twins is a guess, and a fix takes no guess unasked."""
+    for seed in SEEDS_OF_FIXES:
+        was, now = plans(Random(seed))
+        assert wrong_after_fix(was, now, tmp_path / str(seed)) == [], seed
+
+
 def test_remedies_have_code_where_names_tell_and_none_where_not(
     remedies: list[tuple[str, TriedRemedy]],
 ) -> None:
     """Without such, the other test would say nothing."""
     with_code = [one for _, one in remedies if one.code]
-    equal = [one for _, one in remedies if "equally well" in one.finding.why]
+    equal = [one for _, one in remedies if "equal parts fit as well" in one.finding.why]
     assert len(with_code) >= 5 and all(one.restored for one in with_code)
     assert len(equal) >= 2 and not any(one.code for one in equal)
     assert any(one.finding.kind is Kind.RENAMED for _, one in remedies)
@@ -66,29 +75,30 @@ def test_trying_a_remedy_changes_nothing(pair: Maker, tmp_path: Path) -> None:
     assert any(one.code for one in comparison.check.findings)
 
 
-@pytest.mark.parametrize(
-    ("pair", "wrong"),
-    [
-        (structure.code_that_would_raise_for_one_value_of_many, "incompatible tensor"),
-        (structure.code_that_would_lose_a_value, "value_lost"),
-    ],
-    ids=["raises", "loses a value"],
-)
-def test_code_that_does_wrong_is_dropped(pair: Maker, wrong: str, tmp_path: Path) -> None:
+def test_code_that_would_raise_is_dropped(tmp_path: Path) -> None:
     """The code would be `tf.train.Checkpoint(live.model)`: TensorFlow shows why it is not told."""
     import tensorflow as tf
 
-    made = pair(tmp_path)
+    made = structure.code_that_would_raise_for_one_value_of_many(tmp_path)
     live = made.make()
     assert all(not one.code for one in told(cv.check(live, made.path)))
-    inner = tf.train.Checkpoint(live.model)
-    if wrong == "value_lost":
-        assert wrong in [one.kind.value for one in told(cv.check(inner, made.path))]
-        inner.read(made.path)
-        assert live.model.a.numpy()[0] == live.model.b.numpy()[0] == 5.0  # `b` was saved as 6
-    else:
-        with pytest.raises(ValueError, match=wrong):
-            inner.restore(made.path)
+    with pytest.raises(ValueError, match="incompatible tensor"):
+        tf.train.Checkpoint(live.model).restore(made.path)
+
+
+def test_a_saved_value_without_a_variable_of_its_own_is_told_beside_the_code(
+    tmp_path: Path,
+) -> None:
+    """One variable now has the names of two that were saved: the first of them is restored."""
+    import tensorflow as tf
+
+    made = structure.code_that_would_lose_a_value(tmp_path)
+    live = made.make()
+    findings = cv.check(live, made.path).findings
+    assert "The program has no b any more (1 value)." in [one.why for one in findings]
+    (code,) = [one.code for one in findings if one.code]
+    eval(code, {"tf": tf, "live": live, "path": made.path})
+    assert live.model.a.numpy()[0] == live.model.b.numpy()[0] == 5.0  # `b` was saved as 6
 
 
 def test_a_file_in_place_of_the_program_gets_the_same_remedy(tmp_path: Path) -> None:

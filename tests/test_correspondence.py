@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.correspondence.correspond import correspond
+from benchmarks import correspondence
+from ckpt_viz.correspondence.correspond import correspond, plain_restore
 from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
 from tests.support.amounts import amount
 from tests.support.edited_models import FAMILIES, Layer, Program, make
 from tests.support.graphs import graph
-from tests.support.programs import keras_3
+from tests.support.programs import ckpt, keras_3, module, var
 from tests.support.refactorings import REFACTORINGS, Maker, Refactoring, graph_of
 
 PROGRAMS = amount(40, 1000)
+EDITED = amount(5, 100)
 
 
 def graph_with(origin: Origin, **layers: str) -> Graph:
@@ -36,7 +39,7 @@ def graph_with(origin: Origin, **layers: str) -> Graph:
 
 def paired_layers(saved: Graph, live: Graph) -> dict[str, tuple[str, Certainty]]:
     """Return the live layer of each saved layer, by the attributes of the roots."""
-    by_node = correspond(saved, live).by_node
+    by_node = correspond(saved, live)
     names = {child.node_id + 1: child.local_name for child in live.nodes[0].children}
     return {
         child.local_name: (names[pair.obj], pair.certainty)
@@ -75,7 +78,7 @@ def places(was: dict[str, Any], now: dict[str, Any]) -> dict[str, tuple[str, str
             live.name(pair.obj).removeprefix("(root)."),
             pair.certainty.value,
         )
-        for node, pair in correspond(saved, live).by_node.items()
+        for node, pair in correspond(saved, live).items()
         if saved.nodes[node].attributes
     }
 
@@ -143,6 +146,21 @@ def test_equal_items_keep_their_places_beside_an_item_of_another_shape() -> None
     }
 
 
+@pytest.mark.tf
+def test_an_object_is_bound_to_every_saved_node_that_leads_to_it(tmp_path: Path) -> None:
+    """Keras 2 leads to a layer by two numbers, one of them among layers with weights."""
+    was = ckpt(**{"layer-0": module(), "layer_with_weights-0": (dense := module(w=var([1.0])))})
+    was._track_trackable(dense, "layer-1")
+    now = ckpt(**{"layer-0": (first := module(w=var([0.0]))), "layer-1": module(w=var([0.0]))})
+    now._track_trackable(first, "layer_with_weights-0")
+    path = was.save(str(tmp_path / "ckpt"))
+    saved, live = cv.graph(path), cv.graph(now)
+    bound = plain_restore(saved, live)
+    assert live.name(bound[saved.node_id("(root).layer_with_weights-0.w")]) == "(root).layer-0.w"
+    now.restore(path).expect_partial()
+    assert float(first.w[0]) == 1.0
+
+
 def test_equal_items_go_from_a_list_to_names_as_guesses() -> None:
     was = {"parts": {str(i): {"w": (3,)} for i in range(3)}}
     pairs = places(was, {"parts": {name: {"w": (3,)} for name in "abc"}})
@@ -175,8 +193,7 @@ def test_a_part_keeps_its_level(
 ) -> None:
     saved, live = graph_of_parts(Origin.SAVED, was), graph_of_parts(Origin.LIVE, now)
     names = {
-        saved.name(pair.node): live.name(pair.obj)
-        for pair in correspond(saved, live).by_node.values()
+        saved.name(pair.node): live.name(pair.obj) for pair in correspond(saved, live).values()
     }
     assert names[f"(root).{node}"] == f"(root).{obj}"
 
@@ -189,11 +206,12 @@ def test_each_node_has_one_counterpart(refactoring: Refactoring, seed: int) -> N
         now = copy.deepcopy(was)
         refactoring(maker, now)
         saved, live = graph_of(was, Origin.SAVED)[0], graph_of(now, Origin.LIVE)[0]
-        result = correspond(saved, live)
-        objects = [pair.obj for pair in result.by_node.values()]
+        pairs = correspond(saved, live)
+        objects = [pair.obj for pair in pairs.values()]
         assert len(objects) == len(set(objects)), (seed + number, refactoring)
-        assert sorted([*result.by_node, *result.left_saved]) == [*range(len(saved.nodes))]
-        assert sorted([*objects, *result.left_live]) == [*range(len(live.nodes))]
+        assert all(pair.node == node for node, pair in pairs.items())
+        assert pairs.keys() <= {*range(len(saved.nodes))}
+        assert {*objects} <= {*range(len(live.nodes))}
 
 
 def test_an_unchanged_program_keeps_the_places_of_a_plain_restore(seed: int) -> None:
@@ -201,7 +219,7 @@ def test_an_unchanged_program_keeps_the_places_of_a_plain_restore(seed: int) -> 
     for number in range(PROGRAMS):
         saved, _ = graph_of(Maker(Random(seed + number)).model(), Origin.SAVED)
         live = replace(saved, nodes=tuple(n._replace(type_name="Layer") for n in saved.nodes))
-        pairs = correspond(saved, live).by_node
+        pairs = correspond(saved, live)
         assert {node: pair.obj for node, pair in pairs.items()} == {n: n for n in pairs}
         assert pairs.keys() == {*range(len(saved.nodes))}, seed + number
         assert Certainty.GUESS not in {pair.certainty for pair in pairs.values()}
@@ -215,7 +233,7 @@ def test_a_pair_of_other_values_is_at_most_likely(refactoring: Refactoring, seed
         now = copy.deepcopy(was)
         refactoring(maker, now)
         (saved, values), (live, others) = graph_of(was, Origin.SAVED), graph_of(now, Origin.LIVE)
-        pairs = correspond(saved, live).by_node
+        pairs = correspond(saved, live)
         wrong = [
             pairs[node]
             for node, value in values.items()
@@ -233,6 +251,23 @@ def test_a_removed_layer_and_an_added_layer_are_not_exchanged() -> None:
         "tail": "tail",
     }
     assert layers.get("body", ("", Certainty.GUESS))[1] is Certainty.GUESS
+
+
+def test_the_only_layer_of_a_file_keeps_its_name_behind_a_new_layer() -> None:
+    saved = graph_with(Origin.SAVED, **{"0": "stem"})
+    live = graph_with(Origin.LIVE, **{"0": "head", "1": "stem"})
+    assert paired_layers(saved, live) == {"0": ("1", Certainty.CERTAIN)}
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("family", ["removed_and_added", "sliding_names", "exchanged_tasks"])
+def test_no_equal_part_takes_the_values_of_a_removed_part(family: str, seed: int) -> None:
+    for number in range(EDITED):
+        counts, mistakes = correspondence.run(family, seed + number)
+        assert counts["wrong"] == counts["left out"] == 0, mistakes
+        assert counts["right"] == counts["possible"], mistakes
+        assert counts["matched, not in fix"] == 0, mistakes
 
 
 def test_the_name_of_a_layer_wins_over_its_attribute() -> None:
@@ -260,7 +295,7 @@ def test_variables_that_only_an_optimizer_tracks_are_paired(optimizer: str) -> N
     was = make(FAMILIES["keras 3"], program)
     now = make(FAMILIES["keras 3"], replace(program, layers=(*layers[1:], layers[0])))
     saved, live = cv.graph(was.checkpoint), cv.graph(now.checkpoint)
-    pairs = correspond(saved, live).by_node
+    pairs = correspond(saved, live)
     places = {id(live.object(pair.obj)): saved.object(node) for node, pair in pairs.items()}
     for key, variable in now.variables.items():
         assert places[id(variable)] is was.variables[key], key
@@ -274,5 +309,5 @@ def test_a_restore_decides_where_the_names_of_layers_and_variables_disagree() ->
         for node, name in zip((2, 3), names, strict=True):
             nodes[node] = nodes[node]._replace(own_name=name)
         sides.append(replace(graph(edges, (4, 5)), nodes=tuple(nodes)))
-    pairs = correspond(*sides).by_node
+    pairs = correspond(*sides)
     assert {node: pairs[node].obj for node in (2, 3, 4, 5)} == {2: 2, 3: 3, 4: 4, 5: 5}

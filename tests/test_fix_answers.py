@@ -28,7 +28,7 @@ def layer(width: int) -> Any:
     return module(w=var(np.random.rand(3, width)), b=var(np.random.rand(width)))
 
 
-def asked(shown: Shown, **more: str) -> tuple[dict[str, Any], list[list[int]]]:
+def asked(shown: Shown, **more: Any) -> tuple[dict[str, Any], list[list[int]]]:
     found, buffers = answer(shown, {"ask": "fix", **more})
     json.dumps(found)
     columns = [list(array("i", buffer)) for buffer in buffers]
@@ -54,9 +54,9 @@ def test_a_renamed_layer_goes_to_its_new_name(tmp_path: Path) -> None:
     ]
     assert misfits == []
     assert fix["changes"] == [
-        "The saved 'l1' is called 'dense' now.",
-        "The program has added net.new.",
+        "The saved 'l1' seems to be called 'dense' now.",
         "The program has no gone any more.",
+        "The program has added net.new.",
     ]
     assert fix["restored"] == 4
     assert {*map(shown.graph.name, kept)} == {"(root).net.new.w", "(root).net.new.b"}
@@ -114,6 +114,33 @@ def test_without_a_fix_the_guesses_are_drawn_and_nothing_is_restored(tmp_path: P
     assert certainties.count("likely") == 1  # the list
     assert set(certainties) == {"guess", "likely"}
     assert (len(kept), len(unused)) == (6, 4)
+
+
+def test_the_fix_takes_the_guesses_of_these_places(tmp_path: Path) -> None:
+    path = written(tmp_path, blocks=[layer(3), layer(3)])
+    shown = show_of(ckpt(items=[layer(3), layer(3), layer(3)]), path)
+    assert shown.overlay is not None
+    assert [(one.saved, one.live) for one in shown.overlay.guesses] == [
+        ("blocks.0", "items.0"),
+        ("blocks.1", "items.1"),
+    ]
+    assert asked(shown, guesses=[1])[0]["restored"] == 2
+    assert asked(shown, guesses=[0, 1])[0]["restored"] == 4
+    assert len(shown.fix.pairs) == 4
+    assert asked(shown)[0]["restored"] == 0
+
+
+@pytest.mark.parametrize("guesses", [2, [2], [-1], [True], ["blocks.0"], None, {}])
+def test_other_places_of_guesses_are_refused(guesses: Any, tmp_path: Path) -> None:
+    path = written(tmp_path, blocks=[layer(3), layer(3)])
+    shown = show_of(ckpt(items=[layer(3), layer(3), layer(3)]), path)
+    found, _ = answer(shown, {"ask": "fix", "guesses": guesses})
+    assert found["error"].endswith("expected places of guesses, below 2")
+
+
+def test_a_check_without_a_finding_about_guesses_has_none(tmp_path: Path) -> None:
+    overlay = show_of(ckpt(v=var(1)), written(tmp_path, v=var(2))).overlay
+    assert overlay is not None and not overlay.guesses
 
 
 def test_code_of_hostile_names_stays_code(tmp_path: Path) -> None:

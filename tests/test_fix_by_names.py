@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -357,7 +358,7 @@ def test_scopes_that_only_their_order_pairs_are_guesses(tmp_path: Path) -> None:
     path = save_by_name(tmp_path / "model.ckpt", values(*scopes))
     nets = {name: module(layers=[layer(), layer()]) for name in ("pi", "vf")}
     fix = restored(ckpt(**nets), path, {})
-    assert "#   actor/fc1/kernel may belong to (root).pi.layers.0.kernel or " in fix.code
+    assert "#   actor/fc1/kernel may belong to pi.layers.0.kernel or " in fix.code
 
 
 def test_all_variables_of_one_full_name_take_its_value(tmp_path: Path) -> None:
@@ -480,3 +481,14 @@ def test_bert_goes_into_the_encoder_of_the_model_garden(tmp_path: Path) -> None:
         weight.assign(np.zeros(weight.shape))
     ckpt(encoder=live).restore(fix.write(tmp_path / "fixed")).assert_consumed()
     check()
+
+
+def test_no_comment_denies_a_value_whose_name_tells_nothing(tmp_path: Path) -> None:
+    keras = keras_3()
+    layers = [keras.layers.Dense(6) for _ in range(4)]
+    live = ckpt(model=keras.Sequential([keras.Input((6,)), *layers]), other=var(np.zeros(3)))
+    code = cv.check(live, trained_by_session(tmp_path, network)).fix().code
+    none, untold, *_ = re.split("^# (?! )", code, flags=re.MULTILINE)[2:]
+    assert none == "These keep their values; the checkpoint has none for them:\n#   other\n"
+    assert untold.startswith("These keep their values; no name tells which value of the checkpoint")
+    assert untold.count("#   model.") == 2  # three layers were saved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +80,27 @@ def test_fix_by_names_leaves_damaged_values_out(tmp_path: Path) -> None:
     fix = cv.check(live, path, verify=True).fix()
     assert list(fix.pairs) == ["net/b"]
     assert "net/a" in fix.unused
+
+
+@pytest.mark.parametrize(
+    ("damage", "request_of"),
+    [
+        (
+            lambda _: b"version https://git-lfs.github.com/spec/v1\n",
+            "Repair {}: a Git LFS pointer instead of the file; run `git lfs pull`.",
+        ),
+        (
+            lambda data: data[:-20],
+            "Repair {}: begins like a TensorFlow checkpoint index but is cut short or damaged.",
+        ),
+        (lambda data: data[:10] + b"?" + data[11:], "Copy {} again from where it came."),
+    ],
+)
+def test_the_remedy_for_an_index_has_the_parts_of_the_readers_error(
+    damage: Callable[[bytes], bytes], request_of: str, tmp_path: Path
+) -> None:
+    path = str(_program(value=7.0).save(str(tmp_path / "a: b")))  # a path has no parts to read
+    index = Path(f"{path}.index")
+    index.write_bytes(damage(index.read_bytes()))
+    (finding,) = cv.check(_program(), path).findings
+    assert str(finding.remedy) == request_of.format(index)

@@ -135,10 +135,22 @@ def test_what_only_the_other_side_has_renames_no_layer() -> None:
     assert lines == ["(root)", "  dense", "    kernel", "    gamma"]
 
 
+def test_layers_beside_one_another_in_one_scope_keep_their_places() -> None:
+    listed = graph({0: {"0": 1, "1": 2}, 1: {"kernel": 3}, 2: {"kernel": 4}}, variables=(3, 4))
+    assert _lines(_named(listed, {"net/kernel": 3}))[1::2] == ["  net", "  1"]
+    in_one_scope = _named(_named(listed, {"net/kernel": 3}), {"net/kernel": 4})
+    assert _lines(in_one_scope)[1::2] == ["  0", "  1"]
+
+
 def _scoped(variables: Mapping[str, int]) -> ObjectGraph:
     """Return a layer in a list, with variables of these full names."""
     names = {name.rpartition("/")[2]: node_id for name, node_id in variables.items()}
     shown = graph({0: {"0": 1}, 1: names}, variables=tuple(names.values()))
+    return _named(shown, variables)
+
+
+def _named(shown: ObjectGraph, variables: Mapping[str, int]) -> ObjectGraph:
+    """Return a graph with these full names of its variables."""
     nodes = list(shown.nodes)
     for name, node_id in variables.items():
         (attribute,) = nodes[node_id].attributes

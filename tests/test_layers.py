@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 
+from ckpt_viz.object_graph import names
 from tests.support.rooms import EXCEPTIONS, LAYERS, PACKAGE, layer_of, modules, picture, room_of
 
 
@@ -31,6 +32,27 @@ def test_imports_have_no_cycle() -> None:
 def test_contributing_has_the_picture_of_the_rooms() -> None:
     """`python -m tests.support.rooms` prints it."""
     assert f"```text\n{picture()}\n```" in (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+
+
+def test_one_module_makes_names_of_nodes() -> None:
+    """All others ask `names`, or read names with its parts; documentation may show examples."""
+    marks = (names.ROOT_NAME, names.STATE_OF)
+    making = {
+        module
+        for module, path in modules().items()
+        for text in _strings_in(ast.parse(path.read_text("utf-8")))
+        if text == names.THE_ROOT or any(mark in text for mark in marks)
+    }
+    assert making == {"object_graph.names"}
+
+
+def _strings_in(tree: ast.AST) -> Iterator[str]:
+    """Yield the strings in code, also the parts of f-strings; no docstrings."""
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str() as text) if id(node) not in statements:
+                yield text
 
 
 def test_no_two_classes_have_the_same_name() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -405,7 +406,7 @@ def test_weights_restore_into_lists_that_the_program_passes_to_a_checkpoint(tmp_
     assert not fix.missing and not fix.unused
     without = cv.check(now, path).fix()
     assert not without.pairs
-    assert "#   (root).blocks\n#   (root).heads\n" in without.code
+    assert "#   blocks\n#   heads\n" in without.code
 
 
 # --- loss scales
@@ -489,3 +490,35 @@ def test_optimizers_with_and_without_a_loss_scale_become_each_other(
     own_states = {"iterations", "learning_rate"} if is_wrapped else set()
     scale = {"dynamic_scale", "step_counter", "current_loss_scale", "good_steps"}
     assert kept - {"optimizer"} <= (own_states if "scale" in states else own_states | scale)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "anew", "kept"),
+    [
+        ("Adam", "RMSprop", 4, 0),
+        ("RMSprop", "Adam", 4, 4),
+        ("Adam", "Lion", 4, 0),
+        ("Adam", "Nadam", 8, 1),
+        ("Adam", "Adadelta", 0, 0),
+    ],
+)
+def test_comments_deny_no_state_that_the_check_names(
+    was: str, now: str, anew: int, kept: int, tmp_path: Path
+) -> None:
+    """A slot of the same name in another class starts anew; another slot was never saved."""
+    keras = keras_3()
+
+    def program(name: str) -> Any:
+        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4), keras.layers.Dense(2)])
+        optimizer = getattr(keras.optimizers, name)()
+        optimizer.build(model.trainable_variables)
+        return ckpt(model=model, optimizer=optimizer)
+
+    check = cv.check(program(now), program(was).save(str(tmp_path / "ckpt")))
+    assert "it is of another class, and " in str(check) and "anew; " in str(check)
+    comments = re.split("^# (?! )", check.fix().code, flags=re.MULTILINE)
+    counts = [
+        sum(one.count("\n#   ") for one in comments if one.startswith(words))
+        for words in ("These start anew; ", "These keep their values; the checkpoint has none")
+    ]
+    assert counts == [anew, kept]

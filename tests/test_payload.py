@@ -43,7 +43,13 @@ def test_a_comparison_adds_to_the_graph_and_has_no_layers() -> None:
     both = _header(payload.encode(compared.graph, compared))
     assert alone["overlay"] is None
     added = [section for section in both["sections"] if section not in alone["sections"]]
-    assert {s["name"].split("_")[0] for s in added} == {"overlay", "problem", "cause", "string"}
+    assert {s["name"].split("_")[0] for s in added} == {
+        "overlay",
+        "problem",
+        "guess",
+        "cause",
+        "string",
+    }
     of_graph = [
         section
         for section in alone["sections"]

@@ -16,7 +16,7 @@ from tests.support.plain_english import (
     obscure_phrases_in,
     words_in,
 )
-from tests.support.rooms import modules, room_of
+from tests.support.rooms import modules
 
 PACKAGE = Path(ckpt_viz.__file__).parent
 RULES = PACKAGE / "restore_check"
@@ -118,26 +118,22 @@ def test_code_and_the_strings_in_it_are_not_comments() -> None:
     assert _obscure_in('nobody = "nobody"  # not a `nobody`\n') == []
 
 
-# Names that say nothing of what they hold, and the rooms that still have some.
+# Names that say nothing of what they hold, and the modules that still have some.
 _PRONOUNS = {"found", "it", "one", "ones", "ours", "theirs", "told"}
-_ROOMS_WITH_PRONOUNS = {
-    "correspondence",
-    "restore_check",
-    "restore_fix",
-}
+_WITH_PRONOUNS = {"restore_check.rules.misplaced"}
 
 
 def test_no_variable_or_parameter_is_a_pronoun() -> None:
-    """Nor is a function, a class or an attribute. A room that has none any more leaves the list."""
-    rooms = {
-        room_of(module)
+    """Nor is a function, a class or an attribute. A module without any leaves the list."""
+    vague = {
+        module
         for module, path in modules().items()
         if any(
             _named_by(node).strip("_").lower() in _PRONOUNS
             for node in ast.walk(ast.parse(path.read_text()))
         )
     }
-    assert rooms == _ROOMS_WITH_PRONOUNS
+    assert vague == _WITH_PRONOUNS
 
 
 def _named_by(node: ast.AST) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ckpt_viz.object_graph.overlay import Problem, Severity
@@ -20,6 +22,7 @@ from ckpt_viz.object_graph.remedy import (
     names_the_fix,
 )
 from ckpt_viz.wording import EXPLORER, PYTHON, in_commands
+from tests.support.remedy_code import unrunnable_in
 
 _COMMAND = "ckpt-viz fix a b"
 _SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_SAVER)
@@ -34,8 +37,8 @@ _SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_S
             "check.fix(guesses=True) takes 2 guesses, too.",
             "Run the code of `ckpt-viz fix a b`, which restores by the new places; "
             "`ckpt-viz fix a b --guesses` takes 2 guesses, too.",
-            "Run the code of the fix, which restores by the new places; "
-            "check.fix(guesses=True) takes 2 guesses, too.",
+            "Run the code of the fix, which restores by the new places; your tick takes 2 guesses, "
+            "too.",
         ),
         (
             Fix(HowFixed.AS_STATE, 1),
@@ -48,7 +51,7 @@ _SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_S
             Fix(HowFixed.BY_NAMES, 0, 1),
             "Call check.fix(guesses=True).apply(), if the places of the guesses are right.",
             "Run the code of `ckpt-viz fix a b --guesses`, if the places of the guesses are right.",
-            "Call check.fix(guesses=True).apply(), if the places of the guesses are right.",
+            "Tick guesses and run the code of the fix, if the places of the guesses are right.",
         ),
         (
             PartialFix(instead="Copy it again"),
@@ -60,21 +63,30 @@ _SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_S
             PartialFix(left="these stay", takes_guesses=True),
             "Restore the rest with check.fix(guesses=True).apply(); these stay.",
             "Restore the rest with the code of `ckpt-viz fix a b --guesses`; these stay.",
-            "Restore the rest with check.fix(guesses=True).apply(); these stay.",
+            "Restore the rest with the code of the fix with the guesses that you tick; these stay.",
         ),
         (
             Code("live.restore(path)", (FreeName.LIVE, FreeName.PATH)),
             "Call live.restore(path), where live is the checked object and path is the "
             "checkpoint's path.",
             "Call live.restore(path), where live is the object of LIVE and path is SAVED.",
-            "Call live.restore(path), where live is the checked object and path is the "
-            "checkpoint's path.",
+            "Run the code below, where live is the checked object and path is the checkpoint's "
+            "path.",
         ),
         (
             _SAVER,
             "Restore with tf.Saver(), where live is the checked Saver.",
             "Restore with tf.Saver(), where live is the Saver of LIVE.",
-            "Restore with tf.Saver(), where live is the checked Saver.",
+            "Restore with the Saver below, where live is the checked Saver.",
+        ),
+        (
+            Code("{live: path}", purpose=Purpose.RESTORE_EXPORT, instead="Save a file"),
+            "Save a file; to restore by order, call {live: path}, where live is the checked object "
+            "and path is the checkpoint's path.",
+            "Save a file; to restore by order, call {live: path}, where live is the object of LIVE "
+            "and path is SAVED.",
+            "Save a file; to restore by order, run the code below, where live is the checked "
+            "object and path is the checkpoint's path.",
         ),
     ],
 )
@@ -111,3 +123,22 @@ def test_the_kind_tells_what_a_remedy_is() -> None:
 def test_a_long_name_in_a_remedy_is_cut() -> None:
     problem = Problem(Severity.INFO, "kind", (), None, None, "Why.", Advice("x" * 10_000))
     assert problem.to_do(PYTHON).endswith("x…")
+
+
+@pytest.mark.parametrize(
+    ("remedy", "unknown"),
+    [
+        (Advice("Call optimizer.build(variables)."), ["optimizer.build(variables)"]),
+        (Advice("Pass CheckpointOptions(a=True)."), ["CheckpointOptions(a=True)"]),
+        (Advice("Do it inside `with scope():`, or call restore()."), ["with scope():"]),
+        (Advice("Call re.no_such()."), ["re.no_such()"]),
+        (Advice("Call re.escape(), or its build(). Set the option `a`; run `git lfs pull`."), []),
+        (Code("re.sub(live, path, [one for one in live])", (FreeName.LIVE, FreeName.PATH)), []),
+        (Code("re.sub(live)", (FreeName.LIVE, FreeName.PATH)), []),
+        (Fix(HowFixed.BY_PLACES, 1, 1), ["check.fix()", "check.fix(guesses=True)"]),
+    ],
+)
+def test_code_with_names_that_a_program_lacks_is_found(remedy: Remedy, unknown: list[str]) -> None:
+    assert sorted({*unrunnable_in(remedy, PYTHON, {"re": re})}) == unknown
+    if isinstance(remedy, Fix):
+        assert unrunnable_in(remedy, in_commands(_COMMAND), {}) == []

@@ -3,29 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import Certainty
-
-
-class ChangeKind(str, Enum):
-    """What happened, in the words of programmers; what concerns most of a program comes first."""
-
-    ROOT_SHIFTED = "root_shifted"
-    MIGRATED = "migrated"
-    INSERTED = "inserted"
-    REMOVED = "removed"
-    REORDERED = "reordered"
-    SCOPE_CHANGED = "scope_changed"
-    CONTAINER_CHANGED = "container_changed"
-    RENAMED = "renamed"
-    WRAPPED = "wrapped"
-    UNWRAPPED = "unwrapped"
-    MOVED = "moved"
-    RESHAPED = "reshaped"
-    OPTIMIZER_CHANGED = "optimizer_changed"
-    NEW = "new"
-    GONE = "gone"
 
 
 @dataclass(frozen=True)
@@ -43,7 +23,7 @@ class Change:
         objects: The live objects that they are now, or that have no value.
     """
 
-    kind: ChangeKind
+    kind: Kind
     saved: str | None
     live: str | None
     values: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from ckpt_viz.changes.change import ChangeKind
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.migrations import OF_KERAS_3, local_name
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.object_graph.nodes import ROOT
@@ -13,8 +13,7 @@ from ckpt_viz.object_graph.nodes import ROOT
 _OF_KERAS_2 = re.compile(r"layer(_with_weights)?-\d{1,9}")
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """The local names from a holder that both sides have to one of its parts.
 
     `old` are the saved names, `new` those in the program; `above` are the local names of the two
@@ -41,30 +40,30 @@ class Edge:
         return old is not None and new is not None and old[1] == new[1]
 
 
-def kind_of_edge(edge: Edge) -> tuple[ChangeKind | None, tuple[str, ...]]:
+def kind_of_edge(edge: Edge) -> tuple[Kind | None, tuple[str, ...]]:
     """Return what happened to a part, if anything, and the names that say what is new."""
     old, new = edge.old, edge.new
     if _are_of_two_keras(edge):
-        return ChangeKind.MIGRATED, ()
+        return Kind.MIGRATED, ()
     if not edge.is_same_holder:
-        return ChangeKind.MOVED, (old[-1], new[-1])
+        return Kind.MOVED, (old[-1], new[-1])
     if old == new:
         return None, ()
     if len(old) == 1 < len(new) and old[0] in (new[0], new[-1]):
-        return ChangeKind.WRAPPED, new[:-1] if new[-1] == old[0] else new[1:]
+        return Kind.WRAPPED, new[:-1] if new[-1] == old[0] else new[1:]
     if len(new) == 1 < len(old) and new[0] in (old[0], old[-1]):
-        return ChangeKind.UNWRAPPED, old[:-1] if old[-1] == new[0] else old[1:]
+        return Kind.UNWRAPPED, old[:-1] if old[-1] == new[0] else old[1:]
     if any(map(INDEX.fullmatch, old)) != any(map(INDEX.fullmatch, new)):
-        return ChangeKind.CONTAINER_CHANGED, ()
+        return Kind.CONTAINER_CHANGED, ()
     if len(old) == len(new) == 1:
         if (edge.holder == ROOT) != (edge.new_holder == ROOT):  # the level differs, too
-            return ChangeKind.MOVED, (old[0], new[0])
-        return ChangeKind.RENAMED, (old[0], new[0])
+            return Kind.MOVED, (old[0], new[0])
+        return Kind.RENAMED, (old[0], new[0])
     if len(old) == 1:
-        return ChangeKind.WRAPPED, new[:-1]
+        return Kind.WRAPPED, new[:-1]
     if len(new) == 1:
-        return ChangeKind.UNWRAPPED, old[:-1]
-    return ChangeKind.MOVED, (old[-1], new[-1])
+        return Kind.UNWRAPPED, old[:-1]
+    return Kind.MOVED, (old[-1], new[-1])
 
 
 def _are_of_two_keras(edge: Edge) -> bool:
@@ -75,8 +74,7 @@ def _are_of_two_keras(edge: Edge) -> bool:
         return True
     if edge.above[0] != edge.above[1]:
         old, new = (edge.above[0], *old), (edge.above[1], *new)
-    versions = {_version(old), _version(new)}
-    return versions == {2, 3}
+    return old != new and {_version(old), _version(new)} == {2, 3}
 
 
 def _version(names: tuple[str, ...]) -> int | None:

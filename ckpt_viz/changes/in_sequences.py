@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from ckpt_viz.changes.change import ChangeKind
 from ckpt_viz.changes.edges import Edge
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
@@ -23,7 +23,7 @@ class Shift:
     removed ones.
     """
 
-    kind: ChangeKind
+    kind: Kind
     place: str
     number: int = 0
     edges: list[Edge] = field(default_factory=list)
@@ -55,19 +55,19 @@ def shifts(
         return
     if any(earlier[1] > later[1] for earlier, later in pairwise(places)):
         moved = [edges[i] for old, new, i in places if old != new]
-        yield Shift(ChangeKind.REORDERED, moved[0].old[0], len(moved), moved)
+        yield Shift(Kind.REORDERED, moved[0].old[0], len(moved), moved)
         return
     items = (
         _items(mapping.saved, edges[0].holder, edges[0].old[0]),
         _items(mapping.live, edges[0].new_holder, edges[0].new[0]),
     )
-    by_kind: dict[ChangeKind, Shift] = {}
+    by_kind: dict[Kind, Shift] = {}
     last: Shift | None = None
     before = (-1, -1)
     for old, new, i in places:
         more = (new - before[1]) - (old - before[0])
         if more:
-            kind = ChangeKind.INSERTED if more > 0 else ChangeKind.REMOVED
+            kind = Kind.INSERTED if more > 0 else Kind.REMOVED
             place = f"{_prefix(edges[i].new[0])}{min(old, new)}"
             last = by_kind.setdefault(kind, Shift(kind, place))
             last.number += abs(more)

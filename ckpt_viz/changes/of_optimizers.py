@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +16,8 @@ from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.names import LayerNames
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.text import listed, listed_by
+
+_MOST_NAMED = 8  # slots; those of all of Keras' optimizers
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,13 @@ class States:
 
     graph: Graph
 
-    def outer(self) -> Iterator[int]:
-        """Yield the optimizers that are no part of another one."""
+    def outer(self, paired: Container[int]) -> Iterator[int]:
+        """Yield the paired optimizers that are no part of another one of these."""
         inside: set[int] = set()
         for node in self.graph.tree.preorder():
             if self.graph.tree.parents[node] in inside:
                 inside.add(node)
-            elif self.graph.nodes[node].role is Role.OPTIMIZER:
+            elif node in paired and self.graph.nodes[node].role is Role.OPTIMIZER:
                 inside.add(node)
                 yield node
 
@@ -67,9 +69,9 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
     An optimizer that only follows its model has not changed.
     """
     changes = []
-    for node in saved.outer():
-        pair = mapping.parts.get(node)
-        if pair is None or not _is_built(mapping.live, pair.obj):
+    for node in saved.outer(mapping.parts):
+        pair = mapping.parts[node]
+        if not _is_built(mapping.live, pair.obj):
             continue
         slots = saved.slots_within(node), live.slots_within(pair.obj)
         words = [*_differences(mapping, node, pair.obj, slots)]
@@ -98,14 +100,16 @@ def _differences(
         return  # it was saved before it was built, or never keeps any
     sides = OptimizerSlots(saved, node, was), OptimizerSlots(live, obj, now)
     shared = shared_slots(*sides)
-    names = shared.names
+    # The states of another class go nowhere, though some may mean the same.
+    names = {} if shared.is_other else shared.names
     anew = [name for name in now if name not in names.values()]
-    if was and anew and shared.is_other:
-        start = "start" if len(anew) > 1 else "starts"
-        yield f"it is of another class, and {_named(anew)} {start} anew; {_named(was)} were saved"
-    elif len(names) < max(len(was), len(now)) and was.keys() != now.keys():
+    if anew:
+        start = f"{_named(anew)} {'start' if len(anew) > 1 else 'starts'} anew"
+        of_class = "it is of another class, and " if was and shared.is_other else ""
+        yield f"{of_class}{start}; {_named(was) if was else 'none'} {_was_or_were(was)} saved"
+    elif len(names) < len(was) and was.keys() != now.keys():
         kept = f"it keeps {_named(now)}" if now else "it keeps no slot variables"
-        yield f"{kept}, and {_named(was) if was else 'none'} were saved"
+        yield f"{kept}, and {_named(was)} {_was_or_were(was)} saved"
     elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
         yield "another version of Keras keeps its state in another way"
 
@@ -117,11 +121,20 @@ def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
 
 
 def _named(names: Iterable[str]) -> str:
-    return listed([f"{name!r}" for name in names])
+    return listed([f"{name!r}" for name in names], most=_MOST_NAMED)
+
+
+def _was_or_were(names: Collection[str]) -> str:
+    return "was" if len(names) == 1 else "were"
 
 
 def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> Iterator[str]:
-    """Yield whether it trains other variables, among those that both sides have."""
+    """Yield whether it trains other variables, among those that both sides have.
+
+    An optimizer without saved slots may have trained any.
+    """
+    if not was:
+        return
     fitting = {pair.node: pair.obj for pair in mapping.pairs}
     common = set(fitting.values())
     before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}

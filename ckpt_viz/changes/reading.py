@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
-from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.in_sequences import Shift, shifts
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.of_optimizers import States, changed_optimizers
 from ckpt_viz.changes.sentences import Sentences, Subject
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, weakest
@@ -26,8 +27,9 @@ from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.tree import NOWHERE
 
 # Changes that also tell of parts without a counterpart.
-_WITH_ONE_SIDED = (ChangeKind.INSERTED, ChangeKind.REMOVED, ChangeKind.OPTIMIZER_CHANGED)
+_WITH_ONE_SIDED = (Kind.INSERTED, Kind.REMOVED, Kind.OPTIMIZER_CHANGED)
 
+_LOOKS = frozenset({Evidence.CONTENT, Evidence.ORDER, Evidence.ALONE})
 _MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred thousand
 
 
@@ -39,7 +41,7 @@ class Group:
     a sequence that one side has alone.
     """
 
-    kind: ChangeKind
+    kind: Kind
     words: tuple[str, ...] = ()
     nodes: list[int] = field(default_factory=list)
     objects: list[int] = field(default_factory=list)
@@ -63,16 +65,18 @@ def changes_of(mapping: ValueMapping, waiting: Set[int] = frozenset()) -> tuple[
         valued = [node for node in nodes if has_value(mapping.saved.nodes[node])]
         now = [obj for obj in objects if has_value(mapping.live.nodes[obj])]
         slots = {node for node in nodes if mapping.saved.nodes[node].slot is not None}
-        is_unbuilt = group.kind is ChangeKind.OPTIMIZER_CHANGED and bool(slots) and slots <= waiting
+        is_unbuilt = group.kind is Kind.OPTIMIZER_CHANGED and bool(slots) and slots <= waiting
         if is_unbuilt or not (valued or now):
             continue
+        certainty = _certainty(mapping, group)
+        subject = _subject(mapping, group, is_guess=certainty is Certainty.GUESS)
         changes.append(
             Change(
                 group.kind,
                 *first,
                 max(len(valued), len(now)),
-                _certainty(mapping, group),
-                sentences.of(group.kind, _subject(mapping, group)),
+                certainty,
+                sentences.of(group.kind, subject),
                 tuple(nodes),
                 tuple(objects),
             )
@@ -80,7 +84,7 @@ def changes_of(mapping: ValueMapping, waiting: Set[int] = frozenset()) -> tuple[
     return tuple(changes)
 
 
-def _subject(mapping: ValueMapping, group: Group) -> Subject:
+def _subject(mapping: ValueMapping, group: Group, *, is_guess: bool) -> Subject:
     """Return what to say of a group: states of optimizers only follow."""
     saved, live = mapping.saved.nodes, mapping.live.nodes
     return Subject(
@@ -89,11 +93,19 @@ def _subject(mapping: ValueMapping, group: Group) -> Subject:
         [obj for obj in group.objects if live[obj].slot is None] or group.objects,
         group.words,
         group.alone,
+        is_guess,
+        _is_by_looks(mapping, group),
     )
 
 
 def _first(graph: Graph, nodes: Sequence[int]) -> str | None:
     return readable_place(graph, nodes[0]) if nodes else None
+
+
+def _is_by_looks(mapping: ValueMapping, group: Group) -> bool:
+    """Return whether content or order speaks for the parts of a group, and no name."""
+    pairs = (mapping.parts.get(node) for node in group.nodes)
+    return all(pair is None or pair.evidence in _LOOKS for pair in pairs)
 
 
 def _certainty(mapping: ValueMapping, group: Group) -> Certainty:
@@ -134,16 +146,17 @@ class _ChangesReader:
         else:
             self._edges(_below_optimizers(self.mapping.saved))
         for change in of_optimizers:
-            kind = ChangeKind.OPTIMIZER_CHANGED
+            kind = Kind.OPTIMIZER_CHANGED
             nodes, objects = list(change.nodes), list(change.objects)
+            self._leave_out_slots(nodes, objects)
             self._groups[kind, change] = Group(kind, change.words, nodes, objects)
         self._misfits()
-        self._one_sided(self.mapping.missing, self.mapping.live, ChangeKind.NEW)
-        self._one_sided(self.mapping.unused, self.mapping.saved, ChangeKind.GONE)
-        order = list(ChangeKind)
+        self._one_sided(self.mapping.missing, self.mapping.live, Kind.UNMATCHED)
+        self._one_sided(self.mapping.unused, self.mapping.saved, Kind.UNRESOLVED)
+        order = list(Kind)
         return sorted(self._groups.values(), key=lambda group: order.index(group.kind))
 
-    def _add(self, key: object, kind: ChangeKind, words: Sequence[str]) -> Group:
+    def _add(self, key: object, kind: Kind, words: Sequence[str]) -> Group:
         return self._groups.setdefault((kind, key), Group(kind, tuple(words)))
 
     @cached_property
@@ -168,7 +181,7 @@ class _ChangesReader:
             nodes = self.mapping.saved.nodes[pair.node], self.mapping.live.nodes[pair.obj]
             scopes = changed_scope(*(node.attributes[0].full_name for node in nodes))
             if scopes is not None and nodes[0].slot is None:
-                self._put(ChangeKind.SCOPE_CHANGED, scopes, scopes, pair.node, pair.obj)
+                self._put(Kind.SCOPE_CHANGED, scopes, scopes, pair.node, pair.obj)
 
     def _edges(self, left_out: set[int]) -> None:
         """Group the parts whose edges have changed."""
@@ -181,19 +194,27 @@ class _ChangesReader:
             edge = self._edge(node, pair.obj)
             if edge is None:
                 if not node == pair.obj == ROOT:
-                    self._put(ChangeKind.ROOT_SHIFTED, (), (), node, pair.obj)
+                    self._put(Kind.ROOT_SHIFTED, (), (), node, pair.obj)
             elif edge.is_item:
                 in_sequence[edge.holder, edge.new_holder].append(edge)
             else:
-                kind, key = kind_of_edge(edge)
+                kind, _ = kind_of_edge(edge)
                 # A version of Keras renames a variable, but does not reshape it.
-                is_class = kind is ChangeKind.MIGRATED and node in misfits
-                if kind is not None and not is_class:
-                    self._put(kind, key, key, node, pair.obj)
+                if not (kind is Kind.MIGRATED and node in misfits):
+                    self._put_edge(edge)
         for edges in in_sequence.values():
             sure = [edge for edge in edges if edge.node not in self._guessed[0]]
-            for shift in shifts(sure or edges, self.mapping, self._node_of, self._guessed):
+            moved = list(shifts(sure or edges, self.mapping, self._node_of, self._guessed))
+            for shift in moved:
                 self._put_shift(shift)
+            if not moved:  # the surest items keep their places, as under numbers of one's own
+                for edge in edges:
+                    self._put_edge(edge)
+
+    def _put_edge(self, edge: Edge) -> None:
+        kind, key = kind_of_edge(edge)
+        if kind is not None:
+            self._put(kind, key, key, edge.node, edge.obj)
 
     @cached_property
     def _guessed(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -205,9 +226,7 @@ class _ChangesReader:
         ]
         return frozenset(pair.node for pair in pairs), frozenset(pair.obj for pair in pairs)
 
-    def _put(
-        self, kind: ChangeKind, key: object, words: Sequence[str], node: int, obj: int
-    ) -> None:
+    def _put(self, kind: Kind, key: object, words: Sequence[str], node: int, obj: int) -> None:
         group = self._add(key, kind, words)
         group.nodes.append(node)
         group.objects.append(obj)
@@ -215,6 +234,15 @@ class _ChangesReader:
             # Its slot variables are below their variables.
             group.nodes += self._states[0].slots_within(node)
             group.objects += self._states[1].slots_within(obj)
+
+    def _leave_out_slots(self, nodes: Sequence[int], objects: Sequence[int]) -> None:
+        """Take the slots of a changed optimizer from the groups that tell where it is now."""
+        saved, live = self.mapping.saved.nodes, self.mapping.live.nodes
+        was = {node for node in nodes if saved[node].slot is not None}
+        now = {obj for obj in objects if live[obj].slot is not None}
+        for group in self._groups.values():
+            group.nodes[:] = [node for node in group.nodes if node not in was]
+            group.objects[:] = [obj for obj in group.objects if obj not in now]
 
     def _put_shift(self, shift: Shift) -> None:
         first = shift.edges[0]
@@ -255,11 +283,12 @@ class _ChangesReader:
             saved, live = self.mapping.saved.nodes[pair.node], self.mapping.live.nodes[pair.obj]
             if saved.slot is None and _have_shapes(saved, live):
                 above = self.mapping.live.tree.parents[pair.obj]
-                self._put(ChangeKind.RESHAPED, above, (), pair.node, pair.obj)
+                kind = Kind.DTYPE if _differ_in_dtype(saved, live) else Kind.SHAPE
+                self._put(kind, above, (), pair.node, pair.obj)
 
-    def _one_sided(self, alone: Iterable[int], graph: Graph, kind: ChangeKind) -> None:
+    def _one_sided(self, alone: Iterable[int], graph: Graph, kind: Kind) -> None:
         """Group values without a counterpart by the highest part that has no other values."""
-        is_new = kind is ChangeKind.NEW
+        is_new = kind is Kind.UNMATCHED
         reported = [pair.obj if is_new else pair.node for pair in self.mapping.misfits]
         for group in self._groups.values():
             if group.kind in _WITH_ONE_SIDED:
@@ -286,6 +315,10 @@ def _have_shapes(saved: Node, live: Node) -> bool:
     return names[0] == names[1] and None not in shapes
 
 
+def _differ_in_dtype(saved: Node, live: Node) -> bool:
+    return [a.shape for a in saved.attributes] == [a.shape for a in live.attributes]
+
+
 def _holders(graph: Graph, paired: Container[int]) -> list[int]:
     """Return by part the nearest one above it with a counterpart; NOWHERE if there is none."""
     nearest = [NOWHERE] * len(graph.nodes)
@@ -298,11 +331,12 @@ def _holders(graph: Graph, paired: Container[int]) -> list[int]:
 
 def _names_below(graph: Graph, holder: int, part: int) -> tuple[str, ...]:
     """Return the local names that lead from a holder to a part; of a very long way, its end."""
+    labels, parents = graph.tree.labels, graph.tree.parents
     names: list[str] = []
     while part != holder and len(names) < _MOST_STEPS:
-        names.append(graph.tree.labels[part])
-        part = graph.tree.parents[part]
-    return tuple(reversed(names))
+        names.append(labels[part])
+        part = parents[part]
+    return tuple(names[::-1])
 
 
 def _tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
@@ -346,7 +380,11 @@ def _at_or_below(graph: Graph, tops: Iterable[int]) -> set[int]:
 
 
 def _below_optimizers(graph: Graph) -> set[int]:
-    """Return the parts below all optimizers: their edges follow from those of the variables."""
+    """Return the parts below all optimizers: their edges follow from those of the variables.
+
+    An optimizer inside another one has an edge of its own.
+    """
     parents, nodes = graph.tree.parents, graph.nodes
     order = (node for node in graph.tree.preorder() if parents[node] >= ROOT)
-    return _at_or_below(graph, [n for n in order if nodes[parents[n]].role is Role.OPTIMIZER])
+    below = _at_or_below(graph, [n for n in order if nodes[parents[n]].role is Role.OPTIMIZER])
+    return {node for node in below if nodes[node].role is not Role.OPTIMIZER}

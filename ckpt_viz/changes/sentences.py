@@ -4,29 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from ckpt_viz.changes.change import ChangeKind
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.sequences import INDEX
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import LayerNames, readable_place
-from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.object_graph.names import THE_ROOT, LayerNames, NamedGraph, dotted
+from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.text import count, listed, listed_by, shape_words
 
 _INPUT = "InputLayer"  # Keras inserts it itself
+# Changes whose sentence says "may be" if order alone tells of them.
+_MAY_BE = frozenset(
+    {
+        *(Kind.ROOT_SHIFTED, Kind.REORDERED, Kind.CONTAINER_CHANGED, Kind.RENAMED),
+        *(Kind.WRAPPED, Kind.UNWRAPPED, Kind.MOVED),
+    }
+)
 
 
 @dataclass(frozen=True)
 class Subject:
     """What a sentence is about: the topmost parts on both sides, and further words.
 
-    `alone` are the items of a sequence that one side has alone.
+    `alone` are the items of a sequence that one side has alone. Of a guess, order alone tells.
+    `is_by_looks` says that shapes tell of it, and no name.
     """
 
     nodes: Sequence[int]
     objects: Sequence[int]
     words: Sequence[str]
     alone: Sequence[int] = ()
+    is_guess: bool = False
+    is_by_looks: bool = False
 
     @property
     def number(self) -> int:
@@ -41,64 +51,85 @@ class Sentences:
     saved: LayerNames
     live: LayerNames
 
-    def of(self, kind: ChangeKind, subject: Subject) -> str:
-        """Return what happened to some parts."""
+    def of(self, kind: Kind, subject: Subject) -> str:
+        """Return what happened to some parts, or may have happened."""
+        sentence = self._sentence(kind, subject)
+        is_hedged = subject.is_guess and kind in _MAY_BE
+        return (
+            f"{sentence.removesuffix('.')}, but equal parts fit as well." if is_hedged else sentence
+        )
+
+    def _sentence(self, kind: Kind, subject: Subject) -> str:
         match kind:
-            case ChangeKind.ROOT_SHIFTED:
+            case Kind.ROOT_SHIFTED:
                 return f"{self._was_is(subject)}: checkpoint and program begin at different levels."
-            case ChangeKind.MIGRATED:
+            case Kind.MIGRATED:
                 return "Another major version of Keras saved this, under other local names."
-            case ChangeKind.INSERTED:
+            case Kind.INSERTED:
                 inserted = self._alone(self.live, subject, "inserted")
                 return f"{inserted}; later items have moved on."
-            case ChangeKind.REMOVED:
+            case Kind.REMOVED:
                 removed = self._alone(self.saved, subject, "removed")
                 return f"{removed}; later items have moved up."
-            case ChangeKind.REORDERED:
-                return f"{listed_by(self.live.name, subject.objects)} have changed places."
-            case ChangeKind.SCOPE_CHANGED:
+            case Kind.REORDERED:
+                have = "may have" if subject.is_guess else "have"
+                items = listed_by(partial(_called, self.live), self._in_order(subject.objects))
+                return f"{items} {have} changed places."
+            case Kind.SCOPE_CHANGED:
                 return scope_sentence(*subject.words)
-            case ChangeKind.CONTAINER_CHANGED:
+            case Kind.CONTAINER_CHANGED:
                 return f"{self._was_is(subject)}: another kind of container holds it."
-            case ChangeKind.RENAMED:
+            case Kind.RENAMED:
                 old, new = subject.words
-                return f"The saved {old!r} is called {new!r} now{_times(subject)}."
-            case ChangeKind.WRAPPED:
+                seems = not subject.is_guess and subject.is_by_looks
+                called = "seems to be" if seems else _is(subject)
+                return f"The saved {old!r} {called} called {new!r} now{_times(subject)}."
+            case Kind.WRAPPED:
                 holder = _quoted(subject)
                 if subject.number == 1:
                     return f"{self._was_is(subject)}, inside {holder}, which was not saved."
                 return f"{_parts(subject)} inside {holder} now, which was not saved."
-            case ChangeKind.UNWRAPPED:
+            case Kind.UNWRAPPED:
                 holder = _quoted(subject)
                 if subject.number == 1:
                     return f"{self._was_is(subject)}, no longer inside {holder}."
                 return f"{_parts(subject)} no longer inside {holder}."
-            case ChangeKind.MOVED:
+            case Kind.MOVED:
                 return f"{self._was_is(subject)}."
-            case ChangeKind.RESHAPED:
-                return f"{self._holder(subject)} has another form: {self._shapes(subject)}."
-            case ChangeKind.OPTIMIZER_CHANGED:
+            case Kind.SHAPE | Kind.DTYPE:
+                holder = self._holder(subject)
+                holder = f"T{holder[1:]}" if holder == THE_ROOT else holder
+                return f"{holder} has another form: {self._shapes(subject)}."
+            case Kind.OPTIMIZER_CHANGED:
                 return f"The optimizer is another one: {'; '.join(subject.words)}."
-            case ChangeKind.NEW if subject.words:
+            case Kind.UNMATCHED if subject.words:
                 return self._undecided(self.live, subject.objects[0], subject.words[0], "added")
-            case ChangeKind.GONE if subject.words:
+            case Kind.UNRESOLVED if subject.words:
                 return self._undecided(self.saved, subject.nodes[0], subject.words[0], "removed")
-            case ChangeKind.NEW:
+            case Kind.UNMATCHED:
                 return f"The program has added {listed_by(self.live.place, subject.objects)}."
-            case ChangeKind.GONE:
+            case Kind.UNRESOLVED:
                 gone = listed_by(self.saved.place, subject.nodes)
                 here = same_places(self.saved.graph, self.live.graph)
                 if any(here(node) is not None for node in subject.nodes):  # empty, or not yet built
                     return f"Nothing in the program takes the values of {gone}."
                 return f"The program has no {gone} any more."
+            case _:
+                raise ValueError(f"{kind.value}: found no change, expected one")
+
+    def _in_order(self, items: Sequence[int]) -> Sequence[int]:
+        """Return items by their index if they have no names."""
+        indices = [INDEX.fullmatch(self.live.name(item)) for item in items]
+        places = {item: int(match[2]) for item, match in zip(items, indices, strict=True) if match}
+        return sorted(items, key=places.__getitem__) if len(places) == len(items) else items
 
     def _was_is(self, subject: Subject) -> str:
         was, now = self.saved.place(subject.nodes[0]), self.live.place(subject.objects[0])
-        if was == now:  # people call it the same, TensorFlow does not
-            was = readable_place(self.saved.graph, subject.nodes[0])
-            now = readable_place(self.live.graph, subject.objects[0])
+        if was == now and subject.objects[0] != ROOT:  # people call both alike, TensorFlow does not
+            now = "in another place"
+        was = "root" if subject.nodes[0] == ROOT else was
         more = f", and {count(subject.number - 1, 'part')} more" if subject.number > 1 else ""
-        return f"The saved {was} is {now} now{more}"
+        return f"The saved {was} {_is(subject)} {now} now{more}"
 
     @staticmethod
     def _alone(names: LayerNames, subject: Subject, verb: str) -> str:
@@ -113,11 +144,9 @@ class Sentences:
             were = "was" if number == 1 else "were"
             return f"{count(number, 'item')} {were} {verb} at {subject.words[0]}"
 
-        def called(top: int) -> str:
-            name = names.name(top)
-            return f"item {name}" if INDEX.fullmatch(name) else name
-
-        return f"{listed_by(called, alone)} {'was' if number == 1 else 'were'} {verb}"
+        return (
+            f"{listed_by(partial(_called, names), alone)} {'was' if number == 1 else 'were'} {verb}"
+        )
 
     @staticmethod
     def _undecided(names: LayerNames, top: int, number: str, verb: str) -> str:
@@ -156,12 +185,22 @@ def scope_sentence(old: str, new: str) -> str:
     return f"The names are in the scope {new!r} now, and were in {old!r}."
 
 
-def _has_values(graph: Graph, top: int) -> bool:
+def _called(names: LayerNames, item: int) -> str:
+    """Return the name of an item of a sequence."""
+    name = names.name(item)
+    return f"item {name}" if INDEX.fullmatch(name) else name
+
+
+def _has_values(graph: NamedGraph, top: int) -> bool:
     return any(has_value(graph.nodes[child.node_id]) for child in graph.nodes[top].children)
 
 
 def _parts(subject: Subject) -> str:
-    return f"{count(subject.number, 'part')} {'is' if subject.number == 1 else 'are'}"
+    return f"{count(subject.number, 'part')} {'may be' if subject.is_guess else 'are'}"
+
+
+def _is(subject: Subject) -> str:
+    return "may be" if subject.is_guess else "is"
 
 
 def _times(subject: Subject) -> str:
@@ -169,10 +208,10 @@ def _times(subject: Subject) -> str:
 
 
 def _quoted(subject: Subject) -> str:
-    return repr(".".join(subject.words))
+    return repr(dotted(subject.words))
 
 
-def _look(graph: Graph, node: int) -> str:
+def _look(graph: NamedGraph, node: int) -> str:
     """Return the shapes of a node's values, and the dtypes if they are not float32."""
     values = []
     for attribute in graph.nodes[node].attributes:

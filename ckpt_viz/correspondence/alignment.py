@@ -21,11 +21,11 @@ def unique(
     >>> list(unique([1, 2, 3], [11, 21, 31], {1: "a", 2: "b", 3: "b"}.get, {11: "a"}.get))
     [(1, 11)]
     """
-    ours, theirs = {x: left(x) for x in xs}, {y: right(y) for y in ys}
-    counts, others = Counter(ours.values()), Counter(theirs.values())
-    place = {key: y for y, key in theirs.items()}
-    for x, key in ours.items():
-        if counts[key] == others[key] == 1:
+    keys, other_keys = {x: left(x) for x in xs}, {y: right(y) for y in ys}
+    count_of, other_count_of = Counter(keys.values()), Counter(other_keys.values())
+    place = {key: y for y, key in other_keys.items()}
+    for x, key in keys.items():
+        if count_of[key] == other_count_of[key] == 1:
             yield x, place[key]
 
 

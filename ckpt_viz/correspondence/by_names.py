@@ -67,7 +67,7 @@ class _PairedScopes(PairedItems):
     is_ordered = False
 
     def __init__(self, saved: Scopes, live: Scopes, chosen: ChosenNames) -> None:
-        super().__init__(described(saved, chosen), described(live, chosen), {})
+        super().__init__(*described(saved, live, chosen), {})
         self._plain = saved.plain, live.plain
         self._parts = _parts_by_content(self.saved), _parts_by_content(self.live)
 
@@ -130,13 +130,15 @@ def _of_equal_names(saved: Graph, live: Graph, paired: PairedItems) -> Iterator[
     both have as many, their order decides.
     """
     names = FullNames.of(live)
-    ours, theirs = _inverted(paired.saved.full_name), _inverted(paired.live.full_name)
+    nodes, objects = _inverted(paired.saved.full_name), _inverted(paired.live.full_name)
     shared = {
-        name: (ours[name][0], theirs[name][0]) for name in ours if len(theirs.get(name, ())) == 1
+        name: (nodes[name][0], objects[name][0])
+        for name in nodes
+        if len(objects.get(name, ())) == 1
     }
     if not shared:
         return
-    numbered = _by_plain_name(ours, names), _by_plain_name(theirs, names)
+    numbered = _by_plain_name(nodes, names), _by_plain_name(objects, names)
     misfits = {_scope(name) for name, pair in shared.items() if not _fit(saved, live, *pair)}
     for name, pair in shared.items():
         plain = names.plain(name)
@@ -172,13 +174,13 @@ def _is_encoder(live: Graph) -> bool:
 
 def _is_reshaped(name: str, saved: Node, live: Node) -> bool:
     """Return whether both have the same elements in other dimensions, by BERT's rule."""
-    ours, theirs = saved.attributes[0], live.attributes[0]
+    was, now = saved.attributes[0], live.attributes[0]
     return (
         has_heads(name)
-        and ours.dtype == theirs.dtype
-        and None not in (ours.shape, theirs.shape)
-        and ours.shape != theirs.shape
-        and math.prod(ours.shape or ()) == math.prod(theirs.shape or ())
+        and was.dtype == now.dtype
+        and None not in (was.shape, now.shape)
+        and was.shape != now.shape
+        and math.prod(was.shape or ()) == math.prod(now.shape or ())
     )
 
 

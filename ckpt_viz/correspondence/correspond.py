@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from ckpt_viz.correspondence.by_names import pairs_by_name
 from ckpt_viz.correspondence.descriptions import described
@@ -11,6 +10,7 @@ from ckpt_viz.correspondence.names import ChosenNames
 from ckpt_viz.correspondence.optimizers import Optimizers
 from ckpt_viz.correspondence.pairing import PairedItems
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.rivals import make_guesses_of_rivals
 from ckpt_viz.correspondence.states import state_pairs, unsure_states
 from ckpt_viz.correspondence.whole_tree import WholeTree
 from ckpt_viz.gc_pause import gc_paused
@@ -18,35 +18,14 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 
 
-@dataclass(frozen=True)
-class Correspondence:
-    """The pairs of a saved graph and a live graph, and what is left on either side.
-
-    Attributes:
-        by_node: The pairs, by saved node. Values of a pair may differ in dtype or shape.
-        left_saved: The saved nodes without a counterpart.
-        left_live: The live objects without a counterpart.
-    """
-
-    by_node: Mapping[int, Pair]
-    left_saved: tuple[int, ...]
-    left_live: tuple[int, ...]
-
-
-def correspond(saved: Graph, live: Graph) -> Correspondence:
-    """Return what belongs together in the graphs of a checkpoint and a program.
+def correspond(saved: Graph, live: Graph) -> Mapping[int, Pair]:
+    """Return what belongs together in the graphs of a checkpoint and a program, by saved node.
 
     TensorFlow's own way is the default: what a plain restore binds is a pair, unless names or
     content speak against it. A name-based checkpoint is compared by the scopes of its names, but
-    two of them by their trees.
+    two of them by their trees. Values of a pair may differ in dtype or shape.
     """
-    pairs = gc_paused(lambda: _with_states(saved, live, _without_states(saved, live)))
-    taken = {pair.obj for pair in pairs.values()}
-    return Correspondence(
-        pairs,
-        tuple(node for node in range(len(saved.nodes)) if node not in pairs),
-        tuple(obj for obj in range(len(live.nodes)) if obj not in taken),
-    )
+    return gc_paused(lambda: _with_states(saved, live, _without_states(saved, live)))
 
 
 def _without_states(saved: Graph, live: Graph) -> Iterable[Pair]:
@@ -75,23 +54,25 @@ def _same(graph: Graph) -> Iterator[Pair]:
 
 
 def _compared(saved: Graph, live: Graph) -> Iterable[Pair]:
-    chosen = ChosenNames.of(live)
-    sides = described(saved, chosen), described(live, chosen)
+    sides = described(saved, live, ChosenNames.of(live))
     paired = PairedItems(*sides, plain_restore(saved, live))
     WholeTree(paired).run()
+    make_guesses_of_rivals(paired)
     Optimizers(paired, saved, live).run()
     return paired.by_node.values()
 
 
 def plain_restore(saved: Graph, live: Graph) -> dict[int, int]:
-    """Return the live object to which TensorFlow binds each saved node, by local names."""
-    bound, queue, taken = {ROOT: ROOT}, [ROOT], {ROOT}
+    """Return the live object to which TensorFlow binds each saved node, by local names.
+
+    It binds a node once, and an object to as many nodes as lead to it.
+    """
+    bound, queue = {ROOT: ROOT}, [ROOT]
     for node in queue:
         objects = {child.local_name: child.node_id for child in live.nodes[bound[node]].children}
         for child in saved.nodes[node].children:
             obj = objects.get(child.local_name)
-            if obj is not None and child.node_id not in bound and obj not in taken:
+            if obj is not None and child.node_id not in bound:
                 bound[child.node_id] = obj
-                taken.add(obj)
                 queue.append(child.node_id)
     return bound

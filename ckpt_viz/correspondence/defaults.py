@@ -13,6 +13,7 @@ from ckpt_viz.correspondence.full_names import FullNames, without_number
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping, fits
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.nodes import Role, has_value
 
 
@@ -85,8 +86,13 @@ class _Defaults:
         )
 
     def _is_of_optimizer(self, node: int, obj: int) -> bool:
-        sides = (self.mapping.saved, node), (self.mapping.live, obj)
-        return any(_is_of_optimizer(graph, one) for graph, one in sides)
+        """Return whether a value is an optimizer's own; a model's may hang from its list alone."""
+        return node in self._of_optimizers[0] or obj in self._of_optimizers[1]
+
+    @cached_property
+    def _of_optimizers(self) -> tuple[set[int], set[int]]:
+        """The saved nodes and the live objects that belong to optimizers."""
+        return _of_optimizers(self.mapping.saved), _of_optimizers(self.mapping.live)
 
     @cached_property
     def _settled(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -131,12 +137,12 @@ def _names(graph: Graph, node: int) -> tuple[str, str]:
     return own_name or "", without_number(full_name) if "/" in full_name else ""
 
 
-def _is_of_optimizer(graph: Graph, node: int) -> bool:
-    """Return whether a value is a slot variable, or below an optimizer."""
-    if graph.nodes[node].slot is not None:
-        return True
-    while node >= 0:
-        if graph.nodes[node].role is Role.OPTIMIZER:
-            return True
-        node = graph.tree.parents[node]
-    return False
+def _of_optimizers(graph: Graph) -> set[int]:
+    """Return slot variables, and what is below optimizers; no model's variable hangs from one."""
+    nodes, parents = graph.nodes, graph.tree.parents
+    below: set[int] = set()
+    for node in graph.tree.preorder():
+        if nodes[node].role is Role.OPTIMIZER or parents[node] in below:
+            below.add(node)
+    slots = {node_id for node_id, node in enumerate(nodes) if node.slot is not None}
+    return (below | slots).difference(hanging_from_optimizers(nodes).variables)

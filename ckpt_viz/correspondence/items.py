@@ -8,7 +8,7 @@ chain.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
@@ -59,10 +59,10 @@ def value_of(node: Node) -> Value | None:
     """Return what a node holds, with dtypes and shapes; None if it holds nothing."""
     if not has_value(node):
         return None
-    names = tuple(attribute.name for attribute in node.attributes)
-    if set(names) != {"VARIABLE_VALUE"}:  # only the object's own code knows what it takes
-        return node.registered_saver, names
-    layout = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
+    layout = tuple([(a.name, a.dtype, a.shape) for a in node.attributes])
+    if {name for name, *_ in layout} != {"VARIABLE_VALUE"}:
+        # Only the object's own code knows what it takes.
+        return node.registered_saver, tuple([name for name, *_ in layout])
     return node.registered_saver, layout
 
 
@@ -77,6 +77,7 @@ class Items:
     place: Mapping[int, int]
     size: Mapping[int, int]
     value: Mapping[int, Value | None]
+    units: Set[int]
     in_optimizers: Set[int]
 
     @property
@@ -86,29 +87,36 @@ class Items:
 
     def is_unit(self, item: int) -> bool:
         """Return whether an item has values directly below it, as a layer has."""
-        return any(not self.children[child] for child in self.children[item])
-
-    def below(self, item: int) -> Iterator[int]:
-        """Yield an item and all items below it, in order."""
-        stack = [item]
-        while stack:
-            item = stack.pop()
-            yield item
-            stack.extend(reversed(self.children[item]))
+        return item in self.units
 
 
 def items_of(graph: GraphInTree) -> Items:
     """Return the items of a graph."""
     in_optimizers = _in_optimizers(graph)
-    order = [node for node in graph.tree.preorder() if _counts(graph, node, in_optimizers)]
-    value = {node: value_of(graph.nodes[node]) for node in order}
-    parents = {node: _parent(graph, node, in_optimizers) for node in order if node != ROOT}
-    size = _sizes(parents, order, value)
-    children: dict[int, list[int]] = defaultdict(list)
-    for node in order:
-        if node != ROOT and size[node]:
-            children[parents[node]].append(node)
+    parents = _parents(graph, in_optimizers)
+    value = {node: value_of(graph.nodes[node]) for node in parents}
+    size = _sizes(parents, value)
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for node, parent in parents.items():
+        if size[node]:
+            children[parent].append(node)
     return _collapsed(children, value, size, in_optimizers)
+
+
+def with_values(graph: GraphInTree) -> set[int]:
+    """Return the nodes that have a value, or items with values below them."""
+    parents, holding = _parents(graph, _in_optimizers(graph)), set[int]()
+    for node in reversed(parents):
+        if node in holding or has_value(graph.nodes[node]):
+            holding |= {node, parents[node]}
+    return holding - {OUTSIDE}
+
+
+def _parents(graph: GraphInTree, in_optimizers: Set[int]) -> dict[int, int]:
+    """Return the parent of each node that counts, parents first."""
+    above = graph.tree.parents
+    counted = (node for node in graph.tree.preorder() if _counts(graph, node, in_optimizers))
+    return {node: ROOT if above[node] in in_optimizers else above[node] for node in counted}
 
 
 def _counts(graph: GraphInTree, node: int, in_optimizers: Set[int]) -> bool:
@@ -121,33 +129,26 @@ def _counts(graph: GraphInTree, node: int, in_optimizers: Set[int]) -> bool:
 
 def _in_optimizers(graph: GraphInTree) -> set[int]:
     """Return the optimizers, and the nodes whose place is below an optimizer."""
+    nodes, parents, labels = graph.nodes, graph.tree.parents, graph.tree.labels
     below: set[int] = set()
     for node in graph.tree.preorder():
-        is_below = node != ROOT and graph.tree.parents[node] in below
-        is_optimizer = node != ROOT and graph.nodes[node].role is Role.OPTIMIZER
-        if is_optimizer or (is_below and graph.tree.labels[node] != TRAINABLE):
+        is_optimizer = nodes[node].role is Role.OPTIMIZER
+        is_below = parents[node] in below and labels[node] != TRAINABLE
+        if (is_optimizer or is_below) and node != ROOT:
             below.add(node)
     return below
 
 
-def _parent(graph: GraphInTree, node: int, in_optimizers: Set[int]) -> int:
-    parent = graph.tree.parents[node]
-    return ROOT if parent in in_optimizers else parent
-
-
-def _sizes(
-    parents: Mapping[int, int], order: Sequence[int], value: Mapping[int, Value | None]
-) -> Counter[int]:
-    size: Counter[int] = Counter()
-    for node in reversed(order):
+def _sizes(parents: dict[int, int], value: Mapping[int, Value | None]) -> Mapping[int, int]:
+    size: dict[int, int] = defaultdict(int)
+    for node in reversed(parents):
         size[node] += value[node] is not None
-        if node != ROOT:
-            size[parents[node]] += size[node]
+        size[parents[node]] += size[node]
     return size
 
 
 def _collapsed(
-    children: Mapping[int, Sequence[int]],
+    children: defaultdict[int, list[int]],
     value: Mapping[int, Value | None],
     size: Mapping[int, int],
     in_optimizers: Set[int],
@@ -166,13 +167,14 @@ def _collapsed(
         order.append(item)
         if above != OUTSIDE:
             kept[above].append(item)
-        stack.extend((child, item) for child in reversed(children.get(item, ())))
+        stack.extend([(child, item) for child in reversed(children.get(item, ()))])
     place = {item: number for number, item in enumerate(order)}
-    return Items(order, parent, kept, chains, place, size, value, in_optimizers)
+    units = {parent[item] for item in order if not kept[item]}
+    return Items(order, parent, kept, chains, place, size, value, units, in_optimizers)
 
 
 def _chain(
-    node: int, children: Mapping[int, Sequence[int]], value: Mapping[int, Value | None]
+    node: int, children: defaultdict[int, list[int]], value: Mapping[int, Value | None]
 ) -> list[int]:
     """Return the nodes from one down to the first with a value of its own, or several children.
 
@@ -180,10 +182,10 @@ def _chain(
     its own, however many parts a program tracks.
     """
     chain = [node]
-    while node != ROOT and value[chain[-1]] is None and len(children.get(chain[-1], ())) == 1:
+    while node != ROOT and value[chain[-1]] is None and len(children[chain[-1]]) == 1:
         (child,) = children[chain[-1]]
-        below = children.get(child, ())
-        if not below or not all(children.get(one) for one in below):
+        below = children[child]
+        if not below or not all(children[inner] for inner in below):
             break
         chain.append(child)
     return chain

@@ -63,10 +63,10 @@ def name_in_encoder(full_name: str) -> str | None:
     'transformer/layer_3/self_attention/query/kernel'
     >>> name_in_encoder("dense/kernel")
     """
-    found = _OF_BERT.fullmatch(full_name)
-    if found is not None:
+    of_bert = _OF_BERT.fullmatch(full_name)
+    if of_bert is not None:
         for name, other in _OF_ENCODER:
-            inner = re.fullmatch(name, found[1])
+            inner = re.fullmatch(name, of_bert[1])
             if inner is not None:
                 return inner.expand(other)
     return None

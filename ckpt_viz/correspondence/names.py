@@ -57,41 +57,58 @@ def words(name: str) -> set[str]:
     return {w.casefold() for w in _WORD.split(name) if w and not w.isdecimal()}
 
 
-def are_related(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+def are_related(
+    names: AbstractSet[str], others: AbstractSet[str], common: AbstractSet[str] = frozenset()
+) -> bool:
     """Return whether two sets of names share a word, or the beginning of a word.
+
+    The words and numbers that are `common` to several things prove nothing of one of them.
 
     >>> are_related({"neck"}, {"neck_net"}), are_related({"block_1"}, {"block_2"})
     (True, False)
+    >>> are_related({"fc_7"}, {"net_fc_7"}, {"fc"}), are_related({"fc_7"}, {"net_fc"}, {"fc"})
+    (True, False)
     """
-    if not ours or not theirs or _have_other_numbers(ours, theirs):
+    if not names or not others or _have_other_numbers(names, others):
         return False
-    left = {word for name in ours for word in words(name)}
-    right = {word for name in theirs for word in words(name)}
+    left = {word for name in names for word in words(name)}
+    right = {word for name in others for word in words(name)}
+    if left & right and (numbers(names) & numbers(others)) - common:
+        return True
+    left, right = left - common, right - common
     return bool(left & right) or any(_begins(a, b) for a in left for b in right)
 
 
-def are_namesakes(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+def are_namesakes(names: AbstractSet[str], others: AbstractSet[str]) -> bool:
     """Return whether two sets share a name, or a word of a name."""
-    return bool(ours & theirs) or are_related(ours, theirs)
+    return bool(names & others) or are_related(names, others)
 
 
-def begin_alike(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+def begin_alike(names: AbstractSet[str], others: AbstractSet[str]) -> bool:
     """Return whether a name of one set is the beginning of a name of the other.
 
     >>> begin_alike({"q_network"}, {"q_net"}), begin_alike({"target_network"}, {"q_net"})
     (True, False)
     """
-    return any(_begins(name, other) for name in ours for other in theirs)
+    return any(_begins(name, other) for name in names for other in others)
 
 
-def _have_other_numbers(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
-    left = {number for name in ours for number in _NUMBER.findall(name)}
-    right = {number for name in theirs for number in _NUMBER.findall(name)}
+def numbers(names: AbstractSet[str]) -> set[str]:
+    """Return the numbers in names.
+
+    >>> sorted(numbers({"block_12", "conv2d"}))
+    ['12', '2']
+    """
+    return {number for name in names for number in _NUMBER.findall(name)}
+
+
+def _have_other_numbers(names: AbstractSet[str], others: AbstractSet[str]) -> bool:
+    left, right = numbers(names), numbers(others)
     return bool(left) and bool(right) and not left & right
 
 
-def _begins(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
+def _begins(word: str, other: str) -> bool:
+    short, long = sorted((word, other), key=len)
     return len(short) >= _SHORTEST_BEGINNING and long.startswith(short)
 
 
@@ -99,9 +116,14 @@ def _begins(one: str, other: str) -> bool:
 class ChosenNames:
     """Tells names that a person chose from names that Keras counts out.
 
-    >>> names = ChosenNames(frozenset({"dense"}))
+    >>> names = ChosenNames(frozenset({"dense", "sequential"}))
     >>> names.is_chosen("dense_3"), names.is_chosen("head_3"), names.is_chosen("3")
     (False, True, False)
+
+    Keras 3 joins the names of layers in the names of slots.
+
+    >>> names.is_chosen("sequential_1_dense_3"), names.is_chosen("encoder_dense_3")
+    (False, True)
     """
 
     given: frozenset[str]
@@ -115,5 +137,13 @@ class ChosenNames:
         """Return whether a person chose a name."""
         if not 0 < len(name) <= LONGEST_NAME or name.isdecimal():
             return False
-        base, _, number = name.rpartition("_")
-        return (base if base and number.isdecimal() else name).lower() not in self.given
+        return not self._is_counted(name.lower().split("_"))
+
+    def _is_counted(self, parts: list[str]) -> bool:
+        """Return whether the parts are given names, each with or without a number."""
+        ends = [0]
+        for end, part in enumerate(parts, 1):
+            is_number = len(ends) > 1 and ends[-1] == end - 1 and part.isdecimal()
+            if is_number or any("_".join(parts[start:end]) in self.given for start in ends):
+                ends.append(end)
+        return ends[-1] == len(parts)

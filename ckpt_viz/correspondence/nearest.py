@@ -18,10 +18,10 @@ def nearest(
     paired: PairedItems, xs: Sequence[int], ys: Sequence[int], left: Key, right: Key
 ) -> Iterator[tuple[int, int]]:
     """Yield items of one key that have no rival as deep inside the parts in pairs."""
-    for ours, theirs in of_one_key(xs, ys, left, right):
-        if len(ours) * len(theirs) > 1:
+    for equal_xs, equal_ys in of_one_key(xs, ys, left, right):
+        if len(equal_xs) * len(equal_ys) > 1:
             yield from _without_rival(
-                {(x, y): _depth_in_common(paired, x, y) for x, y in product(ours, theirs)}
+                {(x, y): depth_in_common(paired, x, y) for x, y in product(equal_xs, equal_ys)}
             )
 
 
@@ -30,10 +30,10 @@ def of_one_key(
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the items of each key that both sides have, unless they are too many to compare."""
     groups = _by_key(xs, left), _by_key(ys, right)
-    for key, ours in groups[0].items():
-        theirs = groups[1].get(key, [])
-        if 0 < len(ours) * len(theirs) <= _MOST_COMPARED:
-            yield ours, theirs
+    for key, equal_xs in groups[0].items():
+        equal_ys = groups[1].get(key, [])
+        if 0 < len(equal_xs) * len(equal_ys) <= _MOST_COMPARED:
+            yield equal_xs, equal_ys
 
 
 def _by_key(items: Iterable[int], key: Key) -> Mapping[Hashable, list[int]]:
@@ -43,7 +43,7 @@ def _by_key(items: Iterable[int], key: Key) -> Mapping[Hashable, list[int]]:
     return groups
 
 
-def _depth_in_common(paired: PairedItems, x: int, y: int) -> int:
+def depth_in_common(paired: PairedItems, x: int, y: int) -> int:
     """Return the depth of the lowest pair that both items are below."""
     partners = {
         paired.by_node[n].obj: n for n in above(paired.saved.items.parent, x) if n in paired.by_node

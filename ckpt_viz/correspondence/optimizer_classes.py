@@ -76,19 +76,19 @@ def shared_slots(saved: OptimizerSlots, live: OptimizerSlots) -> SharedSlots:
     was, now = saved.classes(), live.classes()
     if not was or not now:
         return _of_equal_names(saved, live)
-    theirs = now[0]
-    ours = next((row for row in was if row.default_name == theirs.default_name), was[0])
-    meant = ours.meanings()
-    live_names = {meaning: name for name, meaning in theirs.meanings().items()}
+    live_row = now[0]
+    saved_row = next((row for row in was if row.default_name == live_row.default_name), was[0])
+    meant = saved_row.meanings()
+    live_names = {meaning: name for name, meaning in live_row.meanings().items()}
     names = {name: live_names.get(meant[name], "") for name in saved.names if name in meant}
     shared = {name: other for name, other in names.items() if other in live.names}
-    is_other = not (_usual(ours) <= {*live_names} and _usual(theirs) <= {*meant.values()})
+    is_other = not (_usual(saved_row) <= {*live_names} and _usual(live_row) <= {*meant.values()})
     return SharedSlots(shared, is_other)
 
 
 def _of_equal_names(saved: OptimizerSlots, live: OptimizerSlots) -> SharedSlots:
-    theirs = {name_in_keras_3(name): name for name in live.names}
-    names = {name: theirs.get(name_in_keras_3(name), "") for name in saved.names}
+    live_names = {name_in_keras_3(name): name for name in live.names}
+    names = {name: live_names.get(name_in_keras_3(name), "") for name in saved.names}
     shared = {name: other for name, other in names.items() if other}
     alone = len(shared) < len(saved.names) or len(shared) < len(live.names)
     return SharedSlots(shared, bool(saved.names and live.names and alone))
@@ -103,8 +103,8 @@ def _has_lists_of(row: OptimizerRow, lists: list[str]) -> bool:
 
     RMSprop and Adam have lists of equal names in another order.
     """
-    ours = [slot.kept_in for slot in row.slots]
+    in_order = [slot.kept_in for slot in row.slots]
     usual = {slot.kept_in for slot in row.slots if not slot.option}
     general = {"_model_variables_moving_average", "_accumulated_gradients"}
     kept = [name for name in lists if name not in general]
-    return not kept or (usual <= set(kept) and kept == [name for name in ours if name in kept])
+    return not kept or (usual <= set(kept) and kept == [name for name in in_order if name in kept])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ckpt_viz.correspondence.alignment import unique
 from ckpt_viz.correspondence.items import value_of
@@ -12,6 +12,7 @@ from ckpt_viz.correspondence.pairing import PairedItems
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, surest
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import trained_variables
+from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import ROOT, Role
 
 _WRAPPED = ("inner_optimizer", "base_optimizer")  # of a LossScaleOptimizer
@@ -22,8 +23,8 @@ class Optimizers:
 
     def __init__(self, paired: PairedItems, saved: Graph, live: Graph) -> None:
         self.paired, self.saved, self.live = paired, saved, live
-        self.ours = _inner_optimizers(saved, paired.saved.items.in_optimizers)
-        self.theirs = _inner_optimizers(live, paired.live.items.in_optimizers)
+        self.of_saved = _inner_optimizers(saved, paired.saved.items.in_optimizers)
+        self.of_live = _inner_optimizers(live, paired.live.items.in_optimizers)
 
     def run(self) -> None:
         """Pair optimizers: by the variables of their slots, by path, or if each is the only one.
@@ -32,13 +33,14 @@ class Optimizers:
         """
         votes = self._votes()
         self._by_votes({both: sure for both, sure in votes.items() if sure is not Certainty.GUESS})
-        free = self.paired.free(self.ours, self.theirs)
+        free = self.paired.free(self.of_saved, self.of_live)
         paths = (lambda x: _path(self.saved, x)), (lambda y: _path(self.live, y))
         for x, y in unique(*free, *paths):
             self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
+        self._by_words(*self.paired.free(*free))
         xs, ys = self.paired.free(*free)
         if len(xs) == len(ys) == 1:
-            are_only = len(self.ours) == len(self.theirs) == 1
+            are_only = len(self.of_saved) == len(self.of_live) == 1
             sure = Certainty.LIKELY if are_only else Certainty.GUESS
             self.paired.add(xs[0], ys[0], sure, Evidence.ALONE)
         self._by_votes(votes)
@@ -48,13 +50,18 @@ class Optimizers:
                 if pair.certainty is not Certainty.GUESS:
                     self._by_lists(pair.node, pair.obj)
 
+    def _by_words(self, xs: Sequence[int], ys: Sequence[int]) -> None:
+        """Pair optimizers whose names share words, if both keep equal values."""
+        names = [self.saved.path(x) for x in xs], [self.live.path(y) for y in ys]
+        for i, j in paired_by_name(*names).items():
+            kept = _listed(self.saved, xs[i], ()), _listed(self.live, ys[j], ())
+            if _values_of(self.saved, kept[0]) == _values_of(self.live, kept[1]):
+                self.paired.add(xs[i], ys[j], Certainty.LIKELY, Evidence.WORDS)
+
     def _by_lists(self, x: int, y: int) -> None:
         """Make guesses likely that lists of trained variables of equal values share."""
         lists = trained_variables(self.saved.nodes, x), trained_variables(self.live.nodes, y)
-        values = (
-            [value_of(self.saved.nodes[node]) for node in lists[0]],
-            [value_of(self.live.nodes[obj]) for obj in lists[1]],
-        )
+        values = _values_of(self.saved, lists[0]), _values_of(self.live, lists[1])
         both = zip(*lists, strict=True) if values[0] == values[1] else ()
         agreed = {node for node, obj in both if self.paired.node_of.get(obj) == node}
         for node in agreed:
@@ -69,7 +76,10 @@ class Optimizers:
             self.paired.add(x, y, certainty, Evidence.SLOT)
 
     def _votes(self) -> Mapping[tuple[int, int], Certainty]:
-        """Return optimizers with slots of paired variables, most first, and the surest pair."""
+        """Return optimizers with slots of paired variables, and the surest pair of these.
+
+        First come those with most, and between equals those that a plain restore binds.
+        """
         owners: dict[int, set[int]] = defaultdict(set)
         for optimizer, variable in _slots(self.live):
             owners[variable].add(optimizer)
@@ -78,7 +88,11 @@ class Optimizers:
             pair = self.paired.by_node.get(variable)
             for owner in owners.get(pair.obj, ()) if pair is not None else ():
                 certainties[optimizer, owner].append(self.paired.by_node[variable].certainty)
-        most_first = sorted(certainties, key=lambda both: -len(certainties[both]))
+
+        def order(both: tuple[int, int]) -> tuple[int, bool]:
+            return -len(certainties[both]), self.paired.bound.get(both[0]) != both[1]
+
+        most_first = sorted(certainties, key=order)
         return {both: surest(*certainties[both]) for both in most_first}
 
     def _values(self, x: int, y: int) -> None:
@@ -87,10 +101,32 @@ class Optimizers:
         tops = _outermost(self.saved, x), _outermost(self.live, y)
         self.paired.add(*tops, certainty, Evidence.HOLDER)
         for top, other in dict.fromkeys([(x, y), tops]):
-            ours = _own_values(self.saved, top, self.paired.by_node)
-            theirs = _own_values(self.live, other, self.paired.node_of)
-            for node, obj in unique(list(ours), list(theirs), ours.get, theirs.get):
+            labels = _own_values(self.saved, top, self.paired.by_node)
+            others = _own_values(self.live, other, self.paired.node_of)
+            for node, obj in unique(list(labels), list(others), labels.get, others.get):
                 self.paired.add(node, obj, certainty, Evidence.HOLDER)
+        if self.paired.by_node[x].evidence is Evidence.WORDS:  # no slot is known as such
+            lists = (
+                _listed(self.saved, x, self.paired.by_node),
+                _listed(self.live, y, self.paired.node_of),
+            )
+            for node, obj in zip(*lists, strict=False):
+                self.paired.add(node, obj, certainty, Evidence.LISTED)
+
+
+def _listed(graph: Graph, optimizer: int, taken: Container[int]) -> list[int]:
+    """Return the values that an optimizer keeps in lists."""
+    return [
+        node
+        for node in _below(graph, optimizer)
+        if value_of(graph.nodes[node]) is not None
+        and node not in taken
+        and not canonical(graph.tree.labels[node])
+    ]
+
+
+def _values_of(graph: Graph, nodes: Sequence[int]) -> list[object]:
+    return [value_of(graph.nodes[node]) for node in nodes]
 
 
 def _own_values(graph: Graph, optimizer: int, taken: Container[int]) -> dict[int, str]:

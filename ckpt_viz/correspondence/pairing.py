@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache, partial
 from itertools import chain, product
 
 from ckpt_viz.correspondence.descriptions import Bag, Described
-from ckpt_viz.correspondence.names import are_namesakes, are_related
+from ckpt_viz.correspondence.names import are_namesakes, are_related, numbers, words
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import ROOT
 
+_LOOKS = frozenset({Evidence.CONTENT, Evidence.ORDER})
 _MOST_NAMESAKES = 60  # equal items that are asked for their names
 
 
@@ -31,26 +34,39 @@ class PairedItems:
         self.queue: list[tuple[int, int]] = []
         self.may_be_renamed = False
         self.guessed: set[int] = set()
-        self._bound_live = frozenset(bound.values())
+        self._unbound_saved = cache(partial(_unbound, saved, bound))
+        self.by_words = cache(self._paired_by_words)
+        self._common_words = cache(self._words_of_several)
+        self._shared_names = cache(self._names_of_several)
+        self._unbound_live = cache(partial(_unbound, live, frozenset(bound.values())))
 
     def add(self, x: int, y: int, certainty: Certainty, evidence: Evidence) -> None:
         """Pair two nodes, unless one of them has a counterpart."""
         if x in self.by_node or y in self.node_of:
             return
-        if self._are_holders(x, y) and self._differ_in_depth(x, y):
-            x, y = self._at_one_level(x, y, certainty, evidence)
         if self._are_holders(x, y):
-            x, y = self._layer_in(self.saved, x, y), self._layer_in(self.live, y, x)
-        self._record(x, y, certainty, evidence)
-        if self._are_holders(x, y):
+            if self._differ_in_depth(x, y):
+                x, y = self._at_one_level(x, y, certainty, evidence)
+            if not self.are_equal(x, y):
+                x, y = self._layer_in(self.saved, x, y), self._layer_in(self.live, y, x)
             self.queue.append((x, y))
+        self._record(x, y, certainty, evidence)
 
     def _record(self, x: int, y: int, certainty: Certainty, evidence: Evidence) -> None:
         if x not in self.by_node and y not in self.node_of:
-            self.by_node[x] = Pair(x, y, certainty, evidence)
+            by_names = self._proved_by_names(x, y) if evidence in _LOOKS else None
+            self.by_node[x] = Pair(x, y, certainty, by_names or evidence)
             self.node_of[y] = x
             if certainty is Certainty.GUESS and x in self.saved.content:
                 self.guessed.add(self.saved.content[x])
+
+    def _proved_by_names(self, x: int, y: int) -> Evidence | None:
+        """Return what the names of two parts prove, for a pair that content or order makes."""
+        if not self._are_holders(x, y):
+            return None
+        if self.saved.strong[x] & self.live.strong[y]:
+            return Evidence.NAMES
+        return Evidence.WORDS if self.are_related(x, y) else None
 
     def confirm(self, node: int, evidence: Evidence) -> None:
         """Make the pair of a saved node likely, if it is a guess."""
@@ -58,10 +74,16 @@ class PairedItems:
         if pair is not None and pair.certainty is Certainty.GUESS:
             self.by_node[node] = pair._replace(certainty=Certainty.LIKELY, evidence=evidence)
 
+    def doubt(self, node: int) -> None:
+        """Make the pair of a saved node a guess, if it has one."""
+        pair = self.by_node.get(node)
+        if pair is not None:
+            self.by_node[node] = pair._replace(certainty=Certainty.GUESS)
+
     def free(self, xs: Iterable[int], ys: Iterable[int]) -> tuple[list[int], list[int]]:
         """Return the items of each side that have no counterpart."""
-        ours = [x for x in xs if x not in self.by_node]
-        return ours, [y for y in ys if y not in self.node_of]
+        free_xs = [x for x in xs if x not in self.by_node]
+        return free_xs, [y for y in ys if y not in self.node_of]
 
     def _are_holders(self, x: int, y: int) -> bool:
         saved, live = self.saved.items.children, self.live.items.children
@@ -80,12 +102,22 @@ class PairedItems:
         level = self._level(x, y)
         saved, live = self.saved.items.chain[x][:-1], self.live.items.chain[y][:-1]
         if level[0] != x and live:
-            self._record(x, self.bound_in(live, x, live[-1]), certainty, evidence)
+            above = self._above_alike(level[0], y)
+            self._record(x, self.bound_in(live, x, above), certainty, evidence)
         elif level[1] != y:
             for node in saved:
                 if self.bound.get(node) == y:
                     self._record(node, y, certainty, evidence)
         return level if level == (x, y) or self.are_equal(*level) else self._level(*level)
+
+    def _above_alike(self, x: int, y: int) -> int:
+        """Return the node of a live chain above the names of a saved chain that end it, too."""
+        saved_chain, live_chain = self.saved.items.chain[x], self.live.items.chain[y]
+        labels = self.saved.graph.tree.labels, self.live.graph.tree.labels
+        tail = live_chain[-len(saved_chain) :]
+        are_alike = [labels[0][node] for node in saved_chain] == [labels[1][node] for node in tail]
+        is_above = are_alike and len(saved_chain) < len(live_chain)
+        return live_chain[-len(saved_chain) - 1 if is_above else -2]
 
     def bound_in(self, chain: Container[int], x: int, y: int) -> int:
         """Return the node of a chain to which a plain restore binds a saved node, else `y`."""
@@ -97,10 +129,10 @@ class PairedItems:
 
         Then comes a child that is named as the end of the chain, last a child of equal content.
         """
-        ours, theirs = self.free(self.saved.items.children[x], self.live.items.children[y])
-        left, right = [(child, y) for child in ours], [(x, child) for child in theirs]
+        free_xs, free_ys = self.free(self.saved.items.children[x], self.live.items.children[y])
+        left, right = [(child, y) for child in free_xs], [(x, child) for child in free_ys]
         levels = [b for b in (*left, *right) if self._are_holders(*b) and self.common(*b)]
-        bound = next((b for b in levels if self._are_bound(*b)), None)
+        bound = next((b for b in levels if self.are_bound(*b)), None)
         if bound is not None or self.are_equal(x, y):
             return bound or (x, y)
         named = (b for b in left if b in levels and self._ends_saved_chain(b[0], x, y))
@@ -108,7 +140,7 @@ class PairedItems:
         equal = (b for b in levels if self.are_equal(*b) and not self.have_namesakes(*b))
         return next(chain(named, others, equal), (x, y))
 
-    def _are_bound(self, x: int, y: int) -> bool:
+    def are_bound(self, x: int, y: int) -> bool:
         """Return whether a plain restore binds a node of one chain to the end of the other."""
         ends = {self.bound.get(node) for node in self.saved.items.chain[x]}
         return y in ends or self.bound.get(x) in self.live.items.chain[y]
@@ -139,11 +171,11 @@ class PairedItems:
 
         That item counts only if nothing binds it.
         """
-        ours, theirs = self.saved.labels[x], self.live.labels[y]
-        if not ours or not theirs or are_namesakes(ours, theirs):
+        names, others = self.saved.labels[x], self.live.labels[y]
+        if not names or not others or are_namesakes(names, others):
             return False
-        return any(are_namesakes(self.saved.labels[n], theirs) for n in self._like_live(y)) or any(
-            are_namesakes(ours, self.live.labels[n]) for n in self._like_saved(x)
+        return any(are_namesakes(self.saved.labels[n], others) for n in self._like_live(y)) or any(
+            are_namesakes(names, self.live.labels[n]) for n in self._like_saved(x)
         )
 
     def have_equal_namesakes(self, x: int, y: int) -> bool:
@@ -153,25 +185,19 @@ class PairedItems:
         """
         if self.are_equal(x, y):
             return False
-        ours, theirs = self.saved.labels[x], self.live.labels[y]
-        return any(self.saved.labels[n] & theirs for n in self._like_live(y)) or any(
-            ours & self.live.labels[n] for n in self._like_saved(x)
+        names, others = self.saved.labels[x], self.live.labels[y]
+        return any(self.saved.labels[n] & others for n in self._like_live(y)) or any(
+            names & self.live.labels[n] for n in self._like_saved(x)
         )
 
     def _like_live(self, y: int) -> Iterator[int]:
-        return self._unbound(self.saved, self.live.content[y], self.by_node, self.bound)
+        """Yield the free saved items equal to a live one that a plain restore does not bind."""
+        equal = self._unbound_saved(self.live.content[y])
+        return (item for item in equal if item not in self.by_node)
 
     def _like_saved(self, x: int) -> Iterator[int]:
-        return self._unbound(self.live, self.saved.content[x], self.node_of, self._bound_live)
-
-    @staticmethod
-    def _unbound(
-        side: Described, content: int, taken: Container[int], bound: Container[int]
-    ) -> Iterator[int]:
-        """Yield the free items of a content that a plain restore binds to nothing."""
-        items = side.of_content(content)
-        few = items if len(items) <= _MOST_NAMESAKES else ()
-        return (item for item in few if item not in taken and item not in bound)
+        equal = self._unbound_live(self.saved.content[x])
+        return (item for item in equal if item not in self.node_of)
 
     def are_equal(self, x: int, y: int) -> bool:
         """Return whether two items hold equal values in equal parts."""
@@ -182,8 +208,49 @@ class PairedItems:
         return bool(self.saved.items.children[x]) == bool(self.live.items.children[y])
 
     def are_related(self, x: int, y: int) -> bool:
-        """Return whether the names of two items share a word."""
-        return are_related(self.saved.names(x), self.live.names(y))
+        """Return whether the names of two items share a word that no equal item has."""
+        content = self.saved.content[x]
+        common = self._common_words(content) if content == self.live.content[y] else frozenset()
+        return are_related(self.saved.names(x), self.live.names(y), common)
+
+    def _paired_by_words(self, content: int) -> Mapping[int, int]:
+        """Return which items of a content belong together by the words of their names."""
+        xs, ys = self.saved.of_content(content), self.live.of_content(content)
+        names = [*map(self.saved.last_names, xs)], [*map(self.live.last_names, ys)]
+        return {xs[i]: ys[j] for i, j in paired_by_name(*names).items()}
+
+    def _words_of_several(self, content: int) -> Set[str]:
+        """Return the words and numbers in the names of several items of a content on one side."""
+
+        def parts(names: Set[str]) -> Set[str]:
+            return numbers(names).union(*map(words, names))
+
+        return self._of_several(content, parts)
+
+    def _names_of_several(self, content: int) -> Set[str]:
+        """Return the names that several items of a content have on one side."""
+        return self._of_several(content, lambda names: names)
+
+    def _of_several(self, content: int, parts: Callable[[Set[str]], Set[str]]) -> Set[str]:
+        """Return the parts of names that several items of a content have on one side."""
+        several: set[str] = set()
+        for side in (self.saved, self.live):
+            each = (parts(side.names(item)) for item in side.of_content(content))
+            counts = Counter(chain.from_iterable(each))
+            several.update(part for part, count in counts.items() if count > 1)
+        return several
+
+    def are_told(self, x: int, y: int) -> bool:
+        """Return whether names tell that two items belong together, and no equal item has them.
+
+        The local name of a value tells what it is, not whose.
+        """
+        content, names = self.saved.content[x], self.saved.strong[x] & self.live.strong[y]
+        if self._are_holders(x, y):
+            names |= self.saved.labels[x] & self.live.labels[y]
+        if names - self._shared_names(content):
+            return True
+        return self._are_holders(x, y) and self.by_words(content).get(x) == y
 
     def similarity(self, x: int, y: int) -> float:
         """Return how much of two items' content is the same, 0 to 1."""
@@ -205,11 +272,11 @@ class PairedItems:
             x, y = self.saved.items.parent[x], self.live.items.parent[y]
             if min(x, y) < 0 or not self._is_undecided_unit(x, y):
                 return False
-        ours, theirs = self.saved.names(x), self.live.names(y)
-        if not ours or not theirs or ours & theirs or are_related(ours, theirs):
+        names, others = self.saved.names(x), self.live.names(y)
+        if not names or not others or names & others or are_related(names, others):
             return False
         is_named = bool(self.saved.strong[x] or self.live.strong[y])
-        return is_named and all(map(self.saved.chosen.is_chosen, (min(ours), min(theirs))))
+        return is_named and all(map(self.saved.chosen.is_chosen, (min(names), min(others))))
 
     def _is_undecided_unit(self, x: int, y: int) -> bool:
         is_decided = x in self.by_node or y in self.node_of
@@ -235,10 +302,16 @@ class PairedItems:
     def _inside_by_names(self, x: int, y: int) -> tuple[bool, bool]:
         """Return which root belongs to a child of the other one: the same local names lead on."""
         names = _names_below_root(self.saved, x), _names_below_root(self.live, y)
-        ours, theirs = self.saved.items.children[x], self.live.items.children[y]
-        if any(_names_below(self.saved, child, start=1) == names[1] for child in ours):
+        xs, ys = self.saved.items.children[x], self.live.items.children[y]
+        if any(_names_below(self.saved, child, start=1) == names[1] for child in xs):
             return True, False
-        return False, any(_names_below(self.live, child, start=1) == names[0] for child in theirs)
+        return False, any(_names_below(self.live, child, start=1) == names[0] for child in ys)
+
+
+def _unbound(side: Described, bound: Container[int], content: int) -> Sequence[int]:
+    """Return the items of a content that a plain restore does not bind, if they are few."""
+    items = side.of_content(content)
+    return [item for item in items if item not in bound] if len(items) <= _MOST_NAMESAKES else []
 
 
 def _names_below_root(side: Described, root: int) -> tuple[str, ...]:
@@ -265,15 +338,12 @@ def _is_inside(side: Described, root: int, wanted: Bag) -> bool:
 def linked_by_words(
     paired: PairedItems, xs: Sequence[int], ys: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the items whose names share words with those of one item of the other side."""
+    """Yield the items whose names share more words than those of any other two of them."""
+    names = [*map(paired.saved.last_names, xs)], [*map(paired.live.last_names, ys)]
+    by_name = {xs[i]: ys[j] for i, j in paired_by_name(*names).items()}
     links = [(x, y) for x, y in product(xs, ys) if paired.are_related(x, y)]
     counts = Counter(x for x, _ in links), Counter(y for _, y in links)
     for x, y in links:
-        if counts[0][x] == counts[1][y] == 1 and not paired.have_namesakes(x, y):
+        is_told = by_name.get(x) == y or counts[0][x] == counts[1][y] == 1
+        if is_told and not paired.have_namesakes(x, y):
             yield x, y
-
-
-def lists_of_children(paired: PairedItems, pair: Pair) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the children of both items of a pair."""
-    ours = paired.saved.items.children.get(pair.node, ())
-    return ours, paired.live.items.children.get(pair.obj, ())

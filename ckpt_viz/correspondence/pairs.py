@@ -18,17 +18,17 @@ class Certainty(str, Enum):
     GUESS = "guess"
 
 
-_ORDER = {certainty: place for place, certainty in enumerate(Certainty)}
+_ORDER = tuple(Certainty)
 
 
 def weakest(*certainties: Certainty) -> Certainty:
     """Return the least of some certainties."""
-    return max(certainties, key=_ORDER.__getitem__)
+    return max(certainties, key=_ORDER.index)
 
 
 def surest(*certainties: Certainty) -> Certainty:
     """Return the greatest of some certainties."""
-    return min(certainties, key=_ORDER.__getitem__)
+    return min(certainties, key=_ORDER.index)
 
 
 class Evidence(str, Enum):

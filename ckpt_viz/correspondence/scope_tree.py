@@ -151,7 +151,7 @@ def _names_in(live: Graph) -> set[str]:
     """Return all names that a program has for its parts."""
     names = {canonical(label) for label in live.tree.labels}
     names |= {node.own_name for node in live.nodes if node.own_name}
-    return names | {part for one in variables_of(live) for part in scope_of(live.nodes[one])}
+    return names | {part for obj in variables_of(live) for part in scope_of(live.nodes[obj])}
 
 
 def _places(

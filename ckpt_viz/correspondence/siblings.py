@@ -9,7 +9,7 @@ order.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,26 +26,39 @@ _STRONG, _LABEL, _INNER, _CONTENT = 8.0, 4.0, 6.0, 4.0
 _CONTRADICTED, _RELATED, _COUNTED, _BOUND, _NUMBERED = 3.0, 2.0, 1.0, 0.5, 0.25
 _BEGINNING = 0.5
 _KIND = 0.5
+_NAMED = 0.125  # a person named both, or neither
 _MOSTLY = 0.5  # similarity of items that may be one
 
 Items = Sequence[int]
-Token = tuple[str, str]
-_INSIDE = "inner names"
+Kind = tuple[str, str]  # what a name is on the saved side, and on the live side
+_LABELS, _NAMES, _INSIDE = ("label", "label"), ("name", "name"), ("inner", "inner")
+_WORTH: Mapping[Kind, float] = {
+    ("label", "name"): _LABEL,  # a layer's name may be an attribute on one side
+    _INSIDE: _INNER,
+    _LABELS: _LABEL,
+    _NAMES: _STRONG,
+    ("name", "label"): _LABEL,
+}
 
 
 class _Vote(NamedTuple):
-    """A pair that names speak for: their worth, how similar the content is, and which names."""
+    """A pair that names speak for: their worth, how similar the content is, and their kinds."""
 
     worth: float
     similarity: float
     node: int
     obj: int
-    told: set[str]
+    kinds: Set[Kind]
 
     @property
     def evidence(self) -> Evidence:
         """The strongest name."""
-        return Evidence.NAMES if {"name", _INSIDE} & self.told else Evidence.HOLDER
+        return Evidence.NAMES if {_NAMES, _INSIDE} & self.kinds else Evidence.HOLDER
+
+    @property
+    def is_from_inside(self) -> bool:
+        """Whether only names inside of both items speak for it."""
+        return self.kinds == {_INSIDE}
 
 
 class Siblings:
@@ -62,14 +75,17 @@ class Siblings:
         Lists that were compared before, and have lost no item since, are not compared again.
         """
         free = self.paired.free(xs, ys)
+        if not all(free):
+            return
         state = hash(tuple(free[0])), hash(tuple(free[1])), self.paired.may_be_renamed
-        if not all(free) or state in self._compared:
+        if state in self._compared:
             return
         self._compared.add(state)
         steps = self._anchors, self._without_rival, self._by_words, self._gaps, self._by_attributes
         for step in steps:
-            if all(self.paired.free(xs, ys)):
-                step(xs, ys, limit)
+            step(xs, ys, limit)
+            if not all(self.paired.free(xs, ys)):
+                return
 
     # --- anchors
 
@@ -78,7 +94,7 @@ class Siblings:
         free = self.paired.free(xs, ys)
         votes = filter(self._is_anchor, self._votes(*free))
         for vote in sorted(votes, key=self._rank):
-            is_weak = vote.told == {_INSIDE} and vote.similarity < 1
+            is_weak = vote.is_from_inside and vote.similarity < 1
             sure = Certainty.LIKELY if is_weak else Certainty.CERTAIN
             self.paired.add(vote.node, vote.obj, weakest(limit, sure), vote.evidence)
 
@@ -89,27 +105,31 @@ class Siblings:
         return -vote.worth, is_other, *places
 
     def _votes(self, xs: Items, ys: Items) -> Iterator[_Vote]:
-        ours, theirs = _owners(self.saved, xs, True), _owners(self.live, ys, False)
-        worth: Counter[tuple[int, int]] = Counter()
-        told: dict[tuple[int, int], set[str]] = defaultdict(set)
-        for token in sorted(ours.keys() & theirs.keys()):  # sums of one order are equal
-            (x, own), (y, other) = ours[token], theirs[token]
-            worth[x, y] += min(own, other)  # type: ignore[assignment]
-            told[x, y].add(token[0])
-        for (x, y), names in told.items():
+        saved_owners, live_owners = _owners(self.saved, xs), _owners(self.live, ys)
+        worth: dict[tuple[int, int], float] = defaultdict(float)
+        kinds: dict[tuple[int, int], set[Kind]] = defaultdict(set)
+        for kind, of_all in _WORTH.items():
+            left, right = saved_owners[kind[0]], live_owners[kind[1]]
+            for name in left.keys() & right.keys():
+                x, y = left[name], right[name]
+                is_inner = kind == _INSIDE
+                number = max(len(self.saved.inner[x]), len(self.live.inner[y])) if is_inner else 1
+                worth[x, y] += of_all / number
+                kinds[x, y].add(kind)
+        for (x, y), of_pair in kinds.items():
             similarity = self.paired.similarity(x, y)
             total = worth[x, y] + _CONTENT * similarity
             total -= _CONTRADICTED * self.paired.contradict(x, y)
-            yield _Vote(total, similarity, x, y, names)
+            yield _Vote(total, similarity, x, y, of_pair)
 
     def _is_anchor(self, vote: _Vote) -> bool:
         if not self.paired.are_alike(vote.node, vote.obj):
             return False
         units = self.saved.items.is_unit(vote.node), self.live.items.is_unit(vote.obj)
         is_similar = vote.similarity >= _MOSTLY
-        if units[0] != units[1] and not is_similar and "label" not in vote.told:
+        if units[0] != units[1] and not is_similar and _LABELS not in vote.kinds:
             return False
-        if vote.told != {_INSIDE}:
+        if not vote.is_from_inside:
             is_bound = self.paired.bound.get(vote.node) == vote.obj and vote.similarity > 0
             is_sure = is_bound or self.paired.may_be_renamed
             return is_sure or not self.paired.have_equal_namesakes(vote.node, vote.obj)
@@ -120,8 +140,8 @@ class Siblings:
 
     def _are_renamed(self, x: int, y: int) -> bool:
         """Return whether two items of other content have other local names."""
-        ours, theirs = self.saved.labels[x], self.live.labels[y]
-        return bool(ours and theirs and not ours & theirs) and not self.paired.are_equal(x, y)
+        names, others = self.saved.labels[x], self.live.labels[y]
+        return bool(names and others and not names & others) and not self.paired.are_equal(x, y)
 
     def _may_have_other_names(self, x: int, y: int) -> bool:
         return self.paired.may_be_renamed or self.paired.are_related(x, y)
@@ -129,11 +149,25 @@ class Siblings:
     # --- content and order
 
     def _without_rival(self, xs: Items, ys: Items, limit: Certainty) -> None:
-        """Pair children whose content no other free child has."""
-        free = self.paired.free(xs, ys)
+        """Pair children whose content no other free child has.
+
+        If a child with a counterpart has it, too, only names tell a renamed part from one that was
+        removed while another was added.
+        """
+        free, often = self.paired.free(xs, ys), self._contents_of_several(xs, ys)
         for x, y in unique(*free, self.saved.content.__getitem__, self.live.content.__getitem__):
-            if not self._is_refused(x, y) and self._may_be_renamed(x, y):
+            if self._is_refused(x, y) or not self._may_be_renamed(x, y):
+                continue
+            if self.saved.content[x] not in often or self.paired.are_told(x, y):
                 self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.CONTENT)
+
+    def _contents_of_several(self, xs: Items, ys: Items) -> set[int]:
+        """Return the contents that several children of one side have."""
+        counts = (
+            Counter(map(self.saved.content.__getitem__, xs)),
+            Counter(map(self.live.content.__getitem__, ys)),
+        )
+        return {content for side in counts for content, number in side.items() if number > 1}
 
     def _is_refused(self, x: int, y: int) -> bool:
         """Return whether names speak against a pair, those of both or those of items elsewhere."""
@@ -163,9 +197,9 @@ class Siblings:
         anchors = longest_increasing(known) if self.paired.is_ordered else ()
         cuts = [(-1, -1), *anchors, (len(xs), len(ys))]
         for (i, j), (end, other_end) in pairwise(cuts):
-            ours, theirs = self.paired.free(xs[i + 1 : end], ys[j + 1 : other_end])
-            if ours and theirs:
-                self._gap(ours, theirs, limit)
+            free_xs, free_ys = self.paired.free(xs[i + 1 : end], ys[j + 1 : other_end])
+            if free_xs and free_ys:
+                self._gap(free_xs, free_ys, limit)
 
     def _gap(self, xs: Items, ys: Items, limit: Certainty) -> None:
         worth = self._worth_in_gap(xs, ys)
@@ -222,8 +256,8 @@ class Siblings:
 
     def _are_named_alike(self, x: int, y: int) -> bool:
         """Return whether a person gave two items names that agree, or none to either."""
-        ours, theirs = self.saved.labels[x], self.live.labels[y]
-        return bool(ours & theirs) or not (ours or theirs) or self._have_one_full_name(x, y)
+        names, others = self.saved.labels[x], self.live.labels[y]
+        return bool(names & others) or not (names or others) or self._have_one_full_name(x, y)
 
     def _is_exact_or_free(self, x: int, y: int) -> bool:
         return self.paired.are_equal(x, y) or not self.paired.contradict(x, y)
@@ -233,20 +267,20 @@ class Siblings:
 
         A gap may have thousands of pairs, but few looks: each pair of looks is compared once.
         """
-        ours, theirs = _looks(self.saved, xs), _looks(self.live, ys)
+        saved_looks, live_looks = _looks(self.saved, xs), _looks(self.live, ys)
         numbers = {x: self.saved.number(x) for x in xs}, {y: self.live.number(y) for y in ys}
         known: dict[tuple[int, int], float] = {}
 
         def worth(x: int, y: int) -> float:
-            looks = ours[x], theirs[y]
+            looks = saved_looks[x], live_looks[y]
             if looks not in known:
                 known[looks] = self._worth_of_looks(x, y)
             if known[looks] <= 0:
                 return 0.0
-            told = known[looks] + _COUNTED * self._have_one_full_name(x, y)
-            told += _BOUND * (self.paired.bound.get(x) == y)
+            total = known[looks] + _COUNTED * self._have_one_full_name(x, y)
+            total += _BOUND * (self.paired.bound.get(x) == y)
             number = numbers[0][x]
-            return told + _NUMBERED * (number is not None and number == numbers[1][y])
+            return total + _NUMBERED * (number is not None and number == numbers[1][y])
 
         return worth
 
@@ -262,6 +296,7 @@ class Siblings:
             return 0.0
         worth = _CONTENT * similarity - is_contradicted + _RELATED * self.paired.are_related(x, y)
         worth += _KIND * self._have_one_kind(x, y)
+        worth += _NAMED * ((x in self.saved.are_named) == (y in self.live.are_named))
         return worth + _BEGINNING * begin_alike(self.saved.names(x), self.live.names(y))
 
     def _have_one_full_name(self, x: int, y: int) -> bool:
@@ -271,8 +306,8 @@ class Siblings:
 
     def _may_align(self, x: int, y: int, similarity: float, *, is_contradicted: bool) -> bool:
         if not self.saved.items.children[x]:
-            ours, theirs = self.saved.labels[x], self.live.labels[y]
-            return similarity > 0 and (ours == theirs or not ours or not theirs)
+            names, others = self.saved.labels[x], self.live.labels[y]
+            return similarity > 0 and (names == others or not names or not others)
         if self.paired.are_equal(x, y):
             return True
         if self._are_renamed(x, y) and not self._may_have_other_names(x, y):
@@ -293,8 +328,8 @@ class Siblings:
 
     def _by_words(self, xs: Items, ys: Items, limit: Certainty) -> None:
         """Pair free children of equal content whose names share words, as no others do."""
-        for ours, theirs in self._of_one_content(xs, ys):
-            for x, y in linked_by_words(self.paired, ours, theirs):
+        for equal_xs, equal_ys in self._of_one_content(xs, ys):
+            for x, y in linked_by_words(self.paired, equal_xs, equal_ys):
                 self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.WORDS)
 
     def _of_one_content(self, xs: Items, ys: Items) -> Iterator[tuple[list[int], list[int]]]:
@@ -306,37 +341,36 @@ class Siblings:
         if not self.paired.may_be_renamed:
             return
         counts = Counter(map(self.saved.content.get, xs)), Counter(map(self.live.content.get, ys))
-        for ours, theirs in self._of_one_content(xs, ys):
-            content = self.saved.content[ours[0]]
+        for equal_xs, equal_ys in self._of_one_content(xs, ys):
+            content = self.saved.content[equal_xs[0]]
             is_only = counts[0][content] == counts[1][content] == 1
             sure = weakest(limit, Certainty.LIKELY if is_only else Certainty.GUESS)
-            ours = [x for x in ours if _is_attribute(self.saved, x)]
-            theirs = [y for y in theirs if _is_attribute(self.live, y)]
-            for x, y in zip(ours, theirs, strict=False):
+            equal_xs = [x for x in equal_xs if _is_attribute(self.saved, x)]
+            equal_ys = [y for y in equal_ys if _is_attribute(self.live, y)]
+            for x, y in zip(equal_xs, equal_ys, strict=False):
                 self.paired.add(x, y, sure, Evidence.ORDER)
 
 
-def _owners(side: Described, items: Items, is_saved: bool) -> dict[Token, tuple[int, float]]:
-    """Return the names that one item has, with this item and the worth of the name."""
-    owners: dict[Token, dict[int, float]] = defaultdict(dict)
+def _owners(side: Described, items: Items) -> Mapping[str, Mapping[str, int]]:
+    """Return the names of each sort that one item has, with this item."""
+    names: Mapping[str, Mapping[int, Set[str]]] = {
+        "label": side.labels,
+        "name": side.strong,
+        "inner": side.inner,
+    }
+    return {sort: _unshared(of_item, items) for sort, of_item in names.items()}
+
+
+def _unshared(names: Mapping[int, Set[str]], items: Items) -> Mapping[str, int]:
+    owners: dict[str, int] = {}
+    shared: set[str] = set()
     for item in items:
-        for token, worth in _tokens(side, item, is_saved):
-            owners[token][item] = max(worth, owners[token].get(item, 0.0))
-    return {token: next(iter(who.items())) for token, who in owners.items() if len(who) == 1}
-
-
-def _tokens(side: Described, item: int, is_saved: bool) -> Iterator[tuple[Token, float]]:
-    """Yield the names of an item; the name of a layer may be an attribute on the other side."""
-    crossed = ("attribute and name", "name and attribute")
-    as_label, as_name = crossed if is_saved else crossed[::-1]
-    for name in side.labels[item]:
-        yield ("label", name), _LABEL
-        yield (as_label, name), _LABEL
-    for name in side.strong[item]:
-        yield ("name", name), _STRONG
-        yield (as_name, name), _LABEL
-    for name in side.inner[item]:
-        yield (_INSIDE, name), _INNER / len(side.inner[item])
+        for name in names[item]:
+            if owners.setdefault(name, item) != item:
+                shared.add(name)
+    for name in shared:
+        del owners[name]
+    return owners
 
 
 def _looks(side: Described, items: Items) -> dict[int, int]:

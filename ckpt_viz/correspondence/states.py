@@ -20,52 +20,52 @@ _Slots = dict[int | None, dict[str, dict[int, int]]]
 _MAX_SCOPES = 3  # of `scope/Adam/m/dense/kernel`
 
 
-def state_pairs(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
-    """Yield the states of optimizers that belong together; `found` has all other pairs.
+def state_pairs(saved: Graph, live: Graph, others: Mapping[int, Pair]) -> Iterator[Pair]:
+    """Yield the states of optimizers that belong together; `others` has all other pairs.
 
     A pair counts only if both of its states are free.
     """
-    yield from _of_slots(saved, live, found)
-    optimizers = [pair for pair in found.values() if saved.nodes[pair.node].role is Role.OPTIMIZER]
-    objects = {pair.node: pair.obj for pair in found.values()}
-    nodes = {pair.obj: pair.node for pair in found.values()}
+    yield from _of_slots(saved, live, others)
+    optimizers = [pair for pair in others.values() if saved.nodes[pair.node].role is Role.OPTIMIZER]
+    objects = {pair.node: pair.obj for pair in others.values()}
+    nodes = {pair.obj: pair.node for pair in others.values()}
     for pair in optimizers:
         sides = _Side(saved, pair.node), _Side(live, pair.obj)
         if shared_slots(sides[0].slots, sides[1].slots).is_other:
             continue  # what shares no meaning, or some, has no order that tells
-        yield from (Pair(*one) for one in _by_name_and_order(*sides, nodes))
+        yield from (Pair(*both) for both in _by_name_and_order(*sides, nodes))
         for obj, node, certainty, evidence in _by_name_and_order(sides[1], sides[0], objects):
             yield Pair(node, obj, certainty, evidence)
         yield from _in_equal_lists(*sides)
 
 
-def unsure_states(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
+def unsure_states(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[Pair]:
     """Yield again, as guesses, the pairs of states that only the order of variables tells apart.
 
     Several variables have one full name, and so have their states. The variables have changed their
     order since, so the place of a state in its list is no evidence.
     """
-    optimizers = [node for node in found if saved.nodes[node].role is Role.OPTIMIZER]
+    optimizers = [node for node in pairs if saved.nodes[node].role is Role.OPTIMIZER]
     silent = [
         state
         for optimizer in optimizers
         for state in _Side(saved, optimizer).states
-        if state in found and saved.nodes[state].slot is None
+        if state in pairs and saved.nodes[state].slot is None
     ]
-    moved = _in_other_order(saved, live, found, {*silent}) if silent else frozenset[str]()
+    moved = _in_other_order(saved, live, pairs, {*silent}) if silent else frozenset[str]()
     for state in silent:
         if _name_and_owner(_full_name(saved, state), moved) is not None:
-            yield found[state]._replace(certainty=Certainty.GUESS)
+            yield pairs[state]._replace(certainty=Certainty.GUESS)
 
 
 def _in_other_order(
-    saved: Graph, live: Graph, found: Mapping[int, Pair], states: Collection[int]
+    saved: Graph, live: Graph, pairs: Mapping[int, Pair], states: Collection[int]
 ) -> frozenset[str]:
     """Return the full names of several variables each, whose order both sides do not share."""
     by_name: dict[str, list[int]] = defaultdict(list)
     for node in saved.tree.preorder():
-        if node in found and node not in states:
-            by_name[_full_name(saved, node)].append(found[node].obj)
+        if node in pairs and node not in states:
+            by_name[_full_name(saved, node)].append(pairs[node].obj)
     places = {obj: place for place, obj in enumerate(live.tree.preorder())}
     return frozenset(
         full_name
@@ -74,23 +74,23 @@ def _in_other_order(
     )
 
 
-def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
+def _of_slots(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[Pair]:
     """Yield the slot variables of variables and optimizers that belong together."""
     of_saved, of_live = _slots_of(saved), _slots_of(live)
-    for optimizer, ours in of_saved.items():
-        obj = _only_one(of_live) if optimizer is None else _obj_of(found, optimizer)
+    for optimizer, saved_slots in of_saved.items():
+        obj = _only_one(of_live) if optimizer is None else _obj_of(pairs, optimizer)
         if obj is None:
             continue
-        theirs = of_live.get(obj, {})
+        live_slots = of_live.get(obj, {})
         shared = shared_slots(
-            OptimizerSlots(saved, optimizer, ours), OptimizerSlots(live, obj, theirs)
+            OptimizerSlots(saved, optimizer, saved_slots), OptimizerSlots(live, obj, live_slots)
         )
         if optimizer is None and shared.is_other:
             continue
-        for name, by_variable in ours.items():
-            others = theirs.get(shared.names.get(name, ""), {})
+        for name, by_variable in saved_slots.items():
+            others = live_slots.get(shared.names.get(name, ""), {})
             for variable, node in by_variable.items():
-                of_variable = found.get(variable)
+                of_variable = pairs.get(variable)
                 state = None if of_variable is None else others.get(of_variable.obj)
                 if of_variable is not None and state is not None:
                     if shared.is_other:
@@ -104,18 +104,18 @@ def _only_one(of_live: _Slots) -> int | None:
     return next(iter(of_live)) if len(of_live) == 1 else None
 
 
-def _obj_of(found: Mapping[int, Pair], optimizer: int) -> int | None:
-    return found[optimizer].obj if optimizer in found else None
+def _obj_of(pairs: Mapping[int, Pair], optimizer: int) -> int | None:
+    return pairs[optimizer].obj if optimizer in pairs else None
 
 
 def _slots_of(graph: Graph) -> _Slots:
     """Return the slot variables by their optimizer, their name and their variable."""
-    found: _Slots = {}
+    slots: _Slots = {}
     for node_id, node in enumerate(graph.nodes):
         if node.slot is not None:
-            of_optimizer = found.setdefault(node.slot.optimizer, {})
+            of_optimizer = slots.setdefault(node.slot.optimizer, {})
             of_optimizer.setdefault(node.slot.name, {})[node.slot.variable] = node_id
-    return found
+    return slots
 
 
 class _Side(NamedTuple):
@@ -148,28 +148,28 @@ def _by_name_and_order(
     Keras 2 names a state after its variable. If several variables have one full name, the states
     of this name are in the order of the variables, as those of the other side are.
     """
-    ours: dict[tuple[str, str], list[int]] = defaultdict(list)
-    theirs: dict[tuple[str, str], list[int]] = defaultdict(list)
+    silent_states: dict[tuple[str, str], list[int]] = defaultdict(list)
+    telling_states: dict[tuple[str, str], list[int]] = defaultdict(list)
     variables: dict[tuple[str, str], list[int]] = defaultdict(list)
     for state in telling.states:
         slot = telling.graph.nodes[state].slot
         variable = None if slot is None else counterparts.get(slot.variable)
         if slot is not None and variable is not None:
             key = name_in_keras_3(slot.name), _full_name(silent.graph, variable)
-            theirs[key].append(state)
+            telling_states[key].append(state)
             variables[key].append(variable)
-    owners = {full_name for _, full_name in theirs}
+    owners = {full_name for _, full_name in telling_states}
     for state in silent.states:
         named = _name_and_owner(_full_name(silent.graph, state), owners)
         if silent.graph.nodes[state].slot is None and named is not None:
-            ours[named].append(state)
+            silent_states[named].append(state)
     places = {node: place for place, node in enumerate(silent.graph.tree.preorder())}
-    for key, states in ours.items():
+    for key, states in silent_states.items():
         in_order = sorted(variables[key], key=lambda variable: places[variable])
-        if len(states) == len(theirs[key]):
+        if len(states) == len(telling_states[key]):
             is_sure = in_order == variables[key]
             certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
-            for state, other in zip(states, theirs[key], strict=True):
+            for state, other in zip(states, telling_states[key], strict=True):
                 yield state, other, certainty, Evidence.ORDER
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cache
 
 from ckpt_viz.correspondence.by_names import pairs_of_namesakes
 from ckpt_viz.correspondence.correspond import correspond
@@ -45,42 +46,42 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
 
     `live` is the graph of a program, or of a checkpoint that this program would save.
     """
-    found = correspond(saved, live).by_node
-    taken = {pair.obj: node for node, pair in found.items()}
+    counterparts = correspond(saved, live)
+    taken = {pair.obj: node for node, pair in counterparts.items()}
+    reached = {ROOT, *saved.first_edges}, {ROOT, *live.first_edges}
     pairs = [
         pair
-        for pair in found.values()
-        if has_value(saved.nodes[pair.node])
-        and _is_reached(saved, pair.node)
-        and _is_reached(live, pair.obj)
+        for pair in counterparts.values()
+        if pair.node in reached[0] and pair.obj in reached[1] and has_value(saved.nodes[pair.node])
     ]
-    fitting = [pair for pair in pairs if _fit(saved, live, pair)]
+    valued = _valued(saved, reached[0]), _valued(live, reached[1])
+    fitting: list[Pair] = []
+    misfits: list[Pair] = []
+    for pair in pairs:
+        (fitting if _fit(saved, live, pair) else misfits).append(pair)
     if saved.is_name_based:
         fitting += (p for p in pairs_of_namesakes(saved, live, fitting) if p.obj not in taken)
     else:
-        fitting += _shared(saved, live, found, taken)
+        alone = [obj for obj in valued[1] if obj not in taken]
+        fitting += _shared(saved, live, counterparts, taken, alone)
     filled = {pair.obj for pair in fitting}
     used = {pair.node for pair in fitting}
     return ValueMapping(
         saved,
         live,
         tuple(sorted(fitting)),
-        found,
-        tuple(pair for pair in pairs if not _fit(saved, live, pair)),
-        tuple(obj for obj in _valued(live) if obj not in filled),
-        tuple(node for node in _valued(saved) if node not in used),
+        counterparts,
+        tuple(misfits),
+        tuple(obj for obj in valued[1] if obj not in filled),
+        tuple(node for node in valued[0] if node not in used),
     )
 
 
-def _valued(graph: Graph) -> Iterator[int]:
-    """Yield the nodes with values that a restore can reach, without the `save_counter`."""
-    for node_id, node in enumerate(graph.nodes):
-        if has_value(node) and _is_reached(graph, node_id) and node_id != graph.save_counter:
-            yield node_id
-
-
-def _is_reached(graph: Graph, node_id: int) -> bool:
-    return node_id == ROOT or node_id in graph.first_edges
+def _valued(graph: Graph, reached: Set[int]) -> list[int]:
+    """Return the nodes with values that a restore can reach, without the `save_counter`."""
+    nodes = enumerate(graph.nodes)
+    valued = (node_id for node_id, node in nodes if node_id in reached and has_value(node))
+    return [node_id for node_id in valued if node_id != graph.save_counter]
 
 
 def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
@@ -89,37 +90,45 @@ def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
 
 def fits(saved: Graph, live: Graph, node: int, obj: int) -> bool:
     """Return whether a value can go into an object; what only the object's code knows fits."""
-    ours, theirs = saved.nodes[node], live.nodes[obj]
-    if ours.registered_saver != theirs.registered_saver:
+    was, now = saved.nodes[node], live.nodes[obj]
+    if values_of(was) == values_of(now):
+        return True
+    if was.registered_saver != now.registered_saver:
         return False
-    if any(not attribute.name for attribute in theirs.attributes):
-        return bool(ours.attributes)  # only the object's own code names its values
-    if any(attribute.dtype is None for attribute in theirs.attributes):
-        return [one.name for one in ours.attributes] == [one.name for one in theirs.attributes]
-    return values_of(ours) == values_of(theirs)
+    if any(not value.name for value in now.attributes):
+        return bool(was.attributes)  # only the object's own code names its values
+    have_dtypes = all(value.dtype is not None for value in now.attributes)
+    return not have_dtypes and [v.name for v in was.attributes] == [v.name for v in now.attributes]
 
 
 def _shared(
-    saved: Graph, live: Graph, found: Mapping[int, Pair], taken: Mapping[int, int]
+    saved: Graph,
+    live: Graph,
+    counterparts: Mapping[int, Pair],
+    taken: Mapping[int, int],
+    alone: Sequence[int],
 ) -> Iterator[Pair]:
     """Yield saved values that were shared, with the further objects that they became.
 
-    The same local names lead to such an object as to the value, along another path of the file.
+    `taken` are the objects with a counterpart, and `alone` those that have a value and none. The
+    same local names lead to such an object as to the value, along another path of the file.
     """
-    children: Sequence[Mapping[str, int]] = [
-        {child.local_name: child.node_id for child in node.children} for node in saved.nodes
-    ]
+
+    @cache
+    def children(node: int) -> Mapping[str, int]:
+        return {child.local_name: child.node_id for child in saved.nodes[node].children}
+
     by_path: dict[int, int] = {}
     for obj in live.tree.preorder():
         parent, label = live.tree.parents[obj], live.tree.labels[obj]
         holder = by_path.get(parent)
         if obj in taken:
             by_path[obj] = taken[obj]
-        elif holder is not None and INDEX.fullmatch(label) is None and label in children[holder]:
-            by_path[obj] = children[holder][label]
-    for obj in _valued(live):
+        elif holder is not None and INDEX.fullmatch(label) is None and label in children(holder):
+            by_path[obj] = children(holder)[label]
+    for obj in alone:
         node = by_path.get(obj)
-        if obj not in taken and node is not None and node in found:
+        if node is not None and node in counterparts:
             pair = Pair(node, obj, Certainty.LIKELY, Evidence.SHARED)
             if _fit(saved, live, pair):
                 yield pair

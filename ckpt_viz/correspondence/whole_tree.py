@@ -14,12 +14,13 @@ from ckpt_viz.correspondence.alignment import unique
 from ckpt_viz.correspondence.descriptions import Described
 from ckpt_viz.correspondence.items import OUTSIDE
 from ckpt_viz.correspondence.nearest import Key as KeyOfItem
-from ckpt_viz.correspondence.nearest import nearest, of_one_key
-from ckpt_viz.correspondence.pairing import PairedItems, linked_by_words, lists_of_children
+from ckpt_viz.correspondence.nearest import depth_in_common, nearest, of_one_key
+from ckpt_viz.correspondence.pairing import PairedItems, linked_by_words
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, surest, weakest
 from ckpt_viz.correspondence.siblings import Siblings
 from ckpt_viz.object_graph.nodes import ROOT
 
+_MOST_NAMESAKES = 60  # equal items with one local name
 _MOST_OPENED = 4  # levels of new or lost holders, one in the other
 Key = Callable[[Described, int], Hashable]
 
@@ -56,18 +57,18 @@ class WholeTree:
 
     def _settle(self) -> None:
         while self.paired.queue:
-            x, y = self.paired.queue.pop()
-            certainty = self.paired.by_node[x].certainty
-            ours, theirs = self.saved.items.children[x], self.live.items.children[y]
-            self.siblings.match(ours, theirs, certainty)
+            node, obj = self.paired.queue.pop()
+            certainty = self.paired.by_node[node].certainty
+            xs, ys = self.saved.items.children[node], self.live.items.children[obj]
+            self.siblings.match(xs, ys, certainty)
 
     def _roots(self) -> None:
         x, y = self.saved.items.root, self.live.items.root
         is_deeper = self.paired.roots_inside()
         if is_deeper[0] != is_deeper[1]:
-            ours = self.saved.items.children[x] if is_deeper[0] else [x]
-            theirs = self.live.items.children[y] if is_deeper[1] else [y]
-            self._match_and_open(ours, theirs, Certainty.CERTAIN)
+            xs = self.saved.items.children[x] if is_deeper[0] else [x]
+            ys = self.live.items.children[y] if is_deeper[1] else [y]
+            self._match_and_open(xs, ys, Certainty.CERTAIN)
             self._pair_top_with_root(x, y, is_saved_deeper=is_deeper[0])
         self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
         self._settle()
@@ -82,9 +83,15 @@ class WholeTree:
             elif parents == (x, y):
                 self.paired.add(x, live.chain[pair.obj][0], pair.certainty, Evidence.WITHIN)
 
-    def _pairs(self) -> list[Pair]:
-        by_node = self.paired.by_node
-        return [by_node[x] for x in self.saved.items.order if x in by_node]
+    def _holding_pairs(self) -> list[Pair]:
+        """Return the pairs of items that hold others, parents first."""
+        by_node, children = self.paired.by_node, self.saved.items.children
+        return [by_node[x] for x in self.saved.items.order if children[x] and x in by_node]
+
+    def _children(self, pair: Pair) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the children of both items of a pair."""
+        children = self.saved.items.children.get(pair.node, ())
+        return children, self.live.items.children.get(pair.obj, ())
 
     # --- anywhere
 
@@ -116,15 +123,17 @@ class WholeTree:
 
     def _still_free(self, xs: Sequence[int], ys: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the items that are free, and have no child with a counterpart."""
-        ours, theirs = self.paired.free(xs, ys)
+        free_xs, free_ys = self.paired.free(xs, ys)
         children = self.saved.items.children, self.live.items.children
         taken = self.paired.by_node, self.paired.node_of
-        ours = [x for x in ours if not any(child in taken[0] for child in children[0][x])]
-        return ours, [y for y in theirs if not any(child in taken[1] for child in children[1][y])]
+        free_xs = [x for x in free_xs if not any(child in taken[0] for child in children[0][x])]
+        return free_xs, [
+            y for y in free_ys if not any(child in taken[1] for child in children[1][y])
+        ]
 
     def _moved_by_words(self, xs: Sequence[int], ys: Sequence[int]) -> None:
-        for ours, theirs in of_one_key(xs, ys, self.saved.content.get, self.live.content.get):
-            for x, y in linked_by_words(self.paired, ours, theirs):
+        for equal_xs, equal_ys in of_one_key(xs, ys, self.saved.content.get, self.live.content.get):
+            for x, y in linked_by_words(self.paired, equal_xs, equal_ys):
                 if not self.paired.contradict(x, y):
                     self.paired.add(x, y, Certainty.LIKELY, Evidence.WORDS)
                     self._settle()
@@ -173,9 +182,9 @@ class WholeTree:
         """Return whether a value would go to another layer without most values of its own."""
         if not (_is_of_layer(self.saved, x) and _is_of_layer(self.live, y)):
             return False
-        ours = Counter(self.saved.values(self.saved.items.parent[x]))
-        theirs = Counter(self.live.values(self.live.items.parent[y]))
-        return 2 * (ours & theirs).total() <= ours.total()
+        saved_values = Counter(self.saved.values(self.saved.items.parent[x]))
+        live_values = Counter(self.live.values(self.live.items.parent[y]))
+        return 2 * (saved_values & live_values).total() <= saved_values.total()
 
     def _is_denied(self, x: int, y: int, name: str) -> bool:
         is_value = not self.saved.items.children[x]
@@ -191,14 +200,28 @@ class WholeTree:
         return self.paired.similarity(x, y) > 0 or bool(self.saved.kinds(x) & self.live.kinds(y))
 
     def _certainty_of_move(self, x: int, y: int, name: str) -> Certainty:
-        if self.saved.strong[x] & self.live.strong[y]:
-            return Certainty.LIKELY
-        is_holder = bool(self.saved.items.children[x])
-        if not is_holder or self.saved.content[x] in self.paired.guessed:
-            return Certainty.GUESS
-        have_one_name = bool(self.saved.labels[x] & self.live.labels[y])
-        is_told = self.saved.items.size[x] > 1 or have_one_name or self.paired.are_related(x, y)
-        return Certainty.LIKELY if is_told or name == "names" else Certainty.GUESS
+        """Return how sure a move is: a holder's names tell, or a content that no other one has."""
+        is_told = self.paired.are_told(x, y)
+        if self.saved.items.children[x] and not is_told:
+            if name in ("names", "name") and not self._has_near_namesake(x, y):
+                return Certainty.LIKELY
+            is_rare = self.saved.how_often(x) == self.live.how_often(y) == 1
+            is_told = is_rare and self.saved.items.size[x] > 1
+        return Certainty.LIKELY if is_told else Certainty.GUESS
+
+    def _has_near_namesake(self, x: int, y: int) -> bool:
+        """Return whether an item that is equal to a pair, and as near to it, has its local name."""
+        names = self.saved.labels[x] & self.live.labels[y]
+        if not names or not self.paired.are_equal(x, y):
+            return False
+        content = self.saved.content[x]
+        xs = [item for item in self.saved.of_content(content) if names & self.saved.labels[item]]
+        ys = [item for item in self.live.of_content(content) if names & self.live.labels[item]]
+        if len(xs) + len(ys) > _MOST_NAMESAKES:
+            return True
+        own = depth_in_common(self.paired, x, y)
+        others = [*((other, y) for other in xs), *((x, other) for other in ys)]
+        return any(pair != (x, y) and depth_in_common(self.paired, *pair) >= own for pair in others)
 
     # --- in their place
 
@@ -207,8 +230,8 @@ class WholeTree:
 
         A layer opens only for values.
         """
-        for pair in self._pairs():
-            children = lists_of_children(self.paired, pair)
+        for pair in self._holding_pairs():
+            children = self._children(pair)
             self._open(*children, pair.certainty, are_units=are_units)
             self._settle()
 
@@ -229,8 +252,8 @@ class WholeTree:
     def _renamed_in_place(self) -> None:
         """Match once more, now also against the names: what was renamed in its place."""
         self.paired.may_be_renamed = True
-        for pair in self._pairs():
-            self._match_and_open(*lists_of_children(self.paired, pair), pair.certainty)
+        for pair in self._holding_pairs():
+            self._match_and_open(*self._children(pair), pair.certainty)
             self._settle()
 
     def _match_and_open(self, xs: Sequence[int], ys: Sequence[int], limit: Certainty) -> None:
@@ -240,12 +263,12 @@ class WholeTree:
     def _open(
         self, xs: Sequence[int], ys: Sequence[int], limit: Certainty, *, are_units: bool = True
     ) -> None:
-        limit = weakest(limit, Certainty.LIKELY)
         for _ in range(_MOST_OPENED):
-            ours, theirs = self.paired.free(xs, ys)
-            if not ours or not theirs:
+            free_xs, free_ys = self.paired.free(xs, ys)
+            if not free_xs or not free_ys:
                 return
-            have_value = _have_value(self.saved, ours), _have_value(self.live, theirs)
+            limit = weakest(limit, Certainty.LIKELY)
+            have_value = _have_value(self.saved, free_xs), _have_value(self.live, free_ys)
             inner = self._inner(self.saved, xs, self.paired.by_node, are_units and have_value[1])
             other = self._inner(self.live, ys, self.paired.node_of, are_units and have_value[0])
             if (inner, other) == (list(xs), list(ys)):
@@ -326,10 +349,12 @@ class WholeTree:
         """Pair the nodes of chains, from their ends up, then with what is above the other end."""
         pairs = list(self.paired.by_node.values())
         for pair in pairs:
-            ours = self.saved.items.chain.get(pair.node, [pair.node])
-            theirs = self.live.items.chain.get(pair.obj, [pair.obj])
-            objects = frozenset(theirs[:-1])  # a chain can be long
-            for x, y in zip(reversed(ours[:-1]), reversed(theirs[:-1]), strict=False):
+            saved_chain = self.saved.items.chain.get(pair.node, ())[:-1]
+            live_chain = self.live.items.chain.get(pair.obj, ())[:-1]
+            if not saved_chain or not live_chain:
+                continue
+            objects = frozenset(live_chain)  # a chain can be long
+            for x, y in zip(reversed(saved_chain), reversed(live_chain), strict=False):
                 y = self.paired.bound_in(objects, x, y)
                 self.paired.add(x, y, pair.certainty, Evidence.WITHIN)
         for pair in pairs:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ckpt_viz.correspondence.correspond import correspond, plain_restore
-from ckpt_viz.correspondence.items import items_of
+from ckpt_viz.correspondence.items import with_values
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Slot, has_value
@@ -86,7 +86,7 @@ def _counterparts(a: Graph, b: Graph) -> Counterparts:
 
 def _corresponding(a: Graph, b: Graph) -> dict[int, Pair]:
     """Return the pairs by node of a; the roots are one, though one may be a part of the other."""
-    pairs = correspond(a, b).by_node.values()
+    pairs = correspond(a, b).values()
     roots = Pair(ROOT, ROOT, Certainty.CERTAIN, Evidence.PLACE)
     return {ROOT: roots} | {p.node: p for p in pairs if ROOT not in (p.node, p.obj)}
 
@@ -152,6 +152,5 @@ def _placed(graph: Graph) -> Collection[int]:
     """Return the nodes that the correspondence pairs or leaves: parts with values, and slots."""
     if graph.is_name_based:
         return {node_id for node_id, node in enumerate(graph.nodes) if has_value(node)}
-    size = items_of(graph).size
     slots = {node_id for node_id, node in enumerate(graph.nodes) if node.slot is not None}
-    return slots | {node_id for node_id, count in size.items() if count}
+    return slots | with_values(graph)

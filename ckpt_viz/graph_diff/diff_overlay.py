@@ -13,7 +13,7 @@ from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.names import counted, noun_for, readable_name
+from ckpt_viz.object_graph.names import LayerNames, counted, noun_for, readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -42,12 +42,6 @@ _TITLES = {
     "dtype": "Another dtype",
     "shape": "Shape differs",
     "value": "Values differ",
-}
-_WORDS = {
-    State.ONLY_A: "only in a",
-    State.ONLY_B: "only in b",
-    State.MOVED: "moved",
-    **{state: f"by {state.value}" for state in CHANGED},
 }
 _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 
@@ -207,9 +201,10 @@ class _Sides:
     @cached_property
     def _guesses(self) -> dict[int, str]:
         """The name that each node with a guess may have on the other side."""
+        names_a, names_b = LayerNames(self.a), LayerNames(self.b)
         guesses = self.compared.guesses.values()
-        of_a = {self.of_a[pair.node]: readable_name(self.b, pair.obj) for pair in guesses}
-        return of_a | {pair.obj: readable_name(self.a, pair.node) for pair in guesses}
+        of_a = {self.of_a[pair.node]: names_b.place_or_state(pair.obj) for pair in guesses}
+        return of_a | {pair.obj: names_a.place_or_state(pair.node) for pair in guesses}
 
     def _values_differ(self, group: NodeGroup) -> str:
         below = len(group.members) - (group.top in group.members)

@@ -46,8 +46,8 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
     "format": "svg"}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}` and `{"ask": "measures"}`. For an
-    accessor and a fix, "source" may give the program's variable. `state` holds the explorer's
-    traits, with which an exported file opens.
+    accessor and a fix, "source" may give the program's variable; for a fix, "guesses" the places of
+    the accepted guesses. `state` holds the explorer's traits, with which an exported file opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers
@@ -226,7 +226,23 @@ def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | 
 
 def _fix(shown: Shown, question: Mapping[str, Any]) -> Answer:
     source = _source(question) or _variable_of(shown.check)
+    shown.accept(_accepted(shown, question))
     return fix_answer(shown.check, shown.fix, source)
+
+
+def _accepted(shown: Shown, question: Mapping[str, Any]) -> list[str]:
+    """Return the saved parts whose guesses the question accepts, by their places in the overlay."""
+    guesses = shown.overlay.guesses if shown.overlay is not None else ()
+    places = question.get("guesses", [])
+    if not isinstance(places, list) or any(not _is_place(place, guesses) for place in places):
+        raise SourceError(
+            f"found guesses {places!r:.80}, expected places of guesses, below {len(guesses)}"
+        )
+    return [guesses[place].saved for place in places]
+
+
+def _is_place(place: object, items: Sequence[object]) -> bool:
+    return type(place) is int and 0 <= place < len(items)
 
 
 def fix_answer(

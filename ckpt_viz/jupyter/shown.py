@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.api import check_or_diff, graph
-from ckpt_viz.errors import SourceError
+from ckpt_viz.errors import NoSuchNodeError, SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.overlay import Overlay
@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.values.running import Begin
 
 _MEASURES = "_measures"  # the place of what was measured, as `cached_property` keeps its values
+_ACCEPTED = "_accepted_guesses"  # the same of the saved parts whose guesses a person accepts
 _KEPT = (
     "The program has the values of the fix. The checkpoint still has its own names: keep the code, "
     "or save a new checkpoint.",
@@ -122,7 +123,18 @@ class Shown:
     @cached_property
     def fix(self) -> RestoreFix[RestoreCheck]:
         """The fix of the check that this shows; raises SourceError if there is none."""
-        return self.check.fix()
+        return self.check.fix(guesses=self._accepted)
+
+    def accept(self, guesses: Sequence[str]) -> None:
+        """Take the guesses of these saved parts into the fix, and no others."""
+        if tuple(guesses) != self._accepted:
+            self.__dict__[_ACCEPTED] = tuple(guesses)
+            self.__dict__.pop("fix", None)
+
+    @property
+    def _accepted(self) -> tuple[str, ...]:
+        accepted: tuple[str, ...] = self.__dict__.get(_ACCEPTED, ())
+        return accepted
 
     @property
     def check(self) -> RestoreCheck:
@@ -145,6 +157,7 @@ class Shown:
         after = show_of(*(_again(source) for source in self.given), given=self.given)
         if self._measured is not None:
             after.measures()
+        after.accept(self._accepted)
         is_asked = self.is_fixed or "fix" in self.__dict__
         return after.fixed() if is_asked and after.is_applied else after
 
@@ -153,7 +166,7 @@ class Shown:
         """Whether the program has all values of the fix; it reads values until one differs."""
         try:
             return self.fix.is_applied
-        except SourceError:
+        except (NoSuchNodeError, SourceError):  # a part with accepted guesses may be gone
             return False
 
     def fixed(self) -> Shown:

@@ -24,12 +24,13 @@ _MAX_SOURCES = 1000  # layers whose tensors meet in operations without a node, s
 def calls_among(objects: Sequence[object], ids: Mapping[int, int]) -> tuple[Call, ...]:
     """Return the calls between objects; `ids` has their node ids by `id()`."""
     calls: set[Call] = set()
+    sequential = {cls for cls in set(map(type, objects)) if _is_sequential(cls)}
     for obj in objects:
         own = instance_dict(obj)
         try:
             if _RECORDS in own:
                 calls.update(_functional(own[_RECORDS], ids))
-            elif own.get("_functional") is None and _is_sequential(obj):
+            elif own.get("_functional") is None and type(obj) in sequential:
                 calls.update(_sequential(own, ids))
         except Exception:  # these are not Keras' own records, or a thread is changing them
             continue
@@ -126,8 +127,8 @@ def _items(of: Any) -> Iterable[Any]:
     return tuple.__getitem__(of, slice(None))
 
 
-def _is_sequential(obj: object) -> bool:
+def _is_sequential(cls: type) -> bool:
     return any(
         base.__name__ == "Sequential" and str(base.__module__).startswith(("keras.", "tf_keras."))
-        for base in type(obj).__mro__
+        for base in cls.__mro__
     )

@@ -21,6 +21,7 @@ from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 _OBJECT_ATTRIBUTES = ".ATTRIBUTES/"
 _NONE: tuple[str, ...] = ()
 _WRAPPED = "_variable"  # of an AutoCastVariable
+_NO_TENSOR = "_ckpt_viz/no_tensor"
 _MARK = "_self_update_uid"  # of the last restore of an object (trackable/base.py)
 
 
@@ -334,6 +335,23 @@ def _tracking(holder: Any, children: Mapping[str, Any]) -> Any:
 def new_reader(path: Any) -> Any:
     """Return TensorFlow's reader of a checkpoint; raise what `restore` raises for the path."""
     return private("training.py_checkpoint_reader", "NewCheckpointReader")(path)
+
+
+def refused_by_operation(path: Any) -> str | None:
+    """Return the class of what `RestoreV2` raises as it opens a checkpoint; None if it opens it.
+
+    TensorFlow's reader in Python gives almost all of these errors one class, `OpError`.
+    """
+    error = private("framework.errors_impl", "OpError")
+    restore_v2 = private("ops.gen_io_ops", "restore_v2")
+    int32 = private("framework.dtypes", "int32")
+    try:
+        with private("eager.context", "eager_mode")():
+            restore_v2(path, [_NO_TENSOR], [""], [int32])
+    except error as raised:
+        is_open = isinstance(raised, private("framework.errors_impl", "NotFoundError"))
+        return None if is_open else type(raised).__name__
+    return None
 
 
 def graph_in(reader: Any) -> bytes | None:

@@ -16,6 +16,7 @@ from ckpt_viz.expressions import ROOT_ARGUMENT, is_attribute, operand
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup
+from ckpt_viz.object_graph.names import tensorflow_name
 from ckpt_viz.object_graph.nodes import (
     ROOT,
     SAVE_COUNTER,
@@ -23,7 +24,6 @@ from ckpt_viz.object_graph.nodes import (
     Node,
     Stored,
 )
-from ckpt_viz.object_graph.spelling import tensorflow_name
 from ckpt_viz.object_graph.tree import Tree, last_edges, spanning_tree
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
@@ -143,7 +143,7 @@ class Graph:
 
         `(root).model.kernel`, or `(root).optimizer's state 'm' for (root).model.kernel`.
         """
-        return tensorflow_name(self.nodes, self.first_edges, node_id)
+        return tensorflow_name(self, node_id)
 
     def aliases(self, node_id: int) -> tuple[tuple[str, ...], ...]:
         """Return the node's other paths: one for each edge that leads to it off its `path`.

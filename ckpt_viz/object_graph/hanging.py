@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.keras_optimizers import full_name_of, keras_optimizers
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role
-
-_VALUES = (Role.VARIABLE, Role.SLOT, Role.VALUE)
+from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role
 
 
 class Hanging(NamedTuple):
@@ -63,7 +61,7 @@ def _has_a_model(nodes: Sequence[Node], reached: Collection[int]) -> bool:
         return True
     return any(
         node_id != ROOT
-        and nodes[node_id].role not in _VALUES
+        and nodes[node_id].role not in VALUE_ROLES
         and not any(nodes[c.node_id].role is Role.OPTIMIZER for c in nodes[node_id].children)
         for node_id in reached
     )

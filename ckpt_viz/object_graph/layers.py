@@ -10,7 +10,7 @@ marks keeps a row of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -18,7 +18,8 @@ from types import MappingProxyType
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
-from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, Role, has_value, loses_values
+from ckpt_viz.object_graph.names import ROOT_NAME, is_chosen, names_of
+from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
 from ckpt_viz.object_graph.tree import NOWHERE, Tree
 
 # A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
@@ -27,7 +28,6 @@ _NUMBERS = re.compile(r"[_-]?\d+")  # Keras numbers names that it makes: softmax
 _MAX_NAME = 100  # characters of a name in which we look for a block or a number
 _MAX_BLOCKS = 8  # blocks in one another
 _KEPT_ROLES = (Role.LAYER, Role.OPTIMIZER)
-_VALUE_ROLES = (Role.VARIABLE, Role.SLOT, Role.VALUE)
 _NO_MARKS: Mapping[int, object] = MappingProxyType({})
 
 
@@ -175,8 +175,8 @@ class _Draft:
     def _passes_through(self, node_id: int, parent: int) -> bool:
         """Return whether the only child of a row is no part that people would look for."""
         node, label = self.nodes[node_id], self.tree.labels[node_id]
-        holds_values = any(self.nodes[c].role in _VALUE_ROLES for c in self.children[node_id])
-        if holds_values or label.isdecimal() or (parent == ROOT and _is_chosen(label)):
+        holds_values = any(self.nodes[c].role in VALUE_ROLES for c in self.children[node_id])
+        if holds_values or label.isdecimal() or (parent == ROOT and is_chosen(label)):
             return False
         if node_id in self.marks:
             return False
@@ -241,7 +241,7 @@ class _Draft:
 
         Values with names of their own, such as `beta_1` and `beta_2`, are no parts that repeat.
         """
-        is_value = row < len(self.nodes) and self.nodes[row].role in _VALUE_ROLES
+        is_value = row < len(self.nodes) and self.nodes[row].role in VALUE_ROLES
         can_repeat = not is_value or self.names[row].isdecimal()
         is_alike = can_repeat and signatures[before] == signatures[row]
         return is_alike and _follows(self.names[before], self.names[row])
@@ -293,75 +293,6 @@ class _Draft:
             tuple(self.folded),
             frozenset(i for i in self.order if self.tree.labels[i].startswith("_")),
         )
-
-
-# Names
-
-
-def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int) -> list[str]:
-    """Return what people call each node.
-
-    That is the local name if a programmer chose it, and else the layer's own name. A file gives
-    that name in the full names of the layer's variables.
-    """
-    shared = _shared_scopes(nodes, tree, order, base_size)
-    names = list(tree.labels)
-    is_state = [node.role is Role.OPTIMIZER for node in nodes]
-    for node_id in order[1:]:
-        node, label = nodes[node_id], tree.labels[node_id]
-        is_state[node_id] |= is_state[tree.parents[node_id]]
-        if _is_chosen(label):
-            continue
-        if node.role in _VALUE_ROLES:
-            if label.startswith("_") and (own := _last_name(node)):
-                names[node_id] = own  # `kernel` for `_kernel`
-            continue
-        if is_state[node_id]:
-            continue
-        scope = shared[node_id]
-        below = (shared[c] for c in tree.children[node_id] if nodes[c].role not in _VALUE_ROLES)
-        if node.own_name:
-            names[node_id] = node.own_name
-        elif scope and node.role is not Role.CONTAINER and scope not in below:
-            names[node_id] = scope[-1]
-    return names
-
-
-def _last_name(node: Node) -> str:
-    """Return the last part of a variable's full name, "" if it has none."""
-    return node.attributes[0].full_name.rpartition("/")[2] if node.attributes else ""
-
-
-def _is_chosen(label: str) -> bool:
-    """Return whether a local name says something: not an index, `_layers`, `layer-3`."""
-    return not (label.isdecimal() or label.startswith("_") or re.search(r"-\d+\Z", label))
-
-
-def _shared_scopes(
-    nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int
-) -> list[tuple[str, ...] | None]:
-    """Return for each node the name scopes that the variables below it share; None without any."""
-    scopes: list[tuple[str, ...] | None] = [None] * len(nodes)
-    for node_id in reversed(order):
-        node = nodes[node_id]
-        if node.role is Role.VARIABLE:
-            full_name = node.attributes[0].full_name
-            own: Iterable[tuple[str, ...] | None] = [tuple(full_name.split("/")[:-1])]
-        elif node.role is Role.OPTIMIZER:
-            own = []
-        else:
-            below = tree.children[node_id]
-            own = [scopes[c] for c in below if c < base_size or node_id >= base_size]
-        for scope in own:
-            before = scopes[node_id]
-            if scope is not None:
-                scopes[node_id] = scope if before is None else _common(before, scope)
-    return scopes
-
-
-def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
-    length = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-    return a[:length] if length is not None else min(a, b, key=len)
 
 
 def _follows(before: str, after: str) -> bool:

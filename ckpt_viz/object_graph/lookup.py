@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from ckpt_viz.object_graph.layers import Layers
-from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, SlotRule
+from ckpt_viz.object_graph.names import ROOT_NAME, STATE_OF, tensorflow_state
+from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule
 from ckpt_viz.object_graph.tree import Tree
 
 _Edges = Callable[[int], Iterable[tuple[str, int]]]
@@ -30,7 +31,7 @@ class Lookup:
         for node_id in self._along(name, ROOT_NAME, ".", self._first_children.__getitem__):
             if not self._is_declared_slot(node_id):
                 return node_id
-        return self._declared_slot(name) if "'s state '" in name else None
+        return self._declared_slot(name) if STATE_OF in name else None
 
     def meant(self, name: str) -> Sequence[int]:
         """Return the nodes that a person may mean: all of the first kind of name that fits any.
@@ -90,7 +91,7 @@ class Lookup:
             slot = self._nodes[node_id].slot
             assert slot is not None
             if slot.name not in readings:
-                optimizer, infix, variable = name.partition(f"'s state '{slot.name}' for ")
+                optimizer, infix, variable = name.partition(tensorflow_state("", slot.name, ""))
                 sides = (self._first(optimizer), self._first(variable)) if infix else (set(), set())
                 readings[slot.name] = sides
             optimizers, variables = readings[slot.name]

@@ -1,55 +1,143 @@
-"""The names of nodes, in any graph: TensorFlow's and people's.
+"""The names of nodes, in any graph: TensorFlow's and people's. No other module makes any.
 
-Heads and rows have TensorFlow's names, cut where they are too long to read: `readable_name`, and
-`readable_place` for the way through the model. Tables of values, histories, outlines and sentences
-about changes have the names that people give: `LayerNames`.
+TensorFlow's names are in heads, rows and data, where people compare with its messages. They are
+cut where they are too long to read: `readable_name`, and `readable_place` for the way through the
+model. The names that people give are in all sentences, in tables of values, histories and outlines:
+`LayerNames`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import names_of
-from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, Role, has_value
-from ckpt_viz.object_graph.spelling import readable, spelled, tensorflow_name
-from ckpt_viz.text import count
+from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
+from ckpt_viz.object_graph.tree import Tree
+from ckpt_viz.text import MOST_READABLE, count, readable
+
+ROOT_NAME = "(root)"  # in TensorFlow's errors and warnings
+THE_ROOT = "the root"  # for people
+STATE_OF, STATE_FOR = "'s state '", "' for "  # before and behind a slot's name, in TensorFlow's
+_MAX_STEPS = 50
+
+EdgeTo = Callable[[int], tuple[int, str]]
+"""Returns the parent of a node, and the name of the edge from there."""
+
+_COUNTED = re.compile(r"-\d+\Z")
 
 
-def readable_name(graph: Graph, node_id: int) -> str:
+class NamedGraph(Protocol):
+    """A graph, as far as the names of its nodes come from it."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The nodes, by node id."""
+
+    @property
+    def first_edges(self) -> Mapping[int, tuple[int, str]]:
+        """For each reachable node but the root: parent and local name of its first path."""
+
+    @property
+    def tree(self) -> Tree:
+        """The place of each node in the outline."""
+
+
+# --- TensorFlow's names
+
+
+def tensorflow_name(graph: NamedGraph, node_id: int, *, is_cut: bool = False) -> str:
+    """Return a node's first breadth-first path; of a declared slot variable, whose state it is."""
+
+    def dotted(node_id: int) -> str:
+        if node_id != ROOT and node_id not in graph.first_edges:
+            return f"(unreachable node {node_id})"
+        return _path(node_id, graph.first_edges.__getitem__, is_cut=is_cut)
+
+    slot = graph.nodes[node_id].slot
+    if slot is None or slot.optimizer is None or slot.rule is not SlotRule.DECLARED:
+        return dotted(node_id)
+    slot_name = readable(slot.name) if is_cut else slot.name
+    return tensorflow_state(dotted(slot.optimizer), slot_name, dotted(slot.variable))
+
+
+def readable_name(graph: NamedGraph, node_id: int) -> str:
     """Return a node's name, `Graph.name`; if it is too deep to read, only the end.
 
     In a chain of 100,000 nodes the names themselves have 25 billion characters.
     """
-    return tensorflow_name(graph.nodes, graph.first_edges, node_id, is_cut=True)
+    return tensorflow_name(graph, node_id, is_cut=True)
 
 
-def readable_place(graph: Graph, node_id: int) -> str:
+def readable_place(graph: NamedGraph, node_id: int) -> str:
     """Return a node's place in the outline, `Graph.path`, spelled like its name.
 
     TensorFlow names a node by the shortest path to it. For an optimizer's variables that path leads
     through the optimizer's lists; a person would go through the model.
     """
     tree = graph.tree
-    return spelled(node_id, lambda node: (tree.parents[node], tree.labels[node]))
+    return _path(node_id, lambda node: (tree.parents[node], tree.labels[node]))
 
 
-def place_or_state(graph: Graph, node_id: int) -> str:
-    """Return a node's place in the outline; of a slot variable, whose state it is."""
-    slot = graph.nodes[node_id].slot
-    if slot is None:
-        return readable_place(graph, node_id)
-    # The variable may be a slot itself, even its own: its place in the outline tells.
-    return f"the state {readable(slot.name)!r} of {readable_place(graph, slot.variable)}"
+def tensorflow_state(optimizer: str, slot_name: str, variable: str) -> str:
+    """Return TensorFlow's name of a slot variable, with its names of the two others."""
+    return f"{optimizer}{STATE_OF}{slot_name}{STATE_FOR}{variable}"
+
+
+def child_of(holder: str, local_name: str) -> str:
+    """Return the name of a child, with the name of its holder."""
+    return dotted((holder, local_name))
+
+
+def dotted(names: Iterable[str]) -> str:
+    """Return a path of names."""
+    return ".".join(names)
+
+
+def names_in(path: str) -> list[str]:
+    """Return the names of a path; one with dots in it is several.
+
+    >>> names_in(dotted(("model", "dense", "kernel")))
+    ['model', 'dense', 'kernel']
+    """
+    return path.split(".")
+
+
+def without_root(name: str) -> str:
+    """Return a name of TensorFlow's without "(root)." before it, and the root in words.
+
+    >>> without_root("(root).model"), without_root("(root)")
+    ('model', 'the root')
+    """
+    return THE_ROOT if name == ROOT_NAME else name.removeprefix(f"{ROOT_NAME}.")
+
+
+def _path(
+    node_id: int, edge_to: EdgeTo, *, root: Sequence[str] = (ROOT_NAME,), is_cut: bool = True
+) -> str:
+    """Return the path to a node, from `root` on; of a cut one that is too deep, only the end."""
+    names: list[str] = []
+    characters = 0
+    while node_id != ROOT:
+        if is_cut and (len(names) >= _MAX_STEPS or characters > MOST_READABLE):
+            return dotted((f"{''.join(root)}…", *reversed(names)))
+        node_id, local_name = edge_to(node_id)
+        names.append(readable(local_name) if is_cut else local_name)
+        characters += len(local_name)
+    return dotted((*root, *reversed(names)))
+
+
+# --- people's names
 
 
 @dataclass(frozen=True)
 class LayerNames:
     """The names of the nodes of one graph as people know them: for sentences and outlines."""
 
-    graph: Graph
+    graph: NamedGraph
 
     def name(self, node_id: int) -> str:
         """Return what people call a node: a layer's own name, or its local name."""
@@ -59,6 +147,7 @@ class LayerNames:
         """Return the path of a node in the names that people give, without private local names.
 
         A variable that has others below it, such as its slots, keeps its place in their paths.
+        The root has no name: it is "the root".
         """
         names, parents, labels = self._names, self.graph.tree.parents, self.graph.tree.labels
         nodes = self.graph.nodes
@@ -69,7 +158,20 @@ class LayerNames:
                 above = parents[above]
             return above, names[node]
 
-        return without_root(spelled(node_id, step))
+        return THE_ROOT if node_id == ROOT else _path(node_id, step, root=())
+
+    def child_place(self, node_id: int, local_name: str) -> str:
+        """Return the path of a node's child that the graph may lack."""
+        name = readable(local_name)
+        return name if node_id == ROOT else child_of(self.place(node_id), name)
+
+    def place_or_state(self, node_id: int) -> str:
+        """Return the path of a node; of a slot variable, whose state it is."""
+        slot = self.graph.nodes[node_id].slot
+        if slot is None:
+            return self.place(node_id)
+        # The variable may be a slot itself, even its own: its place in the outline tells.
+        return state_of(slot.name, self.place(slot.variable))
 
     @cached_property
     def _names(self) -> Sequence[str]:
@@ -77,13 +179,89 @@ class LayerNames:
         return names_of(nodes, tree, list(tree.preorder()), len(nodes))
 
 
-def without_root(name: str) -> str:
-    """Return a name without "(root)." before it.
+def state_of(slot_name: str, variable: str) -> str:
+    """Return what people call a slot variable, with what they call its variable."""
+    return f"the state {readable(slot_name)!r} of {variable}"
 
-    >>> without_root("(root).model"), without_root("(root)")
-    ('model', '(root)')
+
+def slot_of(slot_name: str, variable: str) -> str:
+    """Return whose slot a slot variable is, in a row, where there is no space for `state_of`."""
+    return f"{slot_name} of {variable}"
+
+
+def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int) -> list[str]:
+    """Return what people call each node.
+
+    That is the local name if a programmer chose it, and else the layer's own name. A file gives
+    that name in the full names of the layer's variables, unless it gives it to others beside it.
     """
-    return name.removeprefix(f"{ROOT_NAME}.")
+    shared = _shared_scopes(nodes, tree, order, base_size)
+    beside = Counter(
+        (tree.parents[node_id], scope[-1])
+        for node_id, scope in enumerate(shared)
+        if scope and nodes[node_id].role not in VALUE_ROLES
+    )
+    names = list(tree.labels)
+    is_state = [node.role is Role.OPTIMIZER for node in nodes]
+    for node_id in order[1:]:
+        node, label = nodes[node_id], tree.labels[node_id]
+        is_state[node_id] |= is_state[tree.parents[node_id]]
+        if is_chosen(label):
+            continue
+        if node.role in VALUE_ROLES:
+            if label.startswith("_") and (own := _last_name(node)):
+                names[node_id] = own  # `kernel` for `_kernel`
+            continue
+        if is_state[node_id]:
+            continue
+        scope = shared[node_id]
+        below = (shared[c] for c in tree.children[node_id] if nodes[c].role not in VALUE_ROLES)
+        if node.own_name:
+            names[node_id] = node.own_name
+        elif scope and node.role is not Role.CONTAINER and scope not in below:
+            is_alone = beside[tree.parents[node_id], scope[-1]] == 1
+            names[node_id] = scope[-1] if is_alone else label
+    return names
+
+
+def _last_name(node: Node) -> str:
+    """Return the last part of a variable's full name, "" if it has none."""
+    return node.attributes[0].full_name.rpartition("/")[2] if node.attributes else ""
+
+
+def is_chosen(label: str) -> bool:
+    """Return whether a local name says something: not an index, `_layers`, `layer-3`."""
+    return not (label.isdecimal() or label.startswith("_") or _COUNTED.search(label))
+
+
+def _shared_scopes(
+    nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int
+) -> list[tuple[str, ...] | None]:
+    """Return for each node the name scopes that the variables below it share; None without any."""
+    scopes: list[tuple[str, ...] | None] = [None] * len(nodes)
+    for node_id in reversed(order):
+        node = nodes[node_id]
+        if node.role is Role.VARIABLE:
+            full_name = node.attributes[0].full_name
+            own: Iterable[tuple[str, ...] | None] = [tuple(full_name.split("/")[:-1])]
+        elif node.role is Role.OPTIMIZER:
+            own = []
+        else:
+            below = tree.children[node_id]
+            own = [scopes[c] for c in below if c < base_size or node_id >= base_size]
+        for scope in own:
+            before = scopes[node_id]
+            if scope is not None and scope != before:
+                scopes[node_id] = scope if before is None else _common(before, scope)
+    return scopes
+
+
+def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    length = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    return a[:length] if length is not None else min(a, b, key=len)
+
+
+# --- what to call many
 
 
 def counted(nodes: Iterable[Node], *, other: bool = False) -> str:

@@ -16,9 +16,7 @@ from typing import NamedTuple
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 
 ROOT = 0
-ROOT_NAME = "(root)"  # in TensorFlow's errors and warnings
 SAVE_COUNTER = "save_counter"  # the local name of a tf.train.Checkpoint's own counter
-SAVE_COUNTER_NAME = f"{ROOT_NAME}.{SAVE_COUNTER}"
 CONFIGURATION = "OBJECT_CONFIG_JSON"
 """The attribute in which TensorFlow 1.13 to 2.0 saved `get_config()`: a text that nothing reads."""
 
@@ -38,6 +36,9 @@ class Role(str, Enum):
     OPTIMIZER = "optimizer"
     VALUE = "value"  # a value that is not a variable: an iterator, a table, Python state
     BOOKKEEPING = "bookkeeping"  # Keras' own lists and functions, with no value below them
+
+
+VALUE_ROLES = (Role.VARIABLE, Role.SLOT, Role.VALUE)
 
 
 class SlotRule(str, Enum):
@@ -191,9 +192,10 @@ class Node(NamedTuple):
 
 def has_value(node: Node) -> bool:
     """Return whether a node itself holds something that is saved, and that a restore may need."""
-    if len(node.attributes) == 1 and node.attributes[0].name == CONFIGURATION:
+    attributes = node.attributes
+    if not attributes or (len(attributes) == 1 and attributes[0].name == CONFIGURATION):
         return bool(node.registered_saver)
-    return bool(node.attributes or node.registered_saver)
+    return True
 
 
 def loses_values(node: Node) -> bool:

@@ -12,8 +12,9 @@ from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
-from ckpt_viz.object_graph.remedy import Remedy
-from ckpt_viz.object_graph.spelling import readable
+from ckpt_viz.object_graph.names import LayerNames
+from ckpt_viz.object_graph.remedy import Remedy, sentence_of_fix
+from ckpt_viz.text import readable
 from ckpt_viz.wording import PYTHON, Wording
 
 # A problem of hundreds of nodes, such as a restore that ends halfway, is no reason to show each.
@@ -81,7 +82,8 @@ class Problem:
     `nodes` are all the nodes it is about; the explorer shows it at the first. `nodes` is empty if
     the problem is about the whole comparison. `saved` and `live` are names on the two sides (of a
     diff: in a and in b); `why` is one sentence. `lead` is the place, among all problems, of the one
-    that tells of the change behind this one: it may be its own.
+    that tells of the change behind this one: it may be its own. `guesses` are places in
+    `Overlay.guesses`: a fix restores more values of the problem if a person accepts these.
     """
 
     severity: Severity
@@ -92,10 +94,24 @@ class Problem:
     why: str
     remedy: Remedy | None = None
     lead: int | None = None
+    guesses: tuple[int, ...] = ()
 
     def to_do(self, wording: Wording) -> str:
         """Return the remedy in the sentence of a place; "" for none."""
         return "" if self.remedy is None else readable(self.remedy.in_words(wording))
+
+    def by_the_fix(self, wording: Wording) -> str | None:
+        """Return the sentence of a place that shows the fix; None if the fix is no remedy."""
+        sentence = sentence_of_fix(self.remedy, wording)
+        return None if sentence is None else readable(sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class GuessedPlace:
+    """The names of a saved part and of the part of the program to which it may belong."""
+
+    saved: str
+    live: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +152,7 @@ class Overlay:
     sentences about what the comparison leaves open. `causes` hold every problem exactly once, the
     worst first. `paired` are the nodes of the base that the other side has, too.
     `saved_elements` has the number of elements there of those that have another number here.
-    `wording` is how its sentences call the next step.
+    `wording` is how its sentences call the next step. `guesses` are what a person may accept.
     """
 
     comparison: Comparison
@@ -151,11 +167,17 @@ class Overlay:
     notes: tuple[str, ...] = ()
     saved_elements: Mapping[int, int] = field(default_factory=dict)
     wording: Wording = PYTHON
+    guesses: Sequence[GuessedPlace] = ()
 
     @property
     def passes(self) -> bool:
         """Whether every verdict passes."""
         return all(verdict.passes for verdict in self.verdicts)
+
+    @cached_property
+    def names(self) -> LayerNames:
+        """What people call the nodes."""
+        return LayerNames(self.graph)
 
     @cached_property
     def layers(self) -> Layers:

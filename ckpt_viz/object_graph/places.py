@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import NamedGraph
 from ckpt_viz.object_graph.nodes import ROOT
 
 
-def same_places(before: Graph, after: Graph) -> Callable[[int], int | None]:
+def same_places(before: NamedGraph, after: NamedGraph) -> Callable[[int], int | None]:
     """Return a lookup of one graph's nodes in the other, by the local names that lead to them.
 
     The view does the same (labextension/src/state.ts, `placesIn`). The lookup gives None for a node

@@ -140,18 +140,18 @@ class Code(_Said):
 
     def in_words(self, wording: Wording) -> str:
         """Return the sentence of a place."""
-        request = f"{self._request} {self.expression}, {self._explained(wording)}."
-        return f"{self.instead}; {request}" if self.instead else request[0].upper() + request[1:]
+        request = self._request(wording).format(self.expression)
+        sentence = f"{request}, {self._explained(wording)}."
+        return f"{self.instead}; {sentence}" if self.instead else sentence[0].upper() + sentence[1:]
 
-    @property
-    def _request(self) -> str:
+    def _request(self, wording: Wording) -> str:
         match self.purpose:
             case Purpose.RESTORE:
-                return "call"
+                return wording.call
             case Purpose.RESTORE_EXPORT:
-                return "to restore by order, call"
+                return f"to restore by order, {wording.call}"
             case Purpose.MAKE_SAVER:
-                return "restore with"
+                return f"restore with {wording.saver}"
 
     def _explained(self, wording: Wording) -> str:
         """Return what the names mean; everybody knows `tf`."""
@@ -202,6 +202,27 @@ Remedy = Fix | PartialFix | Code | OtherPath | Advice
 def code_of(remedy: Remedy | None) -> str:
     """Return the code that a remedy says to run; "" for none."""
     return remedy.expression if isinstance(remedy, Code) else ""
+
+
+def names_guesses(remedy: Remedy | None) -> bool:
+    """Return whether a remedy is a fix that takes guesses if a person accepts them."""
+    match remedy:
+        case Fix(guesses=number):
+            return number > 0
+        case PartialFix(takes_guesses=takes):
+            return takes
+    return False
+
+
+def sentence_of_fix(remedy: Remedy | None, wording: Wording) -> str | None:
+    """Return the sentence of a place that has the fix, for what the fix restores; else None.
+
+    The fix does what code by places does.
+    """
+    is_of_places = isinstance(remedy, Code) and remedy.purpose is Purpose.RESTORE
+    if remedy is None or not (is_of_places or names_the_fix(remedy)):
+        return None
+    return remedy.in_words(wording)
 
 
 def names_the_fix(remedy: Remedy | None) -> bool:

@@ -75,5 +75,5 @@ def values_of(node: Node) -> object:
     """Return a node's contents: names, dtypes and shapes of its values."""
     return (
         node.registered_saver,
-        tuple((a.name, a.dtype, a.shape) for a in node.attributes),
+        tuple([(a.name, a.dtype, a.shape) for a in node.attributes]),
     )

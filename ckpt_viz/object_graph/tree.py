@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
@@ -19,12 +20,11 @@ NOWHERE = -1
 _KERAS_API = "keras_api"
 _EXPORTED = (_KERAS_API, "variables", "trainable_variables", "non_trainable_variables")
 _VARIABLES = "_variables"  # an optimizer's list of all its variables
-_Cost = tuple[int, int, int, int]
 Edge = tuple[int, str]
 """The parent that an edge starts from, and its local name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tree:
     """A place for every node, by node id.
 
@@ -39,7 +39,11 @@ class Tree:
 
     def preorder(self) -> Iterator[int]:
         """Yield every node id, parents before children."""
-        return walks.below(self.children)
+        return iter(self._parents_first)
+
+    @cached_property
+    def _parents_first(self) -> tuple[int, ...]:
+        return tuple(walks.below(self.children))
 
     def below(self, top: int) -> Iterator[int]:
         """Yield a node and all that is below it, parents before children."""
@@ -64,20 +68,23 @@ def spanning_tree(nodes: Sequence[Node]) -> Tree:
     placed = [_stands_with_its_variable(nodes, node) for node in nodes]
     placed[ROOT] = False
     exported = _exported(nodes)
-    queue: list[tuple[_Cost, int, int, int, str]] = [((0, 0, 0, 0), 0, ROOT, NOWHERE, "")]
+    # As digits of one number: no path has as many edges as the base.
+    of_private, of_optimizer, of_bookkeeping = (len(nodes) ** place for place in (1, 2, 3))
+    queue: list[tuple[int, int, int, int, str]] = [(0, 0, ROOT, NOWHERE, "")]
     pushed = 0
     while queue:
         cost, _, node_id, parent, label = heapq.heappop(queue)
         if placed[node_id]:
             continue
         placed[node_id], parents[node_id], labels[node_id] = True, parent, label
-        for child in nodes[node_id].children:
-            if not placed[child.node_id]:
+        role = nodes[node_id].role
+        cost += 1 + of_optimizer * (role is Role.OPTIMIZER)
+        cost += of_bookkeeping * (node_id in exported or role is Role.BOOKKEEPING)
+        for local_name, child in nodes[node_id].children:
+            if not placed[child]:
                 pushed += 1
-                is_exported = node_id in exported
-                step = _cost(nodes[node_id].role, child.local_name, is_exported=is_exported)
-                total = (cost[0] + step[0], cost[1] + step[1], cost[2] + step[2], cost[3] + step[3])
-                heapq.heappush(queue, (total, pushed, child.node_id, node_id, child.local_name))
+                total = cost + of_private if local_name.startswith("_") else cost
+                heapq.heappush(queue, (total, pushed, child, node_id, local_name))
     own_edges: dict[int, dict[int, str]] = {}
     for node_id, node in enumerate(nodes):
         if node_id != ROOT and parents[node_id] == NOWHERE:
@@ -125,16 +132,10 @@ def _exported(nodes: Sequence[Node]) -> set[int]:
     return {
         child.node_id
         for node in nodes
-        if any(child.local_name == _KERAS_API for child in node.children)
+        if _KERAS_API in [child.local_name for child in node.children]
         for child in node.children
         if child.local_name in _EXPORTED
     }
-
-
-def _cost(parent: Role, local_name: str, *, is_exported: bool) -> _Cost:
-    is_bookkeeping = is_exported or parent is Role.BOOKKEEPING
-    is_optimizer = parent is Role.OPTIMIZER
-    return (is_bookkeeping, is_optimizer, local_name.startswith("_"), 1)
 
 
 def _stands_with_its_variable(nodes: Sequence[Node], node: Node) -> bool:
@@ -160,9 +161,8 @@ def _children(
     """Return each node's children: in the order of its edges, then the children without an edge."""
     children: list[dict[int, None]] = [{} for _ in nodes]
     for node_id, node in enumerate(nodes):
-        for child in node.children:
-            target = child.node_id
-            if (parents[target], labels[target]) == (node_id, child.local_name):
+        for local_name, target in node.children:
+            if parents[target] == node_id and labels[target] == local_name:
                 children[node_id][target] = None
     for node_id, parent in enumerate(parents):
         if parent != NOWHERE:

@@ -16,15 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import Role, SlotRule
 from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.object_graph.parameters import parameters_of
-from ckpt_viz.object_graph.remedy import code_of, names_the_fix
+from ckpt_viz.object_graph.remedy import code_of
 from ckpt_viz.render.text import advice, alarms, notes
 from ckpt_viz.search.measures import Measures
-from ckpt_viz.wording import EXPLORER
+from ckpt_viz.wording import EXPLORER, with_code_below
 
 VERSION = 1
 MAGIC = b"ckptviz\0"
@@ -162,6 +163,7 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
 
 def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
     marks, problems, causes = overlay.marks, overlay.problems, overlay.causes
+    wording = with_code_below(overlay.wording)
     return {
         "overlay_state": _codes(_STATES, (mark.state for mark in marks)),
         "overlay_detail": strings.column(mark.detail or None for mark in marks),
@@ -178,16 +180,16 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "problem_saved": strings.column(problem.saved for problem in problems),
         "problem_live": strings.column(problem.live for problem in problems),
         "problem_why": strings.column(problem.why for problem in problems),
-        "problem_remedy": strings.column(
-            problem.to_do(overlay.wording) or None for problem in problems
-        ),
-        "problem_fix": strings.column(
-            problem.to_do(EXPLORER) if names_the_fix(problem.remedy) else None
-            for problem in problems
-        ),
+        "problem_remedy": strings.column(problem.to_do(wording) or None for problem in problems),
+        "problem_fix": strings.column(problem.by_the_fix(EXPLORER) for problem in problems),
         "problem_code": strings.column(code_of(problem.remedy) or None for problem in problems),
         "problem_node_count": _i4(len(problem.nodes) for problem in problems),
         "problem_node": _i4(node_id for problem in problems for node_id in problem.nodes),
+        "problem_guess_count": _i4(len(problem.guesses) for problem in problems),
+        "problem_guess": _i4(place for problem in problems for place in problem.guesses),
+        "guess_saved": strings.column(guess.saved for guess in overlay.guesses),
+        "guess_live": strings.column(guess.live for guess in overlay.guesses),
+        "guess_code": strings.column(quoted(guess.saved) for guess in overlay.guesses),
         "cause_title": strings.column(cause.title for cause in causes),
         "cause_place": strings.column(cause.place for cause in causes),
         "cause_sentence": strings.column(cause.sentence for cause in causes),

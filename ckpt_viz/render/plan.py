@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from ckpt_viz.object_graph.groups import NodeGroup, groups
-from ckpt_viz.object_graph.names import counted, readable_name, readable_place
+from ckpt_viz.object_graph.names import counted, readable_name, slot_of, without_root
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
@@ -144,12 +144,13 @@ def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) 
 
 
 def _place(overlay: Overlay, node_id: int) -> str:
-    """Return a node's place in the outline, unless its name shows it."""
+    """Return what people call a node, unless TensorFlow's name shows it."""
     graph = overlay.graph
     if graph.nodes[node_id].slot is not None:  # its variable shows the place
         return ""
-    place = readable_place(graph, node_id)
-    return "" if place == readable_name(graph, node_id) else f"at {shortened(place)}"
+    place = overlay.names.place(node_id)
+    is_shown = place == without_root(readable_name(graph, node_id))
+    return "" if is_shown else f"at {shortened(place)}"
 
 
 def _reason(overlay: Overlay, group: NodeGroup) -> str:
@@ -169,8 +170,8 @@ def _slot_words(overlay: Overlay, node_id: int) -> str:
     slot = overlay.graph.nodes[node_id].slot
     if slot is None or not slot.rule.inferred:
         return ""
-    variable = readable_place(overlay.graph, slot.variable)
-    return f"({shortened(slot.name)} of {shortened(variable)})"
+    variable = overlay.names.place(slot.variable)
+    return f"({slot_of(shortened(slot.name), shortened(variable))})"
 
 
 def _extent(overlay: Overlay, group: NodeGroup) -> str:

@@ -9,8 +9,8 @@ from typing import Literal
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import LayerGroup
-from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Node, Role
+from ckpt_viz.object_graph.names import ROOT_NAME, readable_name
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
 from ckpt_viz.render.outline import outline

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
-from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, ROOT_NAME, Node, Role
+from ckpt_viz.object_graph.names import ROOT_NAME, slot_of
+from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.render.signs import SEVERITIES
-from ckpt_viz.text import count, first_clause, shape_words
+from ckpt_viz.text import count, first_clause, readable, shape_words
 from ckpt_viz.text import printable as printable
 
 MAX_LINES = 300
@@ -115,7 +116,7 @@ def side_by_side(*words: str) -> str:
 
 def shortened(name: str) -> str:
     """Return an untrusted name, printable, without the end of a giant one."""
-    return printable(name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…")
+    return printable(readable(name))
 
 
 _SHARD = re.compile(r"^.*?([^/\\]+\.data-\d{5}-of-\d{5}): ", re.DOTALL)
@@ -164,7 +165,7 @@ def _edges(graph: Graph, tree: Tree, node_id: int) -> list[tuple[str, int]]:
 def _pointed_at(graph: Graph, node_id: int) -> str:
     """Return the name of a node; for a slot, whose slot it is."""
     slot = graph.nodes[node_id].slot
-    return graph.name(node_id) if slot is None else f"{slot.name} of {graph.name(slot.variable)}"
+    return graph.name(node_id) if slot is None else slot_of(slot.name, graph.name(slot.variable))
 
 
 def _node_words(node: Node, node_id: int) -> str:

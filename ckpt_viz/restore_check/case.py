@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from ckpt_viz.correspondence.pairs import Certainty, is_guess
+from ckpt_viz.changes.change import Change
+from ckpt_viz.changes.kind import Kind
+from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, is_guess
 from ckpt_viz.correspondence.signatures import Signatures
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Trace
@@ -16,10 +19,9 @@ from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.placement import Placement
 from ckpt_viz.restore_check.sides import LiveSide, SavedSide
-from ckpt_viz.restore_check.skeleton import Trial
 
 _SURE = (Certainty.CERTAIN, Certainty.LIKELY)
 
@@ -31,6 +33,7 @@ class Case:
     run: DryRun
     trace: Trace
     saved: Graph
+    _changes: dict[frozenset[int], Sequence[Change]] = field(default_factory=dict, repr=False)
 
     @property
     def live(self) -> Graph:
@@ -68,6 +71,28 @@ class Case:
         return frozenset(p.node for p in self.run.mapping.pairs if is_guess(p)) - self.fixed
 
     @cached_property
+    def meant(self) -> Mapping[int, int]:
+        """The live object that each saved value belongs to; the last of several."""
+        return {pair.node: pair.obj for pair in self.run.mapping.pairs}
+
+    def changes(self, waiting: frozenset[int]) -> Sequence[Change]:
+        """Return what happened to the program.
+
+        `waiting` are the saved values that are restored as soon as something is built.
+        """
+        if waiting not in self._changes:
+            self._changes[waiting] = changes_of(self.run.mapping, waiting)
+        return self._changes[waiting]
+
+    @cached_property
+    def strangers(self) -> frozenset[int]:
+        """The saved slot variables that a restore gives to an optimizer, and that are not its."""
+        mapping, nodes = self.run.mapping, self.saved.nodes
+        others = (p.node for p in mapping.pairs if p.evidence is Evidence.OTHER_STATE)
+        restored = self.trace.restored.intersection((*mapping.unused, *others))
+        return frozenset(node for node in restored if nodes[node].slot is not None)
+
+    @cached_property
     def unresolved(self) -> frozenset[int]:
         """The saved nodes whose values no object takes."""
         return frozenset(self.run.verdicts.unresolved)
@@ -79,11 +104,11 @@ class Case:
 
     @cached_property
     def other_generation(self) -> Mapping[int, tuple[int, Generation, Generation]]:
-        """Saved optimizers that meet a live one which keeps its state in another way.
+        """Saved optimizers that meet a live optimizer which keeps its state in another way.
 
         For each, the live optimizer, and how each of the two keeps its state.
         """
-        found: dict[int, tuple[int, Generation, Generation]] = {}
+        others: dict[int, tuple[int, Generation, Generation]] = {}
         for node, obj in self.trace.bound.items():
             proto = self.saved.nodes[node]
             saved_way = generation_of(proto) if proto.children or proto.slot_variables else None
@@ -94,8 +119,8 @@ class Case:
             if live_way is None and live_node is not None:  # a file in place of the program
                 live_way = generation_of(live_node)
             if live_way is not None and live_way is not saved_way:
-                found[node] = (obj, saved_way, live_way)
-        return found
+                others[node] = (obj, saved_way, live_way)
+        return others
 
     def finding(
         self,
@@ -106,7 +131,6 @@ class Case:
         *,
         nodes: Iterable[int] = (),
         objects: Iterable[int] = (),
-        trial: Trial | None = None,
     ) -> Finding:
         """Return a finding about these saved nodes and live objects, named by the first of each."""
         on_saved, on_live = tuple(nodes), tuple(objects)
@@ -119,11 +143,10 @@ class Case:
             remedy,
             on_saved,
             on_live,
-            trial,
         )
 
     def severity(self, nodes: Iterable[int], objects: Iterable[int]) -> Severity:
-        """Return the severity of a problem with these nodes: whether an assert fails for it."""
+        """Return the severity of a problem with these nodes: whether an assert fails for them."""
         if self.run.verdicts.restore is not None:
             return Severity.FAIL  # the program reaches no assert
         passes = self.unresolved.isdisjoint(nodes) and self.unmatched.isdisjoint(objects)

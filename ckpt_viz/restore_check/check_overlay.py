@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from ckpt_viz.changes.kind import TITLES, Kind
+from ckpt_viz.correspondence.guesses import GuessedPart, guessed_parts
+from ckpt_viz.correspondence.pairs import is_guess
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
@@ -17,6 +20,7 @@ from ckpt_viz.object_graph.names import noun_for, readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node
 from ckpt_viz.object_graph.overlay import (
     Comparison,
+    GuessedPlace,
     Mark,
     Overlay,
     Problem,
@@ -25,11 +29,12 @@ from ckpt_viz.object_graph.overlay import (
     Verdict,
 )
 from ckpt_viz.object_graph.parameters import other_elements
-from ckpt_viz.object_graph.spelling import readable
+from ckpt_viz.object_graph.remedy import Fix, HowFixed, names_guesses
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.finding import TITLES, Finding, Kind
+from ckpt_viz.restore_check.failures import mapping_in
+from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.verdicts import Raised
-from ckpt_viz.text import count, size_words
+from ckpt_viz.text import count, readable, size_words
 from ckpt_viz.values.verifying import Verification
 
 _PLAIN = Mark(State.PLAIN)
@@ -53,7 +58,8 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
     else:
         graph, of_saved, saved_elements = run.live, {}, {}
         marks = _marks_by_name(run)
-    problems = list(_problems(causes_found, of_saved, size))
+    parts = _guessed_parts(run, findings)
+    problems = list(_problems(causes_found, of_saved, size, parts))
     paired = of_saved.values() if of_saved else _bound_by_name(run)
     return Overlay(
         Comparison.CHECK,
@@ -68,13 +74,22 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         paired=frozenset(node for node in paired if node < size),
         saved_elements=saved_elements,
         wording=run.wording,
+        guesses=[GuessedPlace(part.saved, part.live) for part in parts],
     )
+
+
+def _guessed_parts(run: DryRun, findings: Iterable[Finding]) -> Sequence[GuessedPart]:
+    """Return the guesses of the fix, if a remedy asks whether they are right."""
+    if not any(names_guesses(finding.remedy) for finding in findings):
+        return ()
+    mapping = mapping_in(run)
+    return () if mapping is None else guessed_parts(mapping)
 
 
 def untested(run: DryRun) -> tuple[str, ...]:
     """Return what a check leaves open about the values that the restore reads, if it passes."""
     if run.tested is not None:
-        return tuple(_tested(run.tested.found))
+        return tuple(_tested(run.tested.verification))
     steps = run.trace.steps if run.trace is not None else ()
     reads = any(step.action is Action.RESTORE and step.names for step in steps)
     is_held = run.saved is not None and run.saved.is_held  # a snapshot has no bytes to damage
@@ -82,16 +97,17 @@ def untested(run: DryRun) -> tuple[str, ...]:
     return (_NOT_READ.format(run.wording.verify),) if would_read else ()
 
 
-def _tested(found: Verification) -> Iterator[str]:
+def _tested(verification: Verification) -> Iterator[str]:
     """Yield which of the bytes were tested; findings tell why the damaged ones cannot be read."""
-    values = f"{count(found.tensors, 'value')} ({size_words(found.nbytes)})"
-    if found:
-        is_are = "is" if len(found) == 1 else "are"
-        yield f"The restore reads {values}: {len(found)} of them {is_are} damaged."
-    elif found.tensors:
+    values = f"{count(verification.tensors, 'value')} ({size_words(verification.nbytes)})"
+    if verification:
+        number = len(verification)
+        is_are = "is" if number == 1 else "are"
+        yield f"The restore reads {values}: {number} of them {is_are} damaged."
+    elif verification.tensors:
         yield f"The restore reads {values}: all match their checksums."
-    for one in found.untested:
-        yield f"Not tested: {one.why}."
+    for tensor in verification.untested:
+        yield f"Not tested: {tensor.why}."
 
 
 def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
@@ -137,14 +153,14 @@ def headline(run: DryRun, findings: Sequence[Finding]) -> str:
     parts += [count(warnings, "warning")] if warnings else []
     raised = run.trace.raised if run.trace is not None else None
     if raised is not None and raised.cause is Cause.ABORT:
-        said = f"{run.method}() would end the process"
+        verdict = f"{run.method}() would end the process"
     elif verdicts.restore is not None:
-        said = f"{run.method}() would raise {verdicts.restore.type}"
+        verdict = f"{run.method}() would raise {verdicts.restore.type}"
     elif verdicts.consumed is not None:
-        said = "assert_consumed() would fail"
+        verdict = "assert_consumed() would fail"
     else:
-        said = "assert_consumed() would pass"
-    return f"{said}: {', '.join(parts)}" if parts else said
+        verdict = "assert_consumed() would pass"
+    return f"{verdict}: {', '.join(parts)}" if parts else verdict
 
 
 def _counted_nodes(run: DryRun) -> Iterator[Node]:
@@ -202,7 +218,21 @@ def _marks(
                     )
         elif finding.kind is Kind.RENAMED:
             _mark_renamed(finding, of_saved, size, marks)
+        if finding.change is not None:
+            _mark_astray(run, trace, finding, marks)
     return marks
+
+
+def _mark_astray(run: DryRun, trace: Trace, finding: Finding, marks: list[Mark]) -> None:
+    """Mark the objects that get a value of a change which belongs elsewhere, or nowhere."""
+    sure = (pair for pair in run.mapping.pairs if not is_guess(pair))
+    pairs = {(pair.node, pair.obj) for pair in sure}
+    taken = {trace.source_of[obj] for obj in finding.objects if obj in trace.source_of}
+    for node in trace.restored.intersection(taken.union(finding.nodes)):
+        obj = trace.bound[node]
+        is_wrong = obj < len(run.live.nodes) and (node, obj) not in pairs
+        if is_wrong and marks[obj].state is State.MATCHED:
+            marks[obj] = replace(marks[obj], state=State.WARNED, detail=Kind.CROSS_WIRED.value)
 
 
 def _mark_renamed(
@@ -238,14 +268,14 @@ def _ghost(node: int, trace: Trace, waiting: set[int]) -> Mark:
 
 def _waiting(saved: Graph, findings: Iterable[Finding]) -> set[int]:
     """Return the saved nodes that wait for something to be built, with all nodes below them."""
-    found = {n for f in findings if f.severity is Severity.DEFERRED for n in f.nodes}
-    stack = list(found)
+    waiting = {n for f in findings if f.severity is Severity.DEFERRED for n in f.nodes}
+    stack = list(waiting)
     while stack:
         for child in saved.nodes[stack.pop()].children:
-            if child.node_id not in found:
-                found.add(child.node_id)
+            if child.node_id not in waiting:
+                waiting.add(child.node_id)
                 stack.append(child.node_id)
-    return found
+    return waiting
 
 
 def _mark_failures(trace: Trace, of_saved: Mapping[int, int], size: int, marks: list[Mark]) -> None:
@@ -290,15 +320,27 @@ def _bound_by_name(run: DryRun) -> set[int]:
 
 
 def _problems(
-    causes_found: Iterable[Finding], of_saved: Mapping[int, int], size: int
+    causes_found: Iterable[Finding],
+    of_saved: Mapping[int, int],
+    size: int,
+    parts: Sequence[GuessedPart],
 ) -> Iterator[Problem]:
     """Yield the findings as problems, each before those that it explains."""
     place = 0
     for cause in causes_found:
         lead = None if cause.change is None else place
         for finding in cause.all():
-            yield replace(_problem(finding, of_saved, size), lead=lead)
+            problem, guesses = _problem(finding, of_saved, size), tuple(_guesses(finding, parts))
+            yield replace(problem, lead=lead, guesses=guesses)
             place += 1
+
+
+def _guesses(finding: Finding, parts: Sequence[GuessedPart]) -> Iterator[int]:
+    """Yield the places of the guesses that a finding's remedy names: of its values, or all."""
+    if names_guesses(finding.remedy):
+        of_values = [n for n, part in enumerate(parts) if not part.nodes.isdisjoint(finding.nodes)]
+        by_places = isinstance(finding.remedy, Fix) and finding.remedy.how is HowFixed.BY_PLACES
+        yield from of_values if by_places else range(len(parts))
 
 
 def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Problem:

@@ -69,18 +69,20 @@ class NumberedRun(NamedTuple):
 def runs(numbered: Iterable[Numbered]) -> Iterator[NumberedRun]:
     """Yield the runs of expressions that are sorted by number."""
     items: list[Numbered] = []
-    for one in numbered:
-        if items and not _follows(items[-1], one):
+    for item in numbered:
+        if items and not _follows(items[-1], item):
             yield NumberedRun(tuple(items))
             items = []
-        items.append(one)
+        items.append(item)
     if items:
         yield NumberedRun(tuple(items))
 
 
 def _follows(last: Numbered, following: Numbered) -> bool:
-    one, other = last.item, following.item
-    return one is not None and other == (one[0], one[1] + 1) and following.number == last.number + 1
+    if last.item is None or following.number != last.number + 1:
+        return False
+    base, index = last.item
+    return following.item == (base, index + 1)
 
 
 class ReadTensor(NamedTuple):
@@ -137,7 +139,7 @@ def _comprehension(run: list[tuple[int, int, ReadTensor]]) -> str:
 
 
 def _free_name(base: str) -> str | None:
-    return next((one for one in _NUMBERS if one not in re.findall(r"\w+", base)), None)
+    return next((name for name in _NUMBERS if name not in re.findall(r"\w+", base)), None)
 
 
 def _plus(name: str, shift: int) -> str:

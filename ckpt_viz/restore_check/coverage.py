@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Role, has_value
+from ckpt_viz.object_graph.names import ROOT_NAME
+from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.restore_check.dry_run import DryRun
 
 

@@ -9,13 +9,13 @@ from functools import cached_property
 
 from ckpt_viz.correspondence.defaults import with_defaults
 from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
-from ckpt_viz.errors import CkptVizError
+from ckpt_viz.errors import CkptVizError, DeniedError, FormatError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import Fault, Stored
+from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
@@ -24,30 +24,10 @@ from ckpt_viz.wording import PYTHON, Wording
 
 
 @dataclass(frozen=True)
-class LiveNames:
-    """The names of live objects.
-
-    `of_new` holds the names of objects that are not in the live graph: those that the restore
-    creates, and those that only the restore finds.
-    """
-
-    graph: Graph
-    of_new: Mapping[int, str] = field(default_factory=dict)
-
-    def full(self, obj: int) -> str:
-        """Return the name of a live object."""
-        return self.of_new[obj] if obj in self.of_new else self.graph.name(obj)
-
-    def readable(self, obj: int) -> str:
-        """Return the name of a live object, or its end if it is too deep to read."""
-        return self.of_new[obj] if obj in self.of_new else readable_name(self.graph, obj)
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What the restore of one path would do, and what its asserts would raise.
 
-    An object-based checkpoint has the graph `saved`, a name-based one has `tensors`. `trace` is
+    An object-based checkpoint has the graph `saved`, a name-based has `tensors`. `trace` is
     None if the restore reads nothing.
     """
 
@@ -59,7 +39,7 @@ class Outcome:
 
     @property
     def finds_no_name(self) -> bool:
-        """Whether TensorFlow reads the file by names and it has none, such as an index file."""
+        """Whether TensorFlow reads the file by names and finds none, as in an index file."""
         return isinstance(self.trace, NameTrace) and not self.tensors
 
 
@@ -82,22 +62,26 @@ class NoSuchPath:
 class DamagedFile:
     """A checkpoint that cannot be read: which file and why, as a sentence without a full stop.
 
-    `lost` are its data files that are missing or cut.
+    `lost` are its data files that are missing or cut. `file` is the damaged file, and `fault` what
+    it is instead, if the reader knows. `is_denied` says that this user may not read it.
     """
 
     why: str
     lost: LostFiles | None = None
+    file: str = ""
+    fault: str = ""
+    is_denied: bool = False
 
 
 @dataclass(frozen=True)
 class Tested:
     """The tensors that a restore reads, after a test of their checksums.
 
-    `faults` are the damaged ones by key, but for those that are known to be missing. If there are
-    any, `whole` is the prefix of another checkpoint in the directory that has all tensors whole.
+    `faults` are the damaged tensors by key, but for those that are known to be missing. If there
+    are any, `whole` is the prefix of another checkpoint in the directory, which has them all whole.
     """
 
-    found: Verification
+    verification: Verification
     whole: str | None = None
     faults: Mapping[str, Fault] = field(default_factory=dict)
 
@@ -107,7 +91,7 @@ class DryRun:
     """The outcome of a restore by a `method`, with the path that it was given.
 
     `reading` is the path, None for `restore(None)`. `correction` is what is known about a path that
-    leads to no checkpoint that can be read. `has_happened` says that the restore was a real one.
+    leads to no checkpoint that can be read. `has_happened` says that the restore was real.
     `tested` says which stored bytes were tested, None if none were. The overlay, its notes and the
     fix speak of the next step by `wording`.
     """
@@ -162,7 +146,7 @@ class DryRun:
             return {}
         if isinstance(self.trace, Trace):
             return self.trace.source_of
-        nodes = {a.checkpoint_key: n for n, one in enumerate(saved.nodes) for a in one.attributes}
+        nodes = {a.checkpoint_key: n for n, node in enumerate(saved.nodes) for a in node.attributes}
         bound = self.trace.bound.items()
         return {obj: nodes[name] for name, objects in bound if name in nodes for obj in objects}
 
@@ -217,7 +201,9 @@ def damage_of(path: str) -> DamagedFile | None:
     """Return which file makes a checkpoint unreadable, judged by this project's own reader."""
     try:
         saved = read_saved(path)
+    except FormatError as error:
+        return DamagedFile(str(error), file=error.file, fault=error.fault)
     except CkptVizError as error:
-        return DamagedFile(str(error))
+        return DamagedFile(str(error), is_denied=isinstance(error, DeniedError))
     lost = lost_files(saved.stored_in)
     return DamagedFile(lost[0].why, lost[0]) if lost else None

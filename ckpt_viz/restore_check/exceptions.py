@@ -20,11 +20,11 @@ def exception_of(raised: Raised) -> Exception:
     if isinstance(builtin, type) and issubclass(builtin, Exception):
         return builtin(message)
     errors = sys.modules.get("tensorflow.python.framework.errors_impl")
-    found = getattr(errors, raised.type, None)
-    if isinstance(found, type) and issubclass(found, Exception):
+    of_tensorflow = getattr(errors, raised.type, None)
+    if isinstance(of_tensorflow, type) and issubclass(of_tensorflow, Exception):
         try:
-            exception: Exception = found(None, None, message)
+            exception: Exception = of_tensorflow(None, None, message)
         except TypeError:  # OpError itself takes its code, too
-            exception = found(None, None, message, 2)
+            exception = of_tensorflow(None, None, message, 2)
         return exception
     return AssertionError(f"{printable_lines(raised.type)}: {message}")

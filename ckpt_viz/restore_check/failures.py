@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import CkptVizError
@@ -16,7 +17,6 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.remedy import Advice, OtherPath, PartialFix, PathResult, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.finding import Kind
 from ckpt_viz.saved.saved_source import read_saved
 
 IS_POISONED = "Unable to save the object"
@@ -48,8 +48,8 @@ REMEDIES = {
     ),
     Cause.PREDICATE: Advice("Restore into an object that the saver was registered for."),
     Cause.SCOPE: Advice(
-        "Call restore inside `with strategy.scope():` of the strategy that made the "
-        "variables, and make the optimizer there, too."
+        "Call restore inside the scope() of the strategy that made the variables, and make the "
+        "optimizer there, too."
     ),
     Cause.STAGES: Advice(
         "Make the iterator from the saved input pipeline, or leave it out of the restore."
@@ -63,6 +63,7 @@ REMEDIES = {
     ),
     Cause.ABORT: Advice("Make a table of the saved class; do not restore into this one."),
 }
+_NEXT_SENTENCE = re.compile(r"\. +(\w)")
 # TensorFlow's text about a container, after the object itself, whose text may be of any length.
 _REASON = re.compile(r"\)\. (.+?)\.?(?:\. |\n|$)")
 
@@ -89,9 +90,9 @@ def remedy_for(run: DryRun, failure: Failure) -> Remedy:
     return REMEDIES.get(failure.cause, _OWN_CODE)
 
 
-def make_as_saved(run: DryRun, what: str) -> Remedy:
-    """Return what to do about a variable of another shape or dtype."""
-    return _or_the_rest(run, f"Make the variable with the saved {what}")
+def make_as_saved(run: DryRun, aspect: str) -> Remedy:
+    """Return what to do about a variable of another shape or dtype, the `aspect`."""
+    return _or_the_rest(run, f"Make the variable with the saved {aspect}")
 
 
 def remedy_for_damage(run: DryRun) -> Remedy:
@@ -117,7 +118,7 @@ def files_of(lost: Mapping[str, LostFiles], saved: Graph, node: int | None) -> L
     `lost` is what `lost_to` returns.
     """
     attributes = saved.nodes[node].attributes if lost and node is not None else ()
-    keys = (key for one in attributes for key in saved.tensor_keys(one.checkpoint_key))
+    keys = (key for a in attributes for key in saved.tensor_keys(a.checkpoint_key))
     return next((lost[key] for key in keys if key in lost), None)
 
 
@@ -167,17 +168,17 @@ def _is_whole(run: DryRun, saved: Graph, node: int) -> bool:
         key for a in saved.nodes[node].attributes for key in saved.tensor_keys(a.checkpoint_key)
     )
     stored = {key: saved.stored(key) for key in keys}
-    return not any(key in faults or (one and one.error) for key, one in stored.items())
+    return not any(key in faults or (tensor and tensor.error) for key, tensor in stored.items())
 
 
 def why(failure: Failure, number: int = 1) -> str:
     """Return the reason for a failure in a sentence; `number` values fail for the same."""
     later = ", and run_restore_ops() raises" if failure.in_session else ""
     if failure.cause is Cause.DAMAGED:
-        what = "The stored bytes" if number == 1 else f"The stored bytes of {number} values"
+        stored = "The stored bytes" if number == 1 else f"The stored bytes of {number} values"
         call = "run_restore_ops()" if failure.in_session else "the restore"
-        said = in_words(f"{call} raises {failure.type}", failure.message)
-        return f"{what} are damaged, and {said}."
+        raises = in_words(f"{call} raises {failure.type}", failure.message)
+        return f"{stored} are damaged, and {raises}."
     if failure.cause is Cause.ABORT:
         return (
             f"Importing the saved entries (keys of shape {failure.actual}) ends the process: a "
@@ -199,10 +200,8 @@ def why(failure: Failure, number: int = 1) -> str:
             f"cannot read the saved state of the stage {failure.actual}{later}."
         )
     if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.actual:
-        what = "shape" if failure.cause is Cause.SHAPE else "dtype"
-        return (
-            f"The saved value has {what} {failure.actual}, the program's {failure.expected}{later}."
-        )
+        aspect, saved = failure.cause.value, failure.actual
+        return f"The saved value has {aspect} {saved}, the program's {failure.expected}{later}."
     if IS_POISONED in failure.message:
         return f"{failure.type}, {IS_POISONED}: {why_poisoned(failure.message)}."
     return f"{in_words(f'{failure.type}{later}', first_sentence(failure.message))}."
@@ -214,22 +213,35 @@ def why_poisoned(message: str) -> str:
     >>> why_poisoned("Unable to save the object [1] (a list wrapper). It was sorted. Do not.")
     'It was sorted'
     """
-    found = _REASON.search(message)
-    return found[1] if found is not None else "it was changed in a way that cannot be restored"
+    reason = _REASON.search(message)
+    return reason[1] if reason is not None else "it was changed in a way that cannot be restored"
 
 
-def in_words(type_name: str, said: str) -> str:
+def in_words(type_name: str, message: str) -> str:
     """Return an exception's class with its message, which may be empty.
 
     >>> in_words("KeyError", "'v'"), in_words("NotImplementedError", "")
     ("KeyError: 'v'", 'NotImplementedError')
     """
-    return f"{type_name}: {said}" if said else type_name
+    return f"{type_name}: {message}" if message else type_name
 
 
 def first_line(message: str) -> str:
     """Return the first line of a message."""
     return message.partition("\n")[0]
+
+
+def in_one_sentence(message: str, path: str) -> str:
+    """Return the first line of a message as one sentence without its end.
+
+    The path of the checkpoint in it keeps its full stops.
+
+    >>> in_one_sentence("Unable to read file (/My. Runs/a.index). Perhaps: bad.", "/My. Runs/a")
+    'Unable to read file (/My. Runs/a.index); perhaps: bad'
+    """
+    line = first_line(message).rstrip(".")
+    parts = line.split(path) if path else [line]
+    return path.join(_NEXT_SENTENCE.sub(lambda first: f"; {first[1].lower()}", p) for p in parts)
 
 
 def first_sentence(message: str) -> str:

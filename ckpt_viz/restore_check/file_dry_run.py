@@ -1,6 +1,6 @@
-"""A checkpoint as the live side: restoring another one into the program that saved it.
+"""A checkpoint as the live side: restoring another into the program that saved the first.
 
-It needs no TensorFlow. A file does not describe the whole program. The dry run assumes that the
+This needs no TensorFlow. A file does not describe the whole program. The dry run assumes that the
 program has built everything it saved and makes no `save_counter`. It assumes custom restore code
 only for values that are not variables.
 """
@@ -21,13 +21,12 @@ from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import ROOT, Stored
 from ckpt_viz.restore_check.dry_run import (
     DryRun,
-    LiveNames,
     MeantPath,
     NoSuchPath,
     Outcome,
     prefix_of,
 )
-from ckpt_viz.restore_check.new_objects import names_of_new
+from ckpt_viz.restore_check.live_names import LiveNames, new_objects
 from ckpt_viz.restore_check.verdicts import Bindings, Raised, Verdicts, name_based, object_based
 from ckpt_viz.saved.location import INDEX
 
@@ -45,8 +44,8 @@ def file_dry_run(
     """Return what restoring `saved` into the program that saved `live` would do.
 
     `given` is the path that the call would get, if it may differ from the checkpoint's prefix.
-    Raises SourceError for an unknown method, and for a name-based checkpoint in place of the
-    program of an object-based one.
+    Raises SourceError for an unknown method, and for a name-based checkpoint as the program of
+    an object-based checkpoint.
     """
     chosen = _method(method)
     prefix = prefix_of(saved)
@@ -89,7 +88,7 @@ def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slot
     side = GraphSide(live, creates_slots=True)
     restored = SavedGraph(saved, path if method == RESTORE else None)
     trace = match(restored, side, Rules(skips_slots=skips_slots))
-    names = LiveNames(live, names_of_new(live, saved, trace.steps, trace.bound))
+    names = LiveNames(live, new_objects(live, saved, trace.steps, trace.bound))
     made = range(len(live.nodes), len(live.nodes) + len(side.made))
     verdicts = object_based(
         saved,
@@ -164,10 +163,10 @@ def _with_names(live: Graph, tensors: dict[str, Stored], method: str) -> Outcome
 
 def _takes(given: str, saved: Graph, method: str) -> bool:
     """Return whether the call reads the checkpoint at this path."""
-    found = saved.provenance
-    if found is None or given == found.prefix or found.format is Format.NAME_BASED_V1:
+    source = saved.provenance
+    if source is None or given == source.prefix or source.format is Format.NAME_BASED_V1:
         return True
-    is_saved_model = found.format is Format.SAVED_MODEL and method == RESTORE
+    is_saved_model = source.format is Format.SAVED_MODEL and method == RESTORE
     return is_saved_model and given.rstrip("/") == saved.title.rstrip("/")
 
 
@@ -180,8 +179,8 @@ def _misread(live: Graph, given: str, method: str) -> Outcome:
 
 def _is_index_without_suffix(saved: Graph, given: str) -> bool:
     """Return whether a path is that of the index, so that `restore` finds no index there."""
-    found = saved.provenance
-    if found is None or given != found.prefix or found.format is Format.NAME_BASED_V1:
+    source = saved.provenance
+    if source is None or given != source.prefix or source.format is Format.NAME_BASED_V1:
         return False
     return files.is_file(given) and not files.is_file(given + INDEX)
 
@@ -189,7 +188,7 @@ def _is_index_without_suffix(saved: Graph, given: str) -> bool:
 def _read_as_v1(live: Graph, method: str) -> Outcome:
     """Return what restoring the path of an index does.
 
-    It is a table without an object graph, so TensorFlow takes it for a name-based checkpoint.
+    An index is a table without an object graph: TensorFlow takes it for a name-based checkpoint.
     """
     return _with_names(live, {}, method)
 

@@ -28,5 +28,5 @@ def is_count_of_keras(case: Case, obj: int) -> bool:
 
 def is_saved_model(case: Case) -> bool:
     """Return whether the checkpoint belongs to a SavedModel."""
-    found = case.saved.provenance
-    return found is not None and found.format is Format.SAVED_MODEL
+    provenance = case.saved.provenance
+    return provenance is not None and provenance.format is Format.SAVED_MODEL

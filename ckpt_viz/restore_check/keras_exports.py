@@ -8,41 +8,51 @@ from ckpt_viz.correspondence.full_names import without_number
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import facts
 from ckpt_viz.object_graph.nodes import Node, Role
-from ckpt_viz.object_graph.remedy import Advice, Code, Purpose
+from ckpt_viz.object_graph.remedy import Advice, Code, Purpose, Remedy
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables, to_code
+from ckpt_viz.restore_check.rehearsal import rehearse
+from ckpt_viz.restore_check.skeleton import Skeleton, Variables, to_code
 from ckpt_viz.text import listed
 
 # Live nodes, None for a variable that is not in the graph, such as a seed's.
 _Objects = tuple[int | None, ...]
 
-_SAVE = "Save the model with tf.train.Checkpoint or model.save()"
+_SAVE = "Save the model with tf.train.Checkpoint or save()"
 
 
-def remedy_for_export(case: Case, variables: int | None) -> tuple[Advice, Trial | None]:
-    """Return what to do about an export with these saved `variables`: with code if that is sure.
+def remedy_for_export(case: Case, variables: int | None) -> Remedy:
+    """Return what to do about an export with these saved `variables`: with code that is sure.
 
-    It is sure if exactly one model of the program has such variables in this order.
+    The code is sure if exactly one model of the program has such variables in this order, and if
+    a rehearsal restores all of them.
     """
     if variables is None:
-        return Advice(f"{_SAVE}."), None
+        return Advice(f"{_SAVE}.")
     nodes = [child.node_id for child in case.saved.nodes[variables].children]
     models = _with_names_of(case, nodes, _fitting(case, nodes))
     if len(models) > 1:
-        names = listed([case.live.name(model) for model in models])
+        names = listed([case.live_side.place(model) for model in models])
         which = f"find out which model was exported: {names} fit equally well."
-        return Advice(f"{_SAVE}; {which}"), None
+        return Advice(f"{_SAVE}; {which}")
     for model, objects in models.items():
         skeleton = Skeleton(children={"variables": Variables(model)})
         try:
             code = f"{to_code(skeleton, case.live)}.restore(path)"
         except SourceError:  # no expression leads to the model
             break
-        remedy = Code(code, purpose=Purpose.RESTORE_EXPORT, instead=_SAVE)
         pairs = {node: obj for node, obj in zip(nodes, objects, strict=True) if obj is not None}
-        return Advice(f"{_SAVE}."), Trial(skeleton, "restore", pairs, remedy)
-    return Advice(f"{_SAVE}."), None
+        if _restores(case, skeleton, pairs):
+            return Code(code, purpose=Purpose.RESTORE_EXPORT, instead=_SAVE)
+    return Advice(f"{_SAVE}.")
+
+
+def _restores(case: Case, skeleton: Skeleton, pairs: Mapping[int, int]) -> bool:
+    rehearsal = rehearse(case.run, skeleton, "restore")
+    if rehearsal is None or rehearsal.run.verdicts.restore is not None:
+        return False
+    restored = rehearsal.restored
+    return all(restored.get(node) == obj for node, obj in pairs.items())
 
 
 def _fitting(case: Case, nodes: Sequence[int]) -> dict[int, _Objects]:
@@ -51,13 +61,13 @@ def _fitting(case: Case, nodes: Sequence[int]) -> dict[int, _Objects]:
     If several layers have the same variables, return the first: a model comes before its parts.
     """
     ids = {id(case.live_side.object(obj)): obj for obj in range(len(case.live.nodes))}
-    found: dict[_Objects, int] = {}
+    models: dict[_Objects, int] = {}
     for obj, node in enumerate(case.live.nodes):
         if node.role is Role.LAYER:
             objects = tuple(ids.get(id(v)) for v in facts.variables_of(case.live_side.object(obj)))
             if any(objects) and _fit(case, nodes, objects):
-                found.setdefault(objects, obj)
-    return {obj: objects for objects, obj in found.items()}
+                models.setdefault(objects, obj)
+    return {obj: objects for objects, obj in models.items()}
 
 
 def _fit(case: Case, nodes: Sequence[int], objects: _Objects) -> bool:

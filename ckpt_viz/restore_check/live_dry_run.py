@@ -24,16 +24,15 @@ from ckpt_viz.matching.name_based_restore import NameTrace, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import SAVE_COUNTER_NAME, Fault, Stored
+from ckpt_viz.object_graph.nodes import Fault, Stored
 from ckpt_viz.restore_check.dry_run import (
     DryRun,
-    LiveNames,
     Outcome,
     correction_of,
     damage_of,
     prefix_of,
 )
-from ckpt_viz.restore_check.new_objects import names_of_new
+from ckpt_viz.restore_check.live_names import MADE_SAVE_COUNTER, LiveNames, NewObject, new_objects
 from ckpt_viz.restore_check.verdicts import (
     Bindings,
     Raised,
@@ -61,7 +60,7 @@ def live_dry_run(
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
     live, method = where_it_goes(live, method, options)
     if isinstance(saved, Graph) and saved.is_held and reads(live):
-        method = method or READ  # as putting a snapshot back does: it makes no save_counter
+        method = method or READ  # as putting a snapshot back does: read() makes no save_counter
     restore = _RestoreByPath(
         restoring_into(live, method, skips_slots=skips_slots), skips_slots, faults
     )
@@ -99,7 +98,7 @@ def status_dry_run(status: Any) -> DryRun:
     if trace is None or saved is None:
         outcome = Outcome(names, without_checkpoint(), trace, saved)
         return DryRun(outcome, RESTORE, has_happened=True)
-    names = LiveNames(target.graph, names_of_new(target.graph, saved, trace.steps, trace.bound))
+    names = LiveNames(target.graph, new_objects(target.graph, saved, trace.steps, trace.bound))
     verdicts = object_based(
         saved,
         Bindings(trace.bound, trace.unused_attributes, done.stale, trace.slots_left),
@@ -149,7 +148,7 @@ class _RestoreByPath:
         rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
         trace = match(saved, target.side, rules)
         is_new = len(target.side.objects) > len(target.graph.nodes)
-        new = names_of_new(target.graph, graph, trace.steps, trace.bound) if is_new else {}
+        new = new_objects(target.graph, graph, trace.steps, trace.bound) if is_new else {}
         names = LiveNames(target.graph, new)
         made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
         verdicts = object_based(
@@ -171,16 +170,16 @@ class _RestoreByPath:
 
 
 def _by_names(target: RestoreTarget, opened: Opened, tensors: Mapping[str, Stored]) -> Outcome:
-    new: dict[int, str] = {}
+    new: dict[int, NewObject] = {}
     listed, not_restored = target.listed, []
     made = target.side.new_save_counter(())
     counter = made.obj if made is not None else None
     if counter is not None:
-        new[counter] = SAVE_COUNTER_NAME
+        new[counter] = MADE_SAVE_COUNTER
         if target.side.counter_holder is None:  # a checkpoint that its root does not know
             not_restored.append(counter)
         else:
-            listed = (*listed, counter)  # it takes over the restore of its parent
+            listed = (*listed, counter)  # the counter takes over the restore of its parent
     if not target.side.is_eager:  # the restore reads nothing before run_restore_ops
         trace = NameTrace(not_restored=(*listed, *not_restored), builds_graph=True)
     elif target.listing_all is not None:

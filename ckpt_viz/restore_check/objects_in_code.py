@@ -28,7 +28,7 @@ def _in_program_of_file(graph: Graph, obj: int, source: str) -> str:
     if is_slot_alone(graph, obj):
         slot = graph.nodes[obj].slot
         assert slot is not None and slot.optimizer is not None
-        if any(is_slot_alone(graph, one) for one in (slot.optimizer, slot.variable)):
+        if any(is_slot_alone(graph, node) for node in (slot.optimizer, slot.variable)):
             raise SourceError(f"{place(graph, obj)}: a slot of a slot, which no code gets")
         optimizer = _in_program_of_file(graph, slot.optimizer, source)
         variable = _in_program_of_file(graph, slot.variable, source)
@@ -65,11 +65,11 @@ def _child_of_own_root(graph: Graph, label: str, source: str, *, by_attribute: b
     them, and its counter. `ckpt` has the keywords, `ckpt.root` the others. The order tells them
     apart but for the names that are sorted just before `root`.
     """
-    names = [one.local_name for one in graph.nodes[ROOT].children]
+    names = [part.local_name for part in graph.nodes[ROOT].children]
     at, end = names.index(label), names.index(ROOT_ARGUMENT)
     root = f"{source}.{ROOT_ARGUMENT}"
     if at > end:
         return child(source, label, by_attribute=by_attribute)
-    if any(one >= other for one, other in pairwise(names[at : end + 1])):
+    if any(name >= following for name, following in pairwise(names[at : end + 1])):
         return child(root, label, by_attribute=by_attribute)
     return f"{{**{children(root)}, **{children(source)}}}[{quoted(label)}]"

@@ -65,18 +65,18 @@ class Outlook:
 
 def outlook(case: Case, obj: int) -> Outlook:
     """Return what is known of an unbuilt layer or optimizer of the program."""
-    found = Outlook()
+    future = Outlook()
     nodes = case.trace.holders.get(obj, ())
     if len(nodes) != 1:
-        found.doubts.append("several saved objects share it" if nodes else "it was not saved")
-        return found
+        future.doubts.append("several saved objects share it" if nodes else "it was not saved")
+        return future
     optimizers = [(nodes[0], obj)]
     if not facts.is_optimizer(case.live_side.object(obj)):
-        optimizers = _FutureComparison(case, found).look(nodes[0], obj)
+        optimizers = _FutureComparison(case, future).look(nodes[0], obj)
     for node, optimizer in optimizers:
         if facts.is_unbuilt(case.live_side.object(optimizer)):
-            _look_at_optimizer(case, node, optimizer, found)
-    return found
+            _look_at_optimizer(case, node, optimizer, future)
+    return future
 
 
 # --- layers
@@ -90,7 +90,7 @@ class _Pair(NamedTuple):
     """
 
     node: int
-    it: object
+    counterpart: object
     obj: int | None
     is_sure: bool = True
     is_trained: bool = True
@@ -99,8 +99,8 @@ class _Pair(NamedTuple):
 class _FutureComparison:
     """Compares the future content of an object with the values saved below its node."""
 
-    def __init__(self, case: Case, found: Outlook) -> None:
-        self._case, self._found = case, found
+    def __init__(self, case: Case, future: Outlook) -> None:
+        self._case, self._future = case, future
         self._seen: set[int] = set()
         self._optimizers: list[tuple[int, int]] = []
 
@@ -114,7 +114,7 @@ class _FutureComparison:
             self._seen.add(pair.node)
             if self._case.trace.bound.get(pair.node, pair.obj) != pair.obj:
                 self._doubt(f"{self._name(pair.node)} goes into another object")
-            elif pair.obj is not None and facts.is_optimizer(pair.it):
+            elif pair.obj is not None and facts.is_optimizer(pair.counterpart):
                 self._optimizers.append((pair.node, pair.obj))
             elif pair.obj is not None and self._case.live.nodes[pair.obj].attributes:
                 self._look_at_variable(pair)
@@ -123,22 +123,24 @@ class _FutureComparison:
         return self._optimizers
 
     def _look_at_variable(self, pair: _Pair) -> None:
-        if pair.is_trained and getattr(pair.it, "trainable", False):
-            self._found.trained.append(pair.node)
+        if pair.is_trained and getattr(pair.counterpart, "trainable", False):
+            self._future.trained.append(pair.node)
 
     def _below(self, pair: _Pair) -> Iterator[_Pair]:
         """Examine the future content of one object; yield the parts that it will hold."""
-        is_there = pair.obj is not None and not facts.is_unbuilt(pair.it)
-        plan = Plan.nothing() if is_there else plan_of(pair.it)
+        is_there = pair.obj is not None and not facts.is_unbuilt(pair.counterpart)
+        plan = Plan.nothing() if is_there else plan_of(pair.counterpart)
         known = plan or Plan.nothing()
         is_sure = pair.is_sure and plan is not None
-        below = pair._replace(is_sure=is_sure, is_trained=pair.is_trained and is_trained(pair.it))
+        below = pair._replace(
+            is_sure=is_sure, is_trained=pair.is_trained and is_trained(pair.counterpart)
+        )
         if plan is None and self._is_unknown(pair):
-            self._doubt(f"its build() alone decides what {_class(pair.it)} makes")
+            self._doubt(f"its build() alone decides what {_class(pair.counterpart)} makes")
         elif plan is None:
-            self._found.is_by_code = True
+            self._future.is_by_code = True
             if pair.obj is None:
-                known = Plan.of(parts_of(pair.it))
+                known = Plan.of(parts_of(pair.counterpart))
         self._look_at_new(below, known)
         there = self._children_there(pair.obj)
         parts: dict[str, tuple[object, int | None]] = {
@@ -147,19 +149,19 @@ class _FutureComparison:
         for name, known_id in there.items():
             parts.setdefault(name, (self._case.live_side.object(known_id), known_id))
         missing = self._missing(pair.node, {*parts, *(new.name for new in known.variables)})
-        for name, (it, obj) in parts.items():
+        for name, (part, obj) in parts.items():
             child = self._case.saved_side.child(pair.node, name)
             if child is not None:
-                yield below._replace(node=child, it=it, obj=obj)
-            elif self._has_variables(it, obj) is not False:
-                self._found.trained.append(None)
+                yield below._replace(node=child, counterpart=part, obj=obj)
+            elif self._has_variables(part, obj) is not False:
+                self._future.trained.append(None)
                 instead = f" but {missing[0].local_name!r}" if missing else ""
                 self._say(is_sure, (), f"{self._name(pair.node)} has no saved {name!r}{instead}")
         for place, gone in enumerate(missing):
             if known.owns.match(gone.local_name):
                 self._misfit(
                     tuple(subtree(self._case.saved, gone.node_id)),
-                    f"{_class(pair.it)} has no place for {self._name(gone.node_id)}",
+                    f"{_class(pair.counterpart)} has no place for {self._name(gone.node_id)}",
                 )
             elif not place:
                 self._doubt(f"{gone.local_name!r} of {self._name(pair.node)} does not exist yet")
@@ -167,30 +169,30 @@ class _FutureComparison:
     def _is_unknown(self, pair: _Pair) -> bool:
         """Return whether even a layer's own sublayers do not show what it will have.
 
-        Keras 3 builds the layers of one that is not in the graph yet in its own way.
+        Keras 3 has its own way to build the layers of a layer that is not in the graph yet.
         """
-        is_trap = pair.obj is None and facts.builds_only_when_called(pair.it)
-        return is_trap or facts.is_layer_of_keras(pair.it)
+        is_trap = pair.obj is None and facts.builds_only_when_called(pair.counterpart)
+        return is_trap or facts.is_layer_of_keras(pair.counterpart)
 
     def _look_at_new(self, pair: _Pair, plan: Plan) -> None:
-        """Compare the variables that an object will have with the saved ones."""
+        """Compare the variables that an object will have with the saved variables."""
         for new in plan.variables:
             child = self._case.saved_side.child(pair.node, new.name)
             saved = self._case.saved.nodes[child].attributes if child is not None else ()
             if child is None or not saved:
                 is_sure = pair.is_sure or self._case.saved_side.has_value_below[pair.node]
-                self._say(is_sure, (), f"the checkpoint lacks {self._name(pair.node)}.{new.name}")
+                self._say(is_sure, (), f"the checkpoint lacks {self._child(pair.node, new.name)}")
                 if pair.is_trained and new.is_trained:
-                    self._found.trained.append(None)
+                    self._future.trained.append(None)
                 continue
             self._seen.add(child)
-            differs = _differs(new.shape, variable_dtype_of(pair.it), saved[0])
+            differs = _differs(new.shape, variable_dtype_of(pair.counterpart), saved[0])
             if differs:
                 self._misfit((child,), f"{self._name(child)} was saved {differs}")
                 continue
-            self._found.placed.add(child)
+            self._future.placed.add(child)
             if pair.is_trained and new.is_trained:
-                self._found.trained.append(child)
+                self._future.trained.append(child)
 
     def _children_there(self, obj: int | None) -> dict[str, int]:
         if obj is None:
@@ -216,16 +218,16 @@ class _FutureComparison:
             and case.saved_side.has_value_below[child.node_id]
         ]
 
-    def _has_variables(self, it: object, obj: int | None) -> bool | None:
+    def _has_variables(self, part: object, obj: int | None) -> bool | None:
         """Return whether something will make variables; None if that is unknown."""
         if obj is None:
-            return _will_have_variables(it)
-        found: set[bool | None] = set()
+            return _will_have_variables(part)
+        answers: set[bool | None] = set()
         for below in subtree(self._case.live, obj):
-            one = self._case.live_side.object(below)
-            if facts.is_unbuilt(one) and not facts.is_optimizer(one):
-                found.add(_will_have_variables(one))
-        return True if True in found else None if None in found else False
+            held = self._case.live_side.object(below)
+            if facts.is_unbuilt(held) and not facts.is_optimizer(held):
+                answers.add(_will_have_variables(held))
+        return True if True in answers else None if None in answers else False
 
     def _say(self, is_sure: bool, nodes: tuple[int, ...], why: str) -> None:
         if is_sure:
@@ -234,17 +236,20 @@ class _FutureComparison:
             self._doubt(why)
 
     def _misfit(self, nodes: tuple[int, ...], why: str) -> None:
-        self._found.misfits.append(Misfit(nodes, why))
+        self._future.misfits.append(Misfit(nodes, why))
 
     def _doubt(self, why: str) -> None:
-        self._found.doubts.append(why)
+        self._future.doubts.append(why)
 
     def _name(self, node: int) -> str:
-        return self._case.saved.name(node)
+        return self._case.saved_side.place(node)
+
+    def _child(self, node: int, local_name: str) -> str:
+        return self._case.saved_side.names.child_place(node, local_name)
 
 
-def _will_have_variables(it: object) -> bool | None:
-    plan = plan_of(it)
+def _will_have_variables(part: object) -> bool | None:
+    plan = plan_of(part)
     if plan is None:
         return None
     parts = {_will_have_variables(part) for part in plan.parts.values()}
@@ -252,7 +257,7 @@ def _will_have_variables(it: object) -> bool | None:
 
 
 def _differs(shape: Shape | None, dtype: str | None, saved: Attribute) -> str:
-    """Return how a weight was saved if the new one will differ; "" if not, or unknown."""
+    """Return how a weight was saved if the new weight will differ; "" if not, or unknown."""
     if shape is None:  # normalizing layers; some have a dtype of their own
         return ""
     if saved.shape is not None and not _agree(shape, saved.shape):
@@ -266,37 +271,37 @@ def _agree(new: Shape, saved: Sequence[int]) -> bool:
     return len(new) == len(saved) and all(a in (None, b) for a, b in zip(new, saved, strict=True))
 
 
-def _class(it: object) -> str:
-    return type(it).__name__
+def _class(obj: object) -> str:
+    return type(obj).__name__
 
 
 # --- optimizers
 
 
-def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
-    """Compare the variables that an optimizer will have with those of the saved one."""
-    it = case.live_side.object(obj)
-    plan = optimizer_plan_of(it)
+def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None:
+    """Compare the variables that an optimizer will have with those of the saved optimizer."""
+    optimizer = case.live_side.object(obj)
+    plan = optimizer_plan_of(optimizer)
     if plan is None:
-        found.doubts.append(f"its build() alone decides what {_class(it)} makes")
+        future.doubts.append(f"its build() alone decides what {_class(optimizer)} makes")
         return
-    before = len(found.misfits) + len(found.doubts)
+    before = len(future.misfits) + len(future.doubts)
     if plan.inner is not None:
         inner, inner_obj = (
             case.saved_side.child(node, plan.inner),
             case.live_side.child(obj, plan.inner),
         )
         if inner is None or inner_obj is None:
-            found.doubts.append(f"{case.saved.name(node)} wraps no optimizer")
+            future.doubts.append(f"{case.saved_side.place(node)} wraps no optimizer")
         else:
-            _look_at_optimizer(case, inner, inner_obj, found)
-    is_declaring = facts.generation(it) in _DECLARING
+            _look_at_optimizer(case, inner, inner_obj, future)
+    is_declaring = facts.generation(optimizer) in _DECLARING
     saved = _declared(case, node) if is_declaring else _lists(case, node, plan)
     made = [name for group in plan.slots for name in group]
     state = case.saved_side.state_of(node)
     misfit, doubt = _other_variables(case, node, obj, plan, made), ""
     if not misfit and (made or saved):
-        misfit, doubt = _trained_otherwise(case, node, saved, it)
+        misfit, doubt = _trained_otherwise(case, node, saved, optimizer)
     lacks, more = saved.keys() - set(made), set(made) - saved.keys()
     if not misfit and not doubt and (lacks or more):
         slots = f"the checkpoint has {_slots(saved)} instead of {_names(made) or 'none'}"
@@ -306,15 +311,17 @@ def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
         misfit, doubt = (slots, "") if is_sure else ("", slots)
     is_placed = is_declaring or _is_in_order(case, node, obj, plan, saved)
     if not is_placed and not misfit and not doubt:
-        doubt = f"the variables of {case.saved.name(node)} are in another order"
+        doubt = f"the variables of {case.saved_side.place(node)} are in another order"
     is_more_alone = bool(misfit and more and not lacks and is_placed)
     if misfit:
-        unbound = tuple(sorted(one for one in state if one not in case.trace.bound))
-        found.misfits.append(Misfit(() if is_more_alone else unbound, misfit))
+        unbound = tuple(sorted(state.difference(case.trace.bound)))
+        future.misfits.append(Misfit(() if is_more_alone else unbound, misfit))
     elif doubt:
-        found.doubts.append(doubt)
-    if is_more_alone or len(found.misfits) + len(found.doubts) == before:
-        found.placed.update(one for one in state if case.saved.nodes[one].attributes)
+        future.doubts.append(doubt)
+    if is_more_alone or len(future.misfits) + len(future.doubts) == before:
+        future.placed.update(
+            state_node for state_node in state if case.saved.nodes[state_node].attributes
+        )
 
 
 def _slots(names: Iterable[str]) -> str:
@@ -328,10 +335,10 @@ def _names(names: Iterable[str]) -> str:
 
 def _declared(case: Case, node: int) -> dict[str, list[int]]:
     """Return the variables of an optimizer's declared slots, by the slot's name."""
-    found: dict[str, list[int]] = {}
+    variables: dict[str, list[int]] = {}
     for slot in case.saved.nodes[node].slot_variables:
-        found.setdefault(slot.slot_name, []).append(slot.variable)
-    return found
+        variables.setdefault(slot.slot_name, []).append(slot.variable)
+    return variables
 
 
 def _lists(case: Case, node: int, plan: OptimizerPlan) -> dict[str, list[int]]:
@@ -362,26 +369,26 @@ def _other_variables(
     known = {*there, *plan.own, *slots, VARIABLES, TRAINABLE}
     for child in case.saved.nodes[node].children:
         if child.local_name not in known and case.saved.nodes[child.node_id].attributes:
-            return f"the optimizer has no place for {case.saved.name(child.node_id)}"
+            return f"the optimizer has no place for {case.saved_side.place(child.node_id)}"
     for name in plan.own:
         made = case.saved_side.child(node, name)
         if made is None or not case.saved.nodes[made].attributes:
-            return f"the checkpoint lacks {case.saved.name(node)}.{name}"
+            return f"the checkpoint lacks {case.saved_side.names.child_place(node, name)}"
     return ""
 
 
 def _trained_otherwise(
-    case: Case, node: int, slots: Mapping[str, Sequence[int]], it: object
+    case: Case, node: int, slots: Mapping[str, Sequence[int]], optimizer: object
 ) -> tuple[str, str]:
-    """Compare the variables that a saved optimizer has slots for with the trained ones.
+    """Compare the variables that a saved optimizer has slots for with the trained variables.
 
     Return what will not fit, and what may not fit.
     """
     parts = list(_trained_parts(case))
     listed = _items(case, case.saved_side.child(node, TRAINABLE))
-    trained = {one for part in parts for one in part.trained}
-    if facts.generation(it) in _DECLARING:  # the restore makes all saved slots
-        variables = sorted({one for items in slots.values() for one in items})
+    trained = {variable for part in parts for variable in part.trained}
+    if facts.generation(optimizer) in _DECLARING:  # the restore makes all saved slots
+        variables = sorted({variable for items in slots.values() for variable in items})
         fits = trained <= set(variables) or set(variables) in [set(p.trained) for p in parts]
     elif listed:
         variables, fits = listed, any(listed == part.trained for part in parts)
@@ -391,29 +398,30 @@ def _trained_otherwise(
         fits = any(_are_for(case, items, part.trained) for part in parts)
     if fits or (parts[1:] and set(variables) == trained):  # of several models, in any order
         return "", ""
-    known = case.trace.bound.keys() | {one for part in parts for one in part.placed}
-    frozen = [one for one in variables if one in known and one not in trained]
-    name = case.saved.name(node)
+    known = case.trace.bound.keys() | {variable for part in parts for variable in part.placed}
+    frozen = [variable for variable in variables if variable in known and variable not in trained]
+    name = case.saved_side.place(node)
     if frozen:
-        return f"{name} has slots for {case.saved.name(frozen[0])}, which is not trainable now", ""
+        no_longer = case.saved_side.place(frozen[0])
+        return f"{name} has slots for {no_longer}, which is not trainable now", ""
     return "", f"{name} was saved for other variables than are trainable now"
 
 
 def _variables_of(case: Case, slots: Iterable[int]) -> set[int]:
     """Return the variables that slots are for, as far as the slots' names show it."""
-    found = (case.saved.nodes[one].slot for one in slots)
-    return {slot.variable for slot in found if slot is not None}
+    slot_facts = (case.saved.nodes[node].slot for node in slots)
+    return {slot.variable for slot in slot_facts if slot is not None}
 
 
 def _are_for(case: Case, slots: Sequence[int], variables: Sequence[int | None]) -> bool:
     """Return whether slots are for exactly these variables, judged by names and shapes."""
     if len(slots) != len(variables):
         return False
-    for one, variable in zip(slots, variables, strict=True):
-        slot = case.saved.nodes[one].slot
+    for node, variable in zip(slots, variables, strict=True):
+        slot = case.saved.nodes[node].slot
         if variable is None or (slot is not None and slot.variable != variable):
             return False
-        if _shape(case, one) != _shape(case, variable):
+        if _shape(case, node) != _shape(case, variable):
             return False
     return True
 
@@ -427,20 +435,22 @@ def _trained_parts(case: Case) -> Iterator[Outlook]:
     """Yield what is known of each part of a program that may be trained alone."""
     ids = {id(case.live_side.object(obj)): obj for obj in range(len(case.live.nodes))}
     for obj in _parts(case):
-        it = case.live_side.object(obj)
-        known = facts.trainable_variables_of(it) if not facts.is_unbuilt(it) else None
+        part = case.live_side.object(obj)
+        known = facts.trainable_variables_of(part) if not facts.is_unbuilt(part) else None
         if known is not None:
-            nodes = [case.trace.holders.get(ids.get(id(one), -1), (None,))[0] for one in known]
+            nodes = [
+                case.trace.holders.get(ids.get(id(variable), -1), (None,))[0] for variable in known
+            ]
             yield Outlook(trained=nodes)
             continue
-        found = Outlook()
-        _FutureComparison(case, found).look(case.trace.holders[obj][0], obj)
-        yield found
+        future = Outlook()
+        _FutureComparison(case, future).look(case.trace.holders[obj][0], obj)
+        yield future
 
 
 def _parts(case: Case) -> list[int]:
-    """Return the objects near the root, including it, that an optimizer may be built for."""
-    found, level = [], [0]
+    """Return the root and the objects near it that an optimizer may be built for."""
+    parts, level = [], [0]
     for _ in range(_MAX_DEPTH + 1):
         level = [
             obj
@@ -449,15 +459,15 @@ def _parts(case: Case) -> list[int]:
             and not case.live.nodes[obj].attributes
             and not facts.is_optimizer(case.live_side.object(obj))
         ]
-        found += level
+        parts += level
         level = [child for obj in level for child in case.live.tree.children[obj]]
-    return found[:_MAX_PARTS]
+    return parts[:_MAX_PARTS]
 
 
 def _is_in_order(
     case: Case, node: int, obj: int, plan: OptimizerPlan, slots: Mapping[str, Sequence[int]]
 ) -> bool:
-    """Return whether a saved optimizer lists its variables in the order of the new one."""
+    """Return whether a saved optimizer lists its variables in the order of the new optimizer."""
     lists = case.live_side.child(obj, VARIABLES)
     number = len(case.live.nodes[lists].children) if lists is not None else 0
     groups = list(takewhile(lambda group: all(name in slots for name in group), plan.slots))
@@ -465,6 +475,6 @@ def _is_in_order(
     for columns in ([slots[name] for name in group] for group in groups):
         if len({len(column) for column in columns}) != 1:
             return False
-        made += [one for row in zip(*columns, strict=True) for one in row]
+        made += [slot for row in zip(*columns, strict=True) for slot in row]
     made += [case.saved_side.child(node, name) for name in plan.listed]
     return _items(case, case.saved_side.child(node, VARIABLES))[number:] == made

@@ -121,16 +121,23 @@ class Placement:
         return self.saved.trace.bound.get(node) not in {*own} or not self.keeps_its_object(node)
 
     def led_astray(self, node: int) -> int | None:
-        """Return the saved node that was bound to the wrong object, if a value is astray.
+        """Return the first saved node that was bound to the wrong object, if a value is astray.
 
-        It is the node itself, or the node that takes its place. None if the value only finds no
-        object, or shares one with a value that is in its place.
+        None if the value only finds no object, or shares its object with a value in its place.
         """
-        trace = self.saved.trace
-        if trace.bound.get(node) is not None and trace.bound[node] not in self.counterparts[node]:
-            return node
-        other = trace.source_of.get(self.counterparts[node][0])
-        return other if other is not None and other not in self.in_place[0] else None
+        return next(self.all_led_astray(node), None)
+
+    def all_led_astray(self, node: int) -> Iterator[int]:
+        """Yield the saved nodes that were bound to the wrong objects, if a value is astray.
+
+        These are the node itself, and the node whose value takes its place.
+        """
+        trace, own = self.saved.trace, self.counterparts[node]
+        if trace.bound.get(node) is not None and trace.bound[node] not in own:
+            yield node
+        other = trace.source_of.get(own[0])
+        if other not in (None, node) and other not in self.in_place[0]:
+            yield other
 
     def keeps_its_object(self, node: int) -> bool:
         """Return whether no other saved value goes into a node's object."""
@@ -147,14 +154,14 @@ class Placement:
     @cached_property
     def at_other_paths(self) -> set[int]:
         """The saved nodes whose counterparts have another path in the program."""
-        found: set[int] = set()
+        moved: set[int] = set()
         trees = self.saved.graph.tree, self.live.graph.tree
         for node in trees[0].preorder():
             own = self.counterparts.get(node)
             is_moved = own is not None and trees[0].labels[node] != trees[1].labels[own[0]]
-            if is_moved or trees[0].parents[node] in found:
-                found.add(node)
-        return found
+            if is_moved or trees[0].parents[node] in moved:
+                moved.add(node)
+        return moved
 
     def misleading_optimizer(self, node: int) -> int | None:
         """Return the saved optimizer whose list leads a value astray; None if none does."""
@@ -168,4 +175,4 @@ class Placement:
             return None
         nodes = self.saved.graph.nodes
         holders = (parent for parent, _ in self.saved.graph.edges_to[step.parent])
-        return next((one for one in holders if is_optimizer(nodes[one])), None)
+        return next((holder for holder in holders if is_optimizer(nodes[holder])), None)

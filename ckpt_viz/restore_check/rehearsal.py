@@ -1,7 +1,7 @@
 """A dry run of a remedy's code: the restore into the checkpoint that the code makes.
 
-For live objects it makes a real `tf.train.Checkpoint`, which leaves no trace in them. For a file in
-place of the program, it makes the graph that such a checkpoint would have.
+With live objects the code makes a real `tf.train.Checkpoint`, which leaves no trace in them. With a
+file in place of the program, the rehearsal makes the graph that such a checkpoint would have.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Attribute, Child, Node, SlotVariable
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
-from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.skeleton import Skeleton, Variables, can_be_made
 
@@ -51,24 +50,11 @@ class Rehearsal:
             if step.action is Action.RESTORE and step.node is not None and step.obj is not None
         }
 
-    def about(self, finding: Finding) -> frozenset[object]:
-        """Return what a finding of the rehearsal is about, with the ids of the other dry run."""
-        objects = (self.originals.get(obj, f"new {obj}") for obj in finding.objects)
-        return about(replace(finding, objects=()), *objects)
-
-
-def about(finding: Finding, *objects: object) -> frozenset[object]:
-    """Return what a finding is about: its kind with each saved node and each live object."""
-    kind = finding.kind
-    places: list[object] = [(kind, "saved", node) for node in finding.nodes]
-    places += [(kind, "live", obj) for obj in (*finding.objects, *objects)]
-    return frozenset(places or [(kind, "all", None)])
-
 
 def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
     """Return what restoring the same checkpoint into a skeleton of live objects would do.
 
-    None if the skeleton cannot be made: an object is gone, or TensorFlow does not accept it as a
+    None if the skeleton cannot be made: an object is gone, or TensorFlow rejects the object as a
     part of a checkpoint.
     """
     if run.saved is None:
@@ -78,7 +64,7 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
     try:
         checkpoint = checkpoint_of(run.live, skeleton)
         rehearsed = live_dry_run(checkpoint, run.saved, method, None)
-    except Exception:  # the objects' own code raises, or TensorFlow rejects one
+    except Exception:  # the objects' own code raises, or TensorFlow rejects an object
         return None
     known = {id(run.live.object(obj)): obj for obj in range(len(run.live.nodes))}
     new = range(len(rehearsed.live.nodes))
@@ -105,18 +91,18 @@ def trace_on_graphs(
 
 
 def checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
-    """Return the checkpoint of live objects; raises if one is gone or TensorFlow rejects one.
+    """Return the checkpoint of live objects; raises if an object is gone or TensorFlow rejects it.
 
-    It raises as well if no code makes such a checkpoint.
+    Raises as well if no code makes such a checkpoint.
     """
     if not can_be_made(skeleton):
         raise ValueError("a name of a part is taken")
 
     def object_of(obj: int) -> Any:
-        found = live.object(obj)
-        if found is None:
+        held = live.object(obj)
+        if held is None:
             raise LookupError(live.name(obj))
-        return found
+        return held
 
     def made(part: int | Variables | Skeleton) -> Any:
         if isinstance(part, Skeleton):
@@ -206,6 +192,6 @@ def _without_unreachable(nodes: Sequence[Node]) -> tuple[Node, ...]:
         node = nodes[queue.popleft()]
         reached = [child.node_id for child in node.children]
         reached += [slot.slot_variable for slot in node.slot_variables]
-        queue.extend(new := [one for one in dict.fromkeys(reached) if one not in seen])
+        queue.extend(new := [i for i in dict.fromkeys(reached) if i not in seen])
         seen.update(new)
     return tuple(node if i in seen else Node() for i, node in enumerate(nodes))

@@ -36,8 +36,8 @@ def run_check(
 ) -> tuple[DryRun, tuple[Finding, ...]]:
     """Return the dry run that the arguments of `check` request, and its findings.
 
-    With `verify` it tests the stored bytes that the restore reads. The overlay of the run speaks of
-    the next step by `wording`. Raises SourceError if the arguments do not fit together.
+    With `verify`, the check tests the stored bytes that the restore reads. The overlay of the run
+    speaks of the next step by `wording`. Raises SourceError if the arguments do not fit together.
     """
 
     def checked(tested: Tested | None) -> tuple[DryRun, tuple[Finding, ...]]:
@@ -45,17 +45,17 @@ def run_check(
         run = replace(_run(live, saved, method, options, faults), tested=tested, wording=wording)
         return run, find_all(run)
 
-    found = gc_paused(lambda: steadily(lambda: checked(None)))
+    run, findings = gc_paused(lambda: steadily(lambda: checked(None)))
     if not verify:
-        return found
-    if found[0].has_happened:
+        return run, findings
+    if run.has_happened:
         raise SourceError(
             "found a load status with verify=True; its restore has read the bytes already, and "
             "raises for damaged ones; expected the live object and the checkpoint"
         )
-    tested = bytes_tested(*found)
+    tested = bytes_tested(run, findings)
     if tested is None or not tested.faults:
-        return replace(found[0], tested=tested), found[1]
+        return replace(run, tested=tested), findings
     return gc_paused(lambda: steadily(lambda: checked(tested)))
 
 
@@ -66,7 +66,7 @@ def _run(
     options: Any,
     faults: Mapping[str, Fault],
 ) -> DryRun:
-    live, saved = (graph_of(one) if is_snapshot(one) else one for one in (live, saved))
+    live, saved = (graph_of(source) if is_snapshot(source) else source for source in (live, saved))
     if isinstance(saved, Graph) and saved.is_held and saved.is_name_based:
         raise SourceError(
             f"{saved.title}: found values by name, from a session; expected a snapshot of objects "
@@ -114,14 +114,14 @@ def _into_file(
         raise SourceError("found one checkpoint, expected a second one to restore into it")
     given = os.fspath(saved) if isinstance(saved, (str, os.PathLike)) else None
     try:
-        found = with_faults(graph_of(saved), faults)
+        graph = with_faults(graph_of(saved), faults)
     except CheckpointNotFoundError as error:
         return missing_file_dry_run(graph_of(live), str(given), str(error), method=method)
-    if found.origin is Origin.LIVE:
+    if graph.origin is Origin.LIVE:
         title = live.title if isinstance(live, Graph) else os.fspath(live)
         raise SourceError(
-            f"found the checkpoint {title} as the live object, and the live {found.title} as the "
+            f"found the checkpoint {title} as the live object, and the live {graph.title} as the "
             "checkpoint; exchange the two arguments: cv.check(live, saved)"
         )
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
-    return file_dry_run(graph_of(live), found, method=method, skips_slots=skips_slots, given=given)
+    return file_dry_run(graph_of(live), graph, method=method, skips_slots=skips_slots, given=given)

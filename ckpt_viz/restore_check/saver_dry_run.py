@@ -1,8 +1,8 @@
 """A `tf.compat.v1.train.Saver` as the live side: what its `restore` would touch.
 
-Follows `Saver.restore` in tensorflow/python/training/saver.py. It restores all names at once: the
-keys of an object-based checkpoint, or else the full names of its variables. It returns no status;
-the asserts of this check pass if `restore` would not raise.
+Follows `Saver.restore` in tensorflow/python/training/saver.py. A Saver restores all names at once:
+the keys of an object-based checkpoint, or else the full names of its variables. Its `restore`
+returns no status; the asserts of this check pass if the call would not raise.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ from ckpt_viz.object_graph.nodes import Attribute, Fault, Stored
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.dry_run import (
     DryRun,
-    LiveNames,
     NoSuchPath,
     Outcome,
     correction_of,
+    damage_of,
     prefix_of,
 )
+from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
 from ckpt_viz.saved.location import INDEX
 from ckpt_viz.saved.saved_access import faulty, with_faults
@@ -56,9 +57,7 @@ _ALTERED = (
 _NAME = "a Variable name or other graph key that is missing"
 _MISMATCH = "a mismatch between the current graph and the graph"
 _NO_TEXT = "Pass the checkpoint's prefix as a string"
-_IN_GRAPH = Advice(
-    "Call restore, and this check, inside `with graph.as_default():` of the Saver's graph."
-)
+_IN_GRAPH = Advice("Call restore, and this check, inside as_default() of the Saver's graph.")
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def saver_dry_run(
     if outcome.verdicts.restore is None or outcome.remedy or outcome.tensors:
         return DryRun(outcome, RESTORE, reading)
     correction = correction_of(path, lambda prefix: _outcome(saver, names, prefix).verdicts)
-    return DryRun(outcome, RESTORE, reading, correction)
+    return DryRun(outcome, RESTORE, reading, correction or damage_of(str(path)))
 
 
 def _raising(
@@ -146,7 +145,9 @@ def _outcome(
         return _nothing_to_restore(names)
     opened = open_as_restore(path, resolves=False, takes_path_objects=False)
     if opened.failure is not None:
-        return _raising(names, Raised(opened.failure.type, opened.failure.message))
+        # A Saver looks for its names before it reads an object graph.
+        refused_by = tf_restore.refused_by_operation(path) or opened.failure.type
+        return _raising(names, Raised(refused_by, opened.failure.message))
     if opened.tensors is not None:
         is_v1 = not is_file(opened.prefix + INDEX)
         tensors = faulty(opened.tensors, faults)
@@ -183,7 +184,7 @@ def _refusal_when_eager(saver: Any, live: Graph) -> _Refusal | None:
     given = taken_variables(saver)
     if not given and not tf_restore.allows_empty(saver):
         remedy = Advice(
-            "Give the Saver its variables; do it inside `with graph.as_default():` for a graph."
+            "Give the Saver its variables; for those of a graph, do it inside its as_default()."
         )
         return _Refusal(Raised("ValueError", "No variables to save"), remedy)
     by_list = not isinstance(given, Mapping)
@@ -193,8 +194,8 @@ def _refusal_when_eager(saver: Any, live: Graph) -> _Refusal | None:
             tf_restore.is_reference(variable)
             or (by_list and tf_private.save_slice_info(variable) is None)
         ):
-            said = "Can only save/restore ResourceVariables when executing eagerly, got type: "
-            return _Refusal(Raised("ValueError", f"{said}{type(variable)}."), _IN_GRAPH)
+            message = "Can only save/restore ResourceVariables when executing eagerly, got type: "
+            return _Refusal(Raised("ValueError", f"{message}{type(variable)}."), _IN_GRAPH)
     return None
 
 
@@ -206,11 +207,11 @@ def _refusal_to_assign(live: Graph) -> _Refusal | None:
         variables: Any = live.object(obj)
         for variable in variables if isinstance(variables, list) else [variables]:
             if is_of_graph(variable) and tf_restore.is_reference(variable):
-                said = "assign op does not support eager execution. Arg 'output_ref' is a ref."
-                return _Refusal(Raised("RuntimeError", said), _IN_GRAPH)
+                message = "assign op does not support eager execution. Arg 'output_ref' is a ref."
+                return _Refusal(Raised("RuntimeError", message), _IN_GRAPH)
             if is_of_graph(variable):
-                said = f"{variable.op.name} is out of scope and cannot be used here."
-                return _Refusal(Raised("TypeError", said), _IN_GRAPH)
+                message = f"{variable.op.name} is out of scope and cannot be used here."
+                return _Refusal(Raised("TypeError", message), _IN_GRAPH)
     return None
 
 
@@ -311,7 +312,7 @@ def _match(
     how: Callable[[str, Any], Assignment],
 ) -> NameTrace:
     trace = NameTrace()
-    reading: list[tuple[int, str, Step]] = []  # when it is found
+    reading: list[tuple[int, str, Step]] = []  # when TensorFlow finds the failure
     assigning: list[Step] = []
     for obj, node in enumerate(live.nodes):
         for attribute in node.attributes:
@@ -338,7 +339,8 @@ def _match(
             trace.steps.append(Step(Action.RESTORE, None, obj, None, name, (name,)))
             trace.bound.setdefault(name, []).append(obj)
     # A Saver reads all tensors before it assigns any.
-    trace.steps[:0] = [step for _, _, step in sorted(reading, key=lambda one: one[:2])] + assigning
+    in_order = sorted(reading, key=lambda read: read[:2])
+    trace.steps[:0] = [step for _, _, step in in_order] + assigning
     return trace
 
 
@@ -398,7 +400,7 @@ def _first(trace: NameTrace, names: _Names) -> Raised | None:
     if failure is None:
         return None
     if failure.cause is Cause.KEY_MISSING:
-        missing = ", ".join(sorted(name for found in trace.unused.values() for name in found))
+        missing = ", ".join(sorted(name for names in trace.unused.values() for name in names))
         if names.keys is not None:
             return Raised(failure.type, f"Existing variables not in the checkpoint: {missing}")
         return Raised(failure.type, _ALTERED.format(_NAME, f"not found in checkpoint: {missing}"))

@@ -9,10 +9,11 @@ from functools import cached_property
 
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.trace import Action, Cause, Trace
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import place_or_state
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
-from ckpt_viz.restore_check.dry_run import LiveNames
+from ckpt_viz.object_graph.names import LayerNames
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.restore_check.live_names import LiveNames
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,13 @@ class SavedSide:
         return self._children[node].get(local_name)
 
     def place(self, node: int) -> str:
-        """Return the place of a node in the outline: through the model if possible."""
-        return place_or_state(self.graph, node)
+        """Return what people call a node; of a slot variable, whose state it is."""
+        return self.names.place_or_state(node)
+
+    @cached_property
+    def names(self) -> LayerNames:
+        """What people call the nodes."""
+        return LayerNames(self.graph)
 
     @cached_property
     def has_value_below(self) -> Sequence[bool]:
@@ -89,15 +95,15 @@ class SavedSide:
 
     @cached_property
     def _slots(self) -> Mapping[int, Sequence[int]]:
-        return _slots_by_optimizer(self.graph)
+        return walks.slots_by_optimizer(self.graph.nodes)
 
     @cached_property
     def _slots_by_variable(self) -> Mapping[int, Sequence[int]]:
-        found: dict[int, list[int]] = defaultdict(list)
+        slots: dict[int, list[int]] = defaultdict(list)
         for node in self.graph.nodes:
             for slot in node.slot_variables:
-                found[slot.variable].append(slot.slot_variable)
-        return found
+                slots[slot.variable].append(slot.slot_variable)
+        return slots
 
 
 @dataclass(frozen=True)
@@ -134,8 +140,8 @@ class LiveSide:
         return self._children[obj].get(local_name) if self.is_in_graph(obj) else None
 
     def place(self, obj: int) -> str:
-        """Return the place of an object in the outline."""
-        return place_or_state(self.graph, obj) if self.is_in_graph(obj) else self.names.full(obj)
+        """Return what people call an object; of a slot variable, whose state it is."""
+        return self.names.place(obj)
 
     def unbound_below(self, obj: int, seen: set[int]) -> Iterator[int]:
         """Yield an object and those below it that no node is bound to; skip those in `seen`."""
@@ -159,7 +165,7 @@ class LiveSide:
 
     @cached_property
     def _slots(self) -> Mapping[int, Sequence[int]]:
-        return _slots_by_optimizer(self.graph)
+        return walks.slots_by_optimizer(self.graph.nodes)
 
 
 # --- questions to one graph
@@ -170,18 +176,9 @@ def is_optimizer(node: Node | None) -> bool:
     return node is not None and node.role is Role.OPTIMIZER
 
 
-def child_names(graph: Graph, node_id: int) -> set[str]:
-    """Return the local names of a node's children, without the `save_counter`."""
-    return {child.local_name for child in graph.nodes[node_id].children} - {SAVE_COUNTER}
-
-
 def subtree(graph: Graph, top: int) -> Iterator[int]:
     """Yield a node and all below it in the outline."""
-    stack = [top]
-    while stack:
-        node_id = stack.pop()
-        yield node_id
-        stack.extend(reversed(graph.tree.children[node_id]))
+    return graph.tree.below(top)
 
 
 def _children_by_name(graph: Graph) -> list[dict[str, int]]:
@@ -221,19 +218,11 @@ def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int
     return tops[start]
 
 
-def _slots_by_optimizer(graph: Graph) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = defaultdict(list)
-    for node_id, node in enumerate(graph.nodes):
-        if node.slot is not None and node.slot.optimizer is not None:
-            found[node.slot.optimizer].append(node_id)
-    return found
-
-
 def _state_of(graph: Graph, optimizer: int, slots: Mapping[int, Sequence[int]]) -> set[int]:
     """Return the nodes below an optimizer, its slot variables, and those of optimizers in it."""
-    found = set(subtree(graph, optimizer))
-    found.update([slot for node in tuple(found) for slot in slots.get(node, ())])
-    return found
+    state = set(subtree(graph, optimizer))
+    state.update([slot for node in tuple(state) for slot in slots.get(node, ())])
+    return state
 
 
 def _below(graph: Graph, top: int, excluded: Mapping[int, object], seen: set[int]) -> Iterator[int]:

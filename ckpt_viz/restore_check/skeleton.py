@@ -9,7 +9,6 @@ from typing import NamedTuple
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import ROOT_ARGUMENT, argument, is_taken, item, quoted
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.remedy import Code
 from ckpt_viz.restore_check.comprehensions import Numbered, number_of, runs
 from ckpt_viz.restore_check.objects_in_code import expression_of
 
@@ -32,43 +31,12 @@ class Variables:
 class Skeleton:
     """A `tf.train.Checkpoint` that a program would create.
 
-    `root` is the live object that it gets as its root, if any. `children` maps local names to live
+    `root` is the live object that becomes its root, if any. `children` maps local names to live
     objects and checkpoints of the same kind.
     """
 
     root: int | None = None
     children: Mapping[str, int | Variables | Skeleton] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A remedy with code that must be run dry before it is shown.
-
-    The code of `remedy` makes the `skeleton` and restores it by `method`. `pairs` maps saved nodes
-    to the live objects that it has to restore.
-    """
-
-    skeleton: Skeleton
-    method: str
-    pairs: Mapping[int, int]
-    remedy: Code
-
-
-def skeleton_of(places: Mapping[tuple[str, ...], int]) -> Skeleton:
-    """Return the checkpoint that has live objects at these paths.
-
-    The object at the empty path is the root. No path leads through another object.
-    """
-    children: dict[str, int | Variables | Skeleton] = {}
-    below: dict[str, dict[tuple[str, ...], int]] = {}
-    for path, obj in places.items():
-        if len(path) == 1:
-            children[path[0]] = obj
-        elif path:
-            children.setdefault(path[0], Skeleton())  # keeps its place
-            below.setdefault(path[0], {})[path[1:]] = obj
-    children.update({name: skeleton_of(inner) for name, inner in below.items()})
-    return Skeleton(places.get(()), children)
 
 
 def can_be_made(skeleton: Skeleton) -> bool:
@@ -88,12 +56,12 @@ def _depth(skeleton: Skeleton) -> int:
     depth, level = 0, [skeleton]
     while level:
         depth += 1
-        level = [c for one in level for c in one.children.values() if isinstance(c, Skeleton)]
+        level = [c for part in level for c in part.children.values() if isinstance(c, Skeleton)]
     return depth
 
 
 def making(skeleton: Skeleton, live: Graph, source: str, name: str) -> list[str]:
-    """Return the lines of code that make a checkpoint and give it a name."""
+    """Return the lines of code that make a checkpoint with a name."""
     parts = dict(skeleton.children)
     late = parts.pop(ROOT_ARGUMENT, None)
     made = to_code(Skeleton(skeleton.root, parts), live, source, width=_WIDTH)
@@ -107,8 +75,9 @@ def making(skeleton: Skeleton, live: Graph, source: str, name: str) -> list[str]
 def to_code(skeleton: Skeleton, live: Graph, source: str = "live", width: int | None = None) -> str:
     """Return the Python expression that makes a checkpoint.
 
-    In it, `source` is the expression for the checked object. It is on one line, or has one part on
-    each if that is wider than `width`. Raises SourceError if there is no such expression.
+    In it, `source` is the expression for the checked object. The expression is on one line, or has
+    a line for each part if that is wider than `width`. Raises SourceError if there is no such
+    expression.
     """
     return _text(_checkpoint(skeleton, live, source), 0, width)
 
@@ -135,14 +104,14 @@ def _checkpoint(skeleton: Skeleton, live: Graph, source: str) -> _Made:
     if not can_be_made(skeleton) or ROOT_ARGUMENT in skeleton.children:
         taken = ", ".join(map(quoted, filter(is_taken, skeleton.children)))
         raise SourceError(f"no tf.train.Checkpoint can be made with parts of the names {taken}")
-    parts = {name: _part(one, live, source) for name, one in skeleton.children.items()}
+    parts = {name: _part(child, live, source) for name, child in skeleton.children.items()}
     if any(map(is_taken, parts)):
         # The keyword's dictionary becomes an object that TensorFlow tracks: the new root.
         held = _Made(_CALL, (_Item(f"{_HELD}=", _items(parts)),), f").{_HELD}")
         return _Made(_CALL, (_Item("", held),), ")")
     made = [] if skeleton.root is None else [_Item("", expression_of(live, skeleton.root, source))]
-    made += [_Item(word, one, name) for name, one in parts.items() if (word := argument(name))]
-    others = {name: one for name, one in parts.items() if not argument(name)}
+    made += [_Item(word, code, name) for name, code in parts.items() if (word := argument(name))]
+    others = {name: code for name, code in parts.items() if not argument(name)}
     made += [_Item("**", _items(others), _LAST)] if others else []
     return _Made(_CALL, tuple(made), ")")
 
@@ -154,41 +123,41 @@ def _part(part: int | Variables | Skeleton, live: Graph, source: str) -> str | _
         return expression_of(live, part, source)
     if part.root is None and not all(map(argument, part.children)):
         # TensorFlow tracks dictionaries as they are.
-        return _items({name: _part(one, live, source) for name, one in part.children.items()})
+        return _items({name: _part(child, live, source) for name, child in part.children.items()})
     return _checkpoint(part, live, source)
 
 
 def _items(parts: Mapping[str, str | _Made]) -> str | _Made:
     """Return a dictionary; runs of items are comprehensions."""
     numbered, items = [], []
-    for name, one in sorted(parts.items(), key=lambda part: _natural(part[0])):
+    for name, code in sorted(parts.items(), key=lambda part: _natural(part[0])):
         number = number_of(name)
-        if isinstance(one, str) and number is not None:
-            numbered.append(Numbered(number, one))
+        if isinstance(code, str) and number is not None:
+            numbered.append(Numbered(number, code))
         else:
-            items.append(_Item(item(name), one, name))
+            items.append(_Item(item(name), code, name))
     for run in runs(numbered):
         if run.comprehension:
             items.append(_Item("**", f"{{{run.comprehension}}}", str(run.items[0].number)))
         else:
-            items += [_Item(item(f"{n}"), one, f"{n}") for n, one in run.items]
+            items += [_Item(item(f"{n}"), code, f"{n}") for n, code in run.items]
     if len(items) == 1 and items[0].before == "**":
         return items[0].value
-    return _Made("{", tuple(sorted(items, key=lambda one: _natural(one.name))), "}")
+    return _Made("{", tuple(sorted(items, key=lambda part: _natural(part.name))), "}")
 
 
 def _text(made: str | _Made, depth: int, width: int | None) -> str:
     """Return the code, on several lines with its parts by name if one line is too wide."""
     if isinstance(made, str):
         return made
-    one_line = ", ".join(one.before + _text(one.value, 0, None) for one in made.parts)
+    one_line = ", ".join(part.before + _text(part.value, 0, None) for part in made.parts)
     one_line = f"{made.opening}{one_line}{made.closing}"
     if width is None or len(one_line) + _INDENT * depth <= width:
         return one_line
     indent = "\n" + " " * _INDENT * depth
     inner = indent + " " * _INDENT
-    parts = sorted(made.parts, key=lambda one: _natural(one.name))
-    lines = (f"{inner}{one.before}{_text(one.value, depth + 1, width)}," for one in parts)
+    parts = sorted(made.parts, key=lambda part: _natural(part.name))
+    lines = (f"{inner}{part.before}{_text(part.value, depth + 1, width)}," for part in parts)
     return f"{made.opening}{''.join(lines)}{indent}{made.closing}"
 
 

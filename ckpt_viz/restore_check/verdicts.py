@@ -76,8 +76,8 @@ def object_based(
 ) -> Verdicts:
     """Return the verdicts on an object-based checkpoint.
 
-    The code of live objects may raise in the asserts: `listing` if it lists all of them, `valuing`
-    if it checks which have a value.
+    The code of live objects may raise in the asserts: `listing` while it lists all of them,
+    `valuing` while it checks which have a value.
     """
     saved_name = partial(readable_name, saved)
     held = bindings.held if bindings.forgotten else bindings.bound
@@ -157,8 +157,8 @@ def _consumed(
 def _failed_naming(saved: Graph, first: int, message: str) -> Raised:
     """Return what an assert raises that names saved nodes; TensorFlow's text begins with `first`.
 
-    It names slots in the order of the file, each after its optimizer and its variable. In a damaged
-    file slots may have no name then, nor may the node (`ObjectGraphProtoPrettyPrinter`).
+    TensorFlow names slots in the order of the file, each after its optimizer and its variable. In a
+    damaged file slots may have no name then, nor may the node (`ObjectGraphProtoPrettyPrinter`).
     """
     named = {ROOT}
     to_do = [ROOT]

@@ -1,4 +1,4 @@
-"""The stored bytes that a restore reads, tested before it reads them."""
+"""The stored bytes that a restore reads, tested before the restore."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.text import first_clause
-from ckpt_viz.values.verifying import Verification, verify
+from ckpt_viz.values.verifying import Damaged, verify
 
 _READING = (Action.GATHER, Action.RESTORE, Action.FAIL)
 _MOST_OTHERS = 3  # checkpoints of the directory in which to look for whole values
@@ -27,7 +27,7 @@ _MOST_OTHERS = 3  # checkpoints of the directory in which to look for whole valu
 def bytes_tested(run: DryRun, findings: Sequence[Finding]) -> Tested | None:
     """Return which of the tensors are damaged that the restore reads, now or once all is built.
 
-    None if it reads no file.
+    None if the restore reads no file.
     """
     if run.trace is None or run.reading is None or run.outcome.finds_no_name:
         return None
@@ -35,19 +35,18 @@ def bytes_tested(run: DryRun, findings: Sequence[Finding]) -> Tested | None:
         return None
     saved = run.saved if run.saved is not None else read_saved(run.reading)
     keys = frozenset((*keys_read(run), *_keys_waiting(run, findings)))
-    found = verify(saved, keys)
-    tested = Tested(found, faults=_faults(saved, found))
-    return replace(tested, whole=_whole_one(saved, keys)) if tested.faults else tested
+    verification = verify(saved, keys)
+    tested = Tested(verification, faults=_faults(saved, verification))
+    return replace(tested, whole=_whole_checkpoint(saved, keys)) if tested.faults else tested
 
 
-def _faults(saved: Graph, found: Verification) -> Mapping[str, Fault]:
+def _faults(saved: Graph, damaged: Iterable[Damaged]) -> Mapping[str, Fault]:
     """Return why damaged tensors cannot be read, by key; not of those whose bytes are missing."""
-    stored = {one.key: saved.stored(one.key) for one in found}
     # The findings have a next step of their own.
     return {
-        one.key: Fault(first_clause(one.why), one.raises)
-        for one in found
-        if (its := stored[one.key]) is not None and its.error is None
+        tensor.key: Fault(first_clause(tensor.why), tensor.raises)
+        for tensor in damaged
+        if (stored := saved.stored(tensor.key)) is not None and stored.error is None
     }
 
 
@@ -63,8 +62,8 @@ def _keys_waiting(run: DryRun, findings: Iterable[Finding]) -> Iterator[str]:
     """Yield the keys of the values that wait until an object is built."""
     if run.saved is None:
         return
-    every = (one for finding in findings for one in finding.all())
-    stack = [node for one in every if one.severity is Severity.DEFERRED for node in one.nodes]
+    every = (finding for cause in findings for finding in cause.all())
+    stack = [node for f in every if f.severity is Severity.DEFERRED for node in f.nodes]
     seen = set(stack)
     while stack:
         node = run.saved.nodes[stack.pop()]
@@ -75,17 +74,17 @@ def _keys_waiting(run: DryRun, findings: Iterable[Finding]) -> Iterator[str]:
         stack += below
 
 
-def _whole_one(saved: Graph, keys: frozenset[str]) -> str | None:
+def _whole_checkpoint(saved: Graph, keys: frozenset[str]) -> str | None:
     """Return the prefix of the newest other checkpoint in the directory with these keys, whole.
 
-    It looks at a few of them at most.
+    The search opens a few of them at most.
     """
     prefix = prefix_of(saved)
     with suppress(CkptVizError):
         kept = saved.provenance.kept if saved.provenance is not None else ()
-        others = kept or locate(split(prefix)[0] or ".").kept
-        prefixes = [one.prefix for one in reversed(others) if one.exists and one.prefix != prefix]
-        for other in prefixes[:_MOST_OTHERS]:
+        kept = kept or locate(split(prefix)[0] or ".").kept
+        others = [ckpt.prefix for ckpt in reversed(kept) if ckpt.exists and ckpt.prefix != prefix]
+        for other in others[:_MOST_OTHERS]:
             with suppress(CkptVizError):
                 graph = read_saved(other)
                 if keys <= set(graph.stored_in.entries) and not verify(graph, keys):

@@ -15,7 +15,7 @@ _OPERATIONS = "_operations"  # where Keras 3 keeps the layers of a model that is
 
 def saved_without_values(case: Case, explained: Explained) -> dict[int, list[int]]:
     """Return live values by the topmost layer or optimizer that was saved without any."""
-    found: dict[int, list[int]] = {}
+    by_top: dict[int, list[int]] = {}
     tops: dict[int, int | None] = {}
     for obj in case.run.verdicts.unmatched:
         if (
@@ -25,8 +25,8 @@ def saved_without_values(case: Case, explained: Explained) -> dict[int, list[int
         ):
             top = _topmost_without_values(case, obj, tops)
             if top is not None:
-                found.setdefault(top, []).append(obj)
-    return found
+                by_top.setdefault(top, []).append(obj)
+    return by_top
 
 
 def _topmost_without_values(case: Case, obj: int, tops: dict[int, int | None]) -> int | None:
@@ -60,12 +60,12 @@ def _is_empty_on_the_saved_side(case: Case, obj: int) -> bool:
 
 def model_of(case: Case, obj: int) -> int:
     """Return the topmost saved layer that holds an object or is the object."""
-    found, above = obj, case.live.tree.parents[obj]
+    model, above = obj, case.live.tree.parents[obj]
     while above >= 0:
         if case.live.nodes[above].role is Role.LAYER and above in case.trace.holders:
-            found = above
+            model = above
         above = case.live.tree.parents[above]
-    return found
+    return model
 
 
 def was_unbuilt(case: Case, model: int) -> bool:

@@ -84,7 +84,9 @@ def _held(live: Graph, pairs: Sequence[Pair]) -> tuple[list[Held], Callable[[], 
     ]
     named += [(lambda: SAVE_COUNTER, counter) for counter in walk.save_counters()]
     budget = Budget(live.title, None, "a copy of the old values", _ADVICE, takes_all=True)
-    budget.expect(sum(one.nbytes or 0 for obj in objects for one in live.nodes[obj].attributes))
+    budget.expect(
+        sum(attribute.nbytes or 0 for obj in objects for attribute in live.nodes[obj].attributes)
+    )
     return hold(named, budget), records_of(walk.objects)
 
 
@@ -96,7 +98,7 @@ def put_held(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
             obj.assign(_expected(saved, live, pair))
             continue
         attributes = saved.nodes[pair.node].attributes
-        parts = parts_of([one.checkpoint_key for one in attributes], saved)
+        parts = parts_of([attribute.checkpoint_key for attribute in attributes], saved)
         if not parts:
             raise SourceError(
                 f"{live.name(pair.obj)}: its registered saver restores files, expected values in "
@@ -158,6 +160,6 @@ def _assign(values: Mapping[int, Any], live: Graph) -> None:
 def _compare(saved: Graph, live: Graph, pairs: Iterable[Pair]) -> None:
     """Raise if any variable differs from the file; NaN equals NaN of the same bits."""
     for pair in pairs:
-        expected, found = _expected(saved, live, pair), _value(live, pair.obj)
-        if not are_equal(expected, found):
+        expected, actual = _expected(saved, live, pair), _value(live, pair.obj)
+        if not are_equal(expected, actual):
             raise ValueError(f"{live.name(pair.obj)} has another value than the checkpoint")

@@ -144,16 +144,20 @@ def _of_file(live: Graph, source: str) -> Iterator[str]:
 def _comments(left: LeftOut) -> Iterator[str]:
     yield from _listed("These keep their values; the checkpoint has none for them:", left.missing)
     yield from _listed(
+        "These keep their values; no name tells which value of the checkpoint is theirs, if any:",
+        left.untold,
+    )
+    yield from _listed(
         "These keep their values, since the saved ones have another shape or dtype:",
-        _with_keys(left.misfits, {one.key for one in left.partly}),
+        _with_keys(left.misfits, {variable.key for variable in left.partly}),
     )
     yield from _listed(
         "These keep their values; a plain restore would give them some of another name or meaning:",
         _with_keys(left.elsewhere),
     )
     yield from _listed(
-        "These keep their values; in the optimizer's class of today, the saved states may mean "
-        "something else:",
+        "These start anew; in the optimizer's class of today, the saved states may mean something "
+        "else:",
         _with_keys(left.other_states),
     )
     yield from _listed(
@@ -183,25 +187,25 @@ def _with_keys(kept: Iterable[KeptValue], known: Collection[str] = ()) -> dict[s
 
 def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> Iterator[str]:
     """Yield code, as a comment, that copies the common elements of variables of other shapes."""
-    reshaped = [one for one in partly if not one.is_cast]
-    cast = [one for one in partly if one.is_cast]
+    reshaped = [copy for copy in partly if not copy.is_cast]
+    cast = [copy for copy in partly if copy.is_cast]
     opening = f"#   reader = {reader}"
     if reshaped:
         yield "# These have another shape now. If the order of elements is the same, copy a part:"
         yield opening
-    for one in reshaped[:_MOST_LISTED]:
-        variable = expression_of(live, one.obj, source)
+    for copy in reshaped[:_MOST_LISTED]:
+        variable = expression_of(live, copy.obj, source)
         yield f"#   value = {variable}.numpy()"
-        yield f"#   value{one.common} = reader.get_tensor({quoted(one.key)}){one.common}"
+        yield f"#   value{copy.common} = reader.get_tensor({quoted(copy.key)}){copy.common}"
         yield f"#   {variable}.assign(value)"
     if len(reshaped) > _MOST_LISTED:
         yield f"#   and {len(reshaped) - _MOST_LISTED} more"
     if cast:
         yield "# These have another dtype now. If it has room for the numbers, convert them:"
         yield opening
-    for one in cast[:_MOST_LISTED]:
-        variable = expression_of(live, one.obj, source)
-        value = f"reader.get_tensor({quoted(one.key)})"
+    for copy in cast[:_MOST_LISTED]:
+        variable = expression_of(live, copy.obj, source)
+        value = f"reader.get_tensor({quoted(copy.key)})"
         yield f"#   {variable}.assign(tf.cast({value}, {variable}.dtype))"
     if len(cast) > _MOST_LISTED:
         yield f"#   and {len(cast) - _MOST_LISTED} more"

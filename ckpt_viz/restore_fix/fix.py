@@ -9,7 +9,9 @@ from functools import cached_property, partial
 from typing import Generic, TypeVar
 
 from ckpt_viz.changes.change import Change
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.correspondence.guesses import guessed_parts
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import SourceError
@@ -21,6 +23,7 @@ from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
+from ckpt_viz.restore_check.arrangement import Arrangement
 from ckpt_viz.restore_check.dry_run import (
     DamagedFile,
     DryRun,
@@ -29,7 +32,7 @@ from ckpt_viz.restore_check.dry_run import (
     prefix_of,
 )
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.rehearsal import (
@@ -47,7 +50,6 @@ from ckpt_viz.restore_fix.applying import (
     is_variable,
     put_held,
 )
-from ckpt_viz.restore_fix.arrangement import Arrangement
 from ckpt_viz.restore_fix.code import (
     TO_WRITE_FIRST,
     Steps,
@@ -58,7 +60,7 @@ from ckpt_viz.restore_fix.code import (
     restoring_nothing,
 )
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
-from ckpt_viz.restore_fix.guesses import Accepted, guessed_parts, with_accepted
+from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
 from ckpt_viz.restore_fix.in_words import Summary
 from ckpt_viz.restore_fix.left_out import FixOfMapping, LeftOut, keys_of
 from ckpt_viz.restore_fix.rewrite import write_mapped
@@ -82,7 +84,7 @@ class RestoreFix(Generic[CheckT]):
     _check_of: Callable[[DryRun], CheckT] = field(repr=False)
     _prefix: str | None = None
     _by_name: Graph | None = field(default=None, repr=False)
-    _found: Sequence[Finding] | None = field(default=None, repr=False)
+    _of_check: Sequence[Finding] | None = field(default=None, repr=False)
     _accepted: Accepted = field(default=False, repr=False)
     _last: list[tuple[tuple[Skeleton, str], Rehearsal | None]] = field(
         default_factory=list, init=False, repr=False, compare=False
@@ -188,7 +190,7 @@ class RestoreFix(Generic[CheckT]):
             accepted=len({pair.node for pair in self._sure} & accepted),
             how=self._how,
             left=self._left_out,
-            guessed_parts=guessed_parts(self._mapping),
+            guessed_parts=[part.saved for part in guessed_parts(self._mapping)],
             following=[*self._following()],
         )
 
@@ -332,15 +334,15 @@ class RestoreFix(Generic[CheckT]):
 
     def _about(self, kind: Kind) -> frozenset[int]:
         """Return the saved nodes that findings of a kind are about."""
-        found = (one for one in self._findings if one.kind is kind)
-        return frozenset(node for one in found for node in one.nodes)
+        findings = (finding for finding in self._findings if finding.kind is kind)
+        return frozenset(node for finding in findings for node in finding.nodes)
 
     @cached_property
     def _findings(self) -> Sequence[Finding]:
         if self._by_name is not None:
             return ()
-        every = find_all(self._run) if self._found is None else self._found
-        return tuple(one for finding in every for one in finding.all())
+        every = find_all(self._run) if self._of_check is None else self._of_check
+        return tuple(part for finding in every for part in finding.all())
 
     @cached_property
     def _is_right_by_itself(self) -> bool:
@@ -385,15 +387,15 @@ class RestoreFix(Generic[CheckT]):
         """
         nodes = {pair.node for pair in self._mapping.pairs}
         key_sets = {
-            node: {one for key in self._keys(node) for one in self._saved.tensor_keys(key)}
+            node: {tensor for key in self._keys(node) for tensor in self._saved.tensor_keys(key)}
             for node in nodes
         }
         every = frozenset[str]().union(*key_sets.values())
-        stored = {key: self._saved.stored(key) for key in every}
-        damaged = {key for key, one in stored.items() if one is not None and one.error is not None}
+        stored = [(key, self._saved.stored(key)) for key in every]
+        damaged = {key for key, tensor in stored if tensor is not None and tensor.error is not None}
         if self._run.tested is not None:
-            found = verify(self._saved, every - set(keys_read(self._run)), progress=False)
-            damaged |= {one.key for one in (*self._run.tested.found, *found)}
+            faults = verify(self._saved, every - set(keys_read(self._run)), progress=False)
+            damaged |= {fault.key for fault in (*self._run.tested.verification, *faults)}
         return frozenset(node for node, keys in key_sets.items() if not keys.isdisjoint(damaged))
 
     @cached_property
@@ -421,7 +423,7 @@ class RestoreFix(Generic[CheckT]):
         arrangement = Arrangement(
             self._saved, self._live, wanted, counterparts, self._run.method, self._rehearsed
         )
-        return gc_paused(arrangement.found)
+        return gc_paused(arrangement.skeleton)
 
     @cached_property
     def _by_parts(self) -> Sequence[tuple[Skeleton, Sequence[Pair]]]:
@@ -431,7 +433,7 @@ class RestoreFix(Generic[CheckT]):
         """
         if self._skeleton is not None or self._by_name is not None:
             return ()
-        found: list[tuple[Skeleton, Sequence[Pair]]] = []
+        checkpoints: list[tuple[Skeleton, Sequence[Pair]]] = []
         others = [pair for pair in self._placed if not is_variable(self._live, pair)]
         groups: list[list[Pair]] = []
         for pair in others:
@@ -444,10 +446,10 @@ class RestoreFix(Generic[CheckT]):
             group, tries = groups.pop(0), tries - 1
             skeleton = self._of_parts(group)
             if skeleton is not None:
-                found.append((skeleton, group))
+                checkpoints.append((skeleton, group))
             elif len(group) > 1:  # one of them may be to blame
                 groups += [group[: len(group) // 2], group[len(group) // 2 :]]
-        return found
+        return checkpoints
 
     def _of_parts(self, pairs: Sequence[Pair]) -> Skeleton | None:
         """Return the checkpoint that restores these pairs, and no value that belongs elsewhere."""
@@ -455,7 +457,7 @@ class RestoreFix(Generic[CheckT]):
         allowed = {pair.node: pair.obj for pair in reversed(self._placed)}
         return Arrangement(
             self._saved, self._live, wanted, wanted, "read", self._rehearsed, allowed
-        ).found()
+        ).skeleton()
 
     def _keys(self, node: int) -> tuple[str, ...]:
         return keys_of(self._saved, node)
@@ -471,10 +473,10 @@ class RestoreFix(Generic[CheckT]):
     @cached_property
     def _rehearsal(self) -> Rehearsal:
         skeleton = Skeleton(ROOT) if self._skeleton is None else self._skeleton
-        found = self._rehearsed(skeleton, self._run.method)
-        if found is None:
-            found = rehearse_on_graphs(self._live, self._saved, skeleton, self._run.method)
-        return found
+        rehearsal = self._rehearsed(skeleton, self._run.method)
+        if rehearsal is None:
+            rehearsal = rehearse_on_graphs(self._live, self._saved, skeleton, self._run.method)
+        return rehearsal
 
 
 def _why_not(run: DryRun) -> str:
@@ -513,7 +515,7 @@ def _fix_of(
     run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
 ) -> RestoreFix[CheckT]:
     if run.saved is not None:
-        return RestoreFix(run, check_of, _found=findings)
+        return RestoreFix(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
     if live.is_name_based or (live.source is not None and tf_private.is_saver(live.source)):
         raise SourceError(

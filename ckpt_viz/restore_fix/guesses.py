@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 
+from ckpt_viz.correspondence.guesses import guessed_parts, guessed_values
 from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import NoSuchNodeError, SourceError
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.text import listed
 
 Accepted = bool | str | Iterable[str]
@@ -46,55 +45,43 @@ def _likely(pair: Pair, nodes: Collection[int]) -> Pair:
     return pair._replace(certainty=Certainty.LIKELY) if is_accepted else pair
 
 
-def guessed_parts(mapping: ValueMapping) -> list[str]:
-    """Return the names of the saved parts that hold guesses, in saved order."""
-    saved, parents = mapping.saved, mapping.saved.tree.parents
-    slots = {node: saved.nodes[node].slot for node in _guessed(mapping)}
-    own = [node for node, slot in slots.items() if slot is None or slot.variable not in slots]
-    parts = dict.fromkeys(parents[node] if parents[node] > ROOT else node for node in own)
-    return [readable_name(saved, part) for part in parts]
-
-
-def _guessed(mapping: ValueMapping) -> list[int]:
-    return [pair.node for pair in mapping.pairs if is_guess(pair)]
-
-
 def _accepted_nodes(mapping: ValueMapping, accepted: Accepted) -> frozenset[int]:
     """Return the saved nodes whose guesses are accepted."""
     saved = mapping.saved
     if isinstance(accepted, bool):
         return frozenset(range(len(saved.nodes)) if accepted else ())
-    guessed = _guessed(mapping)
+    guessed = [pair.node for pair in guessed_values(mapping)]
     nodes: set[int] = set()
     for name in _names(accepted):
-        meant = _meant(saved, guessed, name)
+        meant = _meant(mapping, guessed, name)
         if not meant:
             raise NoSuchNodeError(_unknown(mapping, name))
         nodes |= meant
     slots = ((node, saved.nodes[node].slot) for node in guessed)
-    return frozenset(nodes | {node for node, one in slots if one and one.variable in nodes})
+    return frozenset(nodes | {node for node, slot in slots if slot and slot.variable in nodes})
 
 
-def _meant(saved: Graph, guessed: Iterable[int], name: str) -> set[int]:
+def _meant(mapping: ValueMapping, guessed: Iterable[int], name: str) -> set[int]:
     """Return the guessed nodes in the part of a name, or below the beginning of their keys."""
+    saved = mapping.saved
     by_key = {
         node
         for node in guessed
-        for one in saved.nodes[node].attributes
-        if f"{one.checkpoint_key}/".startswith(f"{name.removesuffix('/')}/")
+        for attribute in saved.nodes[node].attributes
+        if f"{attribute.checkpoint_key}/".startswith(f"{name.removesuffix('/')}/")
     }
     if by_key:
         return by_key
-    try:
-        part = saved.node_id(name)
-    except NoSuchNodeError:
-        return set()
-    return {node for node in guessed if part in (node, *saved.tree.above(node))}
+    parts = {part.node for part in guessed_parts(mapping) if part.saved == name}
+    if not parts:
+        with suppress(NoSuchNodeError):
+            parts = {saved.node_id(name)}
+    return {node for node in guessed if not parts.isdisjoint((node, *saved.tree.above(node)))}
 
 
 def _names(accepted: str | Iterable[str]) -> list[str]:
     names: list[object] = [accepted] if isinstance(accepted, str) else _listed(accepted)
-    other = next((one for one in names if not isinstance(one, str)), None)
+    other = next((name for name in names if not isinstance(name, str)), None)
     if other is not None:
         raise SourceError(f"{_EXPECTED}, found {type(other).__name__} among them")
     return [str(name) for name in names]
@@ -107,6 +94,7 @@ def _listed(accepted: object) -> list[object]:
 
 
 def _unknown(mapping: ValueMapping, name: str) -> str:
-    parts = listed(guessed_parts(mapping), most=_MOST_NAMED) or "none, since nothing is a guess"
+    names = [part.saved for part in guessed_parts(mapping)]
+    parts = listed(names, most=_MOST_NAMED) or "none, since nothing is a guess"
     title = mapping.saved.title
     return f"{title}: {name!r} names no guess; expected a part with guesses: {parts}"

@@ -53,6 +53,7 @@ class Summary:
         left = self.left
         reasons: tuple[tuple[Iterable[str], str], ...] = (
             (left.missing, "kept; the checkpoint has none for"),
+            (left.untold, "kept; no name tells which saved value is that of"),
             (_names(left.misfits), "kept; another shape or dtype is saved for"),
             (
                 _names(left.elsewhere),
@@ -79,4 +80,4 @@ class Summary:
 
 
 def _names(kept: Sequence[KeptValue]) -> Iterator[str]:
-    return (one.name for one in kept)
+    return (value.name for value in kept)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from ckpt_viz.correspondence.pairs import Evidence, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.names import LayerNames
+from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
 from ckpt_viz.object_graph.subtrees import values_of
 
 _MOST_ALTERNATIVES = 3
@@ -36,7 +37,7 @@ class Partly(NamedTuple):
         '[:, :10]'
         """
         sizes = zip(self.saved, self.live, strict=True)
-        return f"[{', '.join(':' if one == now else f':{min(one, now)}' for one, now in sizes)}]"
+        return f"[{', '.join(':' if was == now else f':{min(was, now)}' for was, now in sizes)}]"
 
 
 class Guess(NamedTuple):
@@ -59,6 +60,7 @@ class LeftOut:
 
     Attributes:
         missing: The names of objects that the checkpoint has no value for.
+        untold: The names of those that a value without a sure place fits, in a name-based file.
         unused: The keys that nothing takes.
         guesses: The keys whose places are guesses.
         other_states: States that may mean something else in the optimizer's class of today.
@@ -73,6 +75,7 @@ class LeftOut:
     """
 
     missing: Sequence[str]
+    untold: Sequence[str]
     unused: Sequence[str]
     guesses: Sequence[Guess]
     other_states: Sequence[KeptValue]
@@ -107,8 +110,8 @@ class FixOfMapping:
 
     def left_out(self) -> LeftOut:
         """Return what the fix leaves out; the first reason of an object or a value counts."""
-        saved, live, pairs = self.mapping.saved, self.mapping.live, self.mapping.pairs
-        rest = _Rest(self.mapping, {p.node for p in self.sure}, {p.obj for p in self.sure})
+        saved, pairs, names = self.mapping.saved, self.mapping.pairs, LayerNames(self.mapping.live)
+        rest = _Rest(saved, names, {p.node for p in self.sure}, {p.obj for p in self.sure})
         rest.nodes.update(self.waiting)
         whole = [pair for pair in pairs if pair.node not in self.damaged]
         damaged = rest.claim(pair[:2] for pair in pairs if pair.node in self.damaged)
@@ -116,14 +119,18 @@ class FixOfMapping:
         others = rest.claim(p[:2] for p in whole if p.evidence is Evidence.OTHER_STATE)
         not_restored = rest.claim(pair[:2] for pair in whole)
         misfits = rest.claim(pair[:2] for pair in self.mapping.misfits)
+        others += rest.claim(pair for pair in self._namesakes() if pair[0] not in rest.nodes)
         plain = [(node, obj) for obj, node in self.plain.items() if node not in rest.nodes]
         elsewhere = rest.claim(plain)
         missing = {*self.mapping.missing, *(pair.obj for pair in pairs)} - rest.objects
         unused = {*self.mapping.unused, *(pair.node for pair in pairs)} - rest.nodes
+        open_nodes = {*unused, *(node for node, _ in guesses)} if saved.is_name_based else ()
+        untold = self._fitting(missing, open_nodes)
         return LeftOut(
-            missing=[readable_name(live, obj) for obj in sorted(missing)],
+            missing=[names.place_or_state(obj) for obj in sorted(missing - untold)],
+            untold=[names.place_or_state(obj) for obj in sorted(untold)],
             unused=[key for node in sorted(unused) for key in keys_of(saved, node)],
-            guesses=[*_places(self.mapping, guesses)],
+            guesses=[*_places(saved, names, guesses)],
             other_states=rest.named(others),
             elsewhere=rest.named(elsewhere),
             damaged=rest.named(damaged),
@@ -131,16 +138,38 @@ class FixOfMapping:
             misfits=rest.named(misfits),
             partly=[*_partly(self.mapping, misfits)],
             waiting=[key for node in sorted(self.waiting) for key in keys_of(saved, node)],
-            untracked=[*_untracked(live)],
+            untracked=[*_untracked(names)],
             accepting=self.accepting,
         )
+
+    def _namesakes(self) -> Iterator[tuple[int, int]]:
+        """Yield the slots of equal names whose variables, and whose optimizers, belong together."""
+        saved, live = self.mapping.saved.nodes, self.mapping.live.nodes
+        objects = {p.node: p.obj for p in (*self.mapping.parts.values(), *self.mapping.pairs)}
+        slots: dict[tuple[int | None, int | None, str], int] = {
+            (slot.optimizer, slot.variable, name_in_keras_3(slot.name)): obj
+            for obj, node in enumerate(live)
+            if (slot := node.slot) is not None
+        }
+        for node, slot in enumerate(proto.slot for proto in saved):
+            if slot is not None and slot.optimizer is not None:
+                owners = objects.get(slot.optimizer), objects.get(slot.variable)
+                obj = slots.get((*owners, name_in_keras_3(slot.name)))
+                if obj is not None:
+                    yield node, obj
+
+    def _fitting(self, objects: Iterable[int], nodes: Iterable[int]) -> set[int]:
+        """Return the objects that one of these saved values has the dtype and the shape of."""
+        looks = {_look(self.mapping.saved, node) for node in nodes}
+        return {obj for obj in objects if _look(self.mapping.live, obj) in looks}
 
 
 @dataclass
 class _Rest:
     """The saved nodes and live objects that have a reason."""
 
-    mapping: ValueMapping
+    saved: Graph
+    names: LayerNames
     nodes: set[int]
     objects: set[int]
 
@@ -154,10 +183,16 @@ class _Rest:
     def named(self, places: Iterable[tuple[int, int]]) -> list[KeptValue]:
         """Return names and keys, by object."""
         return [
-            KeptValue(readable_name(self.mapping.live, obj), key)
+            KeptValue(self.names.place_or_state(obj), key)
             for node, obj in places
-            for key in keys_of(self.mapping.saved, node) or ("",)
+            for key in keys_of(self.saved, node) or ("",)
         ]
+
+
+def _look(graph: Graph, node: int) -> tuple[object, ...]:
+    """Return whether a node is a slot variable, and the dtypes and shapes of its values."""
+    specs = ((values.dtype, values.shape) for values in graph.nodes[node].attributes)
+    return graph.nodes[node].slot is not None, *specs
 
 
 def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
@@ -165,9 +200,8 @@ def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
     return tuple(attribute.checkpoint_key for attribute in saved.nodes[node].attributes)
 
 
-def _places(mapping: ValueMapping, guesses: Sequence[tuple[int, int]]) -> Iterator[Guess]:
+def _places(saved: Graph, names: LayerNames, guesses: Sequence[tuple[int, int]]) -> Iterator[Guess]:
     """Yield the keys of guesses, each with the objects of its kind that it may belong to."""
-    saved = mapping.saved
 
     def kind(node: int) -> object:
         return saved.tree.labels[node], values_of(saved.nodes[node])
@@ -176,31 +210,31 @@ def _places(mapping: ValueMapping, guesses: Sequence[tuple[int, int]]) -> Iterat
     for node, obj in guesses:
         of_kind.setdefault(kind(node), []).append(obj)
     for node, obj in guesses:
-        places = _alternatives(mapping.live, obj, of_kind[kind(node)])
+        places = _alternatives(names, obj, of_kind[kind(node)])
         yield from (Guess(key, places) for key in keys_of(saved, node))
 
 
-def _alternatives(live: Graph, obj: int, objects: Sequence[int]) -> str:
-    others = islice((one for one in objects if one != obj), _MOST_ALTERNATIVES - 1)
-    shown = [readable_name(live, one) for one in (obj, *others)]
+def _alternatives(names: LayerNames, obj: int, objects: Sequence[int]) -> str:
+    others = islice((other for other in objects if other != obj), _MOST_ALTERNATIVES - 1)
+    shown = [names.place_or_state(other) for other in (obj, *others)]
     more = len(objects) - len(shown)
     return " or ".join(shown) + (f", or {more} more" if more else "")
 
 
-def _untracked(live: Graph) -> Iterator[str]:
-    for obj, node in enumerate(live.nodes):
-        for one in node.not_saved:
-            if one.is_lost:
-                yield f"{readable_name(live, obj)}.{one.name}"
+def _untracked(names: LayerNames) -> Iterator[str]:
+    for obj, node in enumerate(names.graph.nodes):
+        for attribute in node.not_saved:
+            if attribute.is_lost:
+                yield names.child_place(obj, attribute.name)
 
 
 def _partly(mapping: ValueMapping, misfits: Iterable[tuple[int, int]]) -> Iterator[Partly]:
     """Yield the variables of other sizes, but as many dimensions; or of another number type."""
     for node, obj in misfits:
-        ours, theirs = mapping.saved.nodes[node], mapping.live.nodes[obj]
-        if ours.slot is not None or not len(ours.attributes) == len(theirs.attributes) == 1:
+        saved, live = mapping.saved.nodes[node], mapping.live.nodes[obj]
+        if saved.slot is not None or not len(saved.attributes) == len(live.attributes) == 1:
             continue
-        was, now = ours.attributes[0], theirs.attributes[0]
+        was, now = saved.attributes[0], live.attributes[0]
         if was.shape is None or now.shape is None:
             continue
         if was.dtype != now.dtype:

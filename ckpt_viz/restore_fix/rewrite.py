@@ -113,7 +113,7 @@ class _Rewrite:
             self._put_reshaped(node, obj)
             return
         self._check_fit(node, obj)
-        names = {one.name: one.full_name for one in self._live.nodes[obj].attributes}
+        names = {value.name: value.full_name for value in self._live.nodes[obj].attributes}
         self._put(node, obj, self._paths.of(obj), names)
 
     def _put(self, node: int, new: int, object_key: str, full_names: Mapping[str, str]) -> None:
@@ -148,18 +148,18 @@ class _Rewrite:
                     "another attribute of the object has, too; expected its own"
                 )
             copied.update(of_tensors)
-            for one in of_tensors:
-                self._copy(one, key + one[len(attribute.checkpoint_key) :])
+            for of_tensor in of_tensors:
+                self._copy(of_tensor, key + of_tensor[len(attribute.checkpoint_key) :])
 
     def _put_reshaped(self, node: int, obj: int) -> None:
-        ours, theirs = self._saved.nodes[node].attributes[0], self._live.nodes[obj].attributes[0]
-        assert theirs.shape is not None
-        key = keys.checkpoint_key(self._paths.of(obj), theirs.name)
+        was, now = self._saved.nodes[node].attributes[0], self._live.nodes[obj].attributes[0]
+        assert now.shape is not None
+        key = keys.checkpoint_key(self._paths.of(obj), now.name)
         self._graph.nodes[obj].attributes.add(
-            name=theirs.name, full_name=theirs.full_name, checkpoint_key=key
+            name=now.name, full_name=now.full_name, checkpoint_key=key
         )
-        tensor = _tensor(self._saved, ours.checkpoint_key)
-        self._add_tensor(key, replace(tensor, shape=theirs.shape))
+        tensor = _tensor(self._saved, was.checkpoint_key)
+        self._add_tensor(key, replace(tensor, shape=now.shape))
 
     def _copy(self, saved_key: str, key: str) -> None:
         self._add_tensor(key, _tensor(self._saved, saved_key))
@@ -171,14 +171,14 @@ class _Rewrite:
 
     def _check_fit(self, node: int, obj: int) -> None:
         """Raise UnsupportedError unless the live object can take the node's values."""
-        ours, theirs = self._saved.nodes[node], self._live.nodes[obj]
+        was, now = self._saved.nodes[node], self._live.nodes[obj]
         is_reached = obj == ROOT or obj in self._live.first_edges
-        is_same_saver = ours.registered_saver == theirs.registered_saver
-        if not (is_reached and is_same_saver and _fit(ours.attributes, theirs.attributes)):
+        is_same_saver = was.registered_saver == now.registered_saver
+        if not (is_reached and is_same_saver and _fit(was.attributes, now.attributes)):
             raise UnsupportedError(
                 f"{readable_name(self._live, obj)}: cannot take the value of "
-                f"{readable_name(self._saved, node)}: found {_described(ours)}, "
-                f"expected {_described(theirs)}"
+                f"{readable_name(self._saved, node)}: found {_described(was)}, "
+                f"expected {_described(now)}"
             )
 
     # --- what the program has not made yet
@@ -203,21 +203,25 @@ class _Rewrite:
         """
         taken = {obj for objects in places.values() for obj in objects}
         saved, live = self._saved, self._live
-        ours = [n for n, one in enumerate(saved.nodes) if one.slot_variables and n not in places]
-        theirs = [
+        nodes = [
+            node
+            for node, optimizer in enumerate(saved.nodes)
+            if optimizer.slot_variables and node not in places
+        ]
+        objects = [
             obj
             for obj, node in enumerate(live.nodes)
             if node.role is Role.OPTIMIZER and not node.slot_variables and obj not in taken
             if _declares_slots(live, obj)
         ]
-        if len(ours) == len(theirs) == 1:
-            return [(ours[0], theirs[0])]
+        if len(nodes) == len(objects) == 1:
+            return [(nodes[0], objects[0])]
         labels = saved.tree.labels, live.tree.labels
-        counts = Counter(labels[0][node] for node in ours), Counter(labels[1][o] for o in theirs)
-        by_name = {labels[1][obj]: obj for obj in theirs}
+        counts = Counter(labels[0][node] for node in nodes), Counter(labels[1][o] for o in objects)
+        by_name = {labels[1][obj]: obj for obj in objects}
         return [
             (node, by_name[labels[0][node]])
-            for node in ours
+            for node in nodes
             if counts[0][labels[0][node]] == counts[1][labels[0][node]] == 1
         ]
 
@@ -232,7 +236,7 @@ class _Rewrite:
                 new = self._new_node()
                 place = SlotVariable(slot.slot_name, variable, new)
                 _add_slot(self._graph.nodes[optimizer], place)
-                names = {one.name: one.full_name for one in saved_slot.attributes}
+                names = {attribute.name: attribute.full_name for attribute in saved_slot.attributes}
                 self._put(slot.slot_variable, new, self._paths.of_slot(place, optimizer), names)
 
     def _add_own_variables(
@@ -321,14 +325,18 @@ class _Rewrite:
         stored = self._saved.stored_in
         nodes = self._saved.nodes
         attributes = (attribute for node in nodes for attribute in node.attributes)
-        known = {key for one in attributes for key in self._saved.tensor_keys(one.checkpoint_key)}
-        names = {self._saved_paths.of(n): n for n, one in enumerate(nodes) if one.registered_saver}
-        found: dict[int, list[str]] = defaultdict(list)
+        known = {
+            key for holder in attributes for key in self._saved.tensor_keys(holder.checkpoint_key)
+        }
+        names = {
+            self._saved_paths.of(n): n for n, holder in enumerate(nodes) if holder.registered_saver
+        }
+        by_saver: dict[int, list[str]] = defaultdict(list)
         for key in stored.entries.keys() - known - {OBJECT_GRAPH_KEY} if stored else ():
             of_key = [name for name in names if key.startswith(name)]
             if of_key:
-                found[names[max(of_key, key=len)]].append(key)
-        return found
+                by_saver[names[max(of_key, key=len)]].append(key)
+        return by_saver
 
 
 class _ObjectKeys:
@@ -407,7 +415,7 @@ def _counts_saves(live: Graph) -> bool:
 
 
 def _is_count(node: Node) -> bool:
-    return [(one.dtype, one.shape) for one in node.attributes] == [("int64", ())]
+    return [(attribute.dtype, attribute.shape) for attribute in node.attributes] == [("int64", ())]
 
 
 def _count(live: Graph) -> Any:
@@ -452,13 +460,13 @@ def _fit(saved: Sequence[Attribute], live: Sequence[Attribute]) -> bool:
 
     A live object may know them only when it restores.
     """
-    if any(not one.name for one in live):
+    if any(not value.name for value in live):
         return True
-    theirs = {one.name: one for one in live}
-    return theirs.keys() == {one.name for one in saved} and all(
-        (theirs[one.name].dtype in (None, one.dtype))
-        and (theirs[one.name].shape in (None, one.shape))
-        for one in saved
+    by_name = {value.name: value for value in live}
+    return by_name.keys() == {value.name for value in saved} and all(
+        (by_name[value.name].dtype in (None, value.dtype))
+        and (by_name[value.name].shape in (None, value.shape))
+        for value in saved
     )
 
 
@@ -466,8 +474,8 @@ def _described(node: Node) -> str:
     if node.registered_saver is not None:
         return f"the registered saver {node.registered_saver}"
     values = [
-        f"{one.name} of {one.dtype} {shape_words(one.shape, unknown='of any shape')}"
-        for one in node.attributes
+        f"{value.name} of {value.dtype} {shape_words(value.shape, unknown='of any shape')}"
+        for value in node.attributes
     ]
     return ", ".join(values) or "no value"
 
@@ -476,12 +484,12 @@ def _tensor(saved: Graph, key: str) -> NewTensor:
     stored = saved.stored_in
     if isinstance(stored, Bundle):
         return copied_tensor(stored, key)
-    found = saved.stored(key)
-    if found is None or found.dtype is None or found.shape is None:
+    kind = saved.stored(key)
+    if kind is None or kind.dtype is None or kind.shape is None:
         raise UnsupportedError(
             f"{saved.title}: {key!r}: expected a tensor of known dtype and shape"
         )
-    return array_tensor(found.dtype, found.shape, lambda: saved.read(key))
+    return array_tensor(kind.dtype, kind.shape, lambda: saved.read(key))
 
 
 def _with_values(graph: Any) -> Iterator[bool]:
@@ -495,9 +503,9 @@ def _with_values(graph: Any) -> Iterator[bool]:
         for node_id, node in enumerate(graph.nodes)
         if node.attributes or node.slot_variables or node.HasField("registered_saver")
     ]
-    found = set(left)
+    holding = set(left)
     while left:
-        above = set(parents[left.pop()]) - found
-        found |= above
+        above = set(parents[left.pop()]) - holding
+        holding |= above
         left.extend(above)
-    yield from (node_id in found for node_id in range(len(graph.nodes)))
+    yield from (node_id in holding for node_id in range(len(graph.nodes)))

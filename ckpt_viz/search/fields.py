@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from math import isinf, isnan, prod
 
-from ckpt_viz.object_graph.nodes import ROOT_NAME, Attribute, Node, Role, loses_values
+from ckpt_viz.object_graph.names import ROOT_NAME
+from ckpt_viz.object_graph.nodes import Attribute, Node, Role, loses_values
 from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.search.glob import Glob
 from ckpt_viz.search.grammar import COMPARED, MEASURES, STATES, UNITS

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME, Attribute, Node
+from ckpt_viz.object_graph.names import ROOT_NAME
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Node
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.search.glob import Glob
 from ckpt_viz.search.grammar import LIMITS

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ckpt_viz.object_graph.nodes import ROOT, ROOT_NAME
+from ckpt_viz.object_graph.names import ROOT_NAME, STATE_FOR, STATE_OF
+from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.search.index import Index, Marks, marks
 from ckpt_viz.search.syntax import BLANKS, plain
 
@@ -18,7 +19,7 @@ MAX_NAMES = 100
 _BLANK = f"[{BLANKS}]"
 _QUOTES = "'\"`\\[({<"
 # A separate name or key, not one behind a field: `(root).model`, but not `under:(root)`.
-_ROOT = re.compile(rf"(?:^|{_BLANK}|[{_QUOTES}])\(root\)")
+_ROOT = re.compile(rf"(?:^|{_BLANK}|[{_QUOTES}]){re.escape(ROOT_NAME)}")
 _KEY = re.compile(rf"(?:^|{_BLANK}|[{_QUOTES}])[^:{BLANKS}]*/\.ATTRIBUTES/")
 # TensorFlow's text about a value, by the full name of its variable.
 _SENTENCES = tuple(
@@ -62,7 +63,7 @@ def named(text: str) -> PastedNames:
     """Return the parts of a TensorFlow message that may name nodes."""
     sentences = [match[1] for sentence in _SENTENCES for match in sentence.finditer(text)]
     return PastedNames(
-        tuple([match.start() for match in re.finditer(r"\(root\)", text)][:MAX_NAMES]),
+        tuple([match.start() for match in re.finditer(re.escape(ROOT_NAME), text)][:MAX_NAMES]),
         frozenset([word.strip("'\"`,;()[]{}<>") for word in re.split(f"{_BLANK}+", text)]),
         frozenset(without_output(name.removesuffix(".")) for name in sentences),
         frozenset(
@@ -150,9 +151,9 @@ def _slots_in(
     slots = []
     for root, following in pairwise(ends):
         infix = text[ends[root] : following]
-        if ends[root] < 0 or not (infix.startswith("'s state '") and infix.endswith("' for ")):
+        if ends[root] < 0 or not (infix.startswith(STATE_OF) and infix.endswith(STATE_FOR)):
             continue
-        name = infix[len("'s state '") : -len("' for ")]
+        name = infix[len(STATE_OF) : -len(STATE_FOR)]
         slots_of_nodes = [(i, node.slot) for i, node in enumerate(index.nodes) if node.slot]
         fitting = [
             node_id

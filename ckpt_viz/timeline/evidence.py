@@ -11,6 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import names_in
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.sources import Checkpoint
@@ -168,17 +169,15 @@ def _is_moment(row: HistoryRow, rows: Sequence[HistoryRow]) -> bool:
     the name and the shape of their variable, below a name such as `velocity`, or below a letter if
     they began at zero.
     """
-    parts = row.place.lower().split(".")
-    above = [part for part in parts[:-1] if part.startswith(_MOMENTS)]
-    if not above and not (_began_at_zero(row) and any(part in _LETTERS for part in parts[:-1])):
+    *above, own = names_in(row.place.lower())
+    is_named = any(name.startswith(_MOMENTS) for name in above)
+    if not is_named and not (_began_at_zero(row) and any(name in _LETTERS for name in above)):
         return False
     return any(
         other is not row
         and other.shape == row.shape
-        and other.place.lower().split(".")[-1] == parts[-1]
-        and not any(
-            part.startswith(_MOMENTS) or part in _LETTERS for part in other.place.split(".")
-        )
+        and names_in(other.place.lower())[-1] == own
+        and not any(name.startswith(_MOMENTS) or name in _LETTERS for name in names_in(other.place))
         for other in rows
     )
 

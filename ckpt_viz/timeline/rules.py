@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ckpt_viz.formats.tensors import numpy_dtype
+from ckpt_viz.object_graph.names import names_in
 from ckpt_viz.timeline.cells import CellState, HistoryRow
 from ckpt_viz.timeline.evidence import (
     ROUNDING,
@@ -299,9 +300,9 @@ def _has_usual_sizes(case: HistoryEvidence, row: HistoryRow, time: int) -> bool:
 
 
 def _constant_siblings(case: HistoryEvidence, row: HistoryRow, time: int) -> Iterator[Symptom]:
-    layer = row.place.rpartition(".")[0]
+    layer = names_in(row.place)[:-1]
     for other in case.weights:
-        is_sibling = other is not row and other.place.rpartition(".")[0] == layer
+        is_sibling = other is not row and names_in(other.place)[:-1] == layer
         cell = other.cells[time]
         if is_sibling and cell.state is CellState.CHANGED and is_constant(cell):
             yield Symptom(other, time)

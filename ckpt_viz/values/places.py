@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keys import parse_checkpoint_key
 from ckpt_viz.object_graph.names import LayerNames
 from ckpt_viz.values.row import ValueRow
 
@@ -18,9 +19,19 @@ def in_layer_names(graph: Graph, rows: Iterable[ValueRow]) -> tuple[ValueRow, ..
     names = LayerNames(graph)
     placed = []
     for row in rows:
-        part = row.place[row.place.rfind(" [") :] if _has_part(graph, row) else ""
+        part = part_in_words(row.key) if _has_part(graph, row) else ""
         placed.append(replace(row, place=f"{names.place(row.node_id)}{part}"))
     return tuple(placed)
+
+
+def part_in_words(checkpoint_key: str) -> str:
+    """Return which tensor a key means of a node that has several, as its place ends.
+
+    >>> part_in_words("table/.ATTRIBUTES/table-keys")
+    ' [table-keys]'
+    """
+    parsed = parse_checkpoint_key(checkpoint_key)
+    return "" if parsed is None else f" [{parsed.attribute}]"
 
 
 def _has_part(graph: Graph, row: ValueRow) -> bool:

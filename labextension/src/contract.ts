@@ -210,6 +210,11 @@ const OVERLAY_COLUMNS = {
   problem_code: ["text", "problem"],
   problem_node_count: ["count of problem's nodes", "problem"],
   problem_node: ["id", "problem's node"],
+  problem_guess_count: ["count of problem's guesses", "problem"],
+  problem_guess: ["guess", "problem's guess"],
+  guess_saved: ["text", "guess"],
+  guess_live: ["text", "guess"],
+  guess_code: ["text", "guess"],
   cause_title: ["text", "cause"],
   cause_place: ["text", "cause"],
   cause_sentence: ["text", "cause"],
@@ -338,7 +343,7 @@ function readOverlay(
     states: header.states,
     severities: header.severities,
     columns: pick(
-      withCauses(withFixes(withOtherPlaces(withPairs(sections, header), nodeCount))),
+      withCauses(withGuesses(withFixes(withOtherPlaces(withPairs(sections, header), nodeCount)))),
       OVERLAY_COLUMNS,
     ),
   };
@@ -358,6 +363,18 @@ function withOtherPlaces(sections: Sections, nodeCount: number): Sections {
 function withFixes(sections: Sections): Sections {
   const none = new Int32Array(section(sections, "problem_kind").length).fill(ABSENT);
   return new Map([["problem_fix", none], ...sections]);
+}
+
+/** Adds no guesses, if a payload lacks them. */
+function withGuesses(sections: Sections): Sections {
+  const none = new Int32Array();
+  const counts = new Int32Array(section(sections, "problem_kind").length);
+  const columns = ["problem_guess", "guess_saved", "guess_live", "guess_code"];
+  return new Map<string, Column>([
+    ["problem_guess_count", counts],
+    ...columns.map((name) => [name, none] as const),
+    ...sections,
+  ]);
 }
 
 /** Adds the column of nodes that both sides have, from the states, if a payload lacks it. */
@@ -577,6 +594,8 @@ function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
     node: nodeCount,
     problem: columns.problem_severity.length,
     "problem's node": sum("problem_node_count", columns.problem_node_count),
+    "problem's guess": sum("problem_guess_count", columns.problem_guess_count),
+    guess: columns.guess_saved.length,
     cause: columns.cause_title.length,
   };
   checkColumns(OVERLAY_COLUMNS, columns, lengths, {
@@ -587,6 +606,7 @@ function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
     "id?": [ABSENT, nodeCount],
     flag: [0, 2],
     problem: [0, columns.problem_severity.length],
+    guess: [0, columns.guess_saved.length],
   });
   const held = sum("cause_problem_count", columns.cause_problem_count);
   require(held === columns.cause_problem.length &&

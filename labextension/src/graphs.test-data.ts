@@ -5,7 +5,7 @@ import type { Cause } from "./causes";
 import { decode, NODE_STATES, type NodeState, SEVERITIES } from "./contract";
 import { BONDS, type Fix, makeFix, type Placed } from "./fix";
 import { type Graph, makeGraph } from "./graph";
-import { makeOverlay, type Overlay, type Problem } from "./overlay";
+import { type Guess, makeOverlay, type Overlay, type Problem } from "./overlay";
 
 const DIRECTORY = new URL("../../tests/data/payloads/", import.meta.url);
 
@@ -93,6 +93,7 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly partners?: Readonly<Record<number, string>>;
   readonly otherPlaces?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
+  readonly guesses?: readonly Guess[];
   /** Without them, each problem is its own cause. */
   readonly causes?: readonly (Partial<Cause> & Pick<Cause, "problems">)[];
   readonly savedElements?: Readonly<Record<number, number>>;
@@ -106,7 +107,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
   const place = (text: string | null | undefined): number =>
     text == null ? -1 : strings.push(text) - 1;
   const ids = Array.from({ length: graph.size }, (_, id) => id);
-  const problems = comparison.problems ?? [];
+  const { guesses = [], problems = [] } = comparison;
   const causes: readonly (Partial<Cause> & Pick<Cause, "problems">)[] =
     comparison.causes ?? problems.map((_, index) => ({ problems: [index] }));
   const texts = (key: "kind" | "saved" | "live" | "why" | "remedy" | "code") =>
@@ -150,6 +151,13 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_remedy: texts("remedy"),
         problem_fix: Int32Array.from(problems, () => -1),
         problem_code: texts("code"),
+        problem_guess_count: Int32Array.from(problems, ({ guesses }) => guesses?.length ?? 0),
+        problem_guess: Int32Array.from(
+          problems.flatMap(({ guesses }) => (guesses ?? []).map((guess) => guess.place)),
+        ),
+        guess_saved: Int32Array.from(guesses, ({ saved }) => place(saved)),
+        guess_live: Int32Array.from(guesses, ({ live }) => place(live)),
+        guess_code: Int32Array.from(guesses, ({ code }) => place(code)),
         problem_node_count: Int32Array.from(problems, ({ nodes }) => nodes?.length ?? 0),
         problem_node: Int32Array.from(problems.flatMap(({ nodes }) => nodes ?? [])),
         cause_title: Int32Array.from(causes, ({ title }) => place(title)),

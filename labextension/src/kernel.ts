@@ -45,8 +45,11 @@ export interface Kernel {
   /** A Python expression for the live object of a node. */
   accessor(node: number): Promise<string>;
   file(format: string): Promise<WrittenFile>;
-  /** The fix of the check, and its columns of nodes. It may take as long as a restore. */
-  fix(): Promise<readonly [FixAnswer, readonly DataView[]]>;
+  /**
+   * The fix of the check with the guesses at these places, and its columns of nodes. It may take as
+   * long as a restore.
+   */
+  fix(guesses: readonly number[]): Promise<readonly [FixAnswer, readonly DataView[]]>;
   /** The payload of the check of the fixed restore. */
   fixedCheck(): Promise<Uint8Array>;
   /** The payload with what the values measure; empty if the host gives it to the view itself. */
@@ -99,8 +102,8 @@ export function makeKernel(ask: Ask): Kernel {
       const { name = "", type = "", data } = await answered({ ask: "file", format });
       return { name, type, data };
     },
-    async fix() {
-      const { fix, buffers } = await answered({ ask: "fix" }, PATIENCE_FOR_FIX);
+    async fix(guesses) {
+      const { fix, buffers } = await answered({ ask: "fix", guesses }, PATIENCE_FOR_FIX);
       if (fix === undefined) {
         throw new Error(WORDS.nothingSent);
       }

@@ -108,8 +108,9 @@ describe("problems", () => {
     ]);
     expect(said(true)).toEqual([
       ["Make the layer with 3 units, or restore the rest with the code of the fix.", true],
-      code,
+      [code![0], true],
     ]);
+    expect(code![1]).toBe(false);
   });
   it("of a program in a file offer no fix", async () => {
     const inFile = { ...(await decode(payload("check"))), origin: "saved" as const };

@@ -36,6 +36,18 @@ export interface Problem {
   readonly offersFix: boolean;
   /** The code that the remedy says to run; `live` is the checked object. */
   readonly code: string | null;
+  /** Guesses with which the fix restores more values of the problem. */
+  readonly guesses: readonly Guess[];
+}
+
+/** A part of the checkpoint, and the part of the program to which it may belong. */
+export interface Guess {
+  /** Its place among all guesses of the check. */
+  readonly place: number;
+  readonly saved: string;
+  readonly live: string;
+  /** The saved part's name as a literal of Python. */
+  readonly code: string;
 }
 
 export interface StateCount {
@@ -60,6 +72,8 @@ export interface Overlay extends Causes {
   readonly verdicts: readonly Verdict[];
   readonly passes: boolean;
   readonly problemCount: number;
+  /** All guesses of the fix of a check that a problem asks about. */
+  readonly guesses: readonly Guess[];
   /** How many problems there are of each severity that occurs. */
   readonly severities: readonly SeverityCount[];
   /** The states that occur, and the number of variables in each. */
@@ -172,6 +186,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     verdicts: overlay.verdicts,
     passes: overlay.verdicts.every((verdict) => verdict.passes),
     problemCount: problems.count,
+    guesses: problems.guesses,
     severities: tally(SEVERITIES, columns.problem_severity, overlay.severities).map(
       ([value, count]) => ({ severity: value, count }),
     ),
@@ -287,6 +302,20 @@ function problemsOf(
   const severity = (index: number): Severity =>
     severities[columns.problem_severity[index] ?? ABSENT] ?? "info";
   const byNode = problemsByNode(columns.problem_node, nodeStart, size);
+  const guesses = Array.from(
+    columns.guess_saved,
+    (_, place): Guess => ({
+      place,
+      saved: text("guess_saved", place) ?? "",
+      live: text("guess_live", place) ?? "",
+      code: text("guess_code", place) ?? "",
+    }),
+  );
+  const guessStart = starts(columns.problem_guess_count);
+  const guessesOf = (index: number): readonly Guess[] =>
+    Array.from(columns.problem_guess.subarray(guessStart[index], guessStart[index + 1])).flatMap(
+      (place) => guesses[place] ?? [],
+    );
 
   function* pressing(most = Number.POSITIVE_INFINITY): Generator<number, void> {
     for (let index = 0; index < count; index++) {
@@ -303,6 +332,7 @@ function problemsOf(
   }
   return {
     count,
+    guesses,
     problem: (index: number): Problem => {
       const fix = showsFix ? text("problem_fix", index) : null;
       return {
@@ -315,6 +345,7 @@ function problemsOf(
         remedy: fix ?? text("problem_remedy", index),
         offersFix: fix !== null,
         code: text("problem_code", index),
+        guesses: guessesOf(index),
       };
     },
     naming: (id: number): readonly number[] =>

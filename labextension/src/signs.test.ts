@@ -81,6 +81,7 @@ it("describes a mark and a problem in one sentence each", async () => {
     "error, shape, (root).model.head.kernel: The checkpoint has shape 10×3, the variable has 10×2. " +
       "Make the layer with 3 units, or restore the rest with check.fix().apply().",
   );
+  expect(problemSentence(overlay!, 1)).toMatch(/takes this value\. Run the code in the details\.$/);
   expect(problemSentence(overlay!, 3)).toBe("error, saver unknown, (root).table: It has no saver.");
   expect(severityWords(overlay!)).toBe("2 errors, 2 fail, 1 deferred, 2 warnings, 1 note");
   expect([positionWords(overlay!, null), positionWords(overlay!, 2)]).toEqual([

@@ -171,11 +171,12 @@ export function problemTitle(overlay: Overlay, problem: Problem): string {
   return filled(problemHead(overlay, problem), isSaid ? "" : clipStart(name)).join(", ");
 }
 
-/** A problem in one sentence: error, shape, (root).step: … */
+/** A problem in a line, without room for code: error, shape, (root).step: … */
 export function problemSentence(overlay: Overlay, index: number): string {
   const problem = overlay.problem(index);
   const title = `${problemTitle(overlay, problem)}:`;
-  return filled(title, sentenceText(problem.why), sentenceText(problem.remedy ?? "")).join(" ");
+  const remedy = problem.code === null ? sentenceText(problem.remedy ?? "") : WORDS.hasCode;
+  return filled(title, sentenceText(problem.why), remedy).join(" ");
 }
 
 /** The number of problems of each severity: 2 errors, 1 warning. "" in a diff. */

@@ -196,6 +196,7 @@ export const evidence = "Evidence and details";
 export const whatToDo = "What to do";
 export const tensorFlowSays = "What TensorFlow would say";
 export const code = "the code";
+export const hasCode = "Run the code in the details.";
 export const insertBelow = "Insert below";
 export const insertHint = "Put this code into a new cell below";
 export const message = "the message";
@@ -216,6 +217,15 @@ export const fixedShort = "Fixed";
 export const noFix = "No saved value has a place that is certain or likely.";
 export const guessesLeft =
   "Guesses are left out of the code: only order or shape speaks for their places.";
+export const guessesTitle = "Guesses";
+/** Between a saved part and the part of the program, which begins no line. */
+export const belongsTo = "→\u00a0";
+export const guessesOfFix = "Tick those that are right: the code of the fix then restores them.";
+export const guessesInPython =
+  "Tick those that are right, and copy the call. In it, check is what cv.check() returned.";
+export const takeAll = "Take all";
+export const takeNone = "Take none";
+export const callWithGuesses = "the call";
 export const unknownSource = "In this code, ckpt is the object that you checked.";
 export const fixedCheck = "Show the check after it";
 export const fixedCheckHint = "A dry run of this code: it changes nothing";

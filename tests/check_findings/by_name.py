@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.changes.kind import Kind
 from tests.check_findings.objects import in_a_graph, replaced_block
 from tests.check_findings.savers import eager_saver
 from tests.check_findings.table import ERROR, FAIL, INFO, Pair, Rows
@@ -42,6 +42,26 @@ def full_names_of_twins_tell_nothing(at: Path) -> Pair:
             v=var([0.0, 0.0], name="net_x_of_y/kernel"), w=var([0.0, 0.0], name="other/kernel")
         ),
     )
+
+
+def _in_the_scope(at: Path, scope: str) -> Pair:
+    path = tensors(at, **{"dense/kernel": [1.0, 2.0], "dense/bias": [1.0]})
+    return Pair(
+        path,
+        lambda: ckpt(
+            v=var([0.0, 0.0], name=f"{scope}dense/kernel"), w=var([0.0], name=f"{scope}dense/bias")
+        ),
+    )
+
+
+@shows(Kind.SCOPE_CHANGED, FAIL, None, None, "in the scope 'model_001', which the file lacks")
+def all_names_in_a_new_scope(at: Path) -> Pair:
+    return _in_the_scope(at, "model_001/")
+
+
+@silent(Kind.SCOPE_CHANGED)
+def all_names_in_the_scope_of_the_file(at: Path) -> Pair:
+    return _in_the_scope(at, "")
 
 
 @silent(Kind.RENAMED)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.changes.kind import Kind
 from tests.check_findings.table import ERROR, FAIL, WARNING, Pair, Rows
 from tests.support.programs import (
     ckpt,
@@ -204,7 +204,7 @@ def adam_has_become_momentum(at: Path) -> Pair:
     return Pair(path, lambda: trained(optimizers.SGD(momentum=0.9), *dense(4, 2)))
 
 
-@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "it keeps 'average'")
+@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "'average' starts anew")
 def averages_are_kept_now(at: Path) -> Pair:
     optimizers = keras_3().optimizers
     path = save_any(at, differently(trained(optimizers.Adam(), *dense(4, 2))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.remedy import OtherPath, PathResult
-from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Finding, Kind
-from ckpt_viz.restore_check.sides import subtree
+from ckpt_viz.restore_check.finding import Finding
 from tests.check_findings.real import Real, restored, value_of
 from tests.check_findings.table import ERROR, FAIL, WARNING
 from tests.support.oracle import raised_by
-from tests.support.programs import ckpt
 
 Law = Callable[[Finding, Real], None]
 LAWS: dict[Kind, Law] = {}
@@ -101,19 +99,8 @@ def the_scope_is_in_the_way(finding: Finding, real: Real) -> None:
     real.status.assert_consumed()
 
 
-@law(Kind.ROOT_SHIFTED)
-def all_match_on_the_other_level(finding: Finding, real: Real) -> None:
-    if "equally well" in finding.why:
-        each_fits_each(finding, real)
-        return
-    if not finding.code:
-        return  # `test_code_that_does_wrong_is_dropped` asks why
-    graph = after_the_code(finding, real)
-    pairs = list(zip(finding.nodes, finding.objects, strict=True))
-    values = [(node, obj) for node, obj in pairs if real.saved.nodes[node].attributes]
-    assert values
-    for node, obj in values:
-        assert np.array_equal(value_of(graph.object(obj)), real.stored(node))
+def is_valued(graph: Any, node: int) -> bool:
+    return bool(graph.nodes[node].attributes)
 
 
 def after_the_code(finding: Finding, real: Real) -> Any:
@@ -123,35 +110,6 @@ def after_the_code(finding: Finding, real: Real) -> Any:
     live = real.pair.make()
     eval(finding.code, {"tf": tf, "live": live, "path": real.pair.path}).expect_partial()
     return cv.graph(live)
-
-
-def each_fits_each(finding: Finding, real: Real) -> None:
-    """Return whether either of two named candidates would do, as far as TensorFlow knows."""
-    saved, live = tops_of(real.saved, finding.nodes), tops_of(real.check.live, finding.objects)
-    assert len(saved) > 1 or len(live) > 1
-    for node in saved:
-        for top in live:
-            program = real.pair.make()
-            graph = cv.graph(program)
-            made: Any = graph.object(top)
-            for name in reversed(real.saved.path(node)):
-                made = ckpt(**{name: made})
-            before = {
-                i: value_of(graph.object(i)) for i in subtree(graph, top) if is_valued(graph, i)
-            }
-            made = made if real.saved.path(node) else ckpt(made)
-            made.read(real.pair.path).expect_partial()
-            assert before
-            assert all((value_of(graph.object(i)) != was).any() for i, was in before.items())
-
-
-def tops_of(graph: Any, nodes: Sequence[int]) -> list[int]:
-    """Return the nodes that are not below others of them in the outline."""
-    return [node for node in nodes if graph.tree.parents[node] not in nodes]
-
-
-def is_valued(graph: Any, node: int) -> bool:
-    return bool(graph.nodes[node].attributes)
 
 
 @law(Kind.UNRELATED)
@@ -173,23 +131,6 @@ def the_model_alone_is_restored(finding: Finding, real: Real) -> None:
     for node in others:
         if real.bound(node) in real.before:
             assert real.holds(real.bound(node), node)
-
-
-@law(Kind.INDEX_SHIFTED)
-def a_value_goes_to_another_item_or_nowhere(finding: Finding, real: Real) -> None:
-    if real.raised is None:
-        said = re.search(r"item; (.+) goes (?:nowhere|into (.+)), not into (.+)\.", finding.why)
-        assert said is not None
-        case = Case(real.check._run, real.trace, real.saved)
-        (node,) = (n for n in range(len(real.saved.nodes)) if case.saved_side.place(n) == said[1])
-        places = {case.live_side.place(obj): obj for obj in range(len(real.check.live.nodes))}
-        assert said[2] is None or real.holds(places[said[2]], node)
-        assert not real.holds(places[said[3]], node)
-        return
-    met = re.search(r"incompatible tensor with shape (\(.*?\))", str(real.raised))
-    assert met is not None
-    valued = [node for node in finding.nodes if real.saved.nodes[node].attributes]
-    assert met[1] in {str(real.stored(node).shape) for node in valued}
 
 
 @law(Kind.RENAMED)
@@ -517,7 +458,7 @@ def fails_only_what_an_assert_tells(finding: Finding, real: Real) -> None:
         assert (finding.severity is FAIL) == any(left)
 
 
-_ABOUT_WHERE_VALUES_GO = {Kind.INDEX_SHIFTED, Kind.CROSS_WIRED, Kind.UNTIED}
+_ABOUT_WHERE_VALUES_GO = {Kind.CROSS_WIRED, Kind.UNTIED}
 
 
 def ask(finding: Finding, real: Real) -> None:
@@ -540,10 +481,12 @@ def tells_of_its_change(finding: Finding) -> bool:
 
 
 # Kinds whose claim can be asked of a restore that raises, too.
-_SHOWN_BY_RAISING = {Kind.WRONG_PATH, Kind.INDEX_SHIFTED, Kind.CROSS_WIRED}
+_SHOWN_BY_RAISING = {Kind.WRONG_PATH, Kind.CROSS_WIRED}
 
 
+@law(Kind.ROOT_SHIFTED)
 @law(Kind.MIGRATED)
+@law(Kind.SCOPE_CHANGED)
 @law(Kind.INSERTED)
 @law(Kind.REMOVED)
 @law(Kind.REORDERED)
@@ -578,3 +521,18 @@ def the_fix_puts_the_values_into_their_new_places(finding: Finding, real: Real) 
         if real.raised is not None or real.taken.get(node) is not real.objects[before[name]]:
             felt.add(key)
     assert felt
+    if finding.code:
+        the_code_does_what_the_fix_does(finding, real, fix)
+
+
+def the_code_does_what_the_fix_does(finding: Finding, real: Real, fix: Any) -> None:
+    graph = after_the_code(finding, real)
+    names = {graph.name(obj): obj for obj in range(len(graph.nodes))}
+    stored = {
+        node.attributes[0].checkpoint_key: real.stored(i)
+        for i, node in enumerate(real.saved.nodes)
+        if node.attributes
+    }
+    assert fix.pairs
+    for key, name in fix.pairs.items():
+        assert np.array_equal(value_of(graph.object(names[name])), stored[key])

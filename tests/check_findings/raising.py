@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.changes.kind import Kind
 from tests.check_findings.objects import (
     dense_table,
     in_a_graph,
@@ -234,7 +234,7 @@ def before_the_first_step() -> Any:
     "(root).optimizer's state 'm' for (root).model.a",
     "(root).optimizer",
     "ValueError: Trying to create optimizer slot variable under the scope",
-    "with strategy.scope():",
+    "inside the scope() of the strategy",
 )
 def optimizer_outside_of_the_scope_of_its_variables(at: Path) -> Pair:
     path = saved_with(at, legacy_adam)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.changes.kind import Kind
 from tests.check_findings.objects import replaced_block, two_blocks
 from tests.check_findings.table import INFO, WARNING, Maker, Pair, Rows
 from tests.check_rows.objects import mirrored, serializing, sharded, state_of_python
@@ -153,9 +153,7 @@ def variables_of(metrics: Iterable[Any]) -> list[Any]:
 _shows_state = partial(shows, Kind.NOT_TRACKED, INFO, None)
 
 
-@_shows_state(
-    "(root).model", "restores (root).model.loss_tracker (Mean), ", "(TrackedList) and 4 more: "
-)
+@_shows_state("(root).model", "restores model.loss_tracker (Mean), ", "(TrackedList) and 4 more: ")
 def metrics_and_seeds_of_keras_3(at: Path) -> Pair:
     keras = keras_3()
     mean = keras.metrics.Mean
@@ -189,7 +187,7 @@ def metrics_and_seeds_of_keras_3(at: Path) -> Pair:
     )
 
 
-@_shows_state("(root).net", "(root).net.metrics (ListWrapper) and (root).net.some (_DictWrapper)")
+@_shows_state("(root).net", "net.metrics (ListWrapper) and net.some (_DictWrapper)")
 def metrics_of_keras_3_in_a_list(at: Path) -> Pair:
     def make() -> Any:
         metrics = keras_3().metrics
@@ -199,7 +197,7 @@ def metrics_of_keras_3_in_a_list(at: Path) -> Pair:
     return _same(at, make, hidden=lambda target: target.net.metrics[0].variables)
 
 
-@_shows_state("(root)", "(root).metrics (ListWrapper): ")
+@_shows_state("(root)", "restores metrics (ListWrapper): ")
 def metrics_of_keras_3_in_a_checkpoint(at: Path) -> Pair:
     return _same(
         at,
@@ -219,7 +217,7 @@ def fitted(keras: Any, **attributes: Any) -> Any:
     return ckpt(model=with_children(model, **attributes))
 
 
-@_shows_state("(root).model", "(root).model.tracker (Mean): ")
+@_shows_state("(root).model", "model.tracker (Mean): ")
 def metric_hung_on_a_model_of_keras_3(at: Path) -> Pair:
     return _same(
         at,
@@ -237,7 +235,7 @@ def layers_hung_on_a_model_of_keras_3(at: Path) -> Pair:
     )
 
 
-@_shows_state("(root).net", "(root).net.some (set) and (root).net.plain (SimpleNamespace): ")
+@_shows_state("(root).net", "net.some (set) and net.plain (SimpleNamespace): ")
 def metrics_of_keras_2_out_of_sight(at: Path) -> Pair:
     def make() -> Any:
         mean = keras_2().metrics.Mean
@@ -994,7 +992,7 @@ for _pair, _said in {
     label_beside_an_embedding_of_text: " (1 word of 2 entries): ",
     two_vocabularies_for_one_embedding: " (3 words of 4 entries): ",
     words_that_share_rows: "words take other indices, and no assert fails",
-    many_features: "(root).net.layers.0 (3 entries), (root).net.layers.1 (3 entries) and 2",
+    many_features: "vocabulary of net.layers.a (3 entries), net.layers.b (3 entries) and 2",
 }.items():
     for_both(_shows_state(None, "No checkpoint holds the vocabulary of ", _said), _pair)
 
@@ -1050,7 +1048,7 @@ def words_of_which_the_embedding_has_another_number(at: Path, keras: Any) -> Pai
 
 for _pair, _said in {
     more_words_than_rows: "was saved with 1,001 rows: the saved program had another vocabulary.",
-    more_words_than_rows_in_a_class: "has 4 entries, but (root).net.embedding was saved with 3 ",
+    more_words_than_rows_in_a_class: "has 4 entries, but net.embedding was saved with 3 ",
     weights_of_more_words: "idf_weights was saved with 3 rows: the saved program had",
     fewer_words_than_rows: "has 901 entries",
     words_of_which_the_embedding_has_another_number: "has 1,000 entries",

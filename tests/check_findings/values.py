@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.changes.kind import Kind
 from tests.check_findings.objects import in_a_graph, mutable_table, saved_with
 from tests.check_findings.table import ERROR, FAIL, INFO, WARNING, Pair, Rows
 from tests.check_rows.objects import registered, serializing, state_of_python, unlistable
@@ -53,7 +53,8 @@ def frozen(first: bool, units: Sequence[int] = (3, 3, 3)) -> Any:
     "(root).optimizer._trainable_variables.0",
     "(root).optimizer._trainable_variables.0",
     "lead 4 saved values to other variables",
-    "_operations.1._kernel goes into (root).model._functional._operations.2._kernel",
+    "The lists of optimizer lead",
+    ".kernel goes into model.dense",
 )
 def layer_frozen_since(at: Path) -> Pair:
     path = save_any(at, frozen(False))
@@ -126,7 +127,8 @@ def gan(exchanged: bool) -> Any:
     WARNING,
     "(root).discriminator_optimizer._trainable_variables.0",
     "(root).discriminator_optimizer._trainable_variables.0",
-    "(root).discriminator._functional._operations.1._kernel goes into (root).generator",
+    "The lists of discriminator_optimizer lead 4",
+    ".kernel goes into generator.dense",
 )
 def two_optimizers_exchanged(at: Path) -> Pair:
     path = save_any(at, differently(gan(False)))
@@ -205,7 +207,7 @@ def branches(*names: str) -> Any:
     return ckpt(model=keras.Model(inputs, outputs))
 
 
-@shows(Kind.SWAPPED, WARNING, None, None, "'left/bias' goes into 'right/bias'", "changed places")
+@shows(Kind.REORDERED, WARNING, None, None, "left and right have changed places", "check.fix()")
 def branches_in_another_order(at: Path) -> Pair:
     path = save_any(at, differently(branches("left", "right")))
     return Pair(
@@ -216,12 +218,11 @@ def branches_in_another_order(at: Path) -> Pair:
 
 
 @shows(
-    Kind.SWAPPED,
+    Kind.REORDERED,
     WARNING,
     "(root).l.0",
-    "(root).l.0",
-    "'a' goes into 'b'",
-    "Put them back in the saved order",
+    "(root).l.2",
+    "item 0, item 1 and item 2 have changed places (3 values)",
 )
 def items_of_a_list_in_another_order(at: Path) -> Pair:
     def make(*names: str) -> Any:
@@ -233,7 +234,7 @@ def items_of_a_list_in_another_order(at: Path) -> Pair:
     )
 
 
-@shows(Kind.SWAPPED, WARNING, None, None, "'block_1/bias' goes into 'block_2/bias'")
+@shows(Kind.REORDERED, WARNING, None, None, "block_1 and block_2 have changed places")
 def branches_of_chosen_names_with_numbers_in_another_order(at: Path) -> Pair:
     path = save_any(at, differently(branches("block_1", "block_2")))
     return Pair(
@@ -309,7 +310,7 @@ def one_full_name_changed(at: Path) -> Pair:
     WARNING,
     None,
     None,
-    "2 values of the optimizer's state change places: the state 'momentum' of (root).model.a goes",
+    "2 values of the optimizer's state change places: the state 'momentum' of model.a goes",
 )
 def states_of_an_optimizer_in_another_order(at: Path) -> Pair:
     def exchange(graph: Any, values: dict[str, Any]) -> None:
@@ -334,7 +335,7 @@ def _child(graph: Any, node: Any, local_name: str) -> int:
     FAIL,
     "(root).decoder",
     "(root).decoder",
-    "(root).decoder and (root).encoder",
+    "decoder and encoder; only",
     "only the first gets the value",
 )
 def shared_variable_is_two_now(at: Path) -> Pair:
@@ -352,7 +353,7 @@ def shared_variable_is_two_now(at: Path) -> Pair:
     )
 
 
-@shows(Kind.UNTIED, FAIL, "(root).a.v", "(root).a.v", "(root).a.v and (root).b.v")
+@shows(Kind.UNTIED, FAIL, "(root).a.v", "(root).a.v", "a.v and b.v")
 def shared_module_is_two_now(at: Path) -> Pair:
     inner = var([2.0])
     path = saved(at, a=module(v=inner), b=module(v=inner))
@@ -383,7 +384,7 @@ def tied() -> Any:
     return ckpt(a=shared, b=shared)
 
 
-@shows(Kind.VALUE_LOST, WARNING, "(root).b", "(root).a", "(root).a is restored", "two objects")
+@shows(Kind.VALUE_LOST, WARNING, "(root).b", "(root).a", ": a is restored", "two objects")
 def two_variables_are_one_now(at: Path) -> Pair:
     path = saved(at, a=var([1.0]), b=var([2.0]))
     return Pair(path, tied, fixed=lambda: Pair(path, lambda: ckpt(a=var([0.0]), b=var([0.0]))))

@@ -31,16 +31,19 @@ from random import Random
 from typing import Any
 
 import ckpt_viz as cv
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.finding import Finding
 from tests.support import oracle
 from tests.support.told import told
 
 WIDTH = 4
 WEIGHTLESS = ("dropout", "activation", "flatten")
 CROSSING = {
-    Kind.INDEX_SHIFTED,
+    Kind.INSERTED,
+    Kind.REMOVED,
+    Kind.REORDERED,
     Kind.CROSS_WIRED,
     Kind.SWAPPED,
     Kind.UNTIED,

@@ -20,7 +20,7 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
 from tests.support.laws import State, state_of
 from tests.support.programs import checkpoint_of, is_checkpoint
-from tests.support.spellings import misspelled_shapes
+from tests.support.spellings import misspelled
 from tests.support.told import told
 
 
@@ -83,7 +83,7 @@ def compare(
     unconfirmed = [finding for finding in told(check) if not _is_confirmed(finding, outcome)]
     assert not unconfirmed, f"severities that no exception or assert confirms: {unconfirmed}"
     assert_causes_hold_all_problems(check.overlay)
-    assert misspelled_shapes(check) == []
+    assert misspelled(check) == []
     return Comparison(check, outcome, target)
 
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
+from ckpt_viz.changes.kind import TITLES
+from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
@@ -26,6 +28,7 @@ from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import (
     Comparison,
+    GuessedPlace,
     Mark,
     Overlay,
     Problem,
@@ -45,9 +48,9 @@ from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
 from ckpt_viz.render.text import notes
-from ckpt_viz.restore_check.finding import TITLES
 from ckpt_viz.search.grammar import MEASURES
 from ckpt_viz.search.measures import COLUMNS, Measures, no_measures
+from ckpt_viz.wording import with_code_below
 from tests.support.graphs import graph, keras3_adam, named, transformer
 
 DIRECTORY = Path(__file__).parents[1] / "data" / "payloads"
@@ -227,6 +230,16 @@ def _bytes_below(graph: Graph, node_id: int) -> float:
     return own + sum(_bytes_below(graph, child) for child in graph.tree.children[node_id])
 
 
+def _guess_json(overlay: Overlay, place: int) -> dict[str, Any]:
+    guess = overlay.guesses[place]
+    return {
+        "place": place,
+        "saved": guess.saved,
+        "live": guess.live,
+        "code": quoted(guess.saved),
+    }
+
+
 def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
     return {
         "comparison": overlay.comparison.value,
@@ -252,9 +265,10 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "saved": p.saved,
                 "live": p.live,
                 "why": p.why,
-                "remedy": p.to_do(overlay.wording) or None,
+                "remedy": p.to_do(with_code_below(overlay.wording)) or None,
                 "offersFix": False,  # no kernel shows it here
                 "code": code_of(p.remedy) or None,
+                "guesses": [_guess_json(overlay, place) for place in p.guesses],
             }
             for p in overlay.problems
         ],
@@ -369,6 +383,7 @@ def _check() -> Overlay:
             f"{head}.kernel",
             "The checkpoint has shape 10×3, the variable has 10×2.",
             PartialFix(instead="Make the layer with 3 units"),
+            guesses=(0, 1),
         ),
         Problem(
             Severity.FAIL,
@@ -427,7 +442,14 @@ def _check() -> Overlay:
     said = f"restore() would raise ValueError: {counts}"
     found = causes(merged, marks, problems, TITLES)
     paired = frozenset(range(13)) - {3}
-    return Overlay(Comparison.CHECK, merged, 13, marks, problems, verdicts, said, found, paired)
+    guesses = (
+        GuessedPlace(f"{head}.aux", head),
+        GuessedPlace("(root).model.dense", "(root).model.b"),
+    )
+    return Overlay(
+        *(Comparison.CHECK, merged, 13, marks, problems, verdicts, said, found, paired),
+        guesses=guesses,
+    )
 
 
 # root ─┬─ model ─┬─ kernel      another value           nodes of b: 0 to 8
@@ -512,9 +534,13 @@ def _hostile(overlay: Overlay) -> Overlay:
         headline=HOSTILE,
         marks=tuple(replace(mark, detail=HOSTILE, partner=HOSTILE) for mark in overlay.marks),
         problems=tuple(
-            Problem(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, Code(HOSTILE))
+            Problem(
+                *(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, Code(HOSTILE)),
+                guesses=p.guesses,
+            )
             for p in overlay.problems
         ),
+        guesses=(GuessedPlace(HOSTILE, HOSTILE), GuessedPlace(HOSTILE * 2, HOSTILE)),
         verdicts=(Verdict(HOSTILE, False, HOSTILE),),
         causes=tuple(
             replace(cause, title=HOSTILE, place=HOSTILE, sentence=HOSTILE * 20)

@@ -1,13 +1,14 @@
-"""Random programs with twins: TensorFlow executes the remedies of their checks.
+"""Random programs with twins: TensorFlow executes the remedies and fixes of their checks.
 
 `python -m tests.support.twins --programs N` tries any number. Parts of equal structure are saved in
 one layout and restored into another. The code of a remedy must raise nothing, and must give every
-variable the value of its own part, not of its twin.
+variable the value of its own part, not of its twin. So must the fix.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import tempfile
 from collections import Counter
@@ -18,7 +19,9 @@ from random import Random
 from typing import Any
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.changes.kind import Kind
+from ckpt_viz.object_graph.remedy import Fix
+from ckpt_viz.restore_check.finding import Finding
 from tests.check_findings.real import value_of
 from tests.support import oracle
 from tests.support.programs import (
@@ -188,7 +191,7 @@ class TriedRemedy:
 
 
 def tried(was: Plan, now: Plan, directory: Path) -> Iterator[TriedRemedy]:
-    """Yield the findings that say where a part is now, and what TensorFlow shows about them."""
+    """Yield the findings of changes, and what TensorFlow shows about those that are no guess."""
     source = was.program()
     values = _set_apart(source, 1.0)
     path = save_any(directory, source.live)
@@ -197,10 +200,43 @@ def tried(was: Plan, now: Plan, directory: Path) -> Iterator[TriedRemedy]:
     for finding in told(cv.check(checked.live, path)):
         if finding.code:
             yield _executed(finding, path, now, values)
-        elif finding.kind is Kind.RENAMED:
+        elif (
+            finding.kind is Kind.RENAMED
+            and isinstance(finding.remedy, Fix)
+            and finding.remedy.values
+        ):
             yield _renamed(finding, source, checked)
-        elif finding.kind is Kind.ROOT_SHIFTED:
+        elif finding.change is not None:
             yield TriedRemedy(finding)
+
+
+def wrong_after_fix(was: Plan, now: Plan, directory: Path) -> list[str]:
+    """Return the values that the fix of a check gives to a twin, though a plain restore does not.
+
+    A restore may follow an order that no name contradicts.
+    """
+    source = was.program()
+    values = _set_apart(source, 1.0)
+    path = save_any(directory, source.live)
+    fixed, restored = now.program(), now.program()
+    before = _set_apart(fixed, -1000.0)
+    _set_apart(restored, -1000.0)
+    cv.check(fixed.live, path).fix().apply()
+    with contextlib.suppress(Exception):
+        restored.live.restore(path).expect_partial()
+    return [
+        f"{key} is {after}, expected {values.get(key)}"
+        for key, variable in fixed.variables.items()
+        for after in [value_of(variable)]
+        if (after != before[key]).any()
+        and (after != values.get(key, before[key])).any()
+        and (after != value_of(restored.variables[key])).any()
+    ]
+
+
+def _is_promised(finding: Finding) -> bool:
+    """Return whether the fix restores values of a finding, and does not only offer guesses."""
+    return isinstance(finding.remedy, Fix) and finding.remedy.values > 0
 
 
 def _set_apart(program: Program, start: float) -> dict[tuple[str, ...], Any]:
@@ -269,7 +305,11 @@ def main() -> int:
         was, now = plans(Random(seed))
         with tempfile.TemporaryDirectory() as directory:
             remedies = list(tried(was, now, Path(directory)))
+            wrong = wrong_after_fix(was, now, Path(directory, "fix"))
         outcomes["programs"] += 1
+        outcomes["wrong values of fixes"] += len(wrong)
+        if wrong:
+            print(f"seed {seed}\n  was {in_words(was)}\n  now {in_words(now)}\n  {wrong[0]}")
         outcomes["with code"] += any(one.code for one in remedies)
         for one in remedies:
             kind = f"{one.finding.kind.value}{' with code' if one.code else ''}"
@@ -283,7 +323,7 @@ def main() -> int:
                     flush=True,
                 )
     print(dict(outcomes))
-    return 1 if outcomes["wrong"] else 0
+    return 1 if outcomes["wrong"] or outcomes["wrong values of fixes"] else 0
 
 
 if __name__ == "__main__":

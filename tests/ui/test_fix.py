@@ -67,9 +67,9 @@ def test_from_the_verdict_to_values_in_the_program(shown: JupyterLab) -> None:
     expect(headline).to_contain_text("assert_consumed() would fail")
     expect(_line(explorer, "out")).to_contain_text("✓")
     expect(explorer.locator(".ckv-moves")).to_have_count(0)
-    # The evidence names the fix in its own words, and leads to it.
+    # The evidence has the code by places, and leads to the fix, which does the same.
     remedy = explorer.locator(".ckv-remedy")
-    expect(remedy).to_contain_text("Run the code of the fix, which restores by the new places.")
+    expect(remedy).to_contain_text("body=live.net.inner.dense")
     remedy.scroll_into_view_if_needed()
     shown.screenshot("fix-evidence")
     _press(explorer, "Show the fix")

@@ -132,5 +132,5 @@ def test_saved_and_deleted_checkpoints_show_by_themselves(files: Files, lab: Jup
     compute = view.get_by_role("button", name="Compute a → b")
     if compute.count():
         compute.first.click()
-        expect(view.get_by_text("ckpt-4 was deleted")).to_be_visible()
+        expect(view.get_by_text("ckpt-4 was deleted").first).to_be_visible()
     assert files.complaints == []

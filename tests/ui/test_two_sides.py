@@ -79,7 +79,8 @@ def test_a_cause_a_line_and_the_evidence_are_one_state(opened: Open) -> None:
     selected = page.locator(".ckv-line.ckv-selected")
     expect(selected).to_contain_text("not used by program")
     expect(evidence).to_contain_text("Nothing in the program takes this value.")
-    expect(evidence).to_contain_text(f"Call {CODE}, where live is the checked object and path ")
+    expect(evidence).to_contain_text("Run the code below, where live is the checked object and ")
+    expect(evidence).to_contain_text(CODE)
     expect(page.locator(".ckv-node-name")).to_contain_text("(root).model.aux")
 
     # from a line to the list and the evidence,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.correspondence.sequences import INDEX, sequences
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count
 
 
@@ -55,7 +56,7 @@ def _item_above(case: Case, node: int) -> int | None:
     slot, tree = case.saved.nodes[node].slot, case.saved.tree
     node = node if slot is None else slot.variable
     above = (node, *walks.above(tree.parents, node))
-    return next((one for one in above if INDEX.fullmatch(tree.labels[one])), None)
+    return next((item for item in above if INDEX.fullmatch(tree.labels[item])), None)
 
 
 def _numbers_of_alike(case: Case, item: int) -> tuple[int, int] | None:

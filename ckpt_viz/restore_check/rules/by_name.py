@@ -7,8 +7,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.edges import changed_scope
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.sentences import scope_sentence
 from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.expressions import quoted
@@ -17,7 +18,6 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Cause, Step
 from ckpt_viz.object_graph.name_evidence import paired_by_name
-from ckpt_viz.object_graph.nodes import SAVE_COUNTER_NAME
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice, Code, Fix, FreeName, HowFixed, Purpose, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
@@ -30,7 +30,7 @@ from ckpt_viz.restore_check.failures import (
     why,
     why_lost,
 )
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.text import count, listed, shape_words
 
@@ -52,12 +52,12 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     is_saver = isinstance(run.outcome, SaverOutcome)
     if isinstance(run.outcome, SaverOutcome):
         yield from _by_saver(run, run.outcome, trace)
-    asked = {step.name for step in trace.steps} | trace.bound.keys()
-    free = [name for name in run.outcome.tensors if name not in asked]
+    read = {step.name for step in trace.steps} | trace.bound.keys()
+    free = [name for name in run.outcome.tensors if name not in read]
     missing = tuple(_missing(run, trace, free))
     yield from missing
-    told = {one.saved for finding in missing for one in finding.all()}
-    free = [name for name in free if name not in told]
+    explained = {finding.saved for cause in missing for finding in cause.all()}
+    free = [name for name in free if name not in explained]
     for obj in trace.not_restored:
         if obj not in trace.unused:
             yield _not_reached(run, obj)
@@ -110,16 +110,16 @@ def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     for steps in together.values():
         files, failure = lost[_key_of(run, steps[0])], steps[0].failure
         assert failure is not None
-        found = tuple(dict.fromkeys(one.obj for one in steps if one.obj is not None))
+        failing = tuple(dict.fromkeys(step.obj for step in steps if step.obj is not None))
         yield Finding(
             Severity.ERROR,
             Kind.DAMAGED,
             steps[0].name,
-            run.live_name(found[0]) if found else None,
+            run.live_name(failing[0]) if failing else None,
             why_lost(files, len(steps), failure),
             remedy_for_lost(run, files),
             (),
-            found,
+            failing,
         )
 
 
@@ -128,7 +128,7 @@ def _is_unreadable(step: Step) -> bool:
 
 
 def _key_of(run: DryRun, step: Step) -> str:
-    """Return the checkpoint key that a step reads: a Saver may read it by another name."""
+    """Return the checkpoint key that a step reads: a Saver may use another name."""
     keys = run.outcome.keys if isinstance(run.outcome, SaverOutcome) else None
     return step.name if keys is None else keys[step.name]
 
@@ -145,24 +145,24 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
         for step in trace.steps
         if step.failure is not None and step.failure.cause is Cause.KEY_MISSING
     }
-    wanted = [(obj, name) for obj, names in trace.unused.items() for name in names]
-    nameless = [obj for obj, name in wanted if not name]
+    unused = [(obj, name) for obj, names in trace.unused.items() for name in names]
+    nameless = [obj for obj, name in unused if not name]
     if nameless:
         yield _without_names(run, nameless, any((obj, "") in raising for obj in nameless))
-    wanted = [one for one in wanted if one[1]]
-    candidates = _candidates(run, wanted, free)
-    lost = [one for one in wanted if not candidates[one]]
+    missing = [(obj, name) for obj, name in unused if name]
+    candidates = _candidates(run, missing, free)
+    lost = [pair for pair in missing if not candidates[pair]]
     if len(lost) > 1:
-        yield _without_any(run, lost, any(one in raising for one in lost))
-    findings: dict[_Wanted, Finding] = {}
-    for obj, name in wanted:
-        found = candidates[obj, name]
-        if len(lost) > 1 and not found:
+        yield _without_any(run, lost, not raising.isdisjoint(lost))
+    findings: dict[_Missing, Finding] = {}
+    for obj, name in missing:
+        former = candidates[obj, name]
+        if len(lost) > 1 and not former:
             continue
-        new = found[0] if len(found) == 1 else None
-        of_shape = listed([repr(one) for one in found])
-        reason = f", but has {of_shape} of the same shape" if found else ""
-        unsure = ", and names do not tell which it was" if len(found) > 1 else ""
+        new = former[0] if len(former) == 1 else None
+        of_shape = listed([repr(name_in_file) for name_in_file in former])
+        reason = f", but has {of_shape} of the same shape" if former else ""
+        unsure = ", and names do not tell which it was" if len(former) > 1 else ""
         findings[obj, name] = Finding(
             _severity((obj, name) in raising),
             Kind.RENAMED if new else Kind.UNMATCHED,
@@ -181,7 +181,7 @@ def _remedy(run: DryRun) -> Remedy:
 
 
 def _by_fix(run: DryRun) -> Remedy:
-    """Return the fix, if names give it a value."""
+    """Return the fix, if names give the fix a value."""
     mapping = mapping_in(run)
     pairs = mapping.pairs if mapping is not None else ()
     guesses = sum(pair.certainty is Certainty.GUESS for pair in pairs)
@@ -190,24 +190,24 @@ def _by_fix(run: DryRun) -> Remedy:
     return Advice("Give the layers or attributes of the program the names in the file.")
 
 
-_Wanted = tuple[int, str]  # an object, and a name that the file lacks
+_Missing = tuple[int, str]  # an object, and a name that the file lacks
 
 
 def _by_scopes(
-    run: DryRun, findings: Mapping[_Wanted, Finding], trace: NameTrace
+    run: DryRun, findings: Mapping[_Missing, Finding], trace: NameTrace
 ) -> Iterator[Finding]:
-    """Yield the findings; those whose scope has changed in the same way as one."""
+    """Yield the findings, but a single finding for all names whose scope has changed alike."""
     scopes = {
-        one: changed_scope(finding.saved, one[1])
-        for one, finding in findings.items()
+        (obj, name): changed_scope(finding.saved, name)
+        for (obj, name), finding in findings.items()
         if finding.kind is Kind.RENAMED and finding.saved is not None
     }
     groups: dict[tuple[str, str], list[Finding]] = {}
-    for one, scope in scopes.items():
+    for pair, scope in scopes.items():
         if scope is not None:
-            groups.setdefault(scope, []).append(findings[one])
-    for one, finding in findings.items():
-        scope = scopes.get(one)
+            groups.setdefault(scope, []).append(findings[pair])
+    for pair, finding in findings.items():
+        scope = scopes.get(pair)
         group = groups.get(scope, []) if scope is not None else []
         if scope is None or len(group) < 2:
             yield finding
@@ -218,6 +218,7 @@ def _by_scopes(
             change = _change_of(scope, group)
             yield replace(
                 finding,
+                kind=change.kind,
                 why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
                 remedy=code or _remedy(run),
                 objects=change.objects,
@@ -227,9 +228,9 @@ def _by_scopes(
 
 
 def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
-    objects = tuple(dict.fromkeys(obj for one in group for obj in one.objects))
+    objects = tuple(dict.fromkeys(obj for finding in group for obj in finding.objects))
     return Change(
-        ChangeKind.SCOPE_CHANGED,
+        Kind.SCOPE_CHANGED,
         group[0].saved,
         group[0].live,
         len(group),
@@ -242,14 +243,14 @@ def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
 def _saver_of(
     run: DryRun, trace: NameTrace, scope: tuple[str, str], moved: AbstractSet[str]
 ) -> Code | None:
-    """Return the code of a Saver for one with `moved` names in another scope than in the file.
+    """Return the code of a Saver that reads `moved` names under their scope in the file.
 
     None unless the code restores every variable of the checked Saver.
     """
     old, new = (f"{name}/" if name else "" for name in scope)
     kept = {step.name for step in trace.steps} - moved
     lost = {name for names in trace.unused.values() for name in names} - moved
-    variables = tf_private.given_variables(run.live.source)  # none if it comes from a MetaGraph
+    variables = tf_private.given_variables(run.live.source)  # a Saver of a MetaGraph has none
     if not variables or lost or (old and kept) or any(name.startswith(new) for name in kept):
         return None
     is_dict = isinstance(variables, Mapping)
@@ -261,8 +262,8 @@ def _saver_of(
     return Code(code, (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_SAVER)
 
 
-def _without_any(run: DryRun, lost: Sequence[_Wanted], is_raised: bool) -> Finding:
-    """Return the finding of names that the file lacks, if it has nothing in their place."""
+def _without_any(run: DryRun, lost: Sequence[_Missing], is_raised: bool) -> Finding:
+    """Return the finding of names that the file lacks, with nothing in their place."""
     names = listed([repr(name) for name in sorted({name for _, name in lost})[:_MAX_NAMED]])
     return Finding(
         _severity(is_raised),
@@ -299,52 +300,52 @@ def _without_names(run: DryRun, objects: Sequence[int], is_raised: bool) -> Find
 
 
 def _candidates(
-    run: DryRun, wanted: Sequence[_Wanted], free: Sequence[str]
-) -> Mapping[_Wanted, Sequence[str]]:
-    """Return, for each missing name, its possible names in the file: one if that is sure.
+    run: DryRun, missing: Sequence[_Missing], free: Sequence[str]
+) -> Mapping[_Missing, Sequence[str]]:
+    """Return, for each missing name, its possible names in the file: a single name if that is sure.
 
-    It is sure for one of the same dtype and shape that fits no other; of several, names decide.
+    It is sure if the name alone has this dtype and shape. If several have it, names decide.
     """
-    of_spec: dict[object, tuple[list[_Wanted], list[str]]] = {}
+    of_spec: dict[object, tuple[list[_Missing], list[str]]] = {}
     for name in free:
         stored = run.outcome.tensors[name]
         of_spec.setdefault((stored.dtype, stored.shape), ([], []))[1].append(name)
-    for obj, name in wanted:
+    for obj, name in missing:
         attributes = run.live.nodes[obj].attributes if obj < len(run.live.nodes) else ()
         if len(attributes) == 1:
             spec = attributes[0].dtype, attributes[0].shape
             of_spec.setdefault(spec, ([], []))[0].append((obj, name))
-    found: dict[_Wanted, Sequence[str]] = dict.fromkeys(wanted, ())
-    for those, names in of_spec.values():
-        if len(those) == len(names) == 1:
-            found[those[0]] = names if _are_alike(names[0], those[0][1]) else ()
+    candidates: dict[_Missing, Sequence[str]] = dict.fromkeys(missing, ())
+    for pairs, names in of_spec.values():
+        if len(pairs) == len(names) == 1:
+            candidates[pairs[0]] = names if _are_alike(names[0], pairs[0][1]) else ()
             continue
-        found.update(_candidates_by_last_part(those, names))
-    return found
+        candidates.update(_candidates_by_last_part(pairs, names))
+    return candidates
 
 
 def _candidates_by_last_part(
-    wanted: Sequence[_Wanted], free: Sequence[str]
-) -> Iterator[tuple[_Wanted, Sequence[str]]]:
+    missing: Sequence[_Missing], free: Sequence[str]
+) -> Iterator[tuple[_Missing, Sequence[str]]]:
     """Yield the candidates for several of one dtype and shape, by the last part of their names."""
-    parts: dict[str, tuple[list[_Wanted], list[str]]] = {}
-    for one in wanted:
-        parts.setdefault(_last(one[1]), ([], []))[0].append(one)
+    parts: dict[str, tuple[list[_Missing], list[str]]] = {}
+    for obj, name in missing:
+        parts.setdefault(_last(name), ([], []))[0].append((obj, name))
     for name in free:
         if _last(name) in parts:
             parts[_last(name)][1].append(name)
-    for those, names in parts.values():
-        if len(those) == len(names) == 1:
-            yield those[0], [name for name in names if _are_alike(name, those[0][1])]
+    for pairs, names in parts.values():
+        if len(pairs) == len(names) == 1:
+            yield pairs[0], [name for name in names if _are_alike(name, pairs[0][1])]
             continue
-        paths = [name.split("/") for name in names], [name.split("/") for _, name in those]
-        pairs = {those[j]: names[i] for i, j in paired_by_name(*paths).items()}
-        left = sorted(set(names).difference(pairs.values()))
-        for one in those:
-            if one in pairs:
-                yield one, [pairs[one]]
+        paths = [name.split("/") for name in names], [name.split("/") for _, name in pairs]
+        former = {pairs[j]: names[i] for i, j in paired_by_name(*paths).items()}
+        left = sorted(set(names).difference(former.values()))
+        for pair in pairs:
+            if pair in former:
+                yield pair, [former[pair]]
             elif 1 < len(left) <= _MAX_COMPARED:
-                yield one, left
+                yield pair, left
 
 
 def _last(name: str) -> str:
@@ -353,18 +354,17 @@ def _last(name: str) -> str:
 
 def _are_alike(left: str, right: str) -> bool:
     if left.endswith(f"/{right}") or right.endswith(f"/{left}"):
-        return True  # one has a scope more, which may be longer than the name
+        return True  # one name has a scope more, which may be longer than the name
     return SequenceMatcher(None, left[:200], right[:200]).ratio() >= _ALIKE
 
 
 def _not_reached(run: DryRun, obj: int) -> Finding:
-    name = run.live_name(obj)
-    is_counter = name == SAVE_COUNTER_NAME
+    is_counter = run.outcome.names.is_save_counter(obj)
     return Finding(
         Severity.FAIL,
         Kind.SAVE_COUNTER if is_counter else Kind.UNMATCHED,
         None,
-        name,
+        run.live_name(obj),
         "The restore makes this counter beside the root, where a name-based restore does not look: "
         "every assert fails for it."
         if is_counter

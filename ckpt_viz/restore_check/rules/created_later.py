@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.live import facts
 from ckpt_viz.live.code_reading import setter_of
 from ckpt_viz.matching.trace import Action, Step
@@ -12,7 +13,7 @@ from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.harmless import is_harmless
 from ckpt_viz.text import count, listed
 
@@ -29,14 +30,14 @@ class _Waiting:
 def created_later(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find saved values whose objects a method of the program's own class creates later.
 
-    TensorFlow restores them then. A file has no classes, so only the code of the live one tells a
-    module that was not called yet from one that has lost a variable.
+    TensorFlow restores them then. A file has no classes. Only the code of the live class tells a
+    module that was not called yet from a module that has lost a variable.
     """
-    found = _by_part(case, explained)
-    waiting = {node for part in found for node in part.nodes}
+    parts = _by_part(case, explained)
+    waiting = {node for part in parts for node in part.nodes}
     is_all = case.unresolved <= waiting and not case.unmatched and not case.trace.unused_attributes
     then = "passes only then" if is_all else "depends on the other findings, too"
-    for part in found:
+    for part in parts:
         number = sum(node in case.unresolved for node in part.nodes)
         if not number:
             continue
@@ -60,7 +61,7 @@ def _creators(methods: Iterable[str]) -> str:
 def _by_part(case: Case, explained: Explained) -> list[_Waiting]:
     """Return what waits in each part of the program just below its root."""
     seen: set[int] = set()
-    found: dict[int, _Waiting] = {}
+    parts: dict[int, _Waiting] = {}
     for step in case.trace.steps_of(Action.DEFER):
         node = step.node
         if node is None or node in case.trace.bound or node in explained.nodes:
@@ -70,12 +71,12 @@ def _by_part(case: Case, explained: Explained) -> list[_Waiting]:
             continue
         obj, method = place
         below = list(case.saved_side.unbound_below(node, seen))
-        below += [slot for one in below for slot in case.saved_side.unbound_slots_of(one)]
-        part = found.setdefault(_path(case, obj)[:2][-1], _Waiting())
+        below += [slot for low in below for slot in case.saved_side.unbound_slots_of(low)]
+        part = parts.setdefault(_path(case, obj)[:2][-1], _Waiting())
         part.nodes += below
         part.objects[obj] = None
         part.methods[method] = None
-    return list(found.values())
+    return list(parts.values())
 
 
 def _creator(case: Case, step: Step) -> tuple[int, str] | None:
@@ -89,10 +90,10 @@ def _creator(case: Case, step: Step) -> tuple[int, str] | None:
     nodes, tree = case.live.nodes, case.live.tree
     while obj > ROOT and nodes[obj].role is Role.CONTAINER:
         obj, name, is_container = tree.parents[obj], tree.labels[obj], True
-    it = case.live_side.object(obj)
-    if it is None or facts.is_of_keras(it):
+    holder = case.live_side.object(obj)
+    if holder is None or facts.is_of_keras(holder):
         return None
-    method = setter_of(it, name, is_container=is_container)
+    method = setter_of(holder, name, is_container=is_container)
     return None if method is None else (obj, method)
 
 
@@ -106,7 +107,7 @@ def _common_holder(case: Case, objects: Sequence[int]) -> int:
 
 
 def _path(case: Case, obj: int) -> list[int]:
-    """Return the objects from the root to one, with both."""
+    """Return the objects from the root to an object, with both."""
     path = [obj]
     while path[-1] > ROOT:
         path.append(case.live.tree.parents[path[-1]])

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.live import facts
 from ckpt_viz.live.keras_calls import takes_directly
 from ckpt_viz.live.left_aside import VOCABULARY, Aside, aside_of, asides_of
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import listed
 
-_MAX_APART = 3  # notes of one kind; more are one note
+_MAX_APART = 3  # notes of one kind; more become a single note
 _WEIGHTS = "idf_weights"  # of the words, in the mode tf_idf
 _EMBEDDINGS = ("embeddings", "_embeddings")  # of Keras 2 and Keras 3
 
@@ -35,34 +36,36 @@ def left_aside(case: Case, explained: Explained) -> Iterator[Finding]:
             yield misfit
         else:
             notes.setdefault(aside.what, {})[obj] = aside
-    for what, found in notes.items():
-        apart = [[obj] for obj in found] if len(found) <= _MAX_APART else [list(found)]
+    for data, asides in notes.items():
+        apart = [[obj] for obj in asides] if len(asides) <= _MAX_APART else [list(asides)]
         for objects in apart:
-            yield _note(case, what, {obj: found[obj] for obj in objects})
+            yield _note(case, data, {obj: asides[obj] for obj in objects})
 
 
-def _note(case: Case, what: str, found: Mapping[int, Aside]) -> Finding:
-    called = [f"{_called(case, *one)}{_size(one[1])}" for one in found.items()]
-    if len(found) > 1:
-        called = [f"{case.live.name(obj)}{_entries(one.size)}" for obj, one in found.items()]
-    is_of_keras = facts.is_of_keras(case.live_side.object(next(iter(found))))
+def _note(case: Case, data: str, asides: Mapping[int, Aside]) -> Finding:
+    called = [f"{_called(case, obj, aside)}{_size(aside)}" for obj, aside in asides.items()]
+    if len(asides) > 1:
+        called = [
+            f"{case.live_side.place(obj)}{_entries(aside.size)}" for obj, aside in asides.items()
+        ]
+    is_of_keras = facts.is_of_keras(case.live_side.object(next(iter(asides))))
     so = (
         "with others, words take other indices, and no assert fails"
-        if what == VOCABULARY
+        if data == VOCABULARY
         else "a restore leaves the program's own"
     )
     return case.finding(
         Severity.INFO,
         Kind.NOT_TRACKED,
-        f"No checkpoint holds the {what} of {listed(called)}: {so}.",
+        f"No checkpoint holds the {data} of {listed(called)}: {so}.",
         Advice(
-            f"Load the {what} of the saved program from a file, or adapt() to the same data; "
-            f"model.save() stores the {what}, too."
+            f"Load the {data} of the saved program from a file, or adapt() to the same data; "
+            f"Keras' save() stores the {data}."
             if is_of_keras
             else "Make the table from the data of the saved program."
         ),
-        nodes=[case.trace.holders[obj][0] for obj in found],
-        objects=found,
+        nodes=[case.trace.holders[obj][0] for obj in asides],
+        objects=asides,
     )
 
 
@@ -70,24 +73,26 @@ def _misfit(case: Case, obj: int, aside: Aside) -> Finding | None:
     """Find an embedding whose rows belong to another vocabulary than a layer's."""
     if aside.size is None:
         return None
-    for one in _rows(case, obj, aside):
-        other, saved = one.of, one.saved
-        if not (aside.contradicts(saved, one.live) or (one.is_alone and aside.leaves_rows(saved))):
+    for rows in _rows(case, obj, aside):
+        weights, saved = rows.of, rows.saved
+        if not (
+            aside.contradicts(saved, rows.live) or (rows.is_alone and aside.leaves_rows(saved))
+        ):
             continue
         had = "had" if saved < aside.size else "probably had"
-        had = had if one.is_known else "may have had"
+        had = had if rows.is_known else "may have had"
         return case.finding(
             Severity.WARNING,
             Kind.NOT_TRACKED,
             f"The vocabulary of {_called(case, obj, aside)} has {aside.size:,} entries, but "
-            f"{case.live.name(other)} was saved with {saved:,} rows: the saved program "
+            f"{case.live_side.place(weights)} was saved with {saved:,} rows: the saved program "
             f"{had} another vocabulary.",
             Advice(
                 "Give the layer the vocabulary of the saved program; no checkpoint holds one, but "
-                "model.save() stores it."
+                "Keras' save() stores it."
             ),
             nodes=case.trace.holders[obj][:1],
-            objects=(obj, other),
+            objects=(obj, weights),
         )
     return None
 
@@ -144,7 +149,7 @@ def _embeddings_after(case: Case, obj: int) -> list[int]:
     Where Keras remembers none, the only embedding beside the only lookup layer of an object counts.
     """
     producer = case.live_side.object(obj)
-    called = {one for call in case.live.calls for one in call}
+    called = {layer for call in case.live.calls for layer in call}
     if obj in called:
         return [
             call.consumer
@@ -157,8 +162,8 @@ def _embeddings_after(case: Case, obj: int) -> list[int]:
         beside = {child.node_id for child in node.children}
         if obj not in beside:
             continue
-        embeddings = [one for one in beside if _is_embedding(case, one)]
-        lookups = [one for one in beside if _makes_indices(case, one)]
+        embeddings = [layer for layer in beside if _is_embedding(case, layer)]
+        lookups = [layer for layer in beside if _makes_indices(case, layer)]
         if len(embeddings) == len(lookups) == 1 and not called.intersection(embeddings):
             return embeddings
     return []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import Certainty
-from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, SAVE_COUNTER_NAME, Role, has_value
+from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, Role, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice, Fix, HowFixed, Remedy
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.harmless import (
     OF_SAVED_MODELS,
     is_count_of_keras,
@@ -28,9 +29,8 @@ _MAX_ALIKE = 32  # if there are more, the finding does not mention them
 
 def save_counter(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find a `save_counter` that only one side has."""
-    live = case.live.save_counter
-    made = [obj for obj, name in case.run.outcome.names.of_new.items() if name == SAVE_COUNTER_NAME]
-    counters = [obj for obj in (live, *made) if obj in case.unmatched and obj is not None]
+    is_save_counter = case.run.outcome.names.is_save_counter
+    counters = [obj for obj in case.run.verdicts.unmatched if is_save_counter(obj)]
     if counters:
         saved_model = is_saved_model(case)
         yield case.finding(
@@ -57,62 +57,75 @@ def save_counter(case: Case, explained: Explained) -> Iterator[Finding]:
         )
 
 
-def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find saved values that no object takes, one finding for each subtree."""
-    exported = _exported(case, explained)
-    if exported is not None:
-        yield exported
-    already_explained = explained.nodes.union(exported.nodes if exported is not None else ())
-    for top, group in case.saved_side.unresolved_groups.items():
-        nodes = [node for node in group if node not in already_explained and _is_valued(case, node)]
-        if not nodes:
-            continue
-        harmless = is_harmless(case, top)
-        yield case.finding(
-            Severity.FAIL,
-            Kind.LEFTOVER if harmless else Kind.UNRESOLVED,
-            f"A SavedModel or Keras keeps {count(len(nodes), 'value')} beside the variables; the "
-            "program restores them by another path, or never."
-            if harmless
-            else f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, top)}.",
-            Advice("Ignore this; call expect_partial() to silence the warning.")
-            if harmless
-            else _place_of(case, nodes),
-            nodes=dict.fromkeys((top, *nodes)),
-        )
-
-
-def _place_of(case: Case, nodes: Sequence[int]) -> Remedy:
-    """Return how values without an object get one: the fix has guesses, or a person makes one."""
-    fixed, guesses = len(case.fixed.intersection(nodes)), len(case.guessed.intersection(nodes))
-    if fixed or guesses:
-        return Fix(HowFixed.BY_PLACES, fixed, guesses)
-    return Advice(
-        "Give the program an object of this local name, now or later, or call expect_partial()."
-    )
-
-
-def _exported(case: Case, explained: Explained) -> Finding | None:
+def exported(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find files that Keras wrote by `export`: the variables in lists, and no model."""
     if not case.unresolved:
-        return None
+        return
     lists = [case.saved_side.child(ROOT, name) for name in _OF_EXPORTS]
     tops = [top for top in lists if top is not None and top not in case.trace.bound]
     left = case.unresolved - explained.nodes
     nodes = [node for top in tops for node in subtree(case.saved, top) if node in left]
     if len(tops) < len(_OF_EXPORTS) or not nodes:
-        return None
+        return
     objects = [obj for obj in case.run.verdicts.unmatched if case.live_side.is_in_graph(obj)]
-    remedy, trial = remedy_for_export(case, lists[0])
-    return case.finding(
+    yield case.finding(
         Severity.FAIL,
         Kind.UNRESOLVED,
         f"Keras' export() stored {count(len(nodes), 'value')} in lists for serving, without the "
         "model, so a model finds no value.",
-        remedy,
+        remedy_for_export(case, lists[0]),
         nodes=dict.fromkeys((*tops, *nodes)),
         objects=[obj for obj in objects if obj not in explained.objects],
-        trial=trial,
+    )
+
+
+def kept_beside(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find values that a SavedModel or Keras keeps beside the variables."""
+    for top, group in case.saved_side.unresolved_groups.items():
+        nodes = [node for node in group if node not in explained.nodes and _is_valued(case, node)]
+        if nodes and is_harmless(case, top):
+            yield case.finding(
+                Severity.FAIL,
+                Kind.LEFTOVER,
+                f"A SavedModel or Keras keeps {count(len(nodes), 'value')} beside the variables; "
+                "the program restores them by another path, or never.",
+                Advice("Ignore this; call expect_partial() to silence the warning."),
+                nodes=dict.fromkeys((top, *nodes)),
+            )
+    for top, group in case.live_side.unmatched_groups.items():
+        objects = [obj for obj in group if obj not in explained.objects]
+        if objects and case.live.tree.labels[top] in OF_SAVED_MODELS:
+            yield case.finding(
+                Severity.FAIL,
+                Kind.LEFTOVER,
+                f"A loaded SavedModel keeps {count(len(objects), 'value')} beside the variables, "
+                "mostly metrics; a checkpoint of the model lacks them.",
+                Advice("Call assert_nontrivial_match() instead."),
+                objects=dict.fromkeys((top, *objects)),
+            )
+
+
+def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find saved values that no object takes, one finding for each subtree."""
+    for top, group in case.saved_side.unresolved_groups.items():
+        nodes = [node for node in group if node not in explained.nodes and _is_valued(case, node)]
+        if nodes:
+            yield case.finding(
+                Severity.FAIL,
+                Kind.UNRESOLVED,
+                f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, top)}.",
+                _place_of(case, nodes),
+                nodes=dict.fromkeys((top, *nodes)),
+            )
+
+
+def _place_of(case: Case, nodes: Sequence[int]) -> Remedy:
+    """Return how values get the object that they lack: by a guess of the fix, or by hand."""
+    fixed, guesses = len(case.fixed.intersection(nodes)), len(case.guessed.intersection(nodes))
+    if fixed or guesses:
+        return Fix(HowFixed.BY_PLACES, fixed, guesses)
+    return Advice(
+        "Give the program an object of this local name, now or later, or call expect_partial()."
     )
 
 
@@ -124,54 +137,65 @@ def _why_unresolved(case: Case, top: int, number: int) -> str:
     values = count(number, "saved value")
     if case.saved.nodes[top].slot is not None or holder is None:
         return f"The program has nothing in this place for {values}"
-    return f"{case.run.live_name(holder)} has no child {name!r} for {values}"
+    holder_name = case.live_side.place(holder)
+    return f"The program has no place for {values}: {holder_name} has no child {name!r}"
 
 
 def _like_it(case: Case, top: int) -> str:
-    """Return the objects of the program that are like a saved one, and belong to no other."""
+    """Return the objects of the program that look like a saved object and belong to no other."""
     alike = case.signatures.alike(case.signatures.of_saved(top))
     if not case.saved.nodes[top].children or max(map(len, alike)) > _MAX_ALIKE:
         return ""
     parts = case.run.mapping.parts.values()
     sure = {pair.obj for pair in parts if pair.certainty is not Certainty.GUESS}
-    names = [case.live.name(obj) for obj in alike.objects if obj not in sure]
+    names = [case.live_side.place(obj) for obj in alike.objects if obj not in sure]
     if not names:
         return ""
     looks = "looks" if len(names) == 1 else "look"
     return f"; {listed(names)} {looks} like it, and names do not tell which belong together"
 
 
-def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find live values that the checkpoint lacks, one finding for each subtree."""
-    other = set[int]()
+def saved_as_another(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find layers with values whose saved counterparts had none, or counted no words."""
     for layer, values in saved_without_values(case, explained).items():
         if case.live.nodes[layer].role is Role.LAYER:
             yield _saved_as_another(case, layer, values)
-            other.update(values)
     for top, group in case.live_side.unmatched_groups.items():
-        objects = [obj for obj in group if obj not in explained.objects and obj not in other]
-        if not objects:
-            continue
-        number = len(objects)
-        harmless = case.live.tree.labels[top] in OF_SAVED_MODELS
-        yield case.finding(
-            Severity.FAIL,
-            Kind.LEFTOVER if harmless else Kind.UNMATCHED,
-            f"A loaded SavedModel keeps {count(number, 'value')} beside the variables, mostly "
-            "metrics; a checkpoint of the model lacks them."
-            if harmless
-            else f"The checkpoint lacks {count(number, 'value')} of the program: "
-            f"{_why_unmatched(case, top)}.",
-            Advice(
-                "Call assert_nontrivial_match() instead."
-                if harmless
-                else "Give the layer its vocabulary when you make it; no checkpoint holds one."
-                if is_count_of_keras(case, top)
-                else "Keep the saved local names, or accept the difference with "
-                "assert_nontrivial_match()."
-            ),
-            objects=dict.fromkeys((top, *objects)),
-        )
+        objects = [obj for obj in group if obj not in explained.objects]
+        if objects and is_count_of_keras(case, top):
+            yield _lacking(
+                case,
+                top,
+                objects,
+                Advice("Give the layer its vocabulary when you make it; no checkpoint holds one."),
+            )
+
+
+def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find live values that the checkpoint lacks, one finding for each subtree."""
+    for top, group in case.live_side.unmatched_groups.items():
+        objects = [obj for obj in group if obj not in explained.objects]
+        if objects:
+            yield _lacking(
+                case,
+                top,
+                objects,
+                Advice(
+                    "Keep the saved local names, or accept the difference with "
+                    "assert_nontrivial_match()."
+                ),
+            )
+
+
+def _lacking(case: Case, top: int, objects: Sequence[int], remedy: Remedy) -> Finding:
+    return case.finding(
+        Severity.FAIL,
+        Kind.UNMATCHED,
+        f"The checkpoint lacks {count(len(objects), 'value')} of the program: "
+        f"{_why_unmatched(case, top)}.",
+        remedy,
+        objects=dict.fromkeys((top, *objects)),
+    )
 
 
 def _saved_as_another(case: Case, layer: int, objects: Sequence[int]) -> Finding:
@@ -204,13 +228,14 @@ def _why_unmatched(case: Case, top: int) -> str:
     if parent < 0:
         return "it has no such object"
     node = case.trace.holders[parent][0]
+    holder = case.saved_side.place(node)
     if is_count_of_keras(case, top):
-        return f"{case.saved.name(node)} was given its vocabulary and counted no words"
+        return f"{holder} was given its vocabulary and counted no words"
     child = case.saved_side.child(node, label)
     if child is not None and child in case.trace.bound:
-        other = case.run.live_name(case.trace.bound[child])
-        return f"the child {label!r} of {case.saved.name(node)} goes into {other}"
-    return f"{case.saved.name(node)} has no child {label!r}"
+        other = case.live_side.place(case.trace.bound[child])
+        return f"the child {label!r} of {holder} goes into {other}"
+    return f"{holder} has no child {label!r}"
 
 
 def _is_valued(case: Case, node: int) -> bool:
@@ -234,11 +259,11 @@ def unused_attributes(case: Case, explained: Explained) -> Iterator[Finding]:
     gone = [node for node in sorted(case.unresolved) if not _is_valued(case, node)]
     if configured or gone:
         number = len(configured) + len(gone)
-        what = "the layer's configuration" if number == 1 else f"{number} layers' configurations"
+        stored = "the layer's configuration" if number == 1 else f"{number} layers' configurations"
         yield case.finding(
             Severity.FAIL,
             Kind.LEFTOVER,
-            f"An old version of Keras stored {what} here, and nothing reads "
+            f"An old version of Keras stored {stored} here, and nothing reads "
             f"{'it' if number == 1 else 'them'} now.",
             Advice("Ignore this; assert_consumed() still fails."),
             nodes=(*configured, *gone),

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.sequences import names_of_states
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, has_value
@@ -13,7 +14,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count
 
 _AFTER_A_WORD = re.compile(r"[/_]")
@@ -54,8 +55,8 @@ def _untied(case: Case, node: int, first: int, other: int) -> Finding:
     return case.finding(
         case.severity((), (other,)),
         Kind.UNTIED,
-        f"The program has two objects for one saved object, {case.run.live_name(first)} and "
-        f"{case.run.live_name(other)}; only the first gets the value.",
+        f"The program has two objects for one saved object, {case.live_side.place(first)} and "
+        f"{case.live_side.place(other)}; only the first gets the value.",
         Advice(
             "Share one object in the program, as when it was saved, or set the other after "
             "restoring."
@@ -84,20 +85,19 @@ def _cross_wired(case: Case, explained: Explained) -> Iterator[Finding]:
 def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
     node, wrong = nodes[0], case.placement.led_astray(nodes[0])
     assert wrong is not None
-    moved = sorted(
-        {other for one in nodes if (other := case.placement.led_astray(one)) is not None}
-    )
+    led = {case.placement.led_astray(node) for node in nodes}
+    moved = sorted(node for node in led if node is not None)
     variables = [one for one in moved if case.saved.nodes[one].slot is None]
     objects = [case.trace.bound[wrong], *[case.placement.counterparts[one][0] for one in nodes]]
     objects += [case.trace.bound[one] for one in nodes if one in case.trace.bound]
     state = case.saved_side.state_of(optimizer) & case.unresolved
-    live = case.trace.bound.get(optimizer)
+    misleading, live = case.saved_side.place(optimizer), case.trace.bound.get(optimizer)
     live_state = case.live_side.state_of(live) & case.unmatched if live is not None else ()
     return case.finding(
         case.severity(state, (*objects, *live_state)),
         Kind.CROSS_WIRED,
-        f"The lists of {case.saved.name(optimizer)} lead {count(len(variables), 'saved value')} to "
-        f"other variables than {_what_tells(case, nodes)}: {case.saved_side.place(wrong)} goes "
+        f"The lists of {misleading} lead {count(len(variables), 'saved value')} to other variables "
+        f"than {_what_tells(case, nodes)}: {case.saved_side.place(wrong)} goes "
         f"into {case.live_side.place(case.trace.bound[wrong])}, {_and_not(case, node, wrong)}.",
         Advice(
             "Build the optimizer with the saved trainable variables in the saved "
@@ -326,13 +326,11 @@ def _misled_slots(case: Case, explained: Explained) -> set[int]:
     astray = [
         node
         for node in case.placement.counterparts
-        if case.saved.nodes[node].slot is not None and node not in explained.nodes
+        if case.saved.nodes[node].slot is not None
+        and node not in explained.nodes
+        and case.placement.is_astray(node)
     ]
-    return {
-        wrong
-        for node in astray
-        if case.placement.is_astray(node) and (wrong := case.placement.led_astray(node)) is not None
-    }
+    return {wrong for node in astray for wrong in case.placement.all_led_astray(node)}
 
 
 def _slots_change_places(case: Case, kind: Kind, nodes: list[int]) -> Finding:

@@ -1,9 +1,10 @@
-"""Values that wait for something to be built, or were saved before it was built."""
+"""Values that wait until an object is built, or were saved before their object was built."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action
@@ -13,7 +14,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import files_of, lost_to
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.harmless import is_harmless
 from ckpt_viz.restore_check.outlook import outlook
 from ckpt_viz.restore_check.sides import is_optimizer
@@ -44,7 +45,6 @@ def not_built(case: Case, explained: Explained) -> Iterator[Finding]:
     for obj in waiting:
         if seen.isdisjoint(waiting[obj]):
             yield from _unfit(case, obj)
-    yield from _saved_unbuilt(case, explained)
 
 
 def _unfit(case: Case, obj: int) -> Iterator[Finding]:
@@ -52,16 +52,16 @@ def _unfit(case: Case, obj: int) -> Iterator[Finding]:
     misfits = sorted(outlook(case, obj).misfits, key=lambda misfit: not misfit.nodes)
     if not misfits:
         return
-    it = case.live_side.object(obj)
+    unbuilt = case.live_side.object(obj)
     more = f" ({len(misfits) - 1} more)" if len(misfits) > 1 else ""
     yield case.finding(
         Severity.FAIL,
         Kind.NOT_BUILT,
-        f"Once built, this {type(it).__name__} will not fit the checkpoint: "
+        f"Once built, this {type(unbuilt).__name__} will not fit the checkpoint: "
         f"{misfits[0].why}{more}.",
         Advice(
             "Make the optimizer as it was when saved, or restore the model alone."
-            if facts.is_optimizer(it)
+            if facts.is_optimizer(unbuilt)
             else "Make its layers as they were when saved."
         ),
         nodes=dict.fromkeys(node for misfit in misfits for node in misfit.nodes),
@@ -92,17 +92,17 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
         left = [node for node in below if node in case.unresolved - explained.nodes]
         if left:
             of_object[obj] = below, left
-    # The finding names the first of several objects; it includes the doubts about all.
+    # The finding names the first of several objects, and includes the doubts about all.
     hidden = [
         look for obj, look in looks.items() if obj not in of_object and obj not in explained.objects
     ]
-    others = [why for look in hidden for why in (*look.doubts, *(m.why for m in look.misfits))]
+    further = [why for look in hidden for why in (*look.doubts, *(m.why for m in look.misfits))]
     for obj, (below, left) in of_object.items():
-        it, look = case.live_side.object(obj), looks[obj]
+        unbuilt, look = case.live_side.object(obj), looks[obj]
         wait = f"{count(len(left), 'saved value')} {'waits' if len(left) == 1 else 'wait'}"
-        until = f"{wait} until this {type(it).__name__} is built"
-        build = _how_to_build(case, it, below)
-        doubts = look.doubts or others
+        until = f"{wait} until this {type(unbuilt).__name__} is built"
+        build = _how_to_build(case, unbuilt, below)
+        doubts = look.doubts or further
         is_known = not doubts and placed.issuperset(left)
         if not is_known:
             doubt = doubts[0] if doubts else "not all of them have a place"
@@ -115,7 +115,9 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
                 "saved objects."
             )
         else:
-            alike = "of the same variables" if facts.is_optimizer(it) else "for the same inputs"
+            alike = (
+                "of the same variables" if facts.is_optimizer(unbuilt) else "for the same inputs"
+            )
             why = f"{until} {alike}; assert_consumed() passes only then."
         yield case.finding(
             Severity.DEFERRED,
@@ -135,11 +137,11 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
 def _lost(case: Case, lost: Mapping[str, LostFiles], waiting: Sequence[int]) -> Iterator[Finding]:
     """Find values that wait and are in a missing or cut data file."""
     failed = (step.node for step in case.trace.steps_of(Action.FAIL))
-    told = {files_of(lost, case.saved, node) for node in failed}
+    reported = {files_of(lost, case.saved, node) for node in failed}
     of_files: dict[LostFiles, list[int]] = {}
     for node in waiting:
         files = files_of(lost, case.saved, node)
-        if files is not None and files not in told:
+        if files is not None and files not in reported:
             of_files.setdefault(files, []).append(node)
     for files, nodes in of_files.items():
         wait = "value waits" if len(nodes) == 1 else "values wait"
@@ -154,17 +156,17 @@ def _lost(case: Case, lost: Mapping[str, LostFiles], waiting: Sequence[int]) -> 
 
 def _unbuilt_optimizers(case: Case) -> list[int]:
     """Return the saved optimizers that are not built: they make slots, whether any wait or not."""
-    found = [obj for obj in case.trace.holders if is_optimizer(case.live_side.node(obj))]
-    return [obj for obj in found if facts.is_unbuilt(case.live_side.object(obj))]
+    optimizers = [obj for obj in case.trace.holders if is_optimizer(case.live_side.node(obj))]
+    return [obj for obj in optimizers if facts.is_unbuilt(case.live_side.object(obj))]
 
 
-def _how_to_build(case: Case, it: object, waiting: Iterable[int]) -> str:
+def _how_to_build(case: Case, unbuilt: object, waiting: Iterable[int]) -> str:
     build = (
         "call the model once"
-        if not facts.is_optimizer(it)
+        if not facts.is_optimizer(unbuilt)
         else "run one training step"
-        if facts.is_built_by_a_step(it)
-        else "call optimizer.build(variables), or run one training step"
+        if facts.is_built_by_a_step(unbuilt)
+        else "call its build() with the variables that it trains, or run one training step"
     )
     if any(case.saved.tree.labels[node] == "adapt_mean" for node in waiting):
         build += ", then call finalize_state() of the adapted layers"
@@ -173,7 +175,7 @@ def _how_to_build(case: Case, it: object, waiting: Iterable[int]) -> str:
 
 def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
     """Return, by unbuilt object, the saved nodes that wait until it is built."""
-    found: dict[int, list[int]] = {}
+    waiting: dict[int, list[int]] = {}
     unbuilt: dict[int, int | None] = {}
     for step in (*case.trace.steps_of(Action.DEFER), *case.trace.steps_of(Action.DEFER_SLOT)):
         if step.obj is None or step.node is None or step.node in case.trace.bound:
@@ -184,41 +186,41 @@ def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
             unbuilt[step.obj] = _unbuilt(case, step.obj)
         obj = unbuilt[step.obj]
         if obj is not None:
-            found.setdefault(obj, []).append(step.node)
-    return found
+            waiting.setdefault(obj, []).append(step.node)
+    return waiting
 
 
 def _unbuilt(case: Case, obj: int) -> int | None:
-    """Return the topmost unbuilt object that holds this one; None if all are built.
+    """Return the topmost unbuilt object that holds this object; None if all are built.
 
     Lists and dicts count for their holder: an optimizer's lists grow when it is built.
     """
-    found: int | None = None
+    unbuilt: int | None = None
     while obj >= ROOT and case.live_side.is_in_graph(obj):
         if case.live.nodes[obj].role is not Role.CONTAINER:
             if not facts.is_unbuilt(case.live_side.object(obj)):
                 break
-            found = obj
+            unbuilt = obj
         obj = case.live.tree.parents[obj]
-    return found
+    return unbuilt
 
 
 def _trapped(case: Case, waiting: Mapping[int, Iterable[int]]) -> dict[int, list[int]]:
     """Return the topmost models that Keras 3 cannot build while a restore waits."""
-    found: dict[int, list[int]] = {}
+    trapped: dict[int, list[int]] = {}
     for obj, nodes in waiting.items():
         trap, above = None, obj
         while above >= 0:
-            it = case.live_side.object(above)
-            if facts.is_unbuilt(it) and facts.builds_only_when_called(it):
+            model = case.live_side.object(above)
+            if facts.is_unbuilt(model) and facts.builds_only_when_called(model):
                 trap = above
             above = case.live.tree.parents[above]
         if trap is not None:
-            found.setdefault(trap, []).extend(nodes)
-    return found
+            trapped.setdefault(trap, []).extend(nodes)
+    return trapped
 
 
-def _saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
+def saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find objects that were saved before they had their variables."""
     early: dict[int, list[int]] = {}
     were_unbuilt: dict[int, bool] = {}

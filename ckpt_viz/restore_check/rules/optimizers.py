@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.matching.trace import Action, Cause
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
+from ckpt_viz.object_graph.remedy import Advice, Fix, HowFixed, Remedy
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.sides import is_optimizer
 from ckpt_viz.text import count
 
@@ -24,18 +25,18 @@ _CLASSES = {
 
 
 def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find optimizers that keep their state in another way than the saved ones."""
+    """Find optimizers that keep their state in another way than the saved optimizers."""
     hooks = {
         step.obj
         for step in case.trace.steps_of(Action.FAIL)
         if step.failure is not None and step.failure.cause is Cause.SLOT_HOOK
     }
-    found = [
+    pairs = [
         (node, case.saved_side.state_of(node), obj, case.live_side.state_of(obj))
         for node, (obj, _, _) in case.other_generation.items()
     ]
-    state = set().union(*(nodes for _, nodes, _, _ in found)) | explained.nodes
-    for node, nodes, obj, objects in found:
+    state = set().union(*(nodes for _, nodes, _, _ in pairs)) | explained.nodes
+    for node, nodes, obj, objects in pairs:
         _, saved_way, live_way = case.other_generation[node]
         values = [n for n in nodes if case.saved.nodes[n].attributes]
         taken = sum(n in case.trace.restored for n in values)
@@ -46,17 +47,25 @@ def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.OPTIMIZER_GENERATION,
             f"The saved optimizer ({saved_way.value}) and the program's ({live_way.value}) keep "
             f"their state differently: {places if taken else 'no value fits'}{rest}.",
-            Advice(
-                "Restore the model alone, or use the optimizer class that saved it "
-                f"({_CLASSES[saved_way]})."
-            ),
+            _remedy(case, nodes, saved_way),
             nodes=(node, *sorted(nodes - {node})),
             objects=(obj, *sorted(objects - {obj})),
         )
 
 
+def _remedy(case: Case, nodes: Iterable[int], saved_way: Generation) -> Remedy:
+    """Return what to do about state of another generation: the fix may move the state."""
+    moved = [n for n in case.fixed.intersection(nodes) if case.saved.nodes[n].slot is not None]
+    if moved:
+        return Fix(HowFixed.AS_STATE, len(moved))
+    return Advice(
+        "Restore the model alone, or use the optimizer class that saved it "
+        f"({_CLASSES[saved_way]})."
+    )
+
+
 def other_class(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find optimizers that take the state of another class, though it means something else."""
+    """Find optimizers that take the state of another class, which means something else."""
     for node, obj in case.trace.bound.items():
         sides = case.saved.nodes[node], case.live_side.node(obj)
         if node in case.other_generation or not all(map(is_optimizer, sides)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action, Cause, Failure, SlotKind, Step
@@ -24,7 +25,7 @@ from ckpt_viz.restore_check.failures import (
     why_lost,
     why_poisoned,
 )
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count
 
 
@@ -66,18 +67,18 @@ def _lost_at(case: Case, lost: Mapping[str, LostFiles], step: Step) -> LostFiles
 
 
 def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
-    """Return the failures of slot variables by their variable, if it fails for the same reason."""
+    """Return the failures of slot variables by a variable that fails for the same reason."""
     failing = {
         (step.obj, step.failure.cause): step
         for step in case.trace.steps_of(Action.FAIL)
         if step.failure is not None and step.failure.cause in (Cause.SHAPE, Cause.DTYPE)
     }
-    found: dict[int | None, list[Step]] = {}
+    by_variable: dict[int | None, list[Step]] = {}
     for (obj, cause), step in failing.items():
         live = case.live_side.node(obj) if obj is not None else None
         if live is not None and live.slot is not None and (live.slot.variable, cause) in failing:
-            found.setdefault(live.slot.variable, []).append(step)
-    return found
+            by_variable.setdefault(live.slot.variable, []).append(step)
+    return by_variable
 
 
 def _failure(
@@ -96,12 +97,12 @@ def _failure(
         reason,
         remedy_for(case.run, failure),
         nodes=(*_nodes(case, step, kind, seen), *_given(slot.node for slot in slots)),
-        objects=_given(one.obj for one in (step, *slots)),
+        objects=_given(failing.obj for failing in (step, *slots)),
     )
 
 
 def _given(ids: Iterable[int | None]) -> tuple[int, ...]:
-    return tuple(one for one in ids if one is not None)
+    return tuple(node_id for node_id in ids if node_id is not None)
 
 
 def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...]:
@@ -147,7 +148,7 @@ _OTHER_CLASS = Advice(
 )
 _NO_OPTIMIZER = Advice(
     "Put the optimizer in this place, or pass "
-    "CheckpointOptions(experimental_skip_slot_variables=True)."
+    "tf.train.CheckpointOptions(experimental_skip_slot_variables=True)."
 )
 
 
@@ -158,8 +159,10 @@ def damaged_later(case: Case, explained: Explained) -> Iterator[Finding]:
     failed = {step.node for step in case.trace.steps_of(Action.FAIL)}
     faults: dict[int, Fault] = {}
     for node, proto in enumerate(case.saved.nodes):
-        stored = [case.saved.stored(one.checkpoint_key) for one in proto.attributes]
-        fault = next((one.fault for one in stored if one is not None and one.fault), None)
+        stored = [case.saved.stored(attribute.checkpoint_key) for attribute in proto.attributes]
+        fault = next(
+            (tensor.fault for tensor in stored if tensor is not None and tensor.fault), None
+        )
         if fault is not None and node not in failed and node not in case.trace.bound:
             faults[node] = fault
     if faults:
@@ -233,14 +236,10 @@ def poisoned_before_asserts(case: Case, explained: Explained) -> Iterator[Findin
 
 def _reused(case: Case, optimizer: int) -> Finding:
     slots = facts.slots_of(case.live_side.object(optimizer))
-    again = [
-        obj
-        for obj in range(len(case.live.nodes))
-        if slots.get(id(case.live_side.object(obj))) is not None
-    ]
-    names = ", ".join(
-        f"{case.live.name(obj)} ({slots[id(case.live_side.object(obj))]!r})" for obj in again
-    )
+    slot_names = (slots.get(id(case.live_side.object(obj))) for obj in range(len(case.live.nodes)))
+    again = {obj: name for obj, name in enumerate(slot_names) if name is not None}
+    place = case.live_side.place
+    names = ", ".join(f"{place(obj)} ({name!r})" for obj, name in again.items())
     verdicts = case.run.verdicts
     # If the restore leaves out slot variables, the asserts leave them out too.
     asserts = verdicts.nontrivial is not None and verdicts.nontrivial.type == "NotImplementedError"
@@ -248,7 +247,7 @@ def _reused(case: Case, optimizer: int) -> Finding:
     return case.finding(
         Severity.FAIL if asserts or verdicts.restore is not None else Severity.WARNING,
         Kind.SLOT_REUSED,
-        f"A slot variable of {case.live.name(optimizer)} is tracked a second time, as {names}: "
+        f"A slot variable of {place(optimizer)} is tracked a second time, as {names}: "
         f"{raises if asserts else 'the next save raises NotImplementedError'}.",
         Advice("Do not assign a slot variable to an attribute of a tracked object."),
         objects=(*again, optimizer),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.live import facts
 from ckpt_viz.live.code_reading import is_set_by_libraries
 from ckpt_viz.live.left_aside import aside_of
@@ -14,7 +15,7 @@ from ckpt_viz.object_graph.nodes import Node, NotSaved, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count, listed
 
 _MAX_NAMED = 3
@@ -23,12 +24,16 @@ _MAX_NAMED = 3
 def not_tracked(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find attributes and weights that TensorFlow does not follow."""
     left_out = [
-        (obj, one)
+        (obj, attribute)
         for obj, node in enumerate(case.live.nodes)
-        for one in node.not_saved
-        if not _is_internal(case.live_side.object(obj), node, one)
+        for attribute in node.not_saved
+        if not _is_internal(case.live_side.object(obj), node, attribute)
     ]
-    state = [(obj, one) for obj, one in left_out if _is_state(case.live_side.object(obj), one)]
+    state = [
+        (obj, attribute)
+        for obj, attribute in left_out
+        if _is_state(case.live_side.object(obj), attribute)
+    ]
     attributes = [_attribute(case, *pair) for pair in left_out if pair not in state]
     yield from attributes or _weights(case)
     if state:
@@ -39,20 +44,20 @@ def not_tracked(case: Case, explained: Explained) -> Iterator[Finding]:
             yield from _not_adapted(case, obj)
 
 
-def _attribute(case: Case, obj: int, one: NotSaved) -> Finding:
-    it = f"{one.name!r} ({one.type_name})"
-    held = f"{count(one.count, 'object')} with values, and no assert fails"
-    is_followed = case.live_side.child(obj, one.name) is not None
+def _attribute(case: Case, obj: int, attribute: NotSaved) -> Finding:
+    described = f"{attribute.name!r} ({attribute.type_name})"
+    held = f"{count(attribute.count, 'object')} with values, and no assert fails"
+    is_followed = case.live_side.child(obj, attribute.name) is not None
     return case.finding(
         Severity.WARNING,
         Kind.NOT_TRACKED,
-        f"TensorFlow does not track the plain objects in the attribute {it}: no checkpoint "
+        f"TensorFlow does not track the plain objects in the attribute {described}: no checkpoint "
         f"holds their {held}."
         if is_followed
-        else f"TensorFlow does not track the attribute {it}: no checkpoint holds its {held}."
-        if one.is_lost
-        else f"TensorFlow does not track the attribute {it}: no checkpoint holds its "
-        f"{count(one.count, 'object')} under this name, but no trained value is lost.",
+        else f"TensorFlow does not track the attribute {described}: no checkpoint holds its {held}."
+        if attribute.is_lost
+        else f"TensorFlow does not track the attribute {described}: no checkpoint holds its "
+        f"{count(attribute.count, 'object')} under this name, but no trained value is lost.",
         Advice(
             "Derive the class of these objects from tf.Module, or assign each value to an "
             "attribute of its own."
@@ -66,38 +71,38 @@ def _attribute(case: Case, obj: int, one: NotSaved) -> Finding:
 
 def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
     """Find metrics and the like, which begin again after a restore."""
-    names = [f"{case.live.name(obj)}.{one.name} ({one.type_name})" for obj, one in left_out]
+    place = case.live_side.names.layers.child_place
+    names = [f"{place(obj, attribute.name)} ({attribute.type_name})" for obj, attribute in left_out]
     return case.finding(
         Severity.INFO,
         Kind.NOT_TRACKED,
         f"TensorFlow neither saves nor restores {listed(names)}: metrics, seeds and counters start "
         "anew, and no trained value is lost.",
         Advice(
-            "To save such state, pass the variables in a list to tf.train.Checkpoint, such as "
-            "metric=metric.variables."
+            "To save such state, pass tf.train.Checkpoint a keyword with the list of its variables."
         ),
         objects=dict.fromkeys(obj for obj, _ in left_out),
     )
 
 
-def _is_state(obj: object, one: NotSaved) -> bool:
+def _is_state(obj: object, attribute: NotSaved) -> bool:
     """Return whether an attribute holds no weights, not even some that are tracked elsewhere."""
-    return not one.is_lost and not facts.holds_weights(attributes_of(obj).get(one.name))
+    return not attribute.is_lost and not facts.holds_weights(attributes_of(obj).get(attribute.name))
 
 
-def _is_internal(obj: object, node: Node, one: NotSaved) -> bool:
+def _is_internal(obj: object, node: Node, attribute: NotSaved) -> bool:
     """Return whether an attribute is internal to its owner, not the program's own."""
     if node.role is Role.CONTAINER or node.error is not None:  # which could not list its parts
         return True
     aside = aside_of(obj)
-    if aside is not None and aside.what == one.name:  # a rule of its own tells of it
+    if aside is not None and aside.what == attribute.name:  # a rule of its own reports it
         return True
-    if facts.is_state_between_calls(obj, one.name):
+    if facts.is_state_between_calls(obj, attribute.name):
         return False
-    is_theirs = is_set_by_libraries(obj, one.name)
+    is_of_library = is_set_by_libraries(obj, attribute.name)
     if facts.is_layer_of_keras(obj):
-        return is_theirs or one.name.startswith("_")
-    return (is_theirs and not one.is_lost) or facts.is_kept_by_keras(obj, one.name)
+        return is_of_library or attribute.name.startswith("_")
+    return (is_of_library and not attribute.is_lost) or facts.is_kept_by_keras(obj, attribute.name)
 
 
 def _weights(case: Case) -> Iterator[Finding]:
@@ -106,9 +111,9 @@ def _weights(case: Case) -> Iterator[Finding]:
         return
     known = ids_of([case.live_side.object(obj) for obj in range(len(case.live.nodes))])
     for obj in layers:
-        it = case.live_side.object(obj)
-        if facts.tracks_when_built(it):
-            known |= ids_of(facts.weights_of(it))
+        layer = case.live_side.object(obj)
+        if facts.tracks_when_built(layer):
+            known |= ids_of(facts.weights_of(layer))
     for obj in layers:
         missing = facts.untracked_weights(case.live_side.object(obj), known)
         if missing:
@@ -124,7 +129,7 @@ def _weights(case: Case) -> Iterator[Finding]:
                 ),
                 objects=(obj,),
             )
-            return  # a model that contains this one would report it again
+            return  # a model that contains this layer would report the weights again
 
 
 # --- layers that are adapted to data
@@ -159,7 +164,7 @@ def _not_finalized(case: Case, obj: int) -> Iterator[Finding]:
 def _restored_value(case: Case, node: int, obj: int) -> Any:
     """Return the saved value of a variable, or its present value if the restore was real."""
     for graph, of in ((case.saved, node), (case.live, obj)):
-        with suppress(Exception):  # the rule for unreadable values reports it
+        with suppress(Exception):  # another rule reports unreadable values
             return graph.read(graph.nodes[of].attributes[0].checkpoint_key)
     return None
 
@@ -177,8 +182,8 @@ def _not_adapted(case: Case, obj: int) -> Iterator[Finding]:
         f"This {case.live.nodes[obj].type_name} has no {lacking} yet, and no checkpoint holds one: "
         "calling it raises, although every assert may pass.",
         Advice(
-            f"Call its adapt(), or give it the {lacking} of the saved program; model.save() stores "
-            f"the {lacking}, too."
+            f"Call its adapt(), or give it the {lacking} of the saved program; Keras' save() "
+            f"stores the {lacking}."
         ),
         nodes=case.trace.holders.get(obj, ())[:1],
         objects=(obj,),

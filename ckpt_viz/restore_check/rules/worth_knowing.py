@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.sides import is_optimizer
 
 _HYPERPARAMETERS = ("learning_rate", "decay", "beta_1", "beta_2", "momentum", "rho")
@@ -45,7 +46,7 @@ def unknowable(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def overwritten(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find hyperparameters whose present values differ from the saved ones."""
+    """Find hyperparameters whose present values differ from the saved values."""
     for node in sorted(case.trace.restored):
         step = case.trace.binding_steps.get(node)
         name = step.name.strip("_") if step is not None else ""
@@ -72,7 +73,7 @@ def _is_unused(case: Case, optimizer: int) -> bool:
 
 
 def _scalars(case: Case, node: int, obj: int) -> tuple[float, float] | None:
-    """Return the saved and the live value of a scalar; None if one cannot be read."""
+    """Return the saved and the live value of a scalar; None if either cannot be read."""
     live = case.live_side.node(obj)
     attributes = (*case.saved.nodes[node].attributes, *(live.attributes if live else ()))
     if len(attributes) != 2 or any(attribute.shape != () for attribute in attributes):
@@ -82,5 +83,5 @@ def _scalars(case: Case, node: int, obj: int) -> tuple[float, float] | None:
             float(case.saved.read(attributes[0].checkpoint_key)),
             float(case.live.read(attributes[1].checkpoint_key)),
         )
-    except Exception:  # the rule for unreadable values reports it
+    except Exception:  # another rule reports unreadable values
         return None

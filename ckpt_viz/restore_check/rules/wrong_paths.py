@@ -1,14 +1,15 @@
-"""A path other than the intended one."""
+"""A path other than intended."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice, OtherPath, PathResult
 from ckpt_viz.restore_check.dry_run import DamagedFile, DryRun, MeantPath, NoSuchPath
-from ckpt_viz.restore_check.failures import first_line, in_words
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.failures import first_line, in_one_sentence, in_words
+from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.restore_check.verdicts import Verdicts
 
@@ -19,7 +20,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
         return
     raised = run.verdicts.restore
     if isinstance(run.correction, MeantPath):
-        what = (
+        effect = (
             f"restore cannot read it ({raised.type})"
             if raised is not None
             else "restore takes it for a name-based checkpoint without variables and restores "
@@ -30,7 +31,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             Kind.WRONG_PATH,
             None,
             None,
-            f"{run.reading} is not a checkpoint's prefix: {what}.",
+            f"{run.reading} is not a checkpoint's prefix: {effect}.",
             OtherPath(run.correction.prefix, _result(run.correction.verdicts)),
         )
     elif raised is not None and isinstance(run.correction, NoSuchPath):
@@ -49,16 +50,16 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
     raised = run.verdicts.restore
     if raised is None or run.reading is None:
         return
-    said = in_words(raised.type, first_line(raised.message).rstrip("."))
+    raises = in_words(raised.type, in_one_sentence(raised.message, run.reading))
     if isinstance(run.outcome, SaverOutcome) and run.outcome.remedy:
-        why = f"The Saver cannot restore: {said}."
+        why = f"The Saver cannot restore: {raises}."
         yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.outcome.remedy)
         return
     damage = run.correction if isinstance(run.correction, DamagedFile) else None
     if run.trace is not None or (run.correction is not None and damage is None):
         return
     if damage is not None and damage.lost is not None:
-        why = f"{damage.why}; the restore raises {said}."
+        why = f"{damage.why}; the restore raises {raises}."
         yield Finding(Severity.ERROR, Kind.DAMAGED, None, None, why, Advice(damage.lost.remedy))
         return
     yield Finding(
@@ -66,12 +67,8 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
         Kind.KEY_MISSING,
         None,
         None,
-        f"{run.reading} cannot be read: {said}.",
-        Advice(
-            "Ask the file's owner for permission to read it, or restore a copy."
-            if said.endswith("Permission denied")
-            else _repair(damage)
-        ),
+        f"{run.reading} cannot be read: {raises}.",
+        Advice(_repair(damage)),
     )
 
 
@@ -79,8 +76,11 @@ def _repair(damage: DamagedFile | None) -> str:
     """Return in a sentence what to do about a checkpoint that cannot be read."""
     if damage is None:
         return "Copy the whole checkpoint again: the index and every data file."
-    file, _, what = damage.why.partition(": ")
-    return f"Repair {file}: {what.partition(': ')[0]}."
+    if damage.is_denied:
+        return "Ask the file's owner for permission to read it, or restore a copy."
+    if damage.fault:
+        return f"Repair {damage.file}: {damage.fault}."
+    return f"Copy {damage.file or 'the whole checkpoint'} again from where it came."
 
 
 def no_checkpoint(run: DryRun) -> Iterator[Finding]:

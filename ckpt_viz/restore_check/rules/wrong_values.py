@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Origin
@@ -12,7 +13,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import IMPORT_SAVER, make_as_saved
-from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.sides import is_optimizer
 from ckpt_viz.text import listed, shape_words
 
@@ -31,7 +32,7 @@ def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
         if kept is None or _same_bytes(case, kept, step.node):
             continue
         if _is_gone(case, step.node) and not _is_gone(case, kept):
-            continue  # an index led it to the object of another value
+            continue  # an index led the value to the object of another
         is_kept = has_value(case.saved.nodes[kept])
         yield case.finding(
             Severity.WARNING,
@@ -117,9 +118,9 @@ def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _known_to_file(case: Case, obj: int) -> frozenset[str]:
-    """Return what a file in place of the program has at an object, whose own code is unknown.
+    """Return the attributes that a file in place of the program has at an object.
 
-    Such code, of a table for example, reads what it would save.
+    The object's own code is unknown. Such code, of a table for example, reads what it would save.
     """
     nodes = case.live.nodes
     if case.live.origin is Origin.LIVE or obj >= len(nodes):
@@ -169,5 +170,5 @@ def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _surely_has_value(node: Node) -> bool:
-    """Return whether a live node surely has a value, not only custom code that may give one."""
+    """Return whether a live node surely has a value, not only custom code that may give a value."""
     return bool(node.registered_saver) or any(attribute.name for attribute in node.attributes)

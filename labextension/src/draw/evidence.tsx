@@ -1,14 +1,16 @@
 /** What a comparison says of the selection: the problem, its remedy, and TensorFlow's own words. */
 
 import type { Graph } from "../graph";
-import type { Overlay, Problem } from "../overlay";
+import type { Guess, Overlay, Problem } from "../overlay";
 import { causeSign, namesWords } from "../signs";
 import { type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
 import { clip, sentenceText, visible } from "../text";
 import { moreWords } from "../words";
+import { RemedyCode } from "./code";
 import { Copy } from "./copy";
 import type { Fixing } from "./fixing";
+import { type Accepting, CallWithGuesses, Guesses } from "./guesses";
 import { SignIcon } from "./icons";
 import { Jump } from "./jump";
 import { messageOf } from "./message";
@@ -21,12 +23,13 @@ const MAX_MESSAGE = 400;
 interface EvidenceProps {
   readonly state: State;
   readonly fixing: Fixing | null;
+  readonly accepting: Accepting;
   /** Puts code into a new cell below; null where there are no cells. */
   readonly insert: ((code: string) => void) | null;
   readonly dispatch: Dispatch;
 }
 
-export function Evidence({ state, fixing, insert, dispatch }: EvidenceProps) {
+export function Evidence({ state, fixing, accepting, insert, dispatch }: EvidenceProps) {
   const { graph, selected } = state;
   const { overlay } = graph;
   const index = shownProblem(state);
@@ -52,6 +55,8 @@ export function Evidence({ state, fixing, insert, dispatch }: EvidenceProps) {
         <Remedy
           remedy={problem.remedy}
           code={problem.code}
+          guesses={problem.guesses}
+          accepting={accepting}
           showFix={problem.offersFix && fixing !== null ? fixing.toggle : null}
           insert={insert}
         />
@@ -78,39 +83,40 @@ function topsOf(graph: Graph, nodes: readonly number[]): readonly number[] {
   return nodes.filter((id) => !all.has(graph.treeParent(id) ?? -1));
 }
 
-interface RemedyProps extends Pick<EvidenceProps, "insert"> {
+interface RemedyProps extends Pick<EvidenceProps, "accepting" | "insert"> {
   readonly remedy: string;
   readonly code: string | null;
+  readonly guesses: readonly Guess[];
   /** Shows the fix; null unless that is the remedy. */
   readonly showFix: (() => void) | null;
 }
 
-/** Names in the code come from files, so code with invisible characters does not count. */
-function Remedy({ remedy, code, showFix, insert }: RemedyProps) {
+function Remedy({ remedy, code, guesses, accepting, showFix, insert }: RemedyProps) {
+  const fixButton =
+    showFix === null ? null : (
+      <button type="button" title={WORDS.fixHint} onClick={showFix}>
+        {WORDS.showFix}
+      </button>
+    );
   return (
     <>
       <h4>{WORDS.whatToDo}</h4>
       <div class="ckv-remedy">
         <p>{sentenceText(remedy)}</p>
-        {showFix === null ? null : (
-          <p class="ckv-buttons">
-            <button type="button" title={WORDS.fixHint} onClick={showFix}>
-              {WORDS.showFix}
-            </button>
-          </p>
-        )}
-        {code === null || visible(code) !== code ? null : (
-          <>
-            <pre>{code}</pre>
-            <p class="ckv-buttons">
-              {insert === null ? null : (
-                <button type="button" title={WORDS.insertHint} onClick={() => insert(code)}>
-                  {WORDS.insertBelow}
-                </button>
-              )}
-              <Copy what={WORDS.code} text={code} />
-            </p>
-          </>
+        <Guesses
+          guesses={guesses}
+          accepting={accepting}
+          hint={showFix === null ? WORDS.guessesInPython : WORDS.guessesOfFix}
+        />
+        {showFix === null && guesses.length > 0 ? (
+          <CallWithGuesses guesses={guesses} accepting={accepting} />
+        ) : null}
+        {code !== null ? (
+          <RemedyCode code={code} insert={insert}>
+            {fixButton}
+          </RemedyCode>
+        ) : fixButton === null ? null : (
+          <p class="ckv-buttons">{fixButton}</p>
         )}
       </div>
     </>

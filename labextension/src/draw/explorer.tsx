@@ -15,6 +15,7 @@ import { Evidence } from "./evidence";
 import { Filters } from "./filters";
 import { FixButton, FixedCheckLine, FixPane } from "./fix";
 import { type Fixing, useFixing } from "./fixing";
+import { type Accepting, useAccepting } from "./guesses";
 import { Legend } from "./legend";
 import type { Typesetter } from "./measure";
 import { Colours, type Measuring, type ReadValues, useMeasuring } from "./measuring";
@@ -76,7 +77,8 @@ function Shown(props: ShownProps) {
   // Panning, zooming and a new size, also the drawing's first one, change the drawing alone.
   const { drawn, fix, found, measure, mode, problem, query, rows, selected } = state;
   const isTwoSided = drawn === "sides";
-  const fixing = useFixing(state, kernel, dispatch);
+  const accepting = useAccepting(state.graph);
+  const fixing = useFixing(state, kernel, accepting, dispatch);
   const measuring = useMeasuring(props.readValues, props.canStop, dispatch);
   const isFixing = fixing?.isOpen === true;
   const changes = [drawn, fix, found, measure, mode, problem, query, rows, selected];
@@ -89,10 +91,13 @@ function Shown(props: ShownProps) {
       ) : (
         <Outline state={state} dispatch={dispatch} id={id} />
       ),
-      details: <Right {...props} fixing={fixing} />,
+      details: <Right {...props} fixing={fixing} accepting={accepting} />,
       below: <Below state={state} measuring={measuring} dispatch={dispatch} />,
     }),
-    [...changes, isFixing, fixing?.isWaiting, fixing?.problem, progress, measuring.problem],
+    [
+      ...[...changes, isFixing, fixing?.isWaiting, fixing?.problem, progress, measuring.problem],
+      accepting.accepted,
+    ],
   );
   return (
     <>
@@ -154,16 +159,29 @@ function Middle({ state, typesetter, id, engine, dispatch }: ShownProps) {
 }
 
 /** The evidence of a problem, or the fix; and the facts about the selected node. */
-function Right({ state, fixing, insert, kernel, showFixedCheck, dispatch }: FixingProps) {
+function Right(props: FixingProps & { readonly accepting: Accepting }) {
+  const { state, accepting, fixing, insert, kernel, showFixedCheck, dispatch } = props;
   const isFixing = fixing?.isOpen === true;
   const evidence =
     state.drawn === "sides" && !isFixing ? (
-      <Evidence state={state} fixing={fixing} insert={insert} dispatch={dispatch} />
+      <Evidence
+        state={state}
+        fixing={fixing}
+        accepting={accepting}
+        insert={insert}
+        dispatch={dispatch}
+      />
     ) : undefined;
   const details = <Details state={state} kernel={kernel} dispatch={dispatch} evidence={evidence} />;
   return isFixing ? (
     <div class="ckv-fix-and-details">
-      <FixPane state={state} fixing={fixing} insert={insert} showCheck={showFixedCheck} />
+      <FixPane
+        state={state}
+        fixing={fixing}
+        accepting={accepting}
+        insert={insert}
+        showCheck={showFixedCheck}
+      />
       {state.selected === null ? null : details}
     </div>
   ) : (

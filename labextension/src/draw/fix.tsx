@@ -9,8 +9,9 @@ import * as WORDS from "../strings";
 import { clip, countWords, formatCount, sentenceText, visible } from "../text";
 import { placeName } from "../words";
 import { useAsked } from "./asking";
-import { Copy } from "./copy";
+import { CodeButtons, CodeText } from "./code";
 import type { Fixing } from "./fixing";
+import { type Accepting, Guesses } from "./guesses";
 import { SignIcon } from "./icons";
 import type { Part } from "./parts";
 
@@ -49,13 +50,14 @@ export function FixButton({ fix, fixing }: ButtonProps) {
 interface PaneProps {
   readonly state: State;
   readonly fixing: Fixing;
+  readonly accepting: Accepting;
   /** Puts code into a new cell below; null where there are no cells. */
   readonly insert: ((code: string) => void) | null;
   /** Shows the check of the fixed restore; rejects with a reason. */
   readonly showCheck: () => Promise<void>;
 }
 
-export function FixPane({ state, fixing, insert, showCheck }: PaneProps) {
+export function FixPane({ state, fixing, accepting, insert, showCheck }: PaneProps) {
   const { fix, graph, selected } = state;
   const [asked, ask] = useAsked(showCheck);
   return (
@@ -69,7 +71,12 @@ export function FixPane({ state, fixing, insert, showCheck }: PaneProps) {
           <Result fix={fix} />
         )}
       </div>
-      {fix === null ? null : (
+      <Guesses
+        guesses={graph.overlay?.guesses ?? []}
+        accepting={accepting}
+        hint={WORDS.guessesOfFix}
+      />
+      {fix === null || fixing.isWaiting ? null : (
         <>
           <Changes changes={fix.changes} />
           <Code fix={fix} insert={insert} />
@@ -151,14 +158,9 @@ function Code({ fix, insert }: Pick<PaneProps, "insert"> & { readonly fix: Fix }
   return (
     <div class="ckv-code">
       <p class="ckv-buttons">
-        {insert === null || restored === 0 ? null : (
-          <button type="button" title={WORDS.insertHint} onClick={() => insert(code.trimEnd())}>
-            {WORDS.insertBelow}
-          </button>
-        )}
-        <Copy what={WORDS.code} text={code} />
+        <CodeButtons code={code} insert={restored === 0 ? null : insert} />
       </p>
-      <pre tabIndex={0}>{shown.join("\n")}</pre>
+      <CodeText code={shown.join("\n")} />
       {more <= 0 ? null : (
         <p class="ckv-faint">{WORDS.inAllLines(countWords(more, ...WORDS.counts.moreLines))}</p>
       )}

@@ -6,6 +6,7 @@ import type { Kernel } from "../kernel";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
+import type { Accepting } from "./guesses";
 import type { Dispatch } from "./props";
 
 export interface Fixing {
@@ -21,40 +22,43 @@ export interface Fixing {
 
 interface Asked {
   readonly isOpen: boolean;
+  readonly isWaiting: boolean;
   readonly problem: string | null;
 }
 
-const CLOSED: Asked = { isOpen: false, problem: null };
+const CLOSED: Asked = { isOpen: false, isWaiting: false, problem: null };
 
 /**
- * Asks the kernel for the fix once the user presses the button, and again if the graph changes while
- * the fix is open. Null where nothing can be asked: without a kernel, and without problems of a check.
+ * Asks the kernel for the fix once the user presses the button. While the fix is open, it asks again if
+ * the graph or the accepted guesses change. Null where nothing can be asked: without a kernel, and without problems of a check.
  */
 export function useFixing(
   { fix, graph: shown }: State,
   kernel: Kernel | null,
+  { accepted }: Accepting,
   dispatch: Dispatch,
 ): Fixing | null {
-  const [{ isOpen, problem }, setAsked] = useState({ ...CLOSED, isOpen: fix !== null });
+  const [{ isOpen, isWaiting, problem }, setAsked] = useState({ ...CLOSED, isOpen: fix !== null });
   const graph = shown.objects ?? shown;
   const { overlay } = graph;
   const canAsk = kernel !== null && overlay?.comparison === "check" && overlay.problemCount > 0;
   const questions = useRef(0);
   const ask = async () => {
     const question = ++questions.current;
-    setAsked({ isOpen: true, problem: null });
+    setAsked({ isOpen: true, isWaiting: true, problem: null });
     try {
-      const [answer, buffers] = (await kernel?.fix()) ?? [];
+      const [answer, buffers] = (await kernel?.fix([...accepted])) ?? [];
       const made = answer && buffers ? makeFix(answer, buffers, graph.size) : null;
       if (made === null) {
         throw new Error(WORDS.fixBroken);
       }
       if (question === questions.current) {
+        setAsked({ isOpen: true, isWaiting: false, problem: null });
         dispatch({ type: "showFix", fix: made, of: graph });
       }
     } catch (error) {
       if (question === questions.current) {
-        setAsked({ isOpen: true, problem: whyWords(error) });
+        setAsked({ isOpen: true, isWaiting: false, problem: whyWords(error) });
       }
     }
   };
@@ -62,18 +66,21 @@ export function useFixing(
     questions.current++; // an answer on its way comes too late
     setAsked(CLOSED);
   };
+  const asked = useRef(accepted);
   useEffect(() => {
+    const isOther = asked.current !== accepted;
+    asked.current = accepted;
     if (isOpen && !canAsk) {
       close();
-    } else if (isOpen && fix === null) {
+    } else if (isOpen && (fix === null || isOther)) {
       void ask();
     }
-  }, [graph]);
+  }, [graph, accepted]);
   return canAsk
     ? {
         whyNot: graph.origin === "saved" ? WORDS.fixOfFile : "",
         isOpen,
-        isWaiting: isOpen && problem === null && fix === null,
+        isWaiting: isOpen && problem === null && (isWaiting || fix === null),
         problem,
         toggle: () => {
           if (isOpen) {

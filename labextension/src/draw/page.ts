@@ -81,9 +81,12 @@ export function answerKeys(root: HTMLElement, run: Run, signal: AbortSignal): vo
   window.addEventListener("keydown", claim, { capture: true, signal });
 }
 
-/** Whether a control uses the key: a text box uses all keys, a button those that press it. */
+/**
+ * Whether a control uses the key: a text box uses all keys, a button those that press it, and code
+ * those that scroll it.
+ */
 function isTakenByControl({ key, target }: KeyboardEvent): boolean {
-  const isControl = target instanceof Element && target.matches("button, input, summary");
+  const isControl = target instanceof Element && target.matches("button, input, summary, pre");
   return isTextBox(target) || (isControl && (key === " " || key.length > 1));
 }
 

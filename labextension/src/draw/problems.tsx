@@ -8,6 +8,7 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import { formatCount, sentenceText } from "../text";
 import { moreWords } from "../words";
+import { RemedyCode } from "./code";
 import { SignIcon } from "./icons";
 import { going, Jump } from "./jump";
 import { useIsPainted } from "./painted";
@@ -151,6 +152,7 @@ function ProblemText({ graph, problem, at, dispatch }: ProblemTextProps) {
       ))}
       {names.length === 0 ? null : <p>{sentenceText(problem.why)}</p>}
       {problem.remedy === null ? null : <p>→ {sentenceText(problem.remedy)}</p>}
+      {problem.code === null ? null : <RemedyCode code={problem.code} insert={null} />}
       {others.length === 0 ? null : (
         <p>
           {WORDS.alsoAbout}{" "}

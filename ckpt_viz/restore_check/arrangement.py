@@ -1,12 +1,13 @@
 """Where live objects must be for TensorFlow to restore them as a mapping says.
 
 A nested `tf.train.Checkpoint` gives any live object any saved path. The fewest are best: the search
-starts with the program as it is. Where a rehearsal puts a value into a wrong object, it opens the
-saved node around it, and gives each of its children a live object.
+starts with the program as it is. Where a rehearsal puts a value into a wrong object, the search
+opens the saved node around the value, and gives each child of the node a live object.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ from ckpt_viz.restore_check.rehearsal import Rehearsal, trace_on_graphs
 from ckpt_viz.restore_check.skeleton import MOST_LEVELS, Skeleton, Variables, can_be_made
 
 _MOST_TRIES = 16  # opened levels
+_FEWEST_IN_ROOT = 2  # parts that a root must hold, to be worth its name in code
 
 
 @dataclass
@@ -26,9 +28,9 @@ class Arrangement:
     """The live objects at saved nodes, and the saved nodes that become checkpoints.
 
     `wanted` are the saved values with the objects that must get them, `counterparts` the live
-    objects of all saved nodes, as far as known. It may restore those of `allowed`, too, and nothing
-    else. `proof` rehearses with the live objects, which know more than their graph; it
-    returns None if it cannot.
+    objects of all saved nodes, as far as known. The arrangement may restore those of `allowed`,
+    too, and nothing else. `proof` rehearses with the live objects, which know more than their
+    graph, and returns None without a rehearsal.
     """
 
     saved: Graph
@@ -39,6 +41,7 @@ class Arrangement:
     proof: Callable[[Skeleton, str], Rehearsal | None]
     allowed: Mapping[int, int] = field(default_factory=dict)
     _opened: set[int] = field(default_factory=set)
+    _without_root: set[int] = field(default_factory=set)
     _edges: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -50,7 +53,7 @@ class Arrangement:
         if self.counterparts.get(ROOT) is None:
             self._opened.add(ROOT)
 
-    def found(self) -> Skeleton | None:
+    def skeleton(self) -> Skeleton | None:
         """Return the arrangement that restores all wanted values, and nothing else; or None."""
         for _ in range(_MOST_TRIES):
             skeleton = self._skeleton(ROOT, MOST_LEVELS)
@@ -67,16 +70,28 @@ class Arrangement:
                     wrong = tuple(self._wrong(proof.run.trace, proof.originals))
             if not wrong:
                 return skeleton
+            if self._give_up_roots():
+                continue
             if not self._open(wrong):
                 return None
         return None
 
+    def _give_up_roots(self) -> bool:
+        """Take the live roots from the open nodes; return whether any node had a root."""
+        having = {node for node in self._opened if self._root_of(node) is not None}
+        self._without_root.update(having)
+        return bool(having)
+
     def _skeleton(self, node: int, levels: int) -> Skeleton | None:
-        """Return the checkpoint at an open node; None if it has more levels than these."""
+        """Return the checkpoint at an open node; None for a checkpoint of more levels."""
         if node not in self._opened:
             return Skeleton(self.counterparts[node])
+        root = self._root_of(node)
+        held = self._labels_of(root)
         children: dict[str, int | Variables | Skeleton] = {}
         for label, child in self._edges.get(node, {}).items():
+            if root is not None and held.get(label) == self.counterparts.get(child):
+                continue
             if child not in self._opened and child in self.counterparts:
                 children[label] = self.counterparts[child]
                 continue
@@ -85,7 +100,28 @@ class Arrangement:
             if part is None:
                 return None
             children[label] = part
-        return Skeleton(None, children)
+        return Skeleton(root, children)
+
+    def _root_of(self, node: int) -> int | None:
+        """Return the live object that has several parts of an open node under their saved names.
+
+        The object is the root of the checkpoint that the node becomes, unless this puts values
+        wrong.
+        """
+        edges = self._edges.get(node, {})
+        placed = ((label, self.counterparts.get(child, -1)) for label, child in edges.items())
+        above = ((label, self.live.first_edges.get(obj, (ROOT, ""))) for label, obj in placed)
+        votes = Counter(holder for label, (holder, name) in above if name == label)
+        root, number = max(votes.items(), key=lambda vote: vote[1], default=(ROOT, 0))
+        if number < _FEWEST_IN_ROOT or root == ROOT or node in self._without_root:
+            return None
+        held = self._labels_of(root)
+        own = {label: self.counterparts.get(child) for label, child in edges.items()}
+        return root if all(held.get(label, obj) == obj for label, obj in own.items()) else None
+
+    def _labels_of(self, obj: int | None) -> Mapping[str, int]:
+        children = () if obj is None else self.live.nodes[obj].children
+        return {child.local_name: child.node_id for child in children}
 
     @cached_property
     def _unknown(self) -> frozenset[int]:
@@ -122,9 +158,9 @@ class Arrangement:
     def _open(self, nodes: Iterable[int]) -> bool:
         """Open the saved nodes whose live objects take or miss wrong values; False without any."""
         tops: dict[int, int | None] = {ROOT: None if ROOT in self._opened else ROOT}
-        found = {self._top(node, tops) for node in nodes} - {None}
-        self._opened.update(top for top in found if top is not None)
-        return bool(found)
+        parts = {self._top(node, tops) for node in nodes} - {None}
+        self._opened.update(top for top in parts if top is not None)
+        return bool(parts)
 
     def _top(self, node: int, tops: dict[int, int | None]) -> int | None:
         """Return the highest part around a node that is not open; None if that is the node.
@@ -137,8 +173,8 @@ class Arrangement:
                 break
             way.append(parent)
         top = tops.get(way[-1])
-        for one in reversed(way):
-            if top is None and one in self._edges and one not in self._opened:
-                top = one
-            tops[one] = top
+        for part in reversed(way):
+            if top is None and part in self._edges and part not in self._opened:
+                top = part
+            tops[part] = top
         return top

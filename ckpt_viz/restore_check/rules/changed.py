@@ -1,0 +1,123 @@
+"""What happened to the program: values that a restore leads astray, by the change that did it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ckpt_viz.changes.change import Change
+from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.trace import Action
+from ckpt_viz.object_graph.remedy import Advice, Code, Fix, HowFixed, PartialFix, Remedy
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.failures import make_as_saved
+from ckpt_viz.restore_check.finding import Explained, Finding
+from ckpt_viz.restore_check.moved_objects import code_of_places
+from ckpt_viz.text import count
+
+_OF_ONE_SIDE = frozenset({Kind.UNMATCHED, Kind.UNRESOLVED})
+_OF_SHAPES = frozenset({Kind.SHAPE, Kind.DTYPE})
+_OF_LEVELS = frozenset({Kind.ROOT_SHIFTED, Kind.WRAPPED, Kind.UNWRAPPED, Kind.MOVED})
+_WHOLE = frozenset({Kind.UNRELATED, Kind.PROCESS_ABORT, Kind.POISONED_CONTAINER})
+_LEVELS = 2  # below the root, where code is short
+_LEFT_UNUSED = "these values stay unused, unless the program creates their objects later"
+_LEFT_UNCHANGED = "these keep the values that the program gives them"
+
+
+def other_places(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find parts that both sides have, but in another place, form or order."""
+    changes = [
+        change
+        for change in _changes(case, explained)
+        if change.kind not in _OF_ONE_SIDE and _is_felt(case, change, explained)
+    ]
+    # With other changes, too, code is long.
+    are_levels = bool(changes) and all(_is_of_levels(case, change) for change in changes)
+    code = code_of_places(case) if are_levels else ""
+    for change in changes:
+        yield _finding(case, change, code)
+
+
+def one_sided(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find parts that only one side has, and that no other finding explains."""
+    for change in _changes(case, explained):
+        if change.kind in _OF_ONE_SIDE and _is_felt(case, change, explained):
+            yield _finding(case, change)
+
+
+def _changes(case: Case, explained: Explained) -> Sequence[Change]:
+    return () if explained.kinds & _WHOLE else case.changes(explained.waiting)
+
+
+def _is_felt(case: Case, change: Change, explained: Explained) -> bool:
+    """Return whether a restore leads values of a change astray, and nothing else explains them."""
+    nodes = set(change.nodes) - explained.nodes
+    objects = set(change.objects) - explained.objects
+    if not (case.unresolved.isdisjoint(nodes) and case.unmatched.isdisjoint(objects)):
+        return True
+    if change.kind in _OF_ONE_SIDE:
+        return False
+    if change.kind is Kind.OPTIMIZER_CHANGED and not case.strangers.isdisjoint(nodes):
+        return True
+    if case.placement.is_all_right:
+        return any(_is_exchanged(case, node) for node in nodes)
+    return any(case.placement.is_astray(node) for node in nodes) or any(
+        step.node in nodes or step.obj in objects for step in case.trace.steps_of(Action.FAIL)
+    )
+
+
+def _is_exchanged(case: Case, node: int) -> bool:
+    """Return whether a saved value and the value in its place both belong elsewhere."""
+    meant = case.meant.get(node)
+    other = None if meant is None else case.trace.source_of.get(meant)
+    return other is not None and other != node and case.meant.get(other) not in (None, meant)
+
+
+def _finding(case: Case, change: Change, code: str = "") -> Finding:
+    number = count(change.values, "value")
+    return Finding(
+        case.severity(change.nodes, change.objects),
+        change.kind,
+        change.saved,
+        change.live,
+        f"{change.why.removesuffix('.')} ({number}).",
+        _remedy(case, change, code),
+        change.nodes,
+        change.objects,
+        change=change,
+    )
+
+
+def _remedy(case: Case, change: Change, code: str) -> Remedy:
+    """Return what to do about a change; `code` restores all values by their places."""
+    if change.kind is Kind.OPTIMIZER_CHANGED:
+        request = "Use the optimizer that was saved"
+        return _rest(case, instead=request) or Advice(f"{request}.")
+    if change.kind in _OF_SHAPES:
+        return make_as_saved(case.run, change.kind.value)
+    if change.kind in _OF_ONE_SIDE:
+        left = _LEFT_UNUSED if change.kind is Kind.UNRESOLVED else _LEFT_UNCHANGED
+        return _rest(case, left=left) or Advice(f"Call expect_partial(): {left}.")
+    fixed = len(case.fixed.intersection(change.nodes))
+    if fixed and code:
+        return Code(code)
+    guesses = len(case.guessed.intersection(change.nodes))
+    if fixed or guesses:
+        return Fix(HowFixed.BY_PLACES, fixed, guesses)
+    return _rest(case, left="no object of the program fits these values") or Advice(
+        "Bring the saved part back, or call expect_partial() and do without its values."
+    )
+
+
+def _is_of_levels(case: Case, change: Change) -> bool:
+    """Return whether a change puts a part near the root on another level, so that code is short."""
+    if change.kind not in _OF_LEVELS:
+        return False
+    nodes = case.saved.nodes
+    top = next((node for node in change.nodes if nodes[node].slot is None), None)
+    return top is not None and len(case.saved.path(top)) <= _LEVELS
+
+
+def _rest(case: Case, *, instead: str = "", left: str = "") -> PartialFix | None:
+    """Return the fix of all else; None for a fix without values."""
+    is_empty = not (case.fixed or case.guessed)
+    return None if is_empty else PartialFix(instead, left, takes_guesses=not case.fixed)
