@@ -102,14 +102,15 @@ def _differences(
     shared = shared_slots(*sides)
     # The states of another class go nowhere, though some may mean the same.
     names = {} if shared.is_other else shared.names
-    anew = [name for name in now if name not in names.values()]
+    kept = set(names.values())
+    anew = [name for name in now if name not in kept]
     if anew:
         start = f"{_named(anew)} {'start' if len(anew) > 1 else 'starts'} anew"
         of_class = "it is of another class, and " if was and shared.is_other else ""
         yield f"{of_class}{start}; {_named(was) if was else 'none'} {_was_or_were(was)} saved"
     elif len(names) < len(was) and was.keys() != now.keys():
-        kept = f"it keeps {_named(now)}" if now else "it keeps no slot variables"
-        yield f"{kept}, and {_named(was)} {_was_or_were(was)} saved"
+        keeps = f"it keeps {_named(now)}" if now else "it keeps no slot variables"
+        yield f"{keeps}, and {_named(was)} {_was_or_were(was)} saved"
     elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
         yield "another version of Keras keeps its state in another way"
 

@@ -169,6 +169,7 @@ class _Describing:
         self.side = Described(graph, items_of(graph), names.chosen)
         self.names, self.tree = names, graph.tree
         self.scopes: dict[int, Scope] = {}
+        self.above: dict[int, int] = {}
         self.are_lists: dict[int, bool] = {}
         self.slot_names = _names_of_slots(graph)
         self._run()
@@ -254,20 +255,19 @@ class _Describing:
         side, children = self.side, self.side.items.children[item]
         leaves = (child for child in children if not side.items.children[child])
         names = {name for leaf in leaves for name in side.strong[leaf] if "/" not in name}
-        above, scope = self._scope_above(item), self.scopes[item]
+        scope, above = self.scopes[item], self.scopes.get(self._above(item), ())
         if len(scope) > len(above) and not self._holds_one_holder(item):
             names |= self.names.chosen_of(["/".join(scope[-2 if scope[-1].isdecimal() else -1 :])])
         side.strong[item] = side.strong[item] | names
         if side.strong[item]:
             side.are_named.add(item)
 
-    def _scope_above(self, item: int) -> Scope:
-        """Return the scope of the nearest holder that has other values, too."""
-        items = self.side.items
-        parent = items.parent[item]
-        while parent in items.children and self._holds_one_holder(parent):
-            parent = items.parent[parent]
-        return self.scopes.get(parent, ())
+    def _above(self, item: int) -> int:
+        """Return the nearest holder above an item that has other values, too."""
+        parent = self.side.items.parent[item]
+        is_alone = parent in self.side.items.children and self._holds_one_holder(parent)
+        self.above[item] = self.above.get(parent, parent) if is_alone else parent
+        return self.above[item]
 
     def _holds_one_holder(self, item: int) -> bool:
         """Return whether all values of a holder are in one holder below it."""

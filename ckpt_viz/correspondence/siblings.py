@@ -289,10 +289,10 @@ class Siblings:
         if not self.paired.are_alike(x, y):
             return 0.0
         is_contradicted = self.paired.contradict(x, y)
-        if not self.paired.may_be_renamed and self._is_refused(x, y):
-            return 0.0
         similarity = self.paired.similarity(x, y)
         if not self._may_align(x, y, similarity, is_contradicted=is_contradicted):
+            return 0.0
+        if not self.paired.may_be_renamed and self._is_refused(x, y):
             return 0.0
         worth = _CONTENT * similarity - is_contradicted + _RELATED * self.paired.are_related(x, y)
         worth += _KIND * self._have_one_kind(x, y)

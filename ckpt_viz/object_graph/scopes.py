@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
@@ -70,19 +71,24 @@ class _ScopeTree:
 
     def __init__(self) -> None:
         self.children: list[dict[str, int]] = [{}]
+        self._of_scopes: dict[str, int] = {}
 
     def add(self, name: str) -> int:
-        node = ROOT
-        for part in name.split("/"):
-            following = self.children[node].setdefault(part, len(self.children))
-            if following == len(self.children):
-                if following >= MAX_SCOPES:
-                    raise UnsupportedError(
-                        f"the names have more than {MAX_SCOPES} scopes, expected at most that many"
-                    )
-                self.children.append({})
-            node = following
-        return node
+        """Return the id of a name. The values of one scope walk to the scope once."""
+        scope, separator, own = name.rpartition("/")
+        if separator and scope not in self._of_scopes:
+            self._of_scopes[scope] = reduce(self._below, scope.split("/"), ROOT)
+        return self._below(self._of_scopes[scope] if separator else ROOT, own)
+
+    def _below(self, node: int, part: str) -> int:
+        following = self.children[node].setdefault(part, len(self.children))
+        if following == len(self.children):
+            if following >= MAX_SCOPES:
+                raise UnsupportedError(
+                    f"the names have more than {MAX_SCOPES} scopes, expected at most that many"
+                )
+            self.children.append({})
+        return following
 
 
 def _breadth_first(

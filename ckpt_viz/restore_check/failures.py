@@ -12,7 +12,7 @@ from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.lost_files import LostFiles, lost_by_key, lost_files
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.matching.trace import Cause, Failure
+from ckpt_viz.matching.trace import Cause, Failure, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.remedy import Advice, OtherPath, PartialFix, PathResult, Remedy
@@ -110,6 +110,11 @@ def lost_to(run: DryRun) -> Mapping[str, LostFiles]:
         with suppress(CkptVizError):
             saved = read_saved(run.reading)
     return lost_by_key(lost_files(saved.stored_in)) if saved is not None else {}
+
+
+def is_unreadable(step: Step) -> bool:
+    """Return whether a step fails because its tensor cannot be read."""
+    return step.failure is not None and step.failure.cause is Cause.UNREADABLE
 
 
 def files_of(lost: Mapping[str, LostFiles], saved: Graph, node: int | None) -> LostFiles | None:

@@ -22,6 +22,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice, Code, Fix, FreeName, HowFixed, Purpose, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import (
+    is_unreadable,
     kind_of,
     lost_to,
     mapping_in,
@@ -87,12 +88,12 @@ def _graph_is_built() -> Finding:
 
 
 def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
-    lost = lost_to(run) if any(map(_is_unreadable, trace.steps)) else {}
+    lost = lost_to(run) if any(map(is_unreadable, trace.steps)) else {}
     together: dict[str, list[Step]] = {}
     for step in trace.steps:
         if step.failure is None or step.failure.cause is Cause.KEY_MISSING:
             continue  # `_missing` says what its former name may have been
-        if _is_unreadable(step) and (key := _key_of(run, step)) in lost:
+        if is_unreadable(step) and (key := _key_of(run, step)) in lost:
             together.setdefault(lost[key].what, []).append(step)
             continue
         objects = [step.obj] if step.obj is not None else _refusing(run)
@@ -121,10 +122,6 @@ def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             (),
             failing,
         )
-
-
-def _is_unreadable(step: Step) -> bool:
-    return step.failure is not None and step.failure.cause is Cause.UNREADABLE
 
 
 def _key_of(run: DryRun, step: Step) -> str:

@@ -72,9 +72,11 @@ def _unfit(case: Case, obj: int) -> Iterator[Finding]:
 def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find saved values that wait for something to be built, and those whose data file is gone."""
     seen: set[int] = set()
-    lost = lost_to(case.run)
     waiting = _waiting(case, explained)
-    tops = dict.fromkeys((*waiting, *_unbuilt_optimizers(case))) if waiting else {}
+    if not waiting:
+        return
+    lost = lost_to(case.run)
+    tops = dict.fromkeys((*waiting, *_unbuilt_optimizers(case)))
     looks = {obj: outlook(case, obj) for obj in tops}
     placed = set[int]().union(*(look.placed for look in looks.values()))
     everything_fits = (

@@ -16,6 +16,7 @@ from ckpt_viz.restore_check.failures import (
     IS_POISONED,
     REMEDIES,
     files_of,
+    is_unreadable,
     kind_of,
     lost_to,
     remedy_for,
@@ -40,9 +41,10 @@ def failures(case: Case, explained: Explained) -> Iterator[Finding]:
     slots_of_failing = {step.node for steps in alike.values() for step in steps}
     optimizers = {obj for obj, _, _ in case.other_generation.values()}
     together: dict[object, list[Step]] = {}
-    lost = lost_to(case.run)
+    steps = case.trace.steps_of(Action.FAIL)
+    lost = lost_to(case.run) if any(map(is_unreadable, steps)) else {}
     seen: set[int] = set()
-    for step in case.trace.steps_of(Action.FAIL):
+    for step in steps:
         failure = step.failure
         assert failure is not None
         if failure.cause is Cause.SCOPE:
@@ -56,14 +58,13 @@ def failures(case: Case, explained: Explained) -> Iterator[Finding]:
                 together.setdefault(step.obj, []).append(step)
         elif step.node is None or step.node not in slots_of_failing:
             yield _failure(case, step, failure, seen, alike.get(step.obj, ()))
-    for steps in together.values():
-        yield _refused(case, steps, _lost_at(case, lost, steps[0]))
+    for refused in together.values():
+        yield _refused(case, refused, _lost_at(case, lost, refused[0]))
 
 
 def _lost_at(case: Case, lost: Mapping[str, LostFiles], step: Step) -> LostFiles | None:
     """Return the data files whose loss is why a step fails; None for another reason."""
-    is_unread = step.failure is not None and step.failure.cause is Cause.UNREADABLE
-    return files_of(lost, case.saved, step.node) if is_unread else None
+    return files_of(lost, case.saved, step.node) if is_unreadable(step) else None
 
 
 def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
