@@ -27,8 +27,8 @@ export interface Command {
   readonly does: Deed | null;
   /** The text in the help. Neighbouring commands with the same text share a line. */
   readonly help: string;
-  /** The name in JupyterLab's command palette, and the last part of the command's id there. */
-  readonly palette?: { readonly id: string; readonly label: string };
+  /** The last part of the command's id in JupyterLab, which names the command in its palette. */
+  readonly palette?: keyof typeof WORDS.commands;
 }
 
 const step = (direction: Extract<Action, { type: "step" }>["step"]): Action => ({
@@ -36,10 +36,7 @@ const step = (direction: Extract<Action, { type: "step" }>["step"]): Action => (
   step: direction,
 });
 
-// One by one: to destructure a namespace would keep each of its names in the bundle.
-const LABELS = WORDS.commands;
 const HELP = WORDS.keys;
-const palette = (id: keyof typeof LABELS) => ({ id, label: LABELS[id] });
 
 /** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -54,51 +51,51 @@ export const COMMANDS: readonly Command[] = [
   { keys: [" "], does: { type: "toggleSelected" }, help: HELP.open },
   { keys: ["*"], does: { type: "openSiblings" }, help: HELP.open },
   { keys: ["Enter"], does: { type: "goToDetails" }, help: HELP.details },
-  { keys: ["/"], does: { type: "goToSearch" }, help: HELP.search, palette: palette("search") },
+  { keys: ["/"], does: { type: "goToSearch" }, help: HELP.search, palette: "search" },
   {
     keys: ["n"],
     does: { type: "stepMatch", by: 1 },
     help: HELP.matches,
-    palette: palette("next-match"),
+    palette: "next-match",
   },
   {
     keys: ["N"],
     does: { type: "stepMatch", by: -1 },
     help: HELP.matches,
-    palette: palette("previous-match"),
+    palette: "previous-match",
   },
   {
     keys: ["]", "F8"],
     does: { type: "stepProblem", by: 1 },
     help: HELP.problems,
-    palette: palette("next-problem"),
+    palette: "next-problem",
   },
   {
     keys: ["[", "Shift+F8"],
     does: { type: "stepProblem", by: -1 },
     help: HELP.problems,
-    palette: palette("previous-problem"),
+    palette: "previous-problem",
   },
-  { keys: ["x"], does: { type: "toggleFix" }, help: HELP.fix, palette: palette("fix") },
-  { keys: ["f"], does: { type: "focusSelected" }, help: HELP.focus, palette: palette("focus") },
-  { keys: ["s"], does: { type: "toggleSlots" }, help: HELP.slots, palette: palette("slots") },
-  { keys: ["a"], does: { type: "stepAlias" }, help: HELP.alias, palette: palette("next-parent") },
+  { keys: ["x"], does: { type: "toggleFix" }, help: HELP.fix, palette: "fix" },
+  { keys: ["f"], does: { type: "focusSelected" }, help: HELP.focus, palette: "focus" },
+  { keys: ["s"], does: { type: "toggleSlots" }, help: HELP.slots, palette: "slots" },
+  { keys: ["a"], does: { type: "stepAlias" }, help: HELP.alias, palette: "next-parent" },
   {
     keys: ["c"],
     does: { type: "copy", what: "name" },
     help: HELP.copy,
-    palette: palette("copy-name"),
+    palette: "copy-name",
   },
   {
     keys: ["k"],
     does: { type: "copy", what: "key" },
     help: HELP.copy,
-    palette: palette("copy-key"),
+    palette: "copy-key",
   },
-  { keys: ["0"], does: { type: "fit" }, help: HELP.zoom, palette: palette("fit") },
-  { keys: ["+", "="], does: ZOOM_IN, help: HELP.zoom, palette: palette("zoom-in") },
-  { keys: ["-"], does: ZOOM_OUT, help: HELP.zoom, palette: palette("zoom-out") },
-  { keys: ["?"], does: { type: "toggleHelp" }, help: HELP.help, palette: palette("keys") },
+  { keys: ["0"], does: { type: "fit" }, help: HELP.zoom, palette: "fit" },
+  { keys: ["+", "="], does: ZOOM_IN, help: HELP.zoom, palette: "zoom-in" },
+  { keys: ["-"], does: ZOOM_OUT, help: HELP.zoom, palette: "zoom-out" },
+  { keys: ["?"], does: { type: "toggleHelp" }, help: HELP.help, palette: "keys" },
   { keys: ["Escape"], does: null, help: HELP.leave },
 ];
 

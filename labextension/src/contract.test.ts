@@ -4,7 +4,7 @@ import { decode, PayloadError } from "./contract";
 import { makeGraph } from "./graph";
 import { FIXTURES, payload } from "./graphs.test-data";
 
-const DAMAGED_PLACES = 200; // of each payload, one after another
+const DAMAGED_PLACES = 200; // in each payload, each alone
 
 const unpacked = (name = "keras3_adam"): Buffer => gunzipSync(payload(name));
 

@@ -342,37 +342,20 @@ function readOverlay(
     verdicts: header.verdicts.map(({ message = "", name, passes }) => ({ message, name, passes })),
     states: header.states,
     severities: header.severities,
-    columns: pick(
-      withCauses(withGuesses(withFixes(withOtherPlaces(withPairs(sections, header), nodeCount)))),
-      OVERLAY_COLUMNS,
-    ),
+    columns: pick(withCauses(withAbsent(withPairs(sections, header), nodeCount)), OVERLAY_COLUMNS),
   };
 }
 
-/** Adds the columns of other places and sizes: the first payloads of this version lack them. */
-function withOtherPlaces(sections: Sections, nodeCount: number): Sections {
-  const nowhere = new Int32Array(nodeCount).fill(ABSENT);
-  return new Map([
-    ["overlay_other_place", nowhere],
-    ["overlay_saved_elements", nowhere],
-    ...sections,
-  ]);
-}
-
-/** Adds the column of fixes in the words of the view, if a payload lacks it. */
-function withFixes(sections: Sections): Sections {
-  const none = new Int32Array(section(sections, "problem_kind").length).fill(ABSENT);
-  return new Map([["problem_fix", none], ...sections]);
-}
-
-/** Adds no guesses, if a payload lacks them. */
-function withGuesses(sections: Sections): Sections {
-  const none = new Int32Array();
-  const counts = new Int32Array(section(sections, "problem_kind").length);
-  const columns = ["problem_guess", "guess_saved", "guess_live", "guess_code"];
+/** Adds columns that the first payloads of this version lack: nothing is at their places. */
+function withAbsent(sections: Sections, nodeCount: number): Sections {
+  const problemCount = section(sections, "problem_kind").length;
+  const absent = (names: readonly string[], length: number, value = ABSENT) =>
+    names.map((name) => [name, new Int32Array(length).fill(value)] as const);
   return new Map<string, Column>([
-    ["problem_guess_count", counts],
-    ...columns.map((name) => [name, none] as const),
+    ...absent(["overlay_other_place", "overlay_saved_elements"], nodeCount),
+    ...absent(["problem_fix"], problemCount),
+    ...absent(["problem_guess_count"], problemCount, 0),
+    ...absent(["problem_guess", "guess_saved", "guess_live", "guess_code"], 0),
     ...sections,
   ]);
 }
@@ -564,7 +547,19 @@ type Lengths = Readonly<Record<string, number>>;
 /** The range of values that a column may hold: the start is included, the end is not. */
 type Ranges = Readonly<Record<string, readonly [number, number]>>;
 
-function checkGraph({ columns, nodeCount, roles, slotRules, strings }: Payload): void {
+/** The ranges of what many tables hold. */
+function rangesOf({ nodeCount, strings }: Payload): Ranges {
+  return {
+    text: [ABSENT, strings.length],
+    id: [0, nodeCount],
+    "id?": [ABSENT, nodeCount],
+    "flag?": [ABSENT, 2],
+    flag: [0, 2],
+  };
+}
+
+function checkGraph(payload: Payload): void {
+  const { columns, nodeCount, roles, slotRules } = payload;
   const lengths = {
     node: nodeCount,
     edge: sum("child_count", columns.child_count),
@@ -573,17 +568,14 @@ function checkGraph({ columns, nodeCount, roles, slotRules, strings }: Payload):
     slot: columns.slot_node.length,
   };
   checkColumns(COLUMNS, columns, lengths, {
+    ...rangesOf(payload),
     role: [0, roles.length],
     rule: [0, slotRules.length],
-    text: [ABSENT, strings.length],
-    id: [0, nodeCount],
-    "id?": [ABSENT, nodeCount],
-    "flag?": [ABSENT, 2],
-    flag: [0, 2],
   });
 }
 
-function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
+function checkOverlay(payload: Payload): void {
+  const { nodeCount, overlay } = payload;
   if (overlay === null) {
     return;
   }
@@ -599,12 +591,9 @@ function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
     cause: columns.cause_title.length,
   };
   checkColumns(OVERLAY_COLUMNS, columns, lengths, {
+    ...rangesOf(payload),
     state: [0, states.length],
     severity: [0, severities.length],
-    text: [ABSENT, strings.length],
-    id: [0, nodeCount],
-    "id?": [ABSENT, nodeCount],
-    flag: [0, 2],
     problem: [0, columns.problem_severity.length],
     guess: [0, columns.guess_saved.length],
   });
@@ -667,14 +656,16 @@ function placesOf(
   return seen;
 }
 
-function checkCalls({ calls, nodeCount }: Payload): void {
+function checkCalls(payload: Payload): void {
+  const { calls } = payload;
   if (calls !== null) {
-    checkColumns(CALL_COLUMNS, calls, { call: calls.call_from.length }, { id: [0, nodeCount] });
+    checkColumns(CALL_COLUMNS, calls, { call: calls.call_from.length }, rangesOf(payload));
   }
 }
 
 /** Checks that the layers are a tree of rows, and which row shows each node. */
-function checkLayers({ layers, nodeCount, strings }: Payload): void {
+function checkLayers(payload: Payload): void {
+  const { layers, nodeCount } = payload;
   if (layers === null) {
     return;
   }
@@ -686,11 +677,9 @@ function checkLayers({ layers, nodeCount, strings }: Payload): void {
     place: layers.layer_order.length,
   };
   checkColumns(LAYER_COLUMNS, layers, lengths, {
+    ...rangesOf(payload),
     row: [0, rows],
     "row?": [ABSENT, rows],
-    text: [ABSENT, strings.length],
-    "id?": [ABSENT, nodeCount],
-    flag: [0, 2],
   });
   const { layer_order: order, layer_parent: parents } = layers;
   const seen = placesOf("row", "layer_order", order, parents, rows);

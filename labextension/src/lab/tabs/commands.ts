@@ -1,4 +1,5 @@
 import { COMMANDS } from "../../commands";
+import * as WORDS from "../../strings";
 import type { LabCommand } from "../commands";
 import type { Tabs } from "./tabs";
 
@@ -8,8 +9,8 @@ export function explorerCommands(tabs: Tabs): readonly LabCommand[] {
     does === null || palette === undefined
       ? []
       : {
-          id: `ckpt-viz:explorer-${palette.id}`,
-          label: tabs.trans.__(palette.label),
+          id: `ckpt-viz:explorer-${palette}`,
+          label: tabs.trans.__(WORDS.commands[palette]),
           isInPalette: true,
           isEnabled: () => tabs.inFront() !== null,
           execute: () => tabs.inFront()?.run(does),
