@@ -1,8 +1,9 @@
 """Which nodes of two graphs are counterparts: what the correspondence of a restore check says.
 
-A pair is in its place where a plain restore from a into b binds it. Slot variables are in their
-place with their variable and their optimizer, whatever their index in the optimizer's lists. Every
-other pair has moved. A guess outside of its place is no pair.
+A pair is in its place where a plain restore from a into b binds it, or where one of its local names
+leads to both. Slot variables are in their place with their variable and their optimizer, whatever
+their index in the optimizer's lists. Every other pair has moved. A guess outside of its place is no
+pair.
 """
 
 from __future__ import annotations
@@ -101,11 +102,20 @@ class _Places:
     bound: Mapping[int, int]
 
     def holds(self, pair: Pair) -> bool:
-        """Return whether a plain restore binds a pair, or whether it is one slot of one pair."""
+        """Return whether two nodes have a place in common, or are one slot of one pair."""
         state, other = self.a.nodes[pair.node].slot, self.b.nodes[pair.obj].slot
         if state is None or other is None or pair.node == ROOT:
-            return self.bound.get(pair.node) == pair.obj
+            return self.bound.get(pair.node) == pair.obj or self._share_a_name(pair)
         return state.name == other.name and self._are_owners_bound(state, other)
+
+    def _share_a_name(self, pair: Pair) -> bool:
+        """Return whether parents that a plain restore binds have one local name for both nodes.
+
+        Of several names of a shared node, a plain restore follows the first.
+        """
+        names = {*self.b.edges_to[pair.obj]}
+        edges = self.a.edges_to[pair.node]
+        return any((self.bound.get(parent), label) in names for parent, label in edges)
 
     def _are_owners_bound(self, state: Slot, other: Slot) -> bool:
         owners = [(state.variable, other.variable)]
