@@ -42,7 +42,11 @@ class _Rivals:
         self.paired = paired
         self.saved, self.live = paired.saved, paired.live
         self._common_names: dict[int, Set[str]] = {}
-        self._place_of_saved, self._place_of_live = _places(self.saved), _places(self.live)
+        # Places among all equal items, and among those that a person named, or did not name.
+        self._places = [
+            (_places(self.saved, are_named_apart=apart), _places(self.live, are_named_apart=apart))
+            for apart in (False, True)
+        ]
 
     def may_be_another(self, pair: Pair) -> bool:
         """Return whether an equal item could take the place of one in a pair."""
@@ -91,13 +95,17 @@ class _Rivals:
     ) -> Iterator[tuple[tuple[int, int], bool]]:
         """Yield for each rival of an item its evidence for the other one, and whether it is free.
 
-        An item is no rival if a restore binds it, or its own counterpart has better evidence.
+        An item is no rival if a restore binds it, or its own counterpart has better evidence. Nor
+        is it if the pair agrees in names that the item does not have, or in having none.
         """
         equals = side.of_content(side.content[item])
         x, y = (item, other) if is_saved else (other, item)
         has_own_names = self.saved.named[x] == self.live.named[y]
+        are_alike = (x in self.saved.are_named) == (y in self.live.are_named)
         for rival in equals if len(equals) <= _MOST_RIVALS else ():
             if rival == item or (has_own_names and side.named[rival] != side.named[item]):
+                continue
+            if are_alike and (rival in side.are_named) != (item in side.are_named):
                 continue
             pair = (rival, other) if is_saved else (other, rival)
             evidence, partner = self._evidence(*pair), self._partner(rival, is_saved=is_saved)
@@ -145,23 +153,32 @@ class _Rivals:
 
         The holders are a pair, or sequences that hold all such items of their sides.
         """
-        (place, number), there = self._place_of_saved(x), self._place_of_live(y)
-        if (place, number) != there:
-            return False
-        return self._have_paired_holders(x, y) or (
-            _is_in_only_sequence(self.saved, x, number)
-            and _is_in_only_sequence(self.live, y, number)
+        return any(
+            place_of_saved(x) == place_of_live(y)
+            and (
+                self._have_paired_holders(x, y)
+                or self._are_in_only_sequences(x, y, place_of_saved(x)[1])
+            )
+            for place_of_saved, place_of_live in self._places
+        )
+
+    def _are_in_only_sequences(self, x: int, y: int, number: int) -> bool:
+        """Return whether one sequence of each side has all items that are equal to one of these."""
+        sides = (self.saved, x), (self.live, y)
+        return all(
+            side.index[item] is not None and side.how_often(item) == number for side, item in sides
         )
 
 
-def _places(side: Described) -> Callable[[int], tuple[int, int]]:
+def _places(side: Described, *, are_named_apart: bool) -> Callable[[int], tuple[int, int]]:
     """Return what tells an item's place among the equal items beside it, and their number."""
 
     @cache
     def beside(parent: int) -> Mapping[int, tuple[int, int]]:
-        groups: dict[int, list[int]] = defaultdict(list)
+        groups: dict[tuple[int, bool], list[int]] = defaultdict(list)
         for item in side.items.children.get(parent, ()):
-            groups[side.content[item]].append(item)
+            is_apart = are_named_apart and item in side.are_named
+            groups[side.content[item], is_apart].append(item)
         return {
             item: (place, len(group))
             for group in groups.values()
@@ -169,11 +186,6 @@ def _places(side: Described) -> Callable[[int], tuple[int, int]]:
         }
 
     return lambda item: beside(side.items.parent[item]).get(item, (0, 1))
-
-
-def _is_in_only_sequence(side: Described, item: int, number: int) -> bool:
-    """Return whether a sequence has an item, and all that are equal to it."""
-    return side.index[item] is not None and side.how_often(item) == number
 
 
 def _common_names(side: Described, content: int) -> Set[str]:

@@ -30,6 +30,7 @@ _NAMED = 0.125  # a person named both, or neither
 _MOSTLY = 0.5  # similarity of items that may be one
 
 Items = Sequence[int]
+Named = Mapping[int, tuple[int, bool]]  # the content of items, and whether a person named them
 Kind = tuple[str, str]  # what a name is on the saved side, and on the live side
 _LABELS, _NAMES, _INSIDE = ("label", "label"), ("name", "name"), ("inner", "inner")
 _WORTH: Mapping[Kind, float] = {
@@ -202,16 +203,18 @@ class Siblings:
                 self._gap(free_xs, free_ys, limit)
 
     def _gap(self, xs: Items, ys: Items, limit: Certainty) -> None:
-        worth = self._worth_in_gap(xs, ys)
+        named = _named_alike(self.saved, xs), _named_alike(self.live, ys)
+        counts = Counter(named[0].values()), Counter(named[1].values())
+        even = {look for look in counts[0] if counts[0][look] == counts[1][look]}
+        worth = self._worth_in_gap(xs, ys, named, even)
         pairs = align(xs, ys, worth)
         places = dict(zip(xs, ys, strict=False))
         is_whole = len(xs) == len(ys) and all(places[x] == y for x, y in pairs)
-        counts = Counter(_named_alike(self.saved, xs)), Counter(_named_alike(self.live, ys))
-        looks = dict(zip(xs, _named_alike(self.saved, xs), strict=True))
         for x, y in pairs:
-            is_even = counts[0][looks[x]] == counts[1][looks[x]]
+            look = named[0][x]
+            is_even = look in even
             sure = self._is_sure_in_order(x, y, is_even=is_even, is_whole=is_whole)
-            sure = sure or (is_even and counts[0][looks[x]] == 1 and self._is_one_nameless(x, y))
+            sure = sure or (is_even and counts[0][look] == 1 and self._is_one_nameless(x, y))
             is_told = sure or (self._is_exact_or_free(x, y) and self._is_told(x, y, xs, ys, worth))
             certainty = Certainty.LIKELY if is_told else Certainty.GUESS
             self.paired.add(x, y, weakest(limit, certainty), Evidence.ORDER)
@@ -262,16 +265,23 @@ class Siblings:
     def _is_exact_or_free(self, x: int, y: int) -> bool:
         return self.paired.are_equal(x, y) or not self.paired.contradict(x, y)
 
-    def _worth_in_gap(self, xs: Items, ys: Items) -> Score:
+    def _worth_in_gap(
+        self, xs: Items, ys: Items, named: tuple[Named, Named], even: Set[tuple[int, bool]]
+    ) -> Score:
         """Return what tells the worth of a pair, 0 if the items cannot be a pair.
 
-        A gap may have thousands of pairs, but few looks: each pair of looks is compared once.
+        Items that a person named, and those without such a name, stay among themselves if both
+        sides have equally many of them (`even`). A gap may have thousands of pairs, but few looks:
+        each pair of looks is compared once.
         """
         saved_looks, live_looks = _looks(self.saved, xs), _looks(self.live, ys)
         numbers = {x: self.saved.number(x) for x in xs}, {y: self.live.number(y) for y in ys}
         known: dict[tuple[int, int], float] = {}
 
         def worth(x: int, y: int) -> float:
+            look, other = named[0][x], named[1][y]
+            if look[0] == other[0] and look != other and not even.isdisjoint((look, other)):
+                return 0.0
             looks = saved_looks[x], live_looks[y]
             if looks not in known:
                 known[looks] = self._worth_of_looks(x, y)
@@ -384,9 +394,9 @@ def _looks(side: Described, items: Items) -> dict[int, int]:
     return looks
 
 
-def _named_alike(side: Described, items: Items) -> list[tuple[int, bool]]:
-    """Return the contents of items, those of layers that a person named apart."""
-    return [(side.content[item], item in side.are_named) for item in items]
+def _named_alike(side: Described, items: Items) -> Named:
+    """Return for each item its content, and whether a person named the layer."""
+    return {item: (side.content[item], item in side.are_named) for item in items}
 
 
 def _beside(side: Described, item: int) -> Items:

@@ -49,12 +49,14 @@ class Explained:
     """The saved nodes and live objects that earlier findings explain, and the kinds of all these.
 
     Consequences of a cause need no finding of their own. `waiting` are the saved values that are
-    restored as soon as something is built.
+    restored as soon as something is built. `of_optimizers` are those of changed optimizers: such a
+    change explains what is left of its state, but not which variable gets the state of another.
     """
 
     nodes: frozenset[int] = frozenset()
     objects: frozenset[int] = frozenset()
     waiting: frozenset[int] = frozenset()
+    of_optimizers: frozenset[int] = frozenset()
     kinds: frozenset[Kind] = frozenset()
 
     def including(self, findings: Iterable[Finding]) -> Explained:
@@ -62,10 +64,12 @@ class Explained:
         every = [*findings]
         causes = [f for f in every if f.change is not None or f.kind not in _SYMPTOMS]
         waiting = (f.nodes for f in every if f.kind is Kind.DEFERRED)
+        of_optimizers = (f.nodes for f in every if f.kind is Kind.OPTIMIZER_CHANGED)
         return Explained(
             self.nodes.union(*(f.nodes for f in causes)),
             self.objects.union(*(f.objects for f in causes)),
             self.waiting.union(*waiting),
+            self.of_optimizers.union(*of_optimizers),
             self.kinds.union(f.kind for f in every),
         )
 

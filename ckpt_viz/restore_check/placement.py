@@ -79,8 +79,9 @@ class Placement:
     def _by_other_edges(self, claims: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
         """Yield saved values with the objects of their local names, where either side shares."""
         unused = set(self.mapping.unused)
-        for node, edges in enumerate(self.saved.graph.edges_to):
-            if has_value(self.saved.graph.nodes[node]) and (len(edges) > 1 or node in unused):
+        for node, edges_to in enumerate(self.saved.graph.edges_to):
+            if has_value(self.saved.graph.nodes[node]) and (len(edges_to) > 1 or node in unused):
+                edges = _edges_of_holders(self.saved.graph, node)
                 for parent, label in edges:
                     obj = self._named(claims, parent, label)
                     if obj is not None and (len(edges) > 1 or self._is_shared(obj)):
@@ -89,16 +90,14 @@ class Placement:
     def _named(self, claims: Mapping[int, Sequence[int]], parent: int, label: str) -> int | None:
         """Return the live object to which a local name leads from a parent's counterpart.
 
-        An index counts in sequences of one length, but not in an optimizer's lists.
+        An index counts in sequences of one length.
         """
-        saved = self.saved.graph
         holder = claims[parent][0] if parent in claims else self.saved.trace.bound.get(parent)
         if holder is None or not self.live.is_in_graph(holder):
             return None
         if INDEX.fullmatch(label):
-            above, _ = saved.first_edges.get(parent, (parent, ""))
             lengths = {len(graph.nodes[n].children) for graph, n in self._both(parent, holder)}
-            if len(lengths) > 1 or is_optimizer(saved.nodes[above]):
+            if len(lengths) > 1:
                 return None
         return self.live.child(holder, label)
 
@@ -106,7 +105,7 @@ class Placement:
         return (self.saved.graph, node), (self.live.graph, obj)
 
     def _is_shared(self, obj: int) -> bool:
-        return self.live.is_in_graph(obj) and len(self.live.graph.edges_to[obj]) > 1
+        return self.live.is_in_graph(obj) and len(_edges_of_holders(self.live.graph, obj)) > 1
 
     @cached_property
     def full_names(self) -> FullNames:
@@ -176,3 +175,15 @@ class Placement:
         nodes = self.saved.graph.nodes
         holders = (parent for parent, _ in self.saved.graph.edges_to[step.parent])
         return next((holder for holder in holders if is_optimizer(nodes[holder])), None)
+
+
+def _edges_of_holders(graph: Graph, node: int) -> list[tuple[int, str]]:
+    """Return the edges to a node, without those of optimizers' lists: these tell no place."""
+    return [
+        (parent, label)
+        for parent, label in graph.edges_to[node]
+        if not (
+            INDEX.fullmatch(label)
+            and is_optimizer(graph.nodes[graph.first_edges.get(parent, (parent, ""))[0]])
+        )
+    ]

@@ -192,6 +192,40 @@ def part_of_one_holder_renamed(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(model=module(encoder=module(a=layer(2), ln=layer(5)))))
 
 
+@shows(Kind.INSERTED, FAIL, None, None, "stem was inserted", "check.fix().apply()")
+def named_layer_before_layers_that_keras_names(at: Path) -> Pair:
+    layers, adam = keras_3().layers, keras_3().optimizers.Adam
+    path = save_any(at, differently(trained(adam(), *[layers.Dense(3) for _ in range(3)])))
+
+    def live() -> Any:
+        stem = layers.Dense(3, name="stem")
+        return trained(adam(), stem, *[layers.Dense(3) for _ in range(3)])
+
+    return Pair(path, live)
+
+
+def listed(*items: Any) -> Any:
+    """Return a checkpoint of a list of layers, and the optimizer that trains them."""
+    variables = [variable for item in items if item.built for variable in item.trainable_variables]
+    optimizer = stepped(keras_3().optimizers.SGD(momentum=0.9), variables)
+    return ckpt(zoo=[*items], optimizer=optimizer)
+
+
+def built(name: str | None = None) -> Any:
+    layer = keras_3().layers.Dense(3, name=name)
+    layer.build((None, 3))
+    return layer
+
+
+@silent(Kind.UNTIED)
+@shows(Kind.UNMATCHED, FAIL, None, None, "The program has added zoo.added")
+def named_layer_at_the_place_of_a_layer_that_keras_names(at: Path) -> Pair:
+    """The optimizer's list, not the place in the list of layers, leads to the variables."""
+    activation = keras_3().layers.Activation("relu")
+    path = save_any(at, differently(listed(activation, built())))
+    return Pair(path, lambda: listed(built(), built("added")))
+
+
 # --- optimizers
 
 
@@ -216,6 +250,18 @@ def descent_without_state_has_become_adam(at: Path) -> Pair:
     optimizers = keras_3().optimizers
     path = save_any(at, differently(trained(optimizers.SGD(), *dense(4, 2))))
     return Pair(path, lambda: trained(optimizers.Adam(), *dense(4, 2)))
+
+
+def pair_of_equal_layers(*, is_frozen: bool = False) -> Any:
+    layers = keras_3().layers
+    first = layers.Dense(3, name="first", trainable=not is_frozen)
+    return trained(keras_3().optimizers.Adam(), first, layers.Dense(3, name="second"))
+
+
+@shows(Kind.CROSS_WIRED, WARNING, None, None, "4 values of the optimizer's state change places")
+def state_of_a_frozen_layer_in_that_of_the_next(at: Path) -> Pair:
+    path = save_any(at, differently(pair_of_equal_layers()))
+    return Pair(path, lambda: pair_of_equal_layers(is_frozen=True))
 
 
 @silent(Kind.OPTIMIZER_CHANGED)

@@ -401,7 +401,7 @@ def the_number_is_replaced(finding: Finding, real: Real) -> None:
 def only_running_it_shows(finding: Finding, real: Real) -> None:
     if finding.severity is ERROR:
         assert type(real.raised).__name__ in finding.why
-    elif "that look alike" in finding.why:
+    elif "similar items" in finding.why:
         said = re.search(r"so (\d+) value", finding.why)
         assert said is not None and len(finding.nodes) == int(said[1])
         assert real.asserts["assert_consumed"] is not None

@@ -79,9 +79,8 @@ def _undecided(case: Case, nodes: Sequence[int], of_saved: int, of_live: int) ->
     return case.finding(
         Severity.INFO,
         Kind.UNKNOWABLE,
-        f"The checkpoint has {count(of_saved, 'item')} that look alike here, the program "
-        f"{of_live}: no name tells them apart, so {count(len(nodes), 'value')} may go into "
-        "wrong items.",
+        f"No name tells similar items apart: the checkpoint has {of_saved} here, the program "
+        f"{of_live}, so {count(len(nodes), 'value')} may go into wrong items.",
         Advice(
             "Restore into the saved items in the saved order, change them afterwards, and give "
             "each its own name."

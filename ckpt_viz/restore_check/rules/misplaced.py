@@ -323,11 +323,12 @@ def _misled_slots(case: Case, explained: Explained) -> set[int]:
     """Return the slot variables whose values go into the state of another variable."""
     if case.placement.is_all_right:
         return set()
+    left_out = explained.nodes - explained.of_optimizers
     astray = [
         node
         for node in case.placement.counterparts
         if case.saved.nodes[node].slot is not None
-        and node not in explained.nodes
+        and node not in left_out
         and case.placement.is_astray(node)
     ]
     return {wrong for node in astray for wrong in case.placement.all_led_astray(node)}
