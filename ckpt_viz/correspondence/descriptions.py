@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
+from ckpt_viz.correspondence.full_names import FullNames
 from ckpt_viz.correspondence.items import GraphInTree, Items, items_of
 from ckpt_viz.correspondence.migrations import OF_KERAS_3
 from ckpt_viz.correspondence.names import ChosenNames, canonical, index_of, trailing_number
@@ -128,7 +129,7 @@ class _WhatNamesTell:
     """Reads each name once: many nodes have the same names, most of them on both sides."""
 
     def __init__(self, chosen: ChosenNames) -> None:
-        self.chosen = chosen
+        self.chosen, self.full_names = chosen, FullNames(chosen.given)
         self.canonical, self.index_of = cache(canonical), cache(index_of)
         self.is_chosen, self.looks = cache(chosen.is_chosen), cache(self._look)
         self.known = cache(_without_empty)
@@ -140,7 +141,7 @@ class _WhatNamesTell:
         """
         *scope, own = full_name.rsplit("/", _MOST_SCOPES)
         if slot_name is not None and len(scope) < 2:
-            scope = _with_scope_of_slot(scope, own, slot_name)
+            scope = self._with_scope_of_slot(scope, own, slot_name)
         name = (*scope, own)
         in_order = sorted(labels)
         return _Look(
@@ -151,6 +152,19 @@ class _WhatNamesTell:
             in_order[0] if in_order else "",
             hash((*in_order, own)),
         )
+
+    def _with_scope_of_slot(self, scope: list[str], own: str, slot_name: str) -> list[str]:
+        """Return a scope with what the name of a slot adds.
+
+        Numbers that Keras adds are left out of a name in which a person chose a part.
+        """
+        path, separator, _ = slot_name.rpartition("/")[2].rpartition(f"_{own}_")
+        known = "_".join(scope)
+        if scope:
+            path = path.removeprefix(f"{known}_")
+        if not separator or path in ("", known):
+            return scope
+        return [*scope, self.full_names.plain_state(path) if self.is_chosen(path) else path]
 
     def chosen_of(self, names: Iterable[str]) -> frozenset[str]:
         """Return the names that a person chose."""
@@ -285,14 +299,6 @@ def _names_of_slots(graph: GraphInTree) -> dict[int, str]:
         if node.slot is not None and node.attributes:
             names.setdefault(node.slot.variable, node.attributes[0].full_name)
     return names
-
-
-def _with_scope_of_slot(scope: list[str], own: str, slot_name: str) -> list[str]:
-    path, separator, _ = slot_name.rpartition("/")[2].rpartition(f"_{own}_")
-    known = "_".join(scope)
-    if scope:
-        path = path.removeprefix(f"{known}_")
-    return [*scope, path] if separator and path and path != known else scope
 
 
 def _common(scopes: Sequence[Scope]) -> Scope:

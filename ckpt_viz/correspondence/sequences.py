@@ -1,13 +1,11 @@
-"""Sequences of the object graph, and what distinguishes their items: values and names."""
+"""Sequences of the object graph: children with consecutive numbers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
-from ckpt_viz.correspondence.full_names import FullNames
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Child, SlotRule
+from ckpt_viz.object_graph.nodes import Child
 
 INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
 
@@ -24,16 +22,3 @@ def sequences(children: Iterable[Child]) -> dict[str, list[int]]:
         for prefix, items in numbered.items()
         if max(items) == len(items) - 1
     }
-
-
-def names_of_states(graph: Graph, names: FullNames) -> Mapping[int, Sequence[str]]:
-    """Return, by variable, the names of its slot variables.
-
-    Keras 3 names them after the variable's path, which the variable's own name may lack.
-    """
-    by_variable: dict[int, list[str]] = {}
-    for node in graph.nodes:
-        if node.slot is not None and node.slot.rule is SlotRule.LIST_INDEX:
-            name = names.plain_state(node.attributes[0].full_name)
-            by_variable.setdefault(node.slot.variable, []).append(name)
-    return by_variable

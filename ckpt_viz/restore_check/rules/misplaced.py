@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from ckpt_viz.changes.kind import Kind
-from ckpt_viz.correspondence.sequences import names_of_states
-from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.places import same_places
@@ -16,8 +13,6 @@ from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count
-
-_AFTER_A_WORD = re.compile(r"[/_]")
 
 
 def inconsistent(case: Case, explained: Explained) -> Iterator[Finding]:
@@ -87,9 +82,10 @@ def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
     assert wrong is not None
     led = {case.placement.led_astray(node) for node in nodes}
     moved = sorted(node for node in led if node is not None)
-    variables = [one for one in moved if case.saved.nodes[one].slot is None]
-    objects = [case.trace.bound[wrong], *[case.placement.counterparts[one][0] for one in nodes]]
-    objects += [case.trace.bound[one] for one in nodes if one in case.trace.bound]
+    variables = [value for value in moved if case.saved.nodes[value].slot is None]
+    own = [case.placement.counterparts[value][0] for value in nodes]
+    bound = [case.trace.bound[value] for value in nodes if value in case.trace.bound]
+    objects = [case.trace.bound[wrong], *own, *bound]
     state = case.saved_side.state_of(optimizer) & case.unresolved
     misleading, live = case.saved_side.place(optimizer), case.trace.bound.get(optimizer)
     live_state = case.live_side.state_of(live) & case.unmatched if live is not None else ()
@@ -165,9 +161,9 @@ def swapped(case: Case, explained: Explained) -> Iterator[Finding]:
             chain.append(following)
         done.update(chain)
         if len(chain) > 1:
-            found = _swapped_chain(case, [goes_to[one] for one in chain], name)
-            chained.update(found.nodes)
-            yield found
+            finding = _swapped_chain(case, [goes_to[link] for link in chain], name)
+            chained.update(finding.nodes)
+            yield finding
     yield from _misplaced(case, explained.nodes | chained)
     yield from _swapped_slots(case, explained)
 
@@ -235,11 +231,9 @@ def _names_by_names(case: Case, explained: Explained) -> dict[str, tuple[int, in
         and (live := case.live_side.node(case.trace.bound[node])) is not None
         and live.slot is None
     ]
-    saved_names = _names(case, case.saved, [node for node, _ in bound])
-    live_names = _names(case, case.live, [obj for _, obj in bound])
-    scopes = _scope(case.saved, saved_names), _scope(case.live, live_names)
-    if all(scopes) and scopes[0] != scopes[1]:  # such as a model that was renamed
-        saved_names, live_names = map(_without, (saved_names, live_names), scopes)
+    plain = case.placement.full_names.plain
+    saved_names = {node: plain(_full_name(case.saved.nodes[node])) for node, _ in bound}
+    live_names = {obj: plain(_full_name(case.live.nodes[obj])) for _, obj in bound}
     pairs = [
         (saved_names[node], live_names[obj], node, obj)
         for node, obj in bound
@@ -252,37 +246,6 @@ def _names_by_names(case: Case, explained: Explained) -> dict[str, tuple[int, in
         for saved, live, node, obj in sorted(pairs)
         if saved != live and saved_count[saved] == 1 and live_count[live] == 1
     }
-
-
-def _names(case: Case, graph: Graph, nodes: Sequence[int]) -> dict[int, str]:
-    """Return the names of variables; for several with one full name, the names from their slots."""
-    found = {node: case.placement.full_names.plain(_full_name(graph.nodes[node])) for node in nodes}
-    times = Counter(found.values())
-    states = names_of_states(graph, case.placement.full_names) if len(times) < len(found) else {}
-    for node, name in found.items():
-        own = name.rpartition("/")[2]
-        if times[name] > 1 and own and states.get(node):
-            path, _, _ = states[node][0].rpartition(own)
-            found[node] = f"{path}{own}" if path else name
-    return found
-
-
-def _without(names: Mapping[int, str], scope: str) -> dict[int, str]:
-    return {
-        node: name[len(scope) + 1 :] if _AFTER_A_WORD.split(name)[0] == scope else name
-        for node, name in names.items()
-    }
-
-
-def _scope(graph: Graph, names: Mapping[int, str]) -> str:
-    """Return the first word of the names of all variables with slots, if it is the same for all."""
-    trained = {node.slot.variable for node in graph.nodes if node.slot is not None}
-    words = {
-        _AFTER_A_WORD.split(name)[0] if _AFTER_A_WORD.search(name) else ""
-        for node, name in names.items()
-        if node in trained
-    }
-    return words.pop() if len(words) == 1 else ""
 
 
 def _full_name(node: Node) -> str:
@@ -347,5 +310,5 @@ def _slots_change_places(case: Case, kind: Kind, nodes: list[int]) -> Finding:
             else "Build the optimizer with the saved trainable variables in the saved order."
         ),
         nodes=nodes,
-        objects=[case.trace.bound[one] for one in nodes],
+        objects=[case.trace.bound[state] for state in nodes],
     )
