@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from ckpt_viz.correspondence.by_names import pairs_by_name
 from ckpt_viz.correspondence.descriptions import described
 from ckpt_viz.correspondence.names import ChosenNames
 from ckpt_viz.correspondence.optimizers import Optimizers
 from ckpt_viz.correspondence.pairing import PairedItems
-from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.pairs import Pair
 from ckpt_viz.correspondence.rivals import make_guesses_of_rivals
 from ckpt_viz.correspondence.states import state_pairs, unsure_states
+from ckpt_viz.correspondence.unchanged import is_unchanged, pairs_as_bound
 from ckpt_viz.correspondence.whole_tree import WholeTree
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.object_graph.graph import Graph
@@ -31,7 +32,10 @@ def correspond(saved: Graph, live: Graph) -> Mapping[int, Pair]:
 def _without_states(saved: Graph, live: Graph) -> Iterable[Pair]:
     if saved.is_name_based and not live.is_name_based:
         return pairs_by_name(saved, live)
-    return _same(saved) if saved.nodes == live.nodes else _compared(saved, live)
+    bound = plain_restore(saved, live)
+    if is_unchanged(saved, live, bound):
+        return pairs_as_bound(saved, bound)
+    return _compared(saved, live, bound)
 
 
 def _with_states(saved: Graph, live: Graph, others: Iterable[Pair]) -> dict[int, Pair]:
@@ -47,15 +51,9 @@ def _with_states(saved: Graph, live: Graph, others: Iterable[Pair]) -> dict[int,
     return {node: pairs[node] for node in sorted(pairs, key=lambda node: places.get(node, node))}
 
 
-def _same(graph: Graph) -> Iterator[Pair]:
-    """Pair each node with itself: the next checkpoint of a training has the same graph."""
-    for node in graph.tree.preorder():
-        yield Pair(node, node, Certainty.CERTAIN, Evidence.PLACE)
-
-
-def _compared(saved: Graph, live: Graph) -> Iterable[Pair]:
+def _compared(saved: Graph, live: Graph, bound: dict[int, int]) -> Iterable[Pair]:
     sides = described(saved, live, ChosenNames.of(live))
-    paired = PairedItems(*sides, plain_restore(saved, live))
+    paired = PairedItems(*sides, bound)
     WholeTree(paired).run()
     make_guesses_of_rivals(paired)
     Optimizers(paired, saved, live).run()
