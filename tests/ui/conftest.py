@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.support import frontend
@@ -18,6 +18,7 @@ from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import new_page
 
 _BUILT = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
+expect.set_options(timeout=15_000)  # milliseconds: a busy machine shows what is expected later
 _NO_CHROMIUM = "no Chromium: apt-get install chromium, or set CKPT_VIZ_CHROMIUM to its path"
 
 

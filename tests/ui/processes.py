@@ -137,16 +137,20 @@ def _jupyter(
         yield server
 
 
+def _has_text(path: Path) -> bool:
+    return path.exists() and path.read_text() != ""
+
+
 @contextmanager
 def chromium(executable: str, directory: Path, *flags: str) -> Iterator[str]:
     """Run a Chromium with a new user-data directory; the address of its DevTools."""
-    # Chromium writes the port it has chosen, once it listens there.
+    # Chromium makes the file once it listens, and then writes the port that it has chosen.
     port = directory / "profile" / "DevToolsActivePort"
     command = [
         *(executable, *_CHROMIUM_FLAGS, *flags),
         *(f"--user-data-dir={port.parent}", "--remote-debugging-port=0", "about:blank"),
     ]
-    with _running(command, directory / "chromium.log", {}, port.exists):
+    with _running(command, directory / "chromium.log", {}, lambda: _has_text(port)):
         yield f"http://127.0.0.1:{port.read_text().split()[0]}"
 
 
