@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ from tests.check_findings import (
 )
 from tests.check_findings.laws import LAWS, ask
 from tests.check_findings.real import Real, restored
-from tests.check_findings.table import DEFERRED, ERROR, FAIL, Pair, Row, Shows
+from tests.check_findings.table import DEFERRED, ERROR, FAIL, INFO, Pair, Row, Shows
 from tests.support.plain_english import faults_in
 from tests.support.promises import unkept
 from tests.support.remedy_code import unrunnable
@@ -183,6 +184,25 @@ def test_the_process_would_end(row: Row, tmp_path: Path) -> None:
     )
     assert done.returncode == -signal.SIGABRT
     assert done.stdout == "now\n"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        changes.bias_that_shifts_the_lists_of_an_optimizer,
+        changes.bias_whose_loss_shifts_the_lists_of_an_optimizer,
+        changes.low_rank_adaptation,
+        changes.state_of_a_frozen_layer_in_that_of_the_next,
+    ],
+)
+def test_what_shifts_the_lists_of_an_optimizer_explains_where_they_lead(
+    make: Callable[[Path], Pair], tmp_path: Path
+) -> None:
+    pair = make(tmp_path)
+    check = cv.check(pair.make(), pair.path)
+    alarms = [f for f in check.findings if f.severity is not INFO]
+    assert alarms
+    assert all(finding.change is not None for finding in alarms), alarms
 
 
 def test_findings_tell_of_the_program_as_it_was_when_it_was_checked(tmp_path: Path) -> None:

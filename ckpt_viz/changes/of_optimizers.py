@@ -141,14 +141,18 @@ def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> I
     before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
     after = {_variable(mapping.live, slot) for slot in now}
     if no_more := (before & common) - after:
-        yield f"it no longer trains {_holders(mapping.live, no_more)}"
+        yield f"it no longer trains {_holders(mapping.live, no_more, after)}"
     if newly := (after & common) - before:
-        yield f"it also trains {_holders(mapping.live, newly)} now"
+        yield f"it also trains {_holders(mapping.live, newly, before)} now"
 
 
-def _holders(live: Graph, variables: Iterable[int | None]) -> str:
-    parents = sorted({live.tree.parents[node] for node in variables if node is not None})
-    return listed_by(LayerNames(live).place, parents)
+def _holders(live: Graph, variables: Iterable[int | None], others: Iterable[int | None]) -> str:
+    """Return the names of variables, that of a layer for its variables if it has no others."""
+    parents = live.tree.parents
+    shared = {parents[node] for node in others if node is not None}
+    known = (node for node in variables if node is not None)
+    places = sorted({node if parents[node] in shared else parents[node] for node in known})
+    return listed_by(LayerNames(live).place, places)
 
 
 def _variable(graph: Graph, node: int) -> int:

@@ -72,13 +72,15 @@ class Sentences:
                 removed = self._alone(self.saved, subject, "removed")
                 return f"{removed}; later items have moved up."
             case Kind.REORDERED:
-                have = "may have" if subject.is_guess else "have"
                 items = listed_by(partial(_called, self.live), self._in_order(subject.objects))
-                return f"{items} {have} changed places."
+                if len(subject.objects) == 1:
+                    return f"{items} {'may have' if subject.is_guess else 'has'} another place now."
+                return f"{items} {'may have' if subject.is_guess else 'have'} changed places."
             case Kind.SCOPE_CHANGED:
                 return scope_sentence(*subject.words)
             case Kind.CONTAINER_CHANGED:
-                return f"{self._was_is(subject)}: another kind of container holds it."
+                them = "it" if subject.number == 1 else "them"
+                return f"{self._was_is(subject)}: another kind of container holds {them}."
             case Kind.RENAMED:
                 old, new = subject.words
                 seems = not subject.is_guess and subject.is_by_looks
@@ -128,8 +130,7 @@ class Sentences:
         if was == now and subject.objects[0] != ROOT:  # people call both alike, TensorFlow does not
             now = "in another place"
         was = "root" if subject.nodes[0] == ROOT else was
-        more = f", and {count(subject.number - 1, 'part')} more" if subject.number > 1 else ""
-        return f"The saved {was} {_is(subject)} {now} now{more}"
+        return f"The saved {was} {_is(subject)} {now} now{_and_others(subject)}"
 
     @staticmethod
     def _alone(names: LayerNames, subject: Subject, verb: str) -> str:
@@ -197,6 +198,14 @@ def _has_values(graph: NamedGraph, top: int) -> bool:
 
 def _parts(subject: Subject) -> str:
     return f"{count(subject.number, 'part')} {'may be' if subject.is_guess else 'are'}"
+
+
+def _and_others(subject: Subject) -> str:
+    """Return how many parts more than the first have moved."""
+    if subject.number == 1:
+        return ""
+    have = "may have" if subject.is_guess else "has" if subject.number == 2 else "have"
+    return f", and {count(subject.number - 1, 'more part')} {have} moved"
 
 
 def _is(subject: Subject) -> str:

@@ -76,7 +76,8 @@ class _Symptoms:
         votes.update(self._owners(finding.objects, self.case.live, self._of_live))
         if votes:
             return min(votes, key=lambda number: (-votes[number], number))
-        if finding.kind is not Kind.PARTIAL_OVERWRITE and self._is_of_optimizer(finding):
+        is_of_optimizer = self._is_of_optimizer(finding) or self._is_led_by_a_list(finding)
+        if finding.kind is not Kind.PARTIAL_OVERWRITE and is_of_optimizer:
             sets = (i for i, change in enumerate(self.changes) if change.kind in _OF_THE_SET)
             return next(sets, None)
         return None
@@ -109,6 +110,14 @@ class _Symptoms:
         return bool(nodes or objects) and (
             all(_is_state(saved, node) for node in nodes)
             and all(_is_state(live, obj) for obj in objects)
+        )
+
+    def _is_led_by_a_list(self, finding: Finding) -> bool:
+        """Return whether an optimizer's list leads a value of a finding into another variable."""
+        placement = self.case.placement
+        return any(
+            placement.is_astray(node) and placement.misleading_optimizer(node) is not None
+            for node in finding.nodes
         )
 
     @cached_property

@@ -118,7 +118,13 @@ def items_that_nothing_tells_apart(at: Path) -> Pair:
 # --- other containers
 
 
-@shows(Kind.CONTAINER_CHANGED, FAIL, None, None, "parts.0 is parts.small now, and 1 part more")
+@shows(
+    Kind.CONTAINER_CHANGED,
+    FAIL,
+    None,
+    None,
+    "parts.0 is parts.small now, and 1 more part has moved",
+)
 def list_has_become_a_dict(at: Path) -> Pair:
     path = saved(at, parts=[layer(2, 1.0), layer(3, 1.0)])
     return Pair(path, lambda: ckpt(parts={"small": layer(2), "large": layer(3)}))
@@ -262,6 +268,38 @@ def pair_of_equal_layers(*, is_frozen: bool = False) -> Any:
 def state_of_a_frozen_layer_in_that_of_the_next(at: Path) -> Pair:
     path = save_any(at, differently(pair_of_equal_layers()))
     return Pair(path, lambda: pair_of_equal_layers(is_frozen=True))
+
+
+def first_layer_with_a_bias(*, has_bias: bool) -> Any:
+    layers = keras_3().layers
+    first = layers.Dense(4, name="first", use_bias=has_bias)
+    return trained(keras_3().optimizers.Adam(), first, layers.Dense(3, name="second"))
+
+
+@shows(Kind.UNMATCHED, ERROR, None, None, "The program has added model.first.bias (3 values)")
+def bias_that_shifts_the_lists_of_an_optimizer(at: Path) -> Pair:
+    path = save_any(at, differently(first_layer_with_a_bias(has_bias=False)))
+    return Pair(path, lambda: first_layer_with_a_bias(has_bias=True))
+
+
+@shows(Kind.UNRESOLVED, ERROR, None, None, "The program has no model.first.bias any more")
+def bias_whose_loss_shifts_the_lists_of_an_optimizer(at: Path) -> Pair:
+    path = save_any(at, differently(first_layer_with_a_bias(has_bias=True)))
+    return Pair(path, lambda: first_layer_with_a_bias(has_bias=False))
+
+
+@shows(Kind.OPTIMIZER_CHANGED, ERROR, None, None, "it no longer trains model.first.kernel (")
+def low_rank_adaptation(at: Path) -> Pair:
+    path = save_any(at, differently(first_layer_with_a_bias(has_bias=True)))
+
+    def live() -> Any:
+        layers = keras_3().layers
+        first, second = layers.Dense(4, name="first"), layers.Dense(3, name="second")
+        first.build((None, 3))
+        first.enable_lora(2)
+        return trained(keras_3().optimizers.Adam(), first, second)
+
+    return Pair(path, live)
 
 
 @silent(Kind.OPTIMIZER_CHANGED)

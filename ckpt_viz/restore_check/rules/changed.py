@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.matching.trace import Action
+from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.remedy import Advice, Code, Fix, HowFixed, PartialFix, Remedy
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import make_as_saved
@@ -24,14 +25,22 @@ _LEFT_UNCHANGED = "these keep the values that the program gives them"
 
 
 def other_places(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find parts that both sides have, but in another place, form or order."""
+    """Find parts that both sides have, but in another place, form or order.
+
+    A part of one side is here, too, if it is why an optimizer's lists lead elsewhere.
+    """
     changes = [
         change
         for change in _changes(case, explained)
-        if change.kind not in _OF_ONE_SIDE and _is_felt(case, change, explained)
+        if (
+            _is_taken_for_another(case, change, explained)
+            if change.kind in _OF_ONE_SIDE
+            else _is_felt(case, change, explained)
+        )
     ]
     # With other changes, too, code is long.
-    are_levels = bool(changes) and all(_is_of_levels(case, change) for change in changes)
+    both_sided = [change for change in changes if change.kind not in _OF_ONE_SIDE]
+    are_levels = bool(both_sided) and all(_is_of_levels(case, change) for change in both_sided)
     code = code_of_places(case) if are_levels else ""
     for change in changes:
         yield _finding(case, change, code)
@@ -62,6 +71,21 @@ def _is_felt(case: Case, change: Change, explained: Explained) -> bool:
         return any(_is_exchanged(case, node) for node in nodes)
     return any(case.placement.is_astray(node) for node in nodes) or any(
         step.node in nodes or step.obj in objects for step in case.trace.steps_of(Action.FAIL)
+    )
+
+
+def _is_taken_for_another(case: Case, change: Change, explained: Explained) -> bool:
+    """Return whether an optimizer's list leads to a part of one side by another part's index."""
+    steps = case.trace.binding_steps
+    nodes = set(change.nodes) - explained.nodes
+    objects = set(change.objects) - explained.objects
+    return any(
+        (node in nodes or case.trace.bound[node] in objects)
+        and has_value(case.saved.nodes[node])
+        and case.saved.nodes[node].slot is None  # a slot variable follows its variable
+        and case.placement.optimizer_of(steps[node]) is not None
+        for node in case.trace.bound
+        if node in steps
     )
 
 
