@@ -168,6 +168,23 @@ class Placement:
         step = self.saved.trace.binding_steps.get(wrong) if wrong is not None else None
         return self.optimizer_of(step) if step is not None else None
 
+    @cached_property
+    def led_by_lists(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The saved variables that optimizers' lists lead to, and the objects that these go into.
+
+        A slot variable follows its variable, so it does not count.
+        """
+        nodes, steps = self.saved.graph.nodes, self.saved.trace.binding_steps
+        led = {
+            node: obj
+            for node, obj in self.saved.trace.bound.items()
+            if nodes[node].slot is None
+            and has_value(nodes[node])
+            and node in steps
+            and self.optimizer_of(steps[node]) is not None
+        }
+        return frozenset(led), frozenset(led.values())
+
     def optimizer_of(self, step: Step) -> int | None:
         """Return the saved optimizer that has the step's parent as a list."""
         if step.parent is None or not step.name.isdecimal():

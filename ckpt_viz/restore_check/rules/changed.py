@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.matching.trace import Action
-from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.remedy import Advice, Code, Fix, HowFixed, PartialFix, Remedy
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import make_as_saved
@@ -76,16 +75,10 @@ def _is_felt(case: Case, change: Change, explained: Explained) -> bool:
 
 def _is_taken_for_another(case: Case, change: Change, explained: Explained) -> bool:
     """Return whether an optimizer's list leads to a part of one side by another part's index."""
-    steps = case.trace.binding_steps
-    nodes = set(change.nodes) - explained.nodes
-    objects = set(change.objects) - explained.objects
-    return any(
-        (node in nodes or case.trace.bound[node] in objects)
-        and has_value(case.saved.nodes[node])
-        and case.saved.nodes[node].slot is None  # a slot variable follows its variable
-        and case.placement.optimizer_of(steps[node]) is not None
-        for node in case.trace.bound
-        if node in steps
+    nodes, objects = case.placement.led_by_lists
+    return not (
+        nodes.isdisjoint(set(change.nodes) - explained.nodes)
+        and objects.isdisjoint(set(change.objects) - explained.objects)
     )
 
 
