@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,6 +75,23 @@ class Placement:
             if obj not in claims.setdefault(node, []):
                 claims[node].append(obj)
         return claims
+
+    @cached_property
+    def _shared(self) -> Mapping[int, int]:
+        """The restored values that further objects take, by object: once these were one object."""
+        pairs = (pair for pair in self.mapping.pairs if pair.evidence is Evidence.SHARED)
+        return {pair.obj: pair.node for pair in pairs if pair.node in self.saved.trace.bound}
+
+    def shared_below(self, obj: int) -> Mapping[int, int]:
+        """Return by object the saved values of the objects below one that were once shared."""
+        if not self._shared or not self.live.is_in_graph(obj):
+            return {}
+        below = self.live.graph.tree.below(obj)
+        return {value: self._shared[value] for value in below if value in self._shared}
+
+    def are_shared(self, objects: Iterable[int]) -> bool:
+        """Return whether the fix fills all objects with values that were once shared."""
+        return all(obj in self._shared for obj in objects)
 
     def _by_other_edges(self, claims: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
         """Yield saved values with the objects of their local names, where either side shares."""

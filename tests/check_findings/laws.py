@@ -226,11 +226,13 @@ def _own_name(graph: Any, node: int) -> str:
 
 @law(Kind.UNTIED)
 def only_the_first_gets_the_value(finding: Finding, real: Real) -> None:
-    (node,) = finding.nodes
-    first, other = finding.objects
-    assert real.holds(first, node)
-    if other not in real.trace.bound.values():  # or else it has another value of its own
-        assert real.stays(other) and not real.holds(other, node)
+    number = len(finding.nodes)
+    assert len(finding.objects) == 2 * number
+    firsts, others = finding.objects[:number], finding.objects[number:]
+    for node, first, other in zip(finding.nodes, firsts, others, strict=True):
+        assert real.holds(first, node)
+        if other not in real.trace.bound.values():  # or else it has another value of its own
+            assert real.stays(other) and not real.holds(other, node)
 
 
 @law(Kind.VALUE_LOST)

@@ -360,6 +360,17 @@ def shared_module_is_two_now(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(a=module(v=var([0.0])), b=module(v=var([0.0]))))
 
 
+@shows(Kind.UNTIED, FAIL, None, None, "a and b; only the first gets the 2 values", "check.fix()")
+def shared_layer_is_two_now(at: Path) -> Pair:
+    inner = module(w=var([2.0]), b=var([3.0]))
+    path = saved(at, a=inner, b=inner)
+
+    def live() -> Any:
+        return ckpt(**{name: module(w=var([0.0]), b=var([0.0])) for name in "ab"})
+
+    return Pair(path, live)
+
+
 @silent(Kind.UNTIED)
 def shared_on_both_sides(at: Path) -> Pair:
     def make() -> Any:

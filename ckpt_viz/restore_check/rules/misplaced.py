@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.places import same_places
-from ckpt_viz.object_graph.remedy import Advice
+from ckpt_viz.object_graph.remedy import Advice, Fix, HowFixed
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count
@@ -31,12 +31,17 @@ def inconsistent(case: Case, explained: Explained) -> Iterator[Finding]:
         if node in explained.nodes or other in others.setdefault(node, {}):
             continue
         others[node][other] = None
-        if saved.slot is not None or not has_value(saved) or not _holds_a_value(case, other):
+        if saved.slot is not None:
             continue  # `swapped` compares slots with their variables
-        if case.placement.optimizer_of(step) is None and _are_both_its_own(
-            case, node, first, other
+        if not has_value(saved):
+            if values := case.placement.shared_below(other):
+                yield _untied(case, (first, other), values)
+        elif (
+            _holds_a_value(case, other)
+            and case.placement.optimizer_of(step) is None
+            and _are_both_its_own(case, node, first, other)
         ):
-            yield _untied(case, node, first, other)
+            yield _untied(case, (first, other), {other: node})
     yield from _cross_wired(case, explained)
 
 
@@ -46,18 +51,26 @@ def _are_both_its_own(case: Case, node: int, *objects: int) -> bool:
     return own is None or all(obj in own for obj in objects)
 
 
-def _untied(case: Case, node: int, first: int, other: int) -> Finding:
+def _untied(case: Case, tops: tuple[int, int], values: Mapping[int, int]) -> Finding:
+    """Return the finding for two objects; `values` has the saved values that the second lacks."""
+    nodes = [*values.values()]
+    firsts = [case.trace.bound[node] for node in nodes]
+    first, other = map(case.live_side.place, tops)
+    number = "value" if len(values) == 1 else f"{len(values)} values"
+    has_fix = case.placement.are_shared(values)
     return case.finding(
-        case.severity((), (other,)),
+        case.severity((), (*values,)),
         Kind.UNTIED,
-        f"The program has two objects for one saved object, {case.live_side.place(first)} and "
-        f"{case.live_side.place(other)}; only the first gets the value.",
-        Advice(
+        f"The program has two objects for one saved object, {first} and {other}; only the first "
+        f"gets the {number}.",
+        Fix(HowFixed.BY_PLACES, len(nodes), 0)
+        if has_fix
+        else Advice(
             "Share one object in the program, as when it was saved, or set the other after "
             "restoring."
         ),
-        nodes=(node,),
-        objects=(first, other),
+        nodes=nodes,
+        objects=(*firsts, *values),
     )
 
 
