@@ -24,9 +24,9 @@ def is_unchanged(saved: Graph, live: Graph, bound: Mapping[int, int]) -> bool:
     nodes, objects = _counted(saved), _counted(live)
     if len(nodes) != len(objects) or objects != {bound.get(node) for node in nodes}:
         return False
-    plain = _plain_names(live)
+    names = _NameLooks(FullNames.of(live))
     return all(
-        _look(saved.nodes[node], plain) == _look(live.nodes[bound[node]], plain)
+        names.are_equal(saved.nodes[node], live.nodes[bound[node]])
         and _edges(saved, node, bound.get) == _edges(live, bound[node], lambda obj: obj)
         for node in nodes
     )
@@ -44,15 +44,28 @@ def _counted(graph: Graph) -> set[int]:
     return {ROOT, *graph.first_edges} - {graph.save_counter}
 
 
-def _plain_names(live: Graph) -> Callable[[str], str]:
-    names = FullNames.of(live)
-    return cache(lambda name: names.plain(name.removesuffix(":0")))
+class _NameLooks:
+    """Compares values and their names, without the numbers that Keras adds."""
 
+    def __init__(self, names: FullNames) -> None:
+        self.plain, self.plain_state = cache(names.plain), cache(names.plain_state)
 
-def _look(node: Node, plain: Callable[[str], str]) -> object:
-    """Return what a node is, its values and their names."""
-    names = [plain(attribute.full_name) for attribute in node.attributes]
-    return values_of(node), names, plain(node.own_name or "")
+    def are_equal(self, node: Node, obj: Node) -> bool:
+        """Return whether two nodes have equal values, under equal names as far as both have any."""
+        return (
+            values_of(node) == values_of(obj)
+            and self._of_values(node) == self._of_values(obj)
+            and self._own(node) in (self._own(obj), None)
+        )
+
+    def _of_values(self, node: Node) -> list[str]:
+        names = [attribute.full_name.removesuffix(":0") for attribute in node.attributes]
+        if node.slot is None:
+            return [self.plain(name) for name in names]
+        return [f"{self.plain(name.rpartition('/')[0])}/{self.plain_state(name)}" for name in names]
+
+    def _own(self, node: Node) -> str | None:
+        return node.own_name and self.plain(node.own_name)
 
 
 def _edges(graph: Graph, node: int, object_of: Callable[[int], int | None]) -> object:
