@@ -246,6 +246,22 @@ def trained(live: Any) -> list[Any]:
     return [*live.optimizer._trainable_variables, *live.optimizer.variables]
 
 
+def test_a_renamed_item_keeps_the_value_that_a_restore_gives_to_it(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def program(*layers: Any) -> Any:
+        for layer in layers:
+            layer.build((None, 4))
+        return ckpt(net=[*layers])
+
+    dense = keras.layers.Dense
+    was = program(dense(4, name="first"), dense(4, name="second"))
+    path = str(was.save(str(tmp_path / "ckpt")))
+    live = program(keras.layers.Dropout(0.1), dense(4, name="other"))
+    cv.check(live, path).fix().apply()
+    np.testing.assert_array_equal(live.net[1].kernel, was.net[1].kernel)
+
+
 def test_a_layer_without_a_chosen_name_is_none_with_one(tmp_path: Path) -> None:
     keras = keras_3()
 

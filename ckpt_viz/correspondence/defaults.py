@@ -64,13 +64,19 @@ class _Defaults:
         """Yield the values of the model, then those of optimizers."""
         new: set[int] = set()
         for obj, node in self.source_of.items():
-            if self._are_free(node, obj) and not self._contradict(node, obj):
+            is_guessed = (node, obj) in self._guessed
+            if self._are_free(node, obj) and (is_guessed or not self._contradict(node, obj)):
                 new.add(node)
                 yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
         for node, obj in self._agreed_guesses():
             slot = self.mapping.saved.nodes[node].slot
             if slot is None or slot.variable in new or slot.variable in self._settled[0]:
                 yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
+
+    @cached_property
+    def _guessed(self) -> frozenset[tuple[int, int]]:
+        """The guesses: nothing fits better there, so other names do not speak against them."""
+        return frozenset((p.node, p.obj) for p in self.mapping.pairs if is_guess(p))
 
     def _are_free(self, node: int, obj: int) -> bool:
         """Return whether a value of the model and an object have no sure counterparts, and fit."""
