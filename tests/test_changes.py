@@ -192,6 +192,27 @@ def test_causes_of_the_explorer_hold_what_a_change_explains(tmp_path: Path) -> N
 
 @pytest.mark.tf
 @pytest.mark.usefixtures("quiet_tensorflow")
+def test_each_variable_of_a_renamed_part_has_one_other_place_and_counts_once(
+    tmp_path: Path,
+) -> None:
+    path = save_any(tmp_path, ckpt(net=module(a=module(w=var([1.0]), v=var([1.0, 2.0])))))
+    overlay = cv.check(ckpt(net=module(b=module(w=var([0.0]), v=var([0.0, 0.0])))), path).overlay
+    graph, (cause,) = overlay.graph, overlay.causes
+    others = {
+        graph.name(node): graph.name(mark.other_place)
+        for node, mark in enumerate(overlay.marks)
+        if mark.other_place is not None
+    }
+    assert others == {
+        f"(root).net.{here}{inner}": f"(root).net.{there}{inner}"
+        for here, there in ("ab", "ba")
+        for inner in ("", ".w", ".v")
+    }
+    assert (cause.title, cause.count) == ("Renamed", 2)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
 def test_changes_that_restore_by_themselves_are_no_findings(tmp_path: Path) -> None:
     def program(value: float, **names: str) -> Any:
         # Keras finds layers by its own list, whatever the attribute is called.

@@ -134,14 +134,9 @@ class _ProblemPlaces:
         )
 
     def _is_old_place(self, node_id: int) -> bool:
-        mark = self.marks[node_id]
-        return (
-            mark.state is State.MOVED
-            and mark.other_place is not None
-            and (
-                mark.other_place < node_id  # nodes of one side alone follow those of the base
-            )
-        )
+        other_place = self.marks[node_id].other_place
+        # Nodes of one side alone follow those of the base.
+        return other_place is not None and other_place < node_id
 
 
 def _cause(

@@ -216,10 +216,9 @@ def _marks(
                     marks[obj] = replace(
                         marks[obj], state=State.FAILED, detail="attribute not used"
                     )
-        elif finding.kind is Kind.RENAMED:
-            _mark_renamed(finding, of_saved, size, marks)
         if finding.change is not None:
             _mark_astray(run, trace, finding, marks)
+    _link_places(run, of_saved, size, marks)
     return marks
 
 
@@ -235,15 +234,14 @@ def _mark_astray(run: DryRun, trace: Trace, finding: Finding, marks: list[Mark])
             marks[obj] = replace(marks[obj], state=State.WARNED, detail=Kind.CROSS_WIRED.value)
 
 
-def _mark_renamed(
-    finding: Finding, of_saved: Mapping[int, int], size: int, marks: list[Mark]
-) -> None:
-    """Link both places of a part that seems renamed: the first node of each side."""
-    for node, obj in zip(finding.nodes[:1], finding.objects[:1], strict=False):
-        place = of_saved.get(node, obj)
-        if obj < size <= place:
-            marks[obj] = replace(marks[obj], other_place=place)
-            marks[place] = replace(marks[place], other_place=obj)
+def _link_places(run: DryRun, of_saved: Mapping[int, int], size: int, marks: list[Mark]) -> None:
+    """Link what the restore leaves aside to the objects that it belongs to."""
+    left_aside = {node: place for node, place in of_saved.items() if place >= size}
+    for pair in run.mapping.parts.values() if left_aside else ():
+        place = left_aside.get(pair.node)
+        if place is not None and pair.obj < size and not is_guess(pair):
+            marks[pair.obj] = replace(marks[pair.obj], other_place=place)
+            marks[place] = replace(marks[place], other_place=pair.obj)
 
 
 def _named_alike(saved: Graph, live: Graph, of_saved: Mapping[int, int]) -> set[int]:
