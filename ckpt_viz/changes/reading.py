@@ -48,17 +48,21 @@ class Group:
     alone: list[int] = field(default_factory=list)
 
 
-def changes_of(mapping: ValueMapping, waiting: Set[int] = frozenset()) -> tuple[Change, ...]:
+def changes_of(
+    mapping: ValueMapping, waiting: Set[int] = frozenset(), in_place: Set[int] = frozenset()
+) -> tuple[Change, ...]:
     """Return what happened to the program, what concerns most of it first.
 
     `waiting` are saved values that are restored as soon as an object is built: nothing has happened
-    to them.
+    to them. `in_place` are those that a restore puts into their objects: if it finds all items of a
+    sequence so, other indices are no change.
     """
     mapping = mapping.without(waiting)
-    groups = _ChangesReader(mapping).groups()
+    groups = _ChangesReader(mapping, in_place).groups()
     of_saved = _owners(mapping.saved, [group.nodes for group in groups])
     of_live = _owners(mapping.live, [group.objects for group in groups])
-    sentences = Sentences(LayerNames(mapping.saved), LayerNames(mapping.live))
+    taken = {pair.obj for pair in mapping.parts.values()}
+    sentences = Sentences(LayerNames(mapping.saved), LayerNames(mapping.live), taken)
     changes = []
     for group, nodes, objects in zip(groups, of_saved, of_live, strict=True):
         first = _first(mapping.saved, group.nodes), _first(mapping.live, group.objects)
@@ -136,6 +140,7 @@ def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
 @dataclass
 class _ChangesReader:
     mapping: ValueMapping
+    in_place: Set[int] = frozenset()
     _groups: dict[object, Group] = field(default_factory=dict)
 
     def groups(self) -> list[Group]:
@@ -203,6 +208,8 @@ class _ChangesReader:
                 if not (kind is Kind.MIGRATED and node in misfits):
                     self._put_edge(edge)
         for edges in in_sequence.values():
+            if self._are_in_place(edges):
+                continue
             sure = [edge for edge in edges if edge.node not in self._guessed[0]]
             moved = list(shifts(sure or edges, self.mapping, self._node_of, self._guessed))
             for shift in moved:
@@ -210,6 +217,15 @@ class _ChangesReader:
             if not moved:  # the surest items keep their places, as under numbers of one's own
                 for edge in edges:
                     self._put_edge(edge)
+
+    def _are_in_place(self, edges: Sequence[Edge]) -> bool:
+        """Return whether a restore finds all values of items that have other indices now."""
+        saved = self.mapping.saved
+        moved = [edge.node for edge in edges if edge.old != edge.new] if self.in_place else []
+        below = (node for item in moved for node in saved.tree.below(item))
+        return bool(moved) and all(
+            node in self.in_place for node in below if has_value(saved.nodes[node])
+        )
 
     def _put_edge(self, edge: Edge) -> None:
         kind, key = kind_of_edge(edge)

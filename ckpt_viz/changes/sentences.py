@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -46,10 +46,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Says what happened, with the names of both sides."""
+    """Says what happened, with the names of both sides; `taken` objects have saved counterparts."""
 
     saved: LayerNames
     live: LayerNames
+    taken: Container[int] = ()
 
     def of(self, kind: Kind, subject: Subject) -> str:
         """Return what happened to some parts, or may have happened."""
@@ -113,7 +114,8 @@ class Sentences:
             case Kind.UNRESOLVED:
                 gone = listed_by(self.saved.place, subject.nodes)
                 here = same_places(self.saved.graph, self.live.graph)
-                if any(here(node) is not None for node in subject.nodes):  # empty, or not yet built
+                places = [place for node in subject.nodes if (place := here(node)) is not None]
+                if any(place not in self.taken for place in places):  # empty, or not yet built
                     return f"Nothing in the program takes the values of {gone}."
                 return f"The program has no {gone} any more."
             case _:

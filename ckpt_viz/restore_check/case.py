@@ -81,7 +81,8 @@ class Case:
         `waiting` are the saved values that are restored as soon as something is built.
         """
         if waiting not in self._changes:
-            self._changes[waiting] = changes_of(self.run.mapping, waiting)
+            in_place, _ = self.placement.in_place
+            self._changes[waiting] = changes_of(self.run.mapping, waiting, in_place)
         return self._changes[waiting]
 
     @cached_property

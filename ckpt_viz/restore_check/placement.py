@@ -186,21 +186,22 @@ class Placement:
         return self.optimizer_of(step) if step is not None else None
 
     @cached_property
-    def led_by_lists(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The saved variables that optimizers' lists lead to, and the objects that these go into.
+    def taken_for_others(self) -> tuple[set[int], set[int]]:
+        """The saved values that go into objects of others, and the objects that get others' values.
 
-        A slot variable follows its variable, so it does not count.
+        Both have no counterpart. A slot variable follows its variable, so it does not count.
         """
-        nodes, steps = self.saved.graph.nodes, self.saved.trace.binding_steps
-        led = {
-            node: obj
+        nodes, own = self.saved.graph.nodes, self.counterparts
+        places = {obj for objects in own.values() for obj in objects}
+        bound = [
+            (node, obj)
             for node, obj in self.saved.trace.bound.items()
-            if nodes[node].slot is None
-            and has_value(nodes[node])
-            and node in steps
-            and self.optimizer_of(steps[node]) is not None
-        }
-        return frozenset(led), frozenset(led.values())
+            if nodes[node].slot is None and has_value(nodes[node])
+        ]
+        return (
+            {node for node, obj in bound if node not in own and obj in places},
+            {obj for node, obj in bound if obj not in places and node in own},
+        )
 
     def optimizer_of(self, step: Step) -> int | None:
         """Return the saved optimizer that has the step's parent as a list."""

@@ -74,8 +74,8 @@ def _is_felt(case: Case, change: Change, explained: Explained) -> bool:
 
 
 def _is_taken_for_another(case: Case, change: Change, explained: Explained) -> bool:
-    """Return whether an optimizer's list leads to a part of one side by another part's index."""
-    nodes, objects = case.placement.led_by_lists
+    """Return whether a restore takes a part of one side for another part, which has its own."""
+    nodes, objects = case.placement.taken_for_others
     return not (
         nodes.isdisjoint(set(change.nodes) - explained.nodes)
         and objects.isdisjoint(set(change.objects) - explained.objects)
