@@ -70,11 +70,6 @@ class Case:
         """The saved nodes whose values the fix restores if a person accepts the guesses."""
         return frozenset(p.node for p in self.run.mapping.pairs if is_guess(p)) - self.fixed
 
-    @cached_property
-    def meant(self) -> Mapping[int, int]:
-        """The live object that each saved value belongs to; the last of several."""
-        return {pair.node: pair.obj for pair in self.run.mapping.pairs}
-
     def changes(self, waiting: frozenset[int]) -> Sequence[Change]:
         """Return what happened to the program.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.correspondence.full_names import FullNames
-from ckpt_viz.correspondence.pairs import Certainty, Evidence
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, is_guess
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.trace import Action, Step
@@ -37,12 +37,17 @@ class Placement:
 
     @cached_property
     def is_all_right(self) -> bool:
-        """Whether every value has one place on both sides, so that no search is needed."""
+        """Whether every value has one place on both sides, and reaches the place that is its own.
+
+        No search is needed then.
+        """
+        bound = self.saved.trace.bound
         return (
             self.returns
             and not self.saved.unresolved
             and not self.live.unmatched
             and not any(True for _ in self.conflicts())
+            and all(bound.get(p.node) == p.obj for p in self.mapping.pairs if not is_guess(p))
         )
 
     def conflicts(self) -> Iterator[tuple[Step, int]]:
@@ -194,9 +199,9 @@ class Placement:
         nodes, own = self.saved.graph.nodes, self.counterparts
         places = {obj for objects in own.values() for obj in objects}
         bound = [
-            (node, obj)
-            for node, obj in self.saved.trace.bound.items()
-            if nodes[node].slot is None and has_value(nodes[node])
+            (first, obj)  # the first node that is bound to an object gives its value
+            for obj, (first, *_) in self.saved.trace.holders.items()
+            if nodes[first].slot is None and has_value(nodes[first])
         ]
         return (
             {node for node, obj in bound if node not in own and obj in places},

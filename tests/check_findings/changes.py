@@ -6,6 +6,7 @@ optimizer_changed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.check_findings.table import ERROR, FAIL, WARNING, Pair, Rows
 from tests.support.programs import (
     ckpt,
     differently,
+    keras_2,
     keras_2_sequential,
     keras_3,
     keras_3_sequential,
@@ -45,6 +47,45 @@ def dense(*units: int) -> list[Any]:
 
 
 # --- inserted and removed
+
+
+def with_frozen(*names: str, inside: Sequence[str] = ()) -> Any:
+    """Return a trained model of equal layers; what is called frozen is not trained."""
+    layers = keras_3().layers
+    made = [layers.Dense(3, name=name, trainable=name != "frozen") for name in names]
+    nested = [keras_3().Sequential([layers.Dense(3, name=name)], name=name) for name in inside]
+    return trained(keras_3().optimizers.Adam(), *made, *nested)
+
+
+@silent(Kind.UNRESOLVED)
+def frozen_layer_removed_whose_value_nothing_takes(at: Path) -> Pair:
+    path = save_any(at, differently(with_frozen("first", "frozen", "last")))
+    return Pair(path, lambda: with_frozen("first", "last"))
+
+
+@shows(Kind.UNRESOLVED, FAIL, None, None, "no model.frozen any more (2 values)")
+def frozen_layer_removed_before_one_that_the_optimizer_leads_to(at: Path) -> Pair:
+    path = save_any(at, differently(with_frozen("first", "frozen", inside=["last"])))
+    return Pair(path, lambda: with_frozen("first", inside=["last"]))
+
+
+def in_order(*names: str) -> Any:
+    keras = keras_2()
+    model = keras.Sequential([keras.Input((3,))])
+    for name in names:
+        model.add(keras.layers.Dense(3, name=name))
+    return ckpt(model=model)
+
+
+@shows(Kind.UNRESOLVED, WARNING, None, None, "has no model.third any more", "Restore the rest")
+def layer_gone_whose_value_goes_into_one_that_moved(at: Path) -> Pair:
+    path = save_any(at, differently(in_order("first", "second", "third")))
+    return Pair(path, lambda: in_order("new", "second", "first"))
+
+
+@shows(Kind.UNMATCHED, WARNING, None, None, "has added model.new", "Restore the rest")
+def new_layer_that_gets_the_value_of_one_that_moved(at: Path) -> Pair:
+    return layer_gone_whose_value_goes_into_one_that_moved(at)
 
 
 @shows(Kind.INSERTED, ERROR, None, None, "between was inserted", "check.fix().apply()")

@@ -110,6 +110,16 @@ def layer_that_only_the_optimizer_leads_to_frozen_since(at: Path) -> Pair:
     )
 
 
+@shows(Kind.CROSS_WIRED, WARNING, None, None, "lead 4 saved values", "not into optimizer.2")
+def layers_that_only_the_optimizer_leads_to_in_another_order(at: Path) -> Pair:
+    path = save_any(at, differently(in_an_untracked_list("fc_a", "fc_b")))
+    return Pair(
+        path,
+        lambda: in_an_untracked_list("fc_b", "fc_a"),
+        fixed=lambda: Pair(path, lambda: in_an_untracked_list("fc_a", "fc_b")),
+    )
+
+
 def gan(exchanged: bool) -> Any:
     generator, discriminator = keras_3_sequential(3, 3), keras_3_sequential(3, 3)
     optimizers = [keras_3_adam(*model.trainable_variables) for model in (generator, discriminator)]

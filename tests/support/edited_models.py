@@ -598,7 +598,7 @@ def _judge(
     if outcome.raised is not None:
         return
     alarms = [f for f in told(check) if f.severity in _ALARMING]
-    crossing = [f for f in alarms if f.kind in CROSSING]
+    crossing = [f for f in alarms if f.kind in CROSSING or _takes_for_another(f)]
     # A saved graph has the nodes of the live one that it was written from, by the same ids.
     both = objects.keys() & nodes.keys()
     named_by_any: set[Key] = set()
@@ -624,6 +624,12 @@ def _judge(
     for key in outcome.lost - named_by_any:
         if not any(objects[key] in f.objects or nodes[key] in f.nodes for f in alarms):
             outcome.missed.append(key)
+
+
+def _takes_for_another(finding: Finding) -> bool:
+    """Return whether a finding warns of a part of one side that is taken for another part."""
+    is_of_one_side = finding.kind in (Kind.UNMATCHED, Kind.UNRESOLVED)
+    return is_of_one_side and finding.severity is Severity.WARNING
 
 
 def _within(made: Made, nodes: Mapping[Key, int]) -> Made:

@@ -67,7 +67,7 @@ def _is_felt(case: Case, change: Change, explained: Explained) -> bool:
     if change.kind is Kind.OPTIMIZER_CHANGED and not case.strangers.isdisjoint(nodes):
         return True
     if case.placement.is_all_right:
-        return any(_is_exchanged(case, node) for node in nodes)
+        return False
     return any(case.placement.is_astray(node) for node in nodes) or any(
         step.node in nodes or step.obj in objects for step in case.trace.steps_of(Action.FAIL)
     )
@@ -80,13 +80,6 @@ def _is_taken_for_another(case: Case, change: Change, explained: Explained) -> b
         nodes.isdisjoint(set(change.nodes) - explained.nodes)
         and objects.isdisjoint(set(change.objects) - explained.objects)
     )
-
-
-def _is_exchanged(case: Case, node: int) -> bool:
-    """Return whether a saved value and the value in its place both belong elsewhere."""
-    meant = case.meant.get(node)
-    other = None if meant is None else case.trace.source_of.get(meant)
-    return other is not None and other != node and case.meant.get(other) not in (None, meant)
 
 
 def _finding(case: Case, change: Change, code: str = "") -> Finding:
