@@ -615,7 +615,11 @@ def _judge(
         named_by_any |= named
         # A slot that is right beside a variable that is wrong is astray, too.
         is_new = any(objects[key] in finding.objects for key in filled)
-        if not is_new and not any(key in astray or key[:2] in astray for key in named):
+        gone = {"/".join(key) for key in nodes if nodes[key] in finding.nodes and key not in both}
+        goes_astray = not gone.isdisjoint(outcome.wrong.values())
+        if not (is_new or goes_astray) and not any(
+            key in astray or key[:2] in astray for key in named
+        ):
             outcome.false_alarms.append(finding)
     for key in outcome.wrong:
         is_named = {key, key[:2]} & (named_by_any | maybe)
