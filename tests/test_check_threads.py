@@ -264,19 +264,21 @@ def trained_under(policy: str) -> Any:
     return ckpt(model=model, optimizer=model.optimizer)
 
 
-@thread(Kind.WRAPPED, Severity.ERROR, "(root).optimizer", "inside 'inner_optimizer'")
+@thread(
+    Kind.WRAPPED, Severity.ERROR, "(root).optimizer", "a new part holds it as 'inner_optimizer'"
+)
 def policy_has_become_mixed_float16(at: Path) -> Any:
     path = save_any(at, differently(trained_under("float32")))
     return path, lambda: trained_under("mixed_float16")
 
 
-@thread(Kind.UNWRAPPED, Severity.ERROR, "no longer inside 'inner_optimizer'")
+@thread(Kind.UNWRAPPED, Severity.ERROR, "the part that held it as 'inner_optimizer' is gone")
 def policy_is_mixed_float16_no_more(at: Path) -> Any:
     path = save_any(at, differently(trained_under("mixed_float16")))
     return path, lambda: trained_under("float32")
 
 
-@thread(Kind.UNWRAPPED, Severity.FAIL, "no longer inside 'inner_optimizer'")
+@thread(Kind.UNWRAPPED, Severity.FAIL, "the part that held it as 'inner_optimizer' is gone")
 def policy_has_become_bfloat16(at: Path) -> Any:
     return save_any(at, trained_under("mixed_float16")), lambda: trained_under("bfloat16")
 

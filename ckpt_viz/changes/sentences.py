@@ -88,15 +88,9 @@ class Sentences:
                 called = "seems to be" if seems else _is(subject)
                 return f"The saved {old!r} {called} called {new!r} now{_times(subject)}."
             case Kind.WRAPPED:
-                holder = _quoted(subject)
-                if subject.number == 1:
-                    return f"{self._was_is(subject)}, inside {holder}, which was not saved."
-                return f"{_parts(subject)} inside {holder} now, which was not saved."
+                return self._wrapped(subject)
             case Kind.UNWRAPPED:
-                holder = _quoted(subject)
-                if subject.number == 1:
-                    return f"{self._was_is(subject)}, no longer inside {holder}."
-                return f"{_parts(subject)} no longer inside {holder}."
+                return self._unwrapped(subject)
             case Kind.MOVED:
                 return f"{self._was_is(subject)}."
             case Kind.SHAPE | Kind.DTYPE:
@@ -120,6 +114,31 @@ class Sentences:
                 return f"The program has no {gone} any more."
             case _:
                 raise ValueError(f"{kind.value}: found no change, expected one")
+
+    def _wrapped(self, subject: Subject) -> str:
+        """Return what holds parts now; a holder may have taken their place and renamed them."""
+        name = _quoted(subject)
+        if self.live.graph.tree.labels[subject.objects[0]] == subject.words[-1]:
+            if subject.number == 1:
+                return f"{self._was_is(subject)}: a new part holds it as {name}."
+            hold = "may hold" if subject.is_guess else "hold"
+            return f"New parts {hold} {count(subject.number, 'part')} as {name} now."
+        if subject.number == 1:
+            return f"{self._was_is(subject)}, inside {name}, which was not saved."
+        return f"{_parts(subject)} inside {name} now, which was not saved."
+
+    def _unwrapped(self, subject: Subject) -> str:
+        """Return what held parts; they may have taken the place of their holder."""
+        name = _quoted(subject)
+        if self.saved.graph.tree.labels[subject.nodes[0]] == subject.words[-1]:
+            if subject.number == 1:
+                return f"{self._was_is(subject)}: the part that held it as {name} is gone."
+            are = "may be" if subject.is_guess else "are"
+            held = f"held {count(subject.number, 'part')} as {name}"
+            return f"The parts that {held} {are} gone."
+        if subject.number == 1:
+            return f"{self._was_is(subject)}, no longer inside {name}."
+        return f"{_parts(subject)} no longer inside {name}."
 
     def _in_order(self, items: Sequence[int]) -> Sequence[int]:
         """Return items by their index if they have no names."""

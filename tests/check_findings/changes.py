@@ -180,7 +180,7 @@ def keys_of_a_dict_renamed(at: Path) -> Pair:
 # --- other levels
 
 
-@shows(Kind.WRAPPED, FAIL, None, None, "2 parts are inside 'base' now", "check.fix()")
+@shows(Kind.WRAPPED, FAIL, None, None, "New parts hold 2 parts as 'base' now", "check.fix()")
 def low_rank_adapters_around_layers(at: Path) -> Pair:
     def attention(value: float) -> dict[str, Any]:
         return {"query": layer(3, value), "key": layer(4, value)}

@@ -216,7 +216,7 @@ def as_it_is(optimizer: Any) -> Any:
     ERROR,
     "(root).optimizer",
     "(root).optimizer.inner_optimizer",
-    "inside 'inner_optimizer', which was not saved (6 values)",
+    "a new part holds it as 'inner_optimizer' (6 values)",
     "check.fix()",
 )
 def optimizer_wrapped_since(at: Path) -> Pair:
@@ -243,7 +243,7 @@ def _optimizer_wrapped_since(at: Path, frozen: int) -> Pair:
     ERROR,
     "(root).optimizer.inner_optimizer",
     "(root).optimizer",
-    "no longer inside 'inner_optimizer' (6 values)",
+    "the part that held it as 'inner_optimizer' is gone (6 values)",
     "(inner_optimizer=live.optimizer)",
 )
 def optimizer_not_wrapped_any_more(at: Path) -> Pair:
@@ -267,7 +267,7 @@ def optimizer_not_wrapped_any_more(at: Path) -> Pair:
     ERROR,
     "(root).d_opt",
     "(root).d_opt.inner_optimizer",
-    "2 parts are inside 'inner_optimizer' now",
+    "New parts hold 2 parts as 'inner_optimizer' now",
     "check.fix()",
 )
 def two_optimizers_wrapped_since(at: Path) -> Pair:
