@@ -220,12 +220,18 @@ class _ChangesReader:
 
     def _are_in_place(self, edges: Sequence[Edge]) -> bool:
         """Return whether a restore finds all values of items that have other indices now."""
-        saved = self.mapping.saved
         moved = [edge.node for edge in edges if edge.old != edge.new] if self.in_place else []
-        below = (node for item in moved for node in saved.tree.below(item))
-        return bool(moved) and all(
-            node in self.in_place for node in below if has_value(saved.nodes[node])
-        )
+        return bool(moved) and self._out_of_place.isdisjoint(moved)
+
+    @cached_property
+    def _out_of_place(self) -> set[int]:
+        """The saved parts with a value that a restore does not put into its object."""
+        nodes, tree = self.mapping.saved.nodes, self.mapping.saved.tree
+        parts = {n for n, node in enumerate(nodes) if has_value(node) and n not in self.in_place}
+        for node in reversed([*tree.preorder()]):
+            if node in parts:
+                parts.add(tree.parents[node])
+        return parts
 
     def _put_edge(self, edge: Edge) -> None:
         kind, key = kind_of_edge(edge)

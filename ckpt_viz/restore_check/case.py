@@ -76,7 +76,8 @@ class Case:
         `waiting` are the saved values that are restored as soon as something is built.
         """
         if waiting not in self._changes:
-            in_place, _ = self.placement.in_place
+            is_all_right = self.placement.is_all_right  # then no other index leads a value astray
+            in_place = set[int]() if is_all_right else self.placement.in_place[0]
             self._changes[waiting] = changes_of(self.run.mapping, waiting, in_place)
         return self._changes[waiting]
 
