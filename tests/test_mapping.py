@@ -37,16 +37,27 @@ ALWAYS_FOUND = tuple(one for one in REFACTORINGS if one is not insert)
 
 
 def judged(was: Part, now: Part) -> Counter[str]:
-    """Return how many values are right, wrong, missed, or rightly left out, by certainty."""
+    """Return how many values are right, wrong, missed, or rightly left out, by certainty.
+
+    A value is rightly left out if it is gone, or if another layer has a name of its layer: a name
+    that is there wins over shapes.
+    """
     saved, identities = graph_of(was, Origin.SAVED)
     live, others = graph_of(now, Origin.LIVE)
     places = {identity: obj for obj, identity in others.items()}
     pairs = {pair.node: pair for pair in map_values(saved, live).pairs}
+    owners = {saved.name(node): identity for node, identity in identities.items()}
+    others_now = {live.name(obj): identity for obj, identity in others.items()}
     found: Counter[str] = Counter()
     for node, identity in identities.items():
         pair, true = pairs.get(node), places.get(identity)
-        if pair is None:
-            found["gone" if true is None else "missed"] += 1
+        if pair is None and true is not None:
+            names = saved.name(node), live.name(true)
+            holders = {owners.get(names[1], identity), others_now.get(names[0], identity)}
+            is_item = any(name.split(".")[-2].isdecimal() for name in names)
+            found["missed" if is_item or holders == {identity} else "gone"] += 1
+        elif pair is None:
+            found["gone"] += 1
         elif pair.obj == true:
             found["right"] += 1
         else:

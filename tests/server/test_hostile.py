@@ -21,7 +21,7 @@ pytestmark = [
         not sys.platform.startswith("linux"), reason="some attacks are made by means of Linux"
     ),
 ]
-_SECONDS = 30.0  # on the clock, where other tests may run
+_SECONDS = 90.0  # on the clock; where other tests run, four answers took 30
 
 
 @pytest.mark.parametrize("name", ATTACKS)
