@@ -141,11 +141,21 @@ def test_a_layer_of_another_shape_is_a_misfit_in_its_place() -> None:
     assert [saved.name(node) for node in mapping.unused] == ["(root).head.kernel"]
 
 
-def test_the_mapping_is_the_same_each_time(seed: int) -> None:
+def changed_in_five_ways(seed: int) -> tuple[Part, Part]:
     maker = Maker(Random(seed))
     was = maker.model()
     now = copy.deepcopy(was)
     for refactoring in (insert, move, remove, reshape, wrap):
         refactoring(maker, now)
+    return was, now
+
+
+def test_a_reshaped_part_whose_content_one_side_lacks_keeps_its_place() -> None:
+    found = judged(*changed_in_five_ways(1627407129))
+    assert found["right"] > 0 and found["wrong, certain"] == 0
+
+
+def test_the_mapping_is_the_same_each_time(seed: int) -> None:
+    was, now = changed_in_five_ways(seed)
     saved, live = graph_of(was, Origin.SAVED)[0], graph_of(now, Origin.LIVE)[0]
     assert map_values(saved, live) == map_values(saved, live)

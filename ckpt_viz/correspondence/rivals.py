@@ -190,8 +190,8 @@ def _places(side: Described, *, are_named_apart: bool) -> Callable[[int], tuple[
 
 def _common_names(side: Described, content: int) -> Set[str]:
     """Return the local names that several items have, all of one content."""
-    first, *rest = (side.labels[item] for item in side.of_content(content))
-    return first.intersection(*rest) if rest else set()
+    labels = [side.labels[item] for item in side.of_content(content)]
+    return labels[0].intersection(*labels) if len(labels) > 1 else set()
 
 
 def _ends_of_chain(side: Described, item: int) -> tuple[str, str]:
