@@ -6,8 +6,8 @@ import json
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -21,13 +21,24 @@ pytestmark = [
         not sys.platform.startswith("linux"), reason="some attacks are made by means of Linux"
     ),
 ]
-_SECONDS = 90.0  # on the clock; where other tests run, four answers took 30
+_SECONDS = 30.0  # of processor time: other tests that run do not count
+
+
+def _processor_seconds() -> float:
+    """Return the processor time of this process and its workers, also of those that have ended."""
+    seconds = sum(os.times()[:4])
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # a process that has ended meanwhile
+            words = stat.read_text().rpartition(")")[2].split()
+            if int(words[1]) == os.getpid():
+                seconds += sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+    return seconds
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 async def test_attack_is_answered(name: str, root: Path, ask: Ask) -> None:
     path = os.path.relpath(ATTACKS[name].make(root), root)
-    began = monotonic()
+    began = _processor_seconds()
     reply = await ask("graph", path=path)
     _check(reply, root)
     head = await ask("graph", path=path, method="HEAD")
@@ -36,7 +47,7 @@ async def test_attack_is_answered(name: str, root: Path, ask: Ask) -> None:
     assert answered.status == reply.status
     _check(answered, root)
     _check(await ask("graph", path=""), root)
-    assert monotonic() - began < _SECONDS
+    assert _processor_seconds() - began < _SECONDS
 
 
 @pytest.mark.parametrize("name", ["chain", "star", "nasty_names"])
