@@ -62,7 +62,9 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
         _check_picture(graph.to_svg(view))
     if len(graph.nodes) < _MAX_IN_JSON:
         stage("to_json")
-        json.dumps(graph.to_json())
+        data = graph.to_json()
+        for part in [*data.pop("nodes"), data]:  # one text of all has several copies of each name
+            json.dumps(part)
     _ask_nodes(graph, stage)
     _search(graph, stage)
     errors = [node.error for node in graph.nodes if node.error]
