@@ -65,7 +65,7 @@ def changes_of(
     sentences = Sentences(LayerNames(mapping.saved), LayerNames(mapping.live), taken)
     changes = []
     for group, nodes, objects in zip(groups, of_saved, of_live, strict=True):
-        first = _first(mapping.saved, group.nodes), _first(mapping.live, group.objects)
+        first = _first(mapping, group)
         valued = [node for node in nodes if has_value(mapping.saved.nodes[node])]
         now = [obj for obj in objects if has_value(mapping.live.nodes[obj])]
         slots = {node for node in nodes if mapping.saved.nodes[node].slot is not None}
@@ -102,8 +102,14 @@ def _subject(mapping: ValueMapping, group: Group, *, is_guess: bool) -> Subject:
     )
 
 
-def _first(graph: Graph, nodes: Sequence[int]) -> str | None:
-    return readable_place(graph, nodes[0]) if nodes else None
+def _first(mapping: ValueMapping, group: Group) -> tuple[str | None, str | None]:
+    """Return the names of the first part on both sides; of items that one side has, one name."""
+    nodes = [] if group.kind is Kind.INSERTED and group.objects else group.nodes
+    objects = [] if group.kind is Kind.REMOVED and nodes else group.objects
+    return (
+        readable_place(mapping.saved, nodes[0]) if nodes else None,
+        readable_place(mapping.live, objects[0]) if objects else None,
+    )
 
 
 def _is_by_looks(mapping: ValueMapping, group: Group) -> bool:
@@ -121,18 +127,21 @@ def _certainty(mapping: ValueMapping, group: Group) -> Certainty:
 
 
 def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Return for each group the nodes at or below its own that belong to no nearer group."""
+    """Return for each group the nodes at or below its own that belong to no nearer group.
+
+    The first of a group is its own first node, and others follow in the order of the tree.
+    """
     groups = list(tops)
     owner: dict[int, int] = {}
     for number, nodes in enumerate(groups):
         for node in nodes:
             owner.setdefault(node, number)
-    members: list[list[int]] = [[] for _ in groups]
+    members = [[*nodes[:1]] for nodes in groups]
     parents = graph.tree.parents
     for node in graph.tree.preorder():
         if node not in owner and parents[node] in owner and node != graph.save_counter:
             owner[node] = owner[parents[node]]
-        if node in owner:
+        if node in owner and node != groups[owner[node]][0]:
             members[owner[node]].append(node)
     return members
 
@@ -269,8 +278,10 @@ class _ChangesReader:
     def _put_shift(self, shift: Shift) -> None:
         first = shift.edges[0]
         group = self._cause_of(shift) or self._add((first.holder,), shift.kind, shift.words)
-        group.nodes += [*(edge.node for edge in shift.edges), *shift.removed]
-        group.objects += [*shift.inserted, *(edge.obj for edge in shift.edges)]
+        removed = _valued_first(self.mapping.saved, shift.removed)
+        inserted = _valued_first(self.mapping.live, shift.inserted)
+        group.nodes += [*removed, *(edge.node for edge in shift.edges)]
+        group.objects += [*inserted, *(edge.obj for edge in shift.edges)]
         group.alone += [*shift.inserted, *shift.removed, *shift.undecided]
 
     def _cause_of(self, shift: Shift) -> Group | None:
@@ -328,6 +339,13 @@ class _ChangesReader:
             group = self._add(labels, kind, () if is_certain else (str(len(tops)),))
             slots = [slot for top in tops for slot in states.slots_within(top)]
             (group.objects if is_new else group.nodes).extend((*tops, *slots))
+
+
+def _valued_first(graph: Graph, tops: Iterable[int]) -> list[int]:
+    """Return the parts that hold values, then those of which a file says little."""
+    return sorted(
+        tops, key=lambda top: not any(has_value(graph.nodes[n]) for n in graph.tree.below(top))
+    )
 
 
 def _have_shapes(saved: Node, live: Node) -> bool:

@@ -25,6 +25,7 @@ from ckpt_viz.object_graph.overlay import (
     Verdict,
 )
 from ckpt_viz.object_graph.parameters import other_elements
+from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.text import count
 
 _PLAIN = Mark(State.PLAIN)
@@ -53,7 +54,8 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
     """
     merged = merge(b, a, compared.pairs)
     marks = _marks(a, b, compared, merged.of_other)
-    sides = _Sides(a, b, compared, merged.of_other)
+    names = SideNames(b, a, {place: node_a for node_a, place in merged.of_other.items()})
+    sides = _Sides(a, b, compared, merged.of_other, names)
     problems = [
         sides.problem(group, marks[group.top])
         for group in groups(merged.graph, marks)
@@ -67,9 +69,10 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         problems=problems,
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(a, b, compared),
-        causes=causes(merged.graph, marks, problems, _TITLES),
+        causes=causes(merged.graph, marks, problems, _TITLES, names),
         paired=frozenset(compared.pairs.values()),
         saved_elements=other_elements(b.nodes, a.nodes, compared.pairs),
+        sides=names,
     )
 
 
@@ -148,6 +151,7 @@ class _Sides:
     b: Graph
     compared: Compared
     of_a: Mapping[int, int]
+    names: SideNames
 
     @cached_property
     def _in_a(self) -> dict[int, int]:
@@ -166,13 +170,17 @@ class _Sides:
         if group.state is State.MOVED:
             nodes += tuple(self.of_a[self._in_a[node]] for node in group.members)
         in_a = self._in_a.get(group.top)
+        name_in_a = None if in_a is None else readable_name(self.a, in_a)
+        name_in_b = readable_name(self.b, group.top) if group.top < size else None
+        nodes_in_a = () if in_a is None else (in_a,)
         return Problem(
             Severity.INFO,
             group.state.value.replace(" ", "_"),
             nodes,
-            None if in_a is None else readable_name(self.a, in_a),
-            readable_name(self.b, group.top) if group.top < size else None,
+            name_in_a,
+            name_in_b,
             self._why(group, mark.detail),
+            place=self.names.place_of_both((name_in_a, nodes_in_a), (name_in_b, (group.top,))),
         )
 
     def _why(self, group: NodeGroup, detail: str) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import LayerNames, without_root
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.object_graph.overlay import Explanation, Mark, Problem, State
+from ckpt_viz.object_graph.side_names import SideNames
 
 _ONE_SIDED = frozenset(
     {State.LIVE_ONLY, State.SAVED_ONLY, State.DEFERRED, State.ONLY_A, State.ONLY_B}
@@ -27,13 +27,15 @@ def causes(
     marks: Sequence[Mark],
     problems: Sequence[Problem],
     titles: Mapping[str, str],
+    names: SideNames,
 ) -> tuple[Explanation, ...]:
     """Return the causes of the problems: each problem is in one, and the worst comes first.
 
-    `titles` has a title for each kind of problem. The problems come with the worst first. Those
-    that one change of the program explains follow the problem that tells of it.
+    `titles` has a title for each kind of problem, and `names` what people call the nodes. The
+    problems come with the worst first. Those that one change of the program explains follow the
+    problem that tells of it.
     """
-    places = _ProblemPlaces(graph, marks)
+    places = _ProblemPlaces(graph, marks, names)
     own = [places.own_key(index, problem) for index, problem in enumerate(problems)]
     keys = [
         key if problem.lead is None else _Key(f"change {problem.lead}", own[problem.lead].node)
@@ -70,6 +72,7 @@ class _ProblemPlaces:
 
     graph: Graph
     marks: Sequence[Mark]
+    names: SideNames
 
     @cached_property
     def _optimizers(self) -> dict[int, int]:
@@ -118,14 +121,6 @@ class _ProblemPlaces:
         only = variables.pop() if len(variables) == 1 else None
         return None if only is None else key_of_node.get(only)
 
-    def place(self, node_id: int) -> str:
-        """Return the path of a node in the names that people give."""
-        return self._names.place(node_id)
-
-    @cached_property
-    def _names(self) -> LayerNames:
-        return LayerNames(self.graph)
-
     def count(self, problems: Sequence[Problem]) -> int:
         """Return the number of variables in the problems; what has moved counts once."""
         nodes = {node for problem in problems for node in problem.nodes}
@@ -153,16 +148,8 @@ def _cause(
     of_its_kind = [problem for problem in equally_bad if problem.kind == worst.kind]
     return Explanation(
         title=titles[worst.kind],
-        place=_own_place(places, worst) if len(speakers) == 1 else places.place(key.node),
+        place=worst.place if len(speakers) == 1 else places.names.place(key.node),
         sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
         count=places.count(equally_bad),
         problems=indices,
     )
-
-
-def _own_place(places: _ProblemPlaces, problem: Problem) -> str:
-    """Return the place of one problem: what it was called and is called, if that differs."""
-    names = list(dict.fromkeys(name for name in (problem.saved, problem.live) if name is not None))
-    if len(names) == 1 and problem.nodes:
-        return places.place(problem.nodes[0])
-    return " → ".join(map(without_root, names))

@@ -76,10 +76,26 @@ class Layers:
         """Return what people call a row: the names of all its nodes, "" for the root alone."""
         if (group := self.group(row)) is not None:
             return f"{group.first} … {group.last}" if group.is_alike else group.first
+        return self._title(row, {})
+
+    def titles_with(self, names: Mapping[int, str]) -> Mapping[int, str]:
+        """Return the titles of the rows that have another title with other names of some nodes."""
+        titles: dict[int, str] = {}
+        for row in reversed([*self.preorder()] if names else []):
+            group, below = self.group(row), self.children[row]
+            if group is None:
+                if any(node_id in names for node_id in self.path(row)):
+                    titles[row] = self._title(row, names)
+            elif (any if group.is_alike else all)(child in titles for child in below):
+                ends = (titles.get(child, self.title(child)) for child in (below[0], below[-1]))
+                titles[row] = " … ".join(ends)
+        return titles
+
+    def _title(self, row: int, names: Mapping[int, str]) -> str:
         first, *others = self.path(row)
-        names = [self.names[node_id] for node_id in others if node_id not in self.unnamed]
-        own = ROOT_NAME if row == ROOT and names else self.names[first]
-        return " · ".join([own, *names])
+        parts = [names.get(node, self.names[node]) for node in others if node not in self.unnamed]
+        own = ROOT_NAME if row == ROOT and parts else names.get(first, self.names[first])
+        return " · ".join([own, *parts])
 
     @cached_property
     def shown_in(self) -> tuple[int, ...]:
@@ -100,7 +116,7 @@ def layers_of(
     tree: Tree,
     marks: Mapping[int, object] = _NO_MARKS,
     calls: Sequence[Call] = (),
-    base_size: int | None = None,
+    names: Sequence[str] | None = None,
 ) -> Layers:
     """Return the view of these nodes.
 
@@ -110,9 +126,9 @@ def layers_of(
         marks: What a comparison says of the nodes that need attention. These are neither folded nor
             hoisted, and parts are alike only if their marks are equal row by row.
         calls: The calls between layers, if known: then layers follow those that they are called on.
-        base_size: Of a merged graph the number of nodes of its base. The others rename none of it.
+        names: What people call the nodes, if other graphs tell it.
     """
-    draft = _Draft(nodes, tree, marks, len(nodes) if base_size is None else base_size)
+    draft = _Draft(nodes, tree, marks, names)
     draft.fold()
     draft.hoist()
     draft.order_by(calls)
@@ -124,7 +140,11 @@ class _Draft:
     """The view in the making: the children of each row, which every step changes."""
 
     def __init__(
-        self, nodes: Sequence[Node], tree: Tree, marks: Mapping[int, object], base_size: int
+        self,
+        nodes: Sequence[Node],
+        tree: Tree,
+        marks: Mapping[int, object],
+        names: Sequence[str] | None,
     ) -> None:
         self.nodes, self.tree, self.marks = nodes, tree, marks
         self.order = list(tree.preorder())
@@ -132,7 +152,7 @@ class _Draft:
         self.through: dict[int, list[int]] = {}
         self.groups: list[LayerGroup] = []
         self.folded: list[int] = []
-        self.names = names_of(nodes, tree, self.order, base_size)
+        self.names = names_of(nodes, tree, self.order) if names is None else [*names]
 
     def fold(self) -> None:
         """Leave out what holds no value and is neither layer nor optimizer.

@@ -176,7 +176,7 @@ class LayerNames:
     @cached_property
     def _names(self) -> Sequence[str]:
         nodes, tree = self.graph.nodes, self.graph.tree
-        return names_of(nodes, tree, list(tree.preorder()), len(nodes))
+        return names_of(nodes, tree, list(tree.preorder()))
 
 
 def state_of(slot_name: str, variable: str) -> str:
@@ -189,13 +189,13 @@ def slot_of(slot_name: str, variable: str) -> str:
     return f"{slot_name} of {variable}"
 
 
-def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int) -> list[str]:
+def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[str]:
     """Return what people call each node.
 
     That is the local name if a programmer chose it, and else the layer's own name. A file gives
     that name in the full names of the layer's variables, unless it gives it to others beside it.
     """
-    shared = _shared_scopes(nodes, tree, order, base_size)
+    shared = _shared_scopes(nodes, tree, order)
     beside = Counter(
         (tree.parents[node_id], scope[-1])
         for node_id, scope in enumerate(shared)
@@ -235,7 +235,7 @@ def is_chosen(label: str) -> bool:
 
 
 def _shared_scopes(
-    nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int
+    nodes: Sequence[Node], tree: Tree, order: Sequence[int]
 ) -> list[tuple[str, ...] | None]:
     """Return for each node the name scopes that the variables below it share; None without any."""
     scopes: list[tuple[str, ...] | None] = [None] * len(nodes)
@@ -247,8 +247,7 @@ def _shared_scopes(
         elif node.role is Role.OPTIMIZER:
             own = []
         else:
-            below = tree.children[node_id]
-            own = [scopes[c] for c in below if c < base_size or node_id >= base_size]
+            own = [scopes[child] for child in tree.children[node_id]]
         for scope in own:
             before = scopes[node_id]
             if scope is not None and scope != before:

@@ -5,15 +5,15 @@ A restore check and a diff both produce it, so text, explorer and JSON show them
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
-from ckpt_viz.object_graph.names import LayerNames
 from ckpt_viz.object_graph.remedy import Remedy, sentence_of_fix
+from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.text import readable
 from ckpt_viz.wording import PYTHON, Wording
 
@@ -84,6 +84,7 @@ class Problem:
     diff: in a and in b); `why` is one sentence. `lead` is the place, among all problems, of the one
     that tells of the change behind this one: it may be its own. `guesses` are places in
     `Overlay.guesses`: a fix restores more values of the problem if a person accepts these.
+    `place` is the path in the names that people give: on both sides, if these differ.
     """
 
     severity: Severity
@@ -95,6 +96,7 @@ class Problem:
     remedy: Remedy | None = None
     lead: int | None = None
     guesses: tuple[int, ...] = ()
+    place: str = ""
 
     def to_do(self, wording: Wording) -> str:
         """Return the remedy in the sentence of a place; "" for none."""
@@ -153,6 +155,7 @@ class Overlay:
     worst first. `paired` are the nodes of the base that the other side has, too.
     `saved_elements` has the number of elements there of those that have another number here.
     `wording` is how its sentences call the next step. `guesses` are what a person may accept.
+    `sides` has the names on each side; without it, the merged graph has all names.
     """
 
     comparison: Comparison
@@ -168,6 +171,7 @@ class Overlay:
     saved_elements: Mapping[int, int] = field(default_factory=dict)
     wording: Wording = PYTHON
     guesses: Sequence[GuessedPlace] = ()
+    sides: SideNames | None = None
 
     @property
     def passes(self) -> bool:
@@ -175,9 +179,9 @@ class Overlay:
         return all(verdict.passes for verdict in self.verdicts)
 
     @cached_property
-    def names(self) -> LayerNames:
-        """What people call the nodes."""
-        return LayerNames(self.graph)
+    def names(self) -> SideNames:
+        """The names of the nodes, each on its own side."""
+        return SideNames(self.graph) if self.sides is None else self.sides
 
     @cached_property
     def layers(self) -> Layers:
@@ -192,4 +196,19 @@ class Overlay:
             if mark.state not in QUIET or node_id in named
         }
         graph = self.graph
-        return layers_of(graph.nodes, graph.tree, marks, graph.calls, self.base_size)
+        names = [*map(self.names.name, range(len(graph.nodes)))]
+        return layers_of(graph.nodes, graph.tree, marks, graph.calls, names)
+
+    @cached_property
+    def saved_titles(self) -> Mapping[int, str]:
+        """The titles on the saved side (in a) of the rows of layers that have others there."""
+        names = self.names
+        pairs = ((node_id, names.name_in_other(node_id)) for node_id in range(len(self.marks)))
+        others = {node: name for node, name in pairs if name and name != names.name(node)}
+        return self.layers.titles_with(others)
+
+    def saved_labels(self) -> Iterator[str | None]:
+        """Yield each node's local name on the saved side (in a), if it has another there."""
+        for node_id, label in enumerate(self.graph.tree.labels):
+            other = self.names.label_in_other(node_id)
+            yield None if other in ("", label) else other

@@ -55,6 +55,9 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
     columns |= _layer_columns(graph.layers if overlay is None else overlay.layers, strings)
     columns["layer_parameters"] = _flags(parameters_of(graph.nodes, graph.tree))
     if overlay is not None:
+        titles = overlay.saved_titles
+        rows = range(len(columns["layer_name"]))
+        columns["layer_saved_name"] = strings.column(map(titles.get, rows))
         columns |= _overlay_columns(overlay, strings)
     if measures is not None:
         columns |= {f"value_{name}": column for name, column in measures.columns.items()}
@@ -167,6 +170,7 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
     return {
         "overlay_state": _codes(_STATES, (mark.state for mark in marks)),
         "overlay_detail": strings.column(mark.detail or None for mark in marks),
+        "overlay_saved_label": strings.column(overlay.saved_labels()),
         "overlay_partner": strings.column(mark.partner or None for mark in marks),
         "overlay_other_place": _i4(
             ABSENT if mark.other_place is None else mark.other_place for mark in marks

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from ckpt_viz.object_graph.groups import NodeGroup, groups
-from ckpt_viz.object_graph.names import counted, readable_name, slot_of, without_root
+from ckpt_viz.object_graph.names import counted, slot_of, without_root
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
+from ckpt_viz.object_graph.side_names import both_sides
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
 from ckpt_viz.render.text import MAX_LINES, printable, shortened, side_by_side
 from ckpt_viz.text import count
@@ -106,8 +107,7 @@ def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterato
     sign = SEVERITIES[problem.severity]
     kind = printable(problem.kind.replace("_", " "))
     head = paint(_SEVERITY_COLORS[problem.severity], f"{sign.glyph} {sign.word}, {kind}")
-    place = _place(overlay, problem.nodes[0]) if problem.nodes else ""
-    yield side_by_side(f"  {head}", *_names(problem), place)
+    yield side_by_side(f"  {head}", *_names(problem), _place_of_problem(overlay, problem))
     for sentence in (problem.why, problem.to_do(overlay.wording)):
         if sentence:
             yield f"      {shortened(sentence)}"
@@ -139,17 +139,26 @@ def _names(problem: Problem) -> Iterator[str]:
 def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) -> str:
     sign = STATES[state]
     head = paint(_STATE_COLORS[state], f"{sign.glyph} {sign.word:<{_WIDTHS[overlay.comparison]}}")
-    name = shortened(readable_name(overlay.graph, top))
-    return side_by_side(f"  {head}", name, _place(overlay, top), reason)
+    name = overlay.names.readable_name(top)
+    return side_by_side(f"  {head}", shortened(name), _place(overlay, top), reason)
+
+
+def _place_of_problem(overlay: Overlay, problem: Problem) -> str:
+    """Return what people call a problem's place, unless TensorFlow's names show it."""
+    names = [name for name in (problem.saved, problem.live) if name is not None]
+    return _at(overlay, problem.place, problem.nodes[0], *names) if problem.nodes else ""
 
 
 def _place(overlay: Overlay, node_id: int) -> str:
     """Return what people call a node, unless TensorFlow's name shows it."""
-    graph = overlay.graph
-    if graph.nodes[node_id].slot is not None:  # its variable shows the place
+    names = overlay.names
+    return _at(overlay, names.place(node_id), node_id, names.readable_name(node_id))
+
+
+def _at(overlay: Overlay, place: str, node_id: int, *names: str) -> str:
+    if overlay.graph.nodes[node_id].slot is not None:  # its variable shows the place
         return ""
-    place = overlay.names.place(node_id)
-    is_shown = place == without_root(readable_name(graph, node_id))
+    is_shown = place in ("", both_sides(map(without_root, names)))
     return "" if is_shown else f"at {shortened(place)}"
 
 

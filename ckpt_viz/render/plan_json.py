@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import QUIET, Overlay, Problem, State
 from ckpt_viz.object_graph.remedy import code_of
 from ckpt_viz.wording import Wording
@@ -60,7 +59,7 @@ def _node(overlay: Overlay, node_id: int) -> dict[str, Any]:
     mark = overlay.marks[node_id]
     return {
         "id": node_id,
-        "name": readable_name(overlay.graph, node_id),
+        "name": overlay.names.readable_name(node_id),
         "role": overlay.graph.nodes[node_id].role.value,
         "state": mark.state.value,
         "detail": mark.detail,

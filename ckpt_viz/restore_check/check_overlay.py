@@ -30,6 +30,7 @@ from ckpt_viz.object_graph.overlay import (
 )
 from ckpt_viz.object_graph.parameters import other_elements
 from ckpt_viz.object_graph.remedy import Fix, HowFixed, names_guesses
+from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import mapping_in
 from ckpt_viz.restore_check.finding import Finding
@@ -54,12 +55,14 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         merged = merge(run.live, run.saved, in_graph)
         graph, of_saved = merged.graph, merged.of_other
         saved_elements = other_elements(run.live.nodes, run.saved.nodes, of_saved)
+        sides = _names_of(run.live, run.saved, run.trace, of_saved)
         marks = _marks(run, run.trace, run.saved, of_saved, findings)
     else:
         graph, of_saved, saved_elements = run.live, {}, {}
+        sides = SideNames(run.live)
         marks = _marks_by_name(run)
     parts = _guessed_parts(run, findings)
-    problems = list(_problems(causes_found, of_saved, size, parts))
+    problems = list(_problems(causes_found, of_saved, sides, parts))
     paired = of_saved.values() if of_saved else _bound_by_name(run)
     return Overlay(
         Comparison.CHECK,
@@ -70,12 +73,19 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         verdicts=_verdicts(run),
         headline=headline(run, causes_found),
         notes=untested(run),
-        causes=causes(graph, marks, problems, TITLES),
+        causes=causes(graph, marks, problems, TITLES, sides),
         paired=frozenset(node for node in paired if node < size),
         saved_elements=saved_elements,
         wording=run.wording,
         guesses=[GuessedPlace(part.saved, part.live) for part in parts],
+        sides=sides,
     )
+
+
+def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, int]) -> SideNames:
+    """Return the names on both sides; of two nodes of one object, those of the one it reads."""
+    sources = {obj: node for obj, node in trace.source_of.items() if obj < len(live.nodes)}
+    return SideNames(live, saved, {place: node for node, place in of_saved.items()} | sources)
 
 
 def _guessed_parts(run: DryRun, findings: Iterable[Finding]) -> Sequence[GuessedPart]:
@@ -320,7 +330,7 @@ def _bound_by_name(run: DryRun) -> set[int]:
 def _problems(
     causes_found: Iterable[Finding],
     of_saved: Mapping[int, int],
-    size: int,
+    sides: SideNames,
     parts: Sequence[GuessedPart],
 ) -> Iterator[Problem]:
     """Yield the findings as problems, each before those that it explains."""
@@ -328,7 +338,7 @@ def _problems(
     for cause in causes_found:
         lead = None if cause.change is None else place
         for finding in cause.all():
-            problem, guesses = _problem(finding, of_saved, size), tuple(_guesses(finding, parts))
+            problem, guesses = _problem(finding, of_saved, sides), tuple(_guesses(finding, parts))
             yield replace(problem, lead=lead, guesses=guesses)
             place += 1
 
@@ -341,8 +351,9 @@ def _guesses(finding: Finding, parts: Sequence[GuessedPart]) -> Iterator[int]:
         yield from of_values if by_places else range(len(parts))
 
 
-def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Problem:
-    places = [obj for obj in finding.objects if obj < size]
+def _problem(finding: Finding, of_saved: Mapping[int, int], sides: SideNames) -> Problem:
+    objects = [obj for obj in finding.objects if obj < len(sides.base.nodes)]
+    places = [*objects]
     places += [of_saved[node] for node in finding.nodes if node in of_saved]
     return Problem(
         finding.severity,
@@ -352,4 +363,5 @@ def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Proble
         finding.live and readable(finding.live),
         readable(finding.why),
         finding.remedy,
+        place=sides.place_of_both((finding.saved, finding.nodes), (finding.live, objects)),
     )

@@ -187,6 +187,7 @@ const LAYER_COLUMNS = {
   layer_order: ["row", "place"],
   layer_parent: ["row?", "row"],
   layer_name: ["text", "row"],
+  layer_saved_name: ["text", "row"],
   layer_shown: ["id?", "node"],
   layer_parameters: ["flag", "node"],
   group_is_alike: ["flag", "group"],
@@ -196,6 +197,7 @@ export type LayerColumnName = keyof typeof LAYER_COLUMNS;
 const OVERLAY_COLUMNS = {
   overlay_state: ["state", "node"],
   overlay_detail: ["text", "node"],
+  overlay_saved_label: ["text", "node"],
   overlay_partner: ["text", "node"],
   overlay_other_place: ["id?", "node"],
   overlay_is_paired: ["flag", "node"],
@@ -263,7 +265,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     strings,
     columns,
     calls: sections.has("call_from") ? pick(sections, CALL_COLUMNS) : null,
-    layers: sections.has("layer_order") ? pick(sections, LAYER_COLUMNS) : null,
+    layers: sections.has("layer_order") ? pick(withSavedNames(sections), LAYER_COLUMNS) : null,
     overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
     measures: readMeasures(header, sections, columns.role.length),
   };
@@ -291,6 +293,12 @@ function pick<Name extends string>(
 function withGrades(sections: Sections): Sections {
   const lost = new Uint8Array(section(sections, "unsaved_name").length).fill(1);
   return new Map<string, Column>([["unsaved_is_lost", lost], ...sections]);
+}
+
+/** A graph without an overlay has names for one side alone, and first payloads had no others. */
+function withSavedNames(sections: Sections): Sections {
+  const absent = new Int32Array(section(sections, "layer_name").length).fill(ABSENT);
+  return new Map<string, Column>([["layer_saved_name", absent], ...sections]);
 }
 
 /** Reads what the values measure; the first payloads of this version have none of it. */
@@ -352,7 +360,7 @@ function withAbsent(sections: Sections, nodeCount: number): Sections {
   const absent = (names: readonly string[], length: number, value = ABSENT) =>
     names.map((name) => [name, new Int32Array(length).fill(value)] as const);
   return new Map<string, Column>([
-    ...absent(["overlay_other_place", "overlay_saved_elements"], nodeCount),
+    ...absent(["overlay_other_place", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
     ...absent(["problem_fix"], problemCount),
     ...absent(["problem_guess_count"], problemCount, 0),
     ...absent(["problem_guess", "guess_saved", "guess_live", "guess_code"], 0),

@@ -39,6 +39,7 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
       collections: graph.collections(id),
       notSaved: graph.notSaved(id),
       label: graph.label(id),
+      savedLabel: graph.savedLabel(id),
       treeParent: graph.treeParent(id),
       treeChildren: [...graph.treeChildren(id)],
       children: graph.children(id),

@@ -99,6 +99,8 @@ export interface Graph {
   text(place: number): string;
   /** The local name on the tree's edge to the node, or what people call it; "" for the root. */
   label(id: number): string;
+  /** The same on the saved side of a comparison (in a). */
+  savedLabel(id: number): string;
   treeParent(id: number): number | null;
   /** All nodes in the order of the tree, parents before children. */
   readonly order: Int32Array;
@@ -209,19 +211,31 @@ function notSavedAt(index: number, at: NumberAt, text: TextAt): NotSaved {
 
 type Tree = Pick<
   Graph,
-  "objects" | "treeSize" | "shownAs" | "group" | "order" | "label" | "treeParent" | "treeChildren"
+  | "objects"
+  | "treeSize"
+  | "shownAs"
+  | "group"
+  | "order"
+  | "label"
+  | "savedLabel"
+  | "treeParent"
+  | "treeChildren"
 >;
 
 /** The tree of all nodes, each in its own row. */
-function treeOf({ columns, nodeCount }: Payload, at: NumberAt, text: TextAt): Tree {
+function treeOf(payload: Payload, at: NumberAt, text: TextAt): Tree {
+  const { columns, nodeCount, overlay, strings } = payload;
   const { ids, starts: offsets } = childLists(columns.tree_order, columns.tree_parent);
+  const label = (id: number): string => text("tree_label", id) ?? "";
+  const saved = overlay?.columns.overlay_saved_label;
   return {
     objects: null,
     treeSize: nodeCount,
     shownAs: (id) => id,
     group: () => null,
     order: Int32Array.from(columns.tree_order),
-    label: (id) => text("tree_label", id) ?? "",
+    label,
+    savedLabel: (id) => strings[saved?.[id] ?? ABSENT] ?? label(id),
     treeParent: (id) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
     treeChildren: (id) => ids.subarray(offsets[id], offsets[id + 1]),
   };

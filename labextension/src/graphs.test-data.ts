@@ -25,6 +25,8 @@ export async function loadGraph(name: string): Promise<Graph> {
   return makeGraph(await decode(payload(name)));
 }
 
+const edgeLabel = (id: number) => (id === 0 ? "" : `edge ${id}`);
+
 /**
  * A graph that is a tree. The list has the parent of each node after the root; parents come first.
  */
@@ -48,7 +50,8 @@ export function treeGraph(parents: readonly number[]): Graph {
     trainable: () => null,
     collections: () => null,
     notSaved: () => [],
-    label: (id) => (id === 0 ? "" : `edge ${id}`),
+    label: edgeLabel,
+    savedLabel: edgeLabel,
     objects: null,
     calls: null,
     layerColumns: null,
@@ -91,6 +94,7 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly states?: Readonly<Record<number, NodeState>>;
   readonly details?: Readonly<Record<number, string>>;
   readonly partners?: Readonly<Record<number, string>>;
+  readonly savedLabels?: Readonly<Record<number, string>>;
   readonly otherPlaces?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
   readonly guesses?: readonly Guess[];
@@ -132,6 +136,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
           NODE_STATES.indexOf(comparison.states?.[id] ?? "matched"),
         ),
         overlay_detail: Int32Array.from(ids, (id) => place(comparison.details?.[id])),
+        overlay_saved_label: Int32Array.from(ids, () => -1),
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
         overlay_is_paired: Uint8Array.from(ids, (id) =>
           comparison.isPaired?.(id) === false ? 0 : 1,
@@ -169,7 +174,8 @@ export function compared(graph: Graph, comparison: Compared): Graph {
       },
     },
   });
-  return { ...graph, overlay };
+  const savedLabel = (id: number) => comparison.savedLabels?.[id] ?? graph.label(id);
+  return { ...graph, overlay, savedLabel };
 }
 
 /** A fix with these parts; a pair is certain unless it tells something else. */

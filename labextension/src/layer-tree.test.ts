@@ -11,6 +11,7 @@ interface Expected {
   readonly layers: {
     readonly order: readonly number[];
     readonly labels: readonly string[];
+    readonly savedLabels: readonly string[];
     readonly parents: readonly (number | null)[];
     readonly groups: readonly unknown[];
     readonly shownAs: readonly (number | null)[];
@@ -34,6 +35,7 @@ describe("the layers of a graph", () => {
     if (layers !== null && known !== null) {
       expect([...layers.order]).toEqual(known.order);
       expect(known.order.map(layers.label)).toEqual(known.labels);
+      expect(known.order.map(layers.savedLabel)).toEqual(known.savedLabels);
       expect(known.order.map(layers.treeParent)).toEqual(known.parents);
       expect(known.order.map(layers.group)).toEqual(known.groups);
       expect(known.shownAs.map((_, id) => layers.shownAs(id))).toEqual(known.shownAs);

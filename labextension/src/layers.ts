@@ -24,8 +24,10 @@ export function layersOf(graph: Graph): Graph | null {
 }
 
 function layered(objects: Graph, columns: { readonly [Name in LayerColumnName]: Column }): Graph {
-  const { group_is_alike, layer_name, layer_order, layer_parent, layer_shown } = columns;
+  const { group_is_alike, layer_name, layer_order, layer_parent, layer_saved_name, layer_shown } =
+    columns;
   const { ids, starts } = childLists(layer_order, layer_parent);
+  const label = (row: number) => objects.text(layer_name[row] ?? ABSENT);
   const treeChildren = (row: number) => ids.subarray(starts[row], starts[row + 1]);
   const tree = { size: objects.size, order: layer_order, parents: layer_parent };
   return {
@@ -34,7 +36,8 @@ function layered(objects: Graph, columns: { readonly [Name in LayerColumnName]: 
     overlay: objects.overlay && inOtherTree(objects.overlay, tree),
     treeSize: layer_parent.length,
     order: Int32Array.from(layer_order),
-    label: (row) => objects.text(layer_name[row] ?? ABSENT),
+    label,
+    savedLabel: (row) => objects.text(layer_saved_name[row] ?? ABSENT) || label(row),
     treeParent: (row) => (layer_parent[row] === ABSENT ? null : (layer_parent[row] ?? null)),
     treeChildren,
     shownAs: (id) => (layer_shown[id] === ABSENT ? null : (layer_shown[id] ?? null)),

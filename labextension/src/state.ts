@@ -270,7 +270,7 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "layout" | "sides">): Sta
       withSigns(state.widthsOf(graph, state.says), graph, tree),
       state.says === "short",
     ),
-    sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph.label, fix),
+    sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph, fix),
   };
 }
 

@@ -29,11 +29,14 @@ function differenceWords(graph: Graph, id: number): string {
 }
 
 /** The label of a chunk, from its first and last name: layer_100 … layer_199. */
-export function chunkLabel(graph: Graph, { firstChild, group, lastChild }: Chunk): string {
+export function chunkLabel(
+  { label }: Pick<Graph, "label">,
+  { firstChild, group, lastChild }: Chunk,
+): string {
   if (group !== null && !group.isAlike) {
     return clip(visible(group.name));
   }
-  return [firstChild, lastChild].map((id) => clip(visible(graph.label(id)), MAX_END)).join(" … ");
+  return [firstChild, lastChild].map((id) => clip(visible(label(id)), MAX_END)).join(" … ");
 }
 
 /**

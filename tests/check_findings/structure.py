@@ -637,7 +637,7 @@ def _shifted(at: Path, was: Sequence[int], now: Sequence[int]) -> Pair:
 @shows(
     Kind.INSERTED,
     ERROR,
-    "(root).layers.1",
+    None,
     "(root).layers.1",
     "item 1 was inserted; later items have moved on",
 )
@@ -648,8 +648,8 @@ def item_inserted_into_a_list(at: Path) -> Pair:
 @shows(
     Kind.REMOVED,
     ERROR,
-    "(root).layers.2",
     "(root).layers.0",
+    None,
     "item 0 and item 1 were removed; later items have moved up",
 )
 def two_items_taken_from_the_front(at: Path) -> Pair:
@@ -659,7 +659,7 @@ def two_items_taken_from_the_front(at: Path) -> Pair:
 @shows(
     Kind.INSERTED,
     ERROR,
-    "(root).model.layer_with_weights-1",
+    None,
     "(root).model.layer_with_weights-1",
     "was inserted; later items have moved on (8 values)",
 )
@@ -674,7 +674,7 @@ def keras_2_with(layer: Any) -> Any:
     return keras_2().Sequential([keras_2().Input((3,)), *dense])
 
 
-@shows(Kind.REMOVED, ERROR, "(root).m.layer-1", "(root).m.layer-0", "item layer-0 was removed")
+@shows(Kind.REMOVED, ERROR, "(root).m.layer-0", None, "item layer-0 was removed")
 def layer_by_number_taken_away(at: Path) -> Pair:
     def make(*lengths: int) -> Any:
         layers = {f"layer-{i}": module(w=var([1.0] * n)) for i, n in enumerate(lengths)}
@@ -687,7 +687,7 @@ def layer_by_number_taken_away(at: Path) -> Pair:
 @shows(
     Kind.INSERTED,
     ERROR,
-    "(root).model._functional._operations.2",
+    None,
     "(root).model._functional._operations.2",
     "was inserted; later items have moved on (4 values)",
 )
@@ -719,7 +719,7 @@ def keras_3_chain(names: str, optimizer: bool = False) -> Any:
 @shows(
     Kind.INSERTED,
     FAIL,
-    "(root).model._functional._operations.1",
+    None,
     "(root).model._functional._operations.0",
     "were inserted; later items have moved on (6 values)",
 )
@@ -735,8 +735,8 @@ def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
 @shows(
     Kind.REMOVED,
     FAIL,
-    "(root).l.1",
     "(root).l.0",
+    None,
     "item 0 was removed; later items have moved up",
 )
 def item_without_values_moved(at: Path) -> Pair:

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import pairwise
@@ -45,6 +45,7 @@ from ckpt_viz.object_graph.remedy import (
     code_of,
 )
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
+from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
 from ckpt_viz.render.text import notes
@@ -129,6 +130,7 @@ def expected(
 ) -> dict[str, Any]:
     """Return what the front end must make of the graph's payload."""
     tree = spanning_tree(graph.nodes)
+    saved = [None] * len(graph.nodes) if overlay is None else [*overlay.saved_labels()]
     return {
         "title": graph.title,
         "origin": graph.origin.value,
@@ -152,6 +154,7 @@ def expected(
                     for u in node.not_saved
                 ],
                 "label": tree.labels[i],
+                "savedLabel": saved[i] or tree.labels[i],
                 "treeParent": None if tree.parents[i] < 0 else tree.parents[i],
                 "treeChildren": tree.children[i],
                 "children": [{"localName": c.local_name, "node": c.node_id} for c in node.children],
@@ -181,7 +184,9 @@ def expected(
             for i, node in enumerate(graph.nodes)
         ],
         "calls": list(graph.calls) or None,
-        "layers": _expected_layers(graph.layers if overlay is None else overlay.layers),
+        "layers": _expected_layers(graph.layers, {})
+        if overlay is None
+        else _expected_layers(overlay.layers, overlay.saved_titles),
         "overlay": overlay and _expected_overlay(overlay),
         "measures": measures
         and {
@@ -195,13 +200,14 @@ def _number(number: float) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-def _expected_layers(view: Layers) -> dict[str, Any]:
+def _expected_layers(view: Layers, saved: Mapping[int, str]) -> dict[str, Any]:
     count = len(view.parents) - len(view.groups)
     rows = list(view.preorder())
     shown = {node_id: row for row in rows if row < count for node_id in view.path(row)}
     return {
         "order": rows,
         "labels": [view.title(row) for row in rows],
+        "savedLabels": [saved.get(row, view.title(row)) for row in rows],
         "parents": [None if row == ROOT else view.parents[row] for row in rows],
         "groups": [
             None
@@ -374,7 +380,7 @@ def _check() -> Overlay:
         },
     )
     head = "(root).model.head"
-    problems = (
+    problems: Sequence[Problem] = (
         Problem(
             Severity.ERROR,
             "shape",
@@ -440,7 +446,9 @@ def _check() -> Overlay:
     )
     counts = "1 of another shape, 1 of another dtype, 1 not used, 1 not in checkpoint"
     said = f"restore() would raise ValueError: {counts}"
-    found = causes(merged, marks, problems, TITLES)
+    sides = SideNames(merged)
+    problems = placed(problems, sides)
+    found = causes(merged, marks, problems, TITLES, sides)
     paired = frozenset(range(13)) - {3}
     guesses = (
         GuessedPlace(f"{head}.aux", head),
@@ -502,7 +510,10 @@ def _diff() -> Overlay:
     )
     said = "7 differences: 1 only in a, 1 only in b, 1 moved, 4 changed"
     marks = _marks(merged, marked)
-    found = causes(merged, marks, problems, defaultdict(lambda: "Differs"))
+    was = replace(merged, nodes=tuple(_renamed(merged, {"scale": "factor"})))
+    sides = SideNames(merged, was, {node: node for node in (*range(7), 9, 10)})
+    problems = placed(problems, sides)
+    found = causes(merged, marks, problems, defaultdict(lambda: "Differs"), sides)
     verdict = Verdict("equal", False)
     paired = frozenset(range(7))
     return Overlay(
@@ -516,7 +527,27 @@ def _diff() -> Overlay:
         found,
         paired,
         saved_elements={3: 12, 5: 0},
+        sides=sides,
     )
+
+
+def placed(problems: Iterable[Problem], names: SideNames) -> tuple[Problem, ...]:
+    """Return problems of merged nodes with the place of their first node."""
+    return tuple(
+        replace(p, place=names.place_of_both((p.saved, p.nodes), (p.live, p.nodes)))
+        for p in problems
+    )
+
+
+def _renamed(graph: ObjectGraph, names: dict[str, str]) -> Iterator[Node]:
+    """Yield the nodes of a graph with other local names."""
+    for node in graph.nodes:
+        yield node._replace(
+            children=tuple(
+                child._replace(local_name=names.get(child.local_name, child.local_name))
+                for child in node.children
+            )
+        )
 
 
 def _marks(graph: ObjectGraph, marked: dict[int, Mark]) -> tuple[Mark, ...]:

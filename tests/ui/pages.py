@@ -37,7 +37,12 @@ const answering = (model, answer, buffers, others = {}) => {
 
 def showing_objects(page: str) -> str:
     """Return a page whose explorer shows objects first, unless the page has its own defaults."""
-    defaults = html.escape(json.dumps({"view": "objects"}))
+    return showing_first("objects", page)
+
+
+def showing_first(view: str, page: str) -> str:
+    """Return a page whose explorer shows a view first, unless the page has its own defaults."""
+    defaults = html.escape(json.dumps({"view": view}))
     if "<html data-" in page:
         return page
     return page.replace("<html ", f'<html data-ckpt-viz="{defaults}" ')

@@ -14,11 +14,9 @@ from ckpt_viz import ObjectGraph
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import graph, keras3_adam, transformer
 from tests.ui.first_view import SMALLEST_LETTER, measured
-from tests.ui.pages import OpenPage, html_pages
+from tests.ui.pages import OpenPage, html_pages, showing_first
 
 pytestmark = pytest.mark.usefixtures("front_end")
-
-_LAYERS_FIRST = '<html data-ckpt-viz="{&quot;view&quot;: &quot;layers&quot;}" '
 
 
 @pytest.fixture
@@ -49,7 +47,7 @@ def _long_names() -> ObjectGraph:
 def test_all_boxes_are_whole_and_all_letters_large_enough(
     pages: OpenPage, shown: ObjectGraph, width: int
 ) -> None:
-    text = to_html(shown).replace("<html ", _LAYERS_FIRST, 1)
+    text = showing_first("layers", to_html(shown))
     page = pages(text, viewport={"width": width, "height": 1000})
     page.locator(".ckv-drawing .ckv-node").first.wait_for()
     view = measured(page)
@@ -89,7 +87,7 @@ _BROKEN_NUMBERS = """() => {
 
 @pytest.mark.parametrize("width", [1500, 1100, 961])
 def test_the_summary_breaks_no_number(pages: OpenPage, width: int) -> None:
-    text = to_html(_large()).replace("<html ", _LAYERS_FIRST, 1)
+    text = showing_first("layers", to_html(_large()))
     page = pages(text, viewport={"width": width, "height": 800})
     page.locator(".ckv-largest").wait_for()
     found = page.evaluate(_BROKEN_NUMBERS)
@@ -98,7 +96,7 @@ def test_the_summary_breaks_no_number(pages: OpenPage, width: int) -> None:
 
 
 def test_a_narrow_outline_has_short_numbers_and_whole_ones_as_titles(pages: OpenPage) -> None:
-    text = to_html(_large()).replace("<html ", _LAYERS_FIRST, 1)
+    text = showing_first("layers", to_html(_large()))
     page = pages(text, viewport={"width": 832, "height": 600})
     rows = page.locator(".ckv-outline-body [role=row]")
     cell = rows.first.locator(".ckv-cell-parameters")
@@ -112,7 +110,7 @@ def test_a_narrow_outline_has_short_numbers_and_whole_ones_as_titles(pages: Open
 
 
 def test_the_measure_finds_boxes_out_of_sight_and_small_letters(pages: OpenPage) -> None:
-    text = to_html(transformer(12)).replace("<html ", _LAYERS_FIRST, 1)
+    text = showing_first("layers", to_html(transformer(12)))
     page = pages(text, viewport={"width": 1500, "height": 1000})
     page.locator(".ckv-drawing .ckv-node").first.wait_for()
     drawing = page.locator(".ckv-drawing")

@@ -18,7 +18,8 @@ from ckpt_viz.render.html import to_html
 from ckpt_viz.render.signs import STATES
 from tests.support.graphs import graph, keras3_adam, without_optimizer
 from tests.support.payload_fixtures import CODE, overlays
-from tests.ui.pages import html_pages
+from tests.support.programs import ckpt
+from tests.ui.pages import html_pages, showing_first
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _WIDTHS = (1500, 1100, 700)
@@ -33,9 +34,12 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """A function that opens a comparison in a page of its own."""
     with html_pages(browser, tmp_path) as open_page:
 
-        def open_overlay(overlay: Overlay, width: int = 1500, **options: Any) -> Page:
+        def open_overlay(
+            overlay: Overlay, width: int = 1500, view: str = "objects", **options: Any
+        ) -> Page:
             viewport = {"width": width, "height": 800}
-            return open_page(to_html(overlay.graph, overlay), viewport=viewport, **options)
+            text = showing_first(view, to_html(overlay.graph, overlay))
+            return open_page(text, viewport=viewport, **options)
 
         yield open_overlay
 
@@ -268,3 +272,24 @@ def test_only_lines_in_sight_exist(opened: Open) -> None:
     page.get_by_role("treegrid").press("End")
     page.get_by_role("treegrid").press("]")
     expect(_line(page, "layer 14999")).to_be_in_viewport()
+
+
+def test_the_column_of_the_file_has_the_names_in_the_file(opened: Open, tmp_path: Path) -> None:
+    keras = pytest.importorskip("keras")
+
+    def model(*names: str) -> Any:
+        inputs = outputs = keras.Input((2,))
+        for name in names:
+            outputs = keras.layers.Dense(2, name=name)(outputs)
+        return ckpt(model=keras.Model(inputs, outputs))
+
+    path = str(model("stem", "middle", "top").save(str(tmp_path / "ckpt")))
+    page = opened(cv.check(model("stem", "top"), path).overlay, view="layers")
+    page.evaluate('document.documentElement.dataset.ckptViz = \'{"view": "layers"}\'')
+    # TensorFlow goes by the index, so the program's top gets the values of the middle.
+    pair = page.locator(".ckv-line").filter(has=page.get_by_text("middle", exact=True))
+    expect(pair.locator(".ckv-side-saved .ckv-box-name")).to_have_text("middle")
+    expect(pair.locator(".ckv-side-live .ckv-box-name")).to_have_text("top")
+    strip = page.locator(".ckv-ribbon ul").first
+    expect(strip.get_by_role("button", name="middle")).to_have_count(1)
+    page.screenshot(path=_SCREENSHOTS / "names-in-the-file.png")

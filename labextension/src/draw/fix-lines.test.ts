@@ -41,7 +41,7 @@ function lines(
   const fix = fixOf(parts);
   const tree = shownTree(graph, false);
   const rows = visibleRows(tree.children, new Set(expanded), 0, tree.chunk);
-  const sides = sidesOf(rows, graph.overlay!, graph.label, fix);
+  const sides = sidesOf(rows, graph.overlay!, graph, fix);
   const rowOf = new Map(rows.map(({ id }, index) => [id, index]));
   const idOf = (row: number | null) => (row === null ? null : (rows[row]?.id ?? null));
   return {

@@ -36,7 +36,7 @@ function lines(
   >;
   const shown = compared(graph, { ...known, states });
   const rows = visibleRows((id) => shown.treeChildren(id), new Set(expanded));
-  const sides = sidesOf(rows, shown.overlay!, shown.label);
+  const sides = sidesOf(rows, shown.overlay!, shown);
   const marks = sides.lines.map((line) => {
     const { sign, stroke, words } = markOf(shown, rows, line);
     return [sign?.glyph ?? "", words, stroke].join("|");
@@ -117,7 +117,7 @@ it("a folded part of a long list has the sign of everything in it", () => {
   const graph = compared(long, { states: { 0: "plain", 120: "shape" } });
   const tree = shownTree(graph, false);
   const rows = visibleRows(tree.children, new Set([0]), 0, tree.chunk);
-  const { lines: found } = sidesOf(rows, graph.overlay!, graph.label);
+  const { lines: found } = sidesOf(rows, graph.overlay!, graph);
   const words = found.map((line) => {
     const { sign, words: of } = markOf(graph, rows, line);
     return `${sign?.glyph ?? ""} ${of}`;
@@ -155,9 +155,8 @@ describe("the text in a box", () => {
   });
 
   it("has the name that each side uses", () => {
-    const listed = lines({ partners: { 1: "node 0.optimizer.variables.3" } });
-    expect(labelOf(listed.shown, listed.rows[1]!, "saved")).toBe("edge 1");
-    const { rows, shown } = lines({ partners: { 1: "node 0.old" } });
+    const { rows, shown } = lines({ savedLabels: { 1: "old" } });
+    expect(labelOf(shown, rows[2]!, "saved")).toBe(labelOf(shown, rows[2]!, "live"));
     expect((["saved", "live"] as const).map((side) => labelOf(shown, rows[1]!, side))).toEqual([
       "old",
       "edge 1",
@@ -167,7 +166,7 @@ describe("the text in a box", () => {
   it("escapes hostile characters", async () => {
     const graph = await loadGraph("hostile_check");
     const rows = visibleRows((id) => graph.treeChildren(id), new Set(graph.order));
-    const sides = sidesOf(rows, graph.overlay!, graph.label);
+    const sides = sidesOf(rows, graph.overlay!, graph);
     const words = sides.lines.map((line) => markOf(graph, rows, line).words);
     const texts = rows.flatMap((row) => [
       labelOf(graph, row, "saved"),

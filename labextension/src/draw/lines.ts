@@ -166,38 +166,22 @@ function lowerFirst(title: string): string {
 
 /** The name of a row on a side: a pair that has two names shows each of them. */
 export function labelOf(graph: Graph, { chunk, id }: Row, side: OfSide): string {
-  if (chunk !== null) {
-    return chunkLabel(graph, chunk);
+  if (chunk === null) {
+    return visible(side === "saved" ? graph.savedLabel(id) : graph.label(id)) || WORDS.root;
   }
-  return visible(side === "saved" ? savedLabel(graph, id) : graph.label(id)) || WORDS.root;
+  const isBlock = chunk.group?.isAlike === false;
+  const label = side === "saved" ? graph.savedLabel : graph.label;
+  return isBlock && label(id) !== graph.label(id)
+    ? clip(visible(label(id)))
+    : chunkLabel({ label }, chunk);
 }
 
 /** What people call a row on a side. */
 export function rowLabelOn(graph: Graph, row: number, side: OfSide): string {
-  const name = side === "saved" ? savedLabel(graph, row) : graph.label(row);
-  return name === graph.label(row) ? rowLabel(graph, row) : clip(visible(name));
-}
-
-/**
- * The local name in the checkpoint. TensorFlow's name there tells it, unless this name leads another
- * way: through the lists of an optimizer.
- */
-function savedLabel(graph: Graph, id: number): string {
-  const label = graph.label(id);
-  if (graph.overlay?.partner(id) == null) {
-    return label;
-  }
-  const partner = savedName(graph, id);
-  const above = graph.treeParent(id);
-  const start = above === null ? "" : `${savedName(graph, above)}.`;
-  const name = partner.slice(start.length);
-  return above !== null && partner.startsWith(start) && name !== "" && !name.includes(".")
-    ? name
-    : label;
-}
-
-function savedName({ name, overlay }: Graph, id: number): string {
-  return (overlay?.side(id) === "both" ? overlay.partner(id) : null) ?? name(id);
+  const saved = graph.savedLabel(row);
+  return side === "saved" && saved !== graph.label(row)
+    ? clip(visible(saved))
+    : rowLabel(graph, row);
 }
 
 /** The facts in a box: its value or, while it is folded, the number of variables on its side. */

@@ -9,8 +9,9 @@ import { type Line, movesOf, sidesOf } from "./sides";
 //    └─ 5 ─┬─ 6
 //          └─ 7
 const TREE = treeGraph([0, 0, 1, 1, 0, 5, 5]);
-const LABELS = ["", "head", "norm", "kernel", "bias", "old", "bias", "extra"];
-const label = (id: number) => LABELS[id] ?? "";
+const NAMES = ["", "head", "norm", "kernel", "bias", "old", "bias", "extra"];
+const label = (id: number) => NAMES[id] ?? "";
+const LABELS = { label, savedLabel: label };
 const ALL = new Set([0, 1, 5]);
 
 function sides(otherPlaces: Record<number, number>, expanded = ALL) {
@@ -20,7 +21,7 @@ function sides(otherPlaces: Record<number, number>, expanded = ALL) {
     isPaired: (id) => id === 0 || id === 2,
   });
   const rows = visibleRows((id) => TREE.treeChildren(id), expanded);
-  const found = sidesOf(rows, overlay!, label);
+  const found = sidesOf(rows, overlay!, LABELS);
   const idOf = (row: number | null) => (row === null ? null : (rows[row]?.id ?? null));
   const pair = ({ live, saved }: Line) => [idOf(saved), idOf(live)];
   const rowOf = new Map(rows.map(({ id }, index) => [id, index]));
@@ -96,14 +97,14 @@ describe("the lines of both sides", () => {
     });
     const rows = visibleRows((id) => deep.treeChildren(id), new Set([0, 1, 2, 4]));
     const rowOf = new Map(rows.map(({ id }, index) => [id, index]));
-    const moves = movesOf(rows, rowOf, sidesOf(rows, overlay!, label), overlay!);
+    const moves = movesOf(rows, rowOf, sidesOf(rows, overlay!, LABELS), overlay!);
     expect(moves.map(({ savedId }) => savedId)).toEqual([4]);
   });
 
   it("are made for a chain of 50,000 nodes", () => {
     const chain = treeGraph(Array.from({ length: 50_000 }, (_, i) => i));
     const rows = visibleRows((id) => chain.treeChildren(id), new Set(chain.order));
-    const { lines } = sidesOf(rows, compared(chain, {}).overlay!, String);
+    const { lines } = sidesOf(rows, compared(chain, {}).overlay!, chain);
     expect(lines).toHaveLength(50_001);
     expect(lines.at(-1)).toEqual({ saved: 50_000, live: 50_000 });
   });

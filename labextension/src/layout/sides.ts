@@ -24,13 +24,13 @@ export interface Sides {
 }
 
 /**
- * The rows in lines, in their order; `labelOf` gives a row's local name. With a fix, what it pairs is
- * on one line; else what seems to be the same.
+ * The rows in lines, in their order; `labels` gives a row's name on each side. With a fix, what it
+ * pairs is on one line; else what seems to be the same.
  */
 export function sidesOf(
   rows: readonly Row[],
   overlay: Overlay,
-  labelOf: (id: number) => string,
+  labels: Pick<Graph, "label" | "savedLabel">,
   fix: Fix | null = null,
 ): Sides {
   const children = childRows(rows);
@@ -40,7 +40,10 @@ export function sidesOf(
   const partner = renamedSiblings(rows, overlay, places);
   const keys: Keys =
     fix === null
-      ? { live: (row) => labelOf(idOf(row)), saved: (row) => labelOf(idOf(row)) }
+      ? {
+          live: (row) => labels.label(idOf(row)),
+          saved: (row) => labels.savedLabel(idOf(row)),
+        }
       : { live: (row) => fix.comesFrom(idOf(row))?.saved, saved: idOf };
   const isPartner = new Set(partner.values());
   const lines: Line[] = [];

@@ -1,0 +1,108 @@
+"""What each side of a comparison calls the nodes of the merged graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.object_graph.side_names import SideNames
+from tests.support.graphs import graph
+from tests.support.programs import ckpt, module, saved, var
+
+FAMILIES = ("keras", "tf_keras")
+EDITS = (
+    ("a b c", "a b c"),
+    ("a b c", "a c"),
+    ("a b c", "b c d"),
+    ("a b c", "a new b c"),
+    ("a b c", "c b a"),
+    ("hidden logits", "hidden extra logits"),
+    ("block_1 block_2 block_3", "block_2 block_3 block_4"),
+    ("net_1_conv net_1_norm net_2_conv net_2_norm", "net_2_conv net_2_norm net_3_conv net_3_norm"),
+)
+
+
+def _dense(family: str, names: str) -> Any:
+    """Return a model with a layer for each name; the first layer's kernel is all 1, and so on."""
+    keras = pytest.importorskip(family)
+    inputs = outputs = keras.Input((2,))
+    for name in names.split():
+        outputs = keras.layers.Dense(2, name=name)(outputs)
+    model = keras.Model(inputs, outputs)
+    for number, layer in enumerate(model.layers[1:], 1):
+        layer.kernel.assign(np.full((2, 2), number))
+    return model
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("was", "now"), EDITS)
+def test_a_layer_has_the_name_in_the_file_of_what_a_restore_brings(
+    family: str, was: str, now: str, tmp_path: Path
+) -> None:
+    path = saved(tmp_path, model=_dense(family, was))
+    model = _dense(family, now)
+    live = ckpt(model=model)
+    overlay = cv.check(live, path).overlay
+    for layer in model.layers[1:]:
+        layer.kernel.assign(np.zeros((2, 2)))
+    live.restore(path).expect_partial()
+    brought = {layer: int(layer.kernel.numpy()[0, 0]) for layer in model.layers[1:]}
+    assert any(brought.values())
+    for layer, number in brought.items():
+        in_file = was.split()[number - 1] if number else ""
+        node = _node_of(overlay, layer)
+        assert overlay.names.name_in_other(node) == in_file
+        # Rows in a block leave out its name.
+        assert not in_file or in_file.endswith(_saved_title(overlay, node))
+
+
+def _node_of(overlay: Overlay, layer: Any) -> int:
+    graph = overlay.graph
+    return next(n for n in range(overlay.base_size) if graph.object(n) is layer)
+
+
+def _saved_title(overlay: Overlay, node: int) -> str:
+    row = overlay.layers.shown_in[node]
+    return overlay.saved_titles.get(row, overlay.layers.title(row))
+
+
+def test_what_the_checkpoint_alone_has_keeps_its_names(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(old=module(w=var(), gone=module(deep=var()))))
+    overlay = cv.check(ckpt(net=module(new=module(w=var([1.0])))), path).overlay
+    alone = range(overlay.base_size, len(overlay.graph.nodes))
+    assert [overlay.names.place(n) for n in alone] == [
+        "save_counter",
+        "net.old",
+        "net.old.w",
+        "net.old.gone",
+        "net.old.gone.deep",
+    ]
+
+
+def test_groups_have_the_ends_that_each_side_names(tmp_path: Path) -> None:
+    path = saved(tmp_path, model=_dense("keras", "dense dense_1 dense_2"))
+    overlay = cv.check(ckpt(model=_dense("keras", "dense_7 dense_8 dense_9")), path).overlay
+    (group,) = (row for row in overlay.layers.preorder() if overlay.layers.group(row))
+    assert overlay.layers.title(group) == "dense_7 … dense_9"
+    assert overlay.saved_titles[group] == "dense … dense_2"
+
+
+@pytest.mark.parametrize(
+    ("saved_side", "live_side", "place"),
+    [
+        (("(root).head", (1,)), ("(root).b", (2,)), "head → b"),
+        (("(root).head", (1,)), (None, (2,)), "head"),
+        ((None, (1,)), ("(root).b", (2,)), "b"),
+        (("(root).head", (1,)), ("(root).other", ()), "head → other"),
+        (("(root).other", (2,)), ("(root).b", (2,)), "b"),
+        ((None, ()), (None, ()), ""),
+    ],
+)
+def test_a_place_has_both_sides_if_they_differ(saved_side: Any, live_side: Any, place: str) -> None:
+    names = SideNames(graph({0: {"a": 1, "b": 2}}, (1, 2)), graph({0: {"head": 1, "b": 2}}, (1, 2)))
+    assert names.place_of_both(saved_side, live_side) == place
