@@ -121,18 +121,6 @@ class _ProblemPlaces:
         only = variables.pop() if len(variables) == 1 else None
         return None if only is None else key_of_node.get(only)
 
-    def count(self, problems: Sequence[Problem]) -> int:
-        """Return the number of variables in the problems; what has moved counts once."""
-        nodes = {node for problem in problems for node in problem.nodes}
-        return sum(
-            has_value(self.graph.nodes[node]) and not self._is_old_place(node) for node in nodes
-        )
-
-    def _is_old_place(self, node_id: int) -> bool:
-        other_place = self.marks[node_id].other_place
-        # Nodes of one side alone follow those of the base.
-        return other_place is not None and other_place < node_id
-
 
 def _cause(
     places: _ProblemPlaces,
@@ -150,6 +138,6 @@ def _cause(
         title=titles[worst.kind],
         place=worst.place if len(speakers) == 1 else places.names.place(key.node),
         sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
-        count=places.count(equally_bad),
+        count=sum(problem.values for problem in equally_bad),
         problems=indices,
     )

@@ -84,7 +84,8 @@ class Problem:
     diff: in a and in b); `why` is one sentence. `lead` is the place, among all problems, of the one
     that tells of the change behind this one: it may be its own. `guesses` are places in
     `Overlay.guesses`: a fix restores more values of the problem if a person accepts these.
-    `place` is the path in the names that people give: on both sides, if these differ.
+    `place` is the path in the names that people give: on both sides, if these differ. `values` is
+    the number of values that it is about.
     """
 
     severity: Severity
@@ -97,6 +98,7 @@ class Problem:
     lead: int | None = None
     guesses: tuple[int, ...] = ()
     place: str = ""
+    values: int = 0
 
     def to_do(self, wording: Wording) -> str:
         """Return the remedy in the sentence of a place; "" for none."""
@@ -121,7 +123,7 @@ class Explanation:
     """What explains one problem or several: the explorer lists causes, and problems below them.
 
     `title` names the kind in a few words, and `place` the node by its local names. `count` is the
-    number of variables in its worst problems. `problems` are places in `Overlay.problems`, in their
+    number of values in its worst problems. `problems` are places in `Overlay.problems`, in their
     order.
     """
 

@@ -17,7 +17,7 @@ from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
 from ckpt_viz.object_graph.names import noun_for, readable_name
-from ckpt_viz.object_graph.nodes import ROOT, Node
+from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
@@ -364,4 +364,17 @@ def _problem(finding: Finding, of_saved: Mapping[int, int], sides: SideNames) ->
         readable(finding.why),
         finding.remedy,
         place=sides.place_of_both((finding.saved, finding.nodes), (finding.live, objects)),
+        values=_values(finding, objects, sides),
+    )
+
+
+def _values(finding: Finding, objects: Sequence[int], sides: SideNames) -> int:
+    """Return how many values a finding is about; one on both sides counts once."""
+    if finding.change is not None:
+        return finding.change.values
+    saved = () if sides.other is None else sides.other.nodes
+    live = sides.base.nodes
+    return max(
+        sum(has_value(saved[node]) for node in set(finding.nodes)),
+        sum(has_value(live[obj]) for obj in set(objects)),
     )

@@ -25,7 +25,7 @@ from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
@@ -532,9 +532,14 @@ def _diff() -> Overlay:
 
 
 def placed(problems: Iterable[Problem], names: SideNames) -> tuple[Problem, ...]:
-    """Return problems of merged nodes with the place of their first node."""
+    """Return problems of merged nodes with the place of their first node, and their values."""
+    nodes = names.base.nodes
     return tuple(
-        replace(p, place=names.place_of_both((p.saved, p.nodes), (p.live, p.nodes)))
+        replace(
+            p,
+            place=names.place_of_both((p.saved, p.nodes), (p.live, p.nodes)),
+            values=sum(has_value(nodes[node]) for node in p.nodes),
+        )
         for p in problems
     )
 
