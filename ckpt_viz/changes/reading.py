@@ -18,7 +18,7 @@ from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.of_optimizers import States, changed_optimizers
 from ckpt_viz.changes.sentences import Sentences, Subject
-from ckpt_viz.correspondence.pairs import Certainty, Evidence, weakest
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
@@ -205,6 +205,8 @@ class _ChangesReader:
             pair = self.mapping.parts.get(node)
             if pair is None or saved.nodes[node].slot is not None or node in left_out:
                 continue
+            if self._has_old_edge(pair):
+                continue
             edge = self._edge(node, pair.obj)
             if edge is None:
                 if not node == pair.obj == ROOT:
@@ -226,6 +228,18 @@ class _ChangesReader:
             if not moved:  # the surest items keep their places, as under numbers of one's own
                 for edge in edges:
                     self._put_edge(edge)
+
+    def _has_old_edge(self, pair: Pair) -> bool:
+        """Return whether one name leads to a part from one holder, and the name is no index."""
+        saved, live = self.mapping.saved.tree, self.mapping.live.tree
+        label, holder = saved.labels[pair.node], self.mapping.parts.get(saved.parents[pair.node])
+        return (
+            holder is not None
+            and holder.obj == live.parents[pair.obj]
+            and label == live.labels[pair.obj]
+            and saved.labels[holder.node] == live.labels[holder.obj]
+            and INDEX.fullmatch(label) is None
+        )
 
     def _are_in_place(self, edges: Sequence[Edge]) -> bool:
         """Return whether a restore finds all values of items that have other indices now."""

@@ -10,7 +10,7 @@ from ckpt_viz.correspondence.descriptions import Described
 from ckpt_viz.correspondence.names import canonical
 from ckpt_viz.correspondence.nearest import depth_in_common
 from ckpt_viz.correspondence.pairing import PairedItems
-from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.pairs import Certainty, Pair
 from ckpt_viz.object_graph.walks import reached
 
 _MOST_RIVALS = 60  # equal items of one side
@@ -26,15 +26,10 @@ def make_guesses_of_rivals(paired: PairedItems) -> None:
     """
     rivals, items = _Rivals(paired), paired.saved.items
     pairs = [*paired.by_node.values()]
-    by_names = {pair.node: pair.evidence for pair in pairs if rivals.is_told(pair)}
     doubtful = [pair.node for pair in pairs if rivals.may_be_another(pair)]
     for item in reached(doubtful, items.children.__getitem__):
         for node in items.chain[item]:
             paired.doubt(node)
-    for top, evidence in by_names.items():
-        for item in reached([top], items.children.__getitem__):
-            for node in items.chain[item]:
-                paired.confirm(node, evidence)
 
 
 class _Rivals:
@@ -54,14 +49,6 @@ class _Rivals:
         if pair.certainty is Certainty.GUESS or not self._is_top(x, y):
             return False
         return self._has_rival(x, y)
-
-    def is_told(self, pair: Pair) -> bool:
-        """Return whether the words of names tell of a guess, and no equal item has them, too."""
-        x, y = pair.node, pair.obj
-        if pair.certainty is not Certainty.GUESS or pair.evidence is not Evidence.WORDS:
-            return False
-        is_named = self._is_top(x, y) and self.paired.by_words(self.saved.content[x]).get(x) == y
-        return is_named and not self._has_rival(x, y)
 
     def _has_rival(self, x: int, y: int) -> bool:
         own = self._evidence(x, y)

@@ -14,8 +14,8 @@ from ckpt_viz.correspondence.alignment import unique
 from ckpt_viz.correspondence.descriptions import Described
 from ckpt_viz.correspondence.items import OUTSIDE
 from ckpt_viz.correspondence.nearest import Key as KeyOfItem
-from ckpt_viz.correspondence.nearest import depth_in_common, nearest, of_one_key
-from ckpt_viz.correspondence.pairing import PairedItems, linked_by_words
+from ckpt_viz.correspondence.nearest import depth_in_common, nearest
+from ckpt_viz.correspondence.pairing import PairedItems
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, surest, weakest
 from ckpt_viz.correspondence.siblings import Siblings
 from ckpt_viz.object_graph.nodes import ROOT
@@ -96,12 +96,10 @@ class WholeTree:
     # --- anywhere
 
     def _moved(self, leaves: Leaves) -> None:
-        """Pair free items anywhere: by names and content, words, names, then content."""
+        """Pair free items anywhere: by names and content, names, then content."""
         for are_units in (False, True):
             xs, ys = self._free(leaves, are_units=are_units)
-            self._moved_by("names", xs, ys, leaves)
-            self._moved_by_words(*self._holders_of(xs, ys))
-            for key in ("inner names", "name", "content"):
+            for key in ("names", "inner names", "name", "content"):
                 self._moved_by(key, xs, ys, leaves)
         self._settle()
 
@@ -116,11 +114,6 @@ class WholeTree:
                 self.paired.add(x, y, self._certainty_of_move(x, y, name), _EVIDENCE[name])
                 self._settle()
 
-    def _holders_of(self, xs: Sequence[int], ys: Sequence[int]) -> tuple[list[int], list[int]]:
-        xs, ys = self._still_free(xs, ys)
-        holders = [x for x in xs if self.saved.items.children[x]]
-        return holders, [y for y in ys if self.live.items.children[y]]
-
     def _still_free(self, xs: Sequence[int], ys: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the items that are free, and have no child with a counterpart."""
         free_xs, free_ys = self.paired.free(xs, ys)
@@ -130,13 +123,6 @@ class WholeTree:
         return free_xs, [
             y for y in free_ys if not any(child in taken[1] for child in children[1][y])
         ]
-
-    def _moved_by_words(self, xs: Sequence[int], ys: Sequence[int]) -> None:
-        for equal_xs, equal_ys in of_one_key(xs, ys, self.saved.content.get, self.live.content.get):
-            for x, y in linked_by_words(self.paired, equal_xs, equal_ys):
-                if not self.paired.contradict(x, y):
-                    self.paired.add(x, y, Certainty.LIKELY, Evidence.WORDS)
-                    self._settle()
 
     def _free(self, leaves: Leaves, *, are_units: bool) -> tuple[list[int], list[int]]:
         """Return the free items of both sides, the largest of the saved ones first."""
