@@ -25,7 +25,7 @@ def _causes(
 ) -> tuple[Explanation, ...]:
     states = marked or {}
     marks = [Mark(states.get(i, State.MATCHED)) for i in range(len(of.nodes))]
-    names = SideNames(of)
+    names = SideNames.of_one(of)
     return causes(of, marks, placed(problems, names), TITLES, names)
 
 

@@ -104,5 +104,6 @@ def test_groups_have_the_ends_that_each_side_names(tmp_path: Path) -> None:
     ],
 )
 def test_a_place_has_both_sides_if_they_differ(saved_side: Any, live_side: Any, place: str) -> None:
-    names = SideNames(graph({0: {"a": 1, "b": 2}}, (1, 2)), graph({0: {"head": 1, "b": 2}}, (1, 2)))
+    live, was = (graph({0: {name: 1, "b": 2}}, (1, 2)) for name in ("a", "head"))
+    names = SideNames(live, was, {1: 1, 2: 2})
     assert names.place_of_both(saved_side, live_side) == place

@@ -14,7 +14,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.merge import merge
 from ckpt_viz.object_graph.names import LayerNames, counted, noun_for, readable_name
-from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
+from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     Mark,
@@ -53,8 +53,8 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
     A node that has moved appears in both places; each names the other.
     """
     merged = merge(b, a, compared.pairs)
-    marks = _marks(a, b, compared, merged.of_other)
     names = SideNames(b, a, {place: node_a for node_a, place in merged.of_other.items()})
+    marks = _marks(a, b, compared, names, merged.of_other)
     sides = _Sides(a, b, compared, merged.of_other, names)
     problems = [
         sides.problem(group, marks[group.top])
@@ -111,12 +111,13 @@ def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, 
             yield state, node
 
 
-def _marks(a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int]) -> list[Mark]:
+def _marks(
+    a: Graph, b: Graph, compared: Compared, names: SideNames, of_a: Mapping[int, int]
+) -> list[Mark]:
     marks = [_ONLY_B] * len(b.nodes) + [_ONLY_A] * (len(a.nodes) - len(compared.pairs))
-    same_names = _of_same_name(a, b, compared.pairs)
     for node_a, node_b in compared.pairs.items():
         state, detail, _ = compared.differences[node_a]
-        partner = "" if node_a in same_names else readable_name(a, node_a)
+        partner = names.readable_in_other.get(node_b, "")
         if state is not State.MATCHED or has_value(b.nodes[node_b]):
             marks[node_b] = Mark(state, detail, partner)
         else:
@@ -127,20 +128,6 @@ def _marks(a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int]) -> l
         marks[node_b] = Mark(State.MOVED, detail, readable_name(a, node_a), left)
         marks[left] = Mark(State.MOVED, detail, readable_name(b, node_b), node_b)
     return marks
-
-
-def _of_same_name(a: Graph, b: Graph, pairs: Mapping[int, int]) -> set[int]:
-    """Return the nodes of a that have the same name as their counterparts in b."""
-    same = {ROOT} if pairs.get(ROOT) == ROOT else set()
-    for node_a, (parent, label) in a.first_edges.items():
-        node_b = pairs.get(node_a)
-        if node_b is None or parent not in same:
-            continue
-        slot = a.nodes[node_a].slot
-        of_same = slot is None or slot.optimizer is None or slot.optimizer in same
-        if of_same and b.first_edges.get(node_b) == (pairs[parent], label):
-            same.add(node_a)
-    return same
 
 
 @dataclass(frozen=True)

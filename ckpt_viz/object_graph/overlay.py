@@ -183,7 +183,7 @@ class Overlay:
     @cached_property
     def names(self) -> SideNames:
         """The names of the nodes, each on its own side."""
-        return SideNames(self.graph) if self.sides is None else self.sides
+        return SideNames.of_one(self.graph) if self.sides is None else self.sides
 
     @cached_property
     def layers(self) -> Layers:

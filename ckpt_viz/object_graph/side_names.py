@@ -7,10 +7,11 @@ them in its own column, and whatever it alone has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.object_graph.names import LayerNames, NamedGraph, readable_name, without_root
+from ckpt_viz.object_graph.nodes import ROOT
 
 
 def both_sides(paths: Iterable[str]) -> str:
@@ -26,8 +27,13 @@ class SideNames:
     """
 
     base: NamedGraph
-    other: NamedGraph | None = None
-    in_other: Mapping[int, int] = field(default_factory=dict)
+    other: NamedGraph
+    in_other: Mapping[int, int]
+
+    @classmethod
+    def of_one(cls, graph: NamedGraph) -> SideNames:
+        """Return the names of a graph that has all nodes of both sides."""
+        return cls(graph, graph, {})
 
     def name(self, node_id: int) -> str:
         """Return what people call a merged node on its own side."""
@@ -47,38 +53,62 @@ class SideNames:
         Each argument has a name of the thing on that side, None for none, and its nodes in that
         graph, the thing first. Without nodes the name itself is the path.
         """
-        sides = ((self._other or self._base, in_other), (self._base, in_base))
-        paths = [
+        sides = ((self._other, in_other), (self._base, in_base))
+        return both_sides(
             names.place(nodes[0]) if nodes else without_root(name)
             for names, (name, nodes) in sides
             if name is not None
-        ]
-        return both_sides(paths)
+        )
 
     def readable_name(self, node_id: int) -> str:
         """Return TensorFlow's name of a merged node, on its own side."""
         names, node = self._side(node_id)
         return readable_name(names.graph, node)
 
+    @cached_property
+    def readable_in_other(self) -> Mapping[int, str]:
+        """TensorFlow's names in the other graph, of nodes that have another name in the base."""
+        names = {
+            place: readable_name(self.other, node)
+            for place, node in self.in_other.items()
+            if place < len(self.base.nodes) and node not in self._alike
+        }
+        return {place: name for place, name in names.items() if name != self.readable_name(place)}
+
     def name_in_other(self, node_id: int) -> str:
         """Return what people call a merged node in the other graph; "" if that lacks the node."""
         node = self.in_other.get(node_id)
-        return "" if node is None or self._other is None else self._other.name(node)
+        return "" if node is None else self._other.name(node)
 
     def label_in_other(self, node_id: int) -> str:
         """Return the local name of a merged node in the other graph; "" if that lacks the node."""
         node = self.in_other.get(node_id)
-        return "" if node is None or self.other is None else self.other.tree.labels[node]
+        return "" if node is None else self.other.tree.labels[node]
 
     def _side(self, node_id: int) -> tuple[LayerNames, int]:
-        if node_id < len(self.base.nodes) or self._other is None:
-            return self._base, node_id
-        return self._other, self.in_other[node_id]
+        is_of_base = node_id < len(self.base.nodes)
+        return (self._base, node_id) if is_of_base else (self._other, self.in_other[node_id])
 
     @cached_property
     def _base(self) -> LayerNames:
         return LayerNames(self.base)
 
     @cached_property
-    def _other(self) -> LayerNames | None:
-        return None if self.other is None else LayerNames(self.other)
+    def _other(self) -> LayerNames:
+        return LayerNames(self.other)
+
+    @cached_property
+    def _alike(self) -> set[int]:
+        """Nodes of the other graph that surely have the name of their node in the base.
+
+        Compares by edges, because the names in a deep graph are long.
+        """
+        places = {node: place for place, node in self.in_other.items()}
+        alike = {ROOT} if places.get(ROOT) == ROOT else set()
+        for node, (parent, label) in self.other.first_edges.items():
+            slot = self.other.nodes[node].slot
+            of_alike = slot is None or slot.optimizer is None or slot.optimizer in alike
+            edge = self.base.first_edges.get(places.get(node, -1))
+            if parent in alike and of_alike and edge == (places[parent], label):
+                alike.add(node)
+        return alike

@@ -16,8 +16,8 @@ from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.names import noun_for, readable_name
-from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
+from ckpt_viz.object_graph.names import noun_for
+from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
@@ -56,10 +56,10 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         graph, of_saved = merged.graph, merged.of_other
         saved_elements = other_elements(run.live.nodes, run.saved.nodes, of_saved)
         sides = _names_of(run.live, run.saved, run.trace, of_saved)
-        marks = _marks(run, run.trace, run.saved, of_saved, findings)
+        marks = _marks(run, run.trace, run.saved, of_saved, sides, findings)
     else:
         graph, of_saved, saved_elements = run.live, {}, {}
-        sides = SideNames(run.live)
+        sides = SideNames.of_one(run.live)
         marks = _marks_by_name(run)
     parts = _guessed_parts(run, findings)
     problems = list(_problems(causes_found, of_saved, sides, parts))
@@ -196,16 +196,14 @@ def _marks(
     trace: Trace,
     saved: Graph,
     of_saved: Mapping[int, int],
+    sides: SideNames,
     findings: Sequence[Finding],
 ) -> list[Mark]:
     size = len(run.live.nodes)
     marks = [_PLAIN] * (1 + max((size - 1, *of_saved.values())))
-    alike = _named_alike(saved, run.live, of_saved)
-    for node, place in of_saved.items():
+    for place in of_saved.values():
         if place < size:
-            name = "" if node in alike else readable_name(saved, node)
-            partner = name if name and name != readable_name(run.live, place) else ""
-            marks[place] = Mark(State.MATCHED, partner=partner)
+            marks[place] = Mark(State.MATCHED, partner=sides.readable_in_other.get(place, ""))
     for obj in run.verdicts.unmatched:
         if obj < size:
             marks[obj] = Mark(State.LIVE_ONLY)
@@ -252,20 +250,6 @@ def _link_places(run: DryRun, of_saved: Mapping[int, int], size: int, marks: lis
         if place is not None and pair.obj < size and not is_guess(pair):
             marks[pair.obj] = replace(marks[pair.obj], other_place=place)
             marks[place] = replace(marks[place], other_place=pair.obj)
-
-
-def _named_alike(saved: Graph, live: Graph, of_saved: Mapping[int, int]) -> set[int]:
-    """Return saved nodes that surely have the same name as the live node in their place.
-
-    Compares by edges, because the names in a deep graph are long.
-    """
-    alike = {ROOT} if of_saved.get(ROOT) == ROOT else set()
-    for node, (parent, label) in saved.first_edges.items():
-        if parent in alike and saved.nodes[node].slot is None:
-            edge = live.first_edges.get(of_saved.get(node, -1))
-            if edge == (of_saved[parent], label):
-                alike.add(node)
-    return alike
 
 
 def _ghost(node: int, trace: Trace, waiting: set[int]) -> Mark:
@@ -372,8 +356,7 @@ def _values(finding: Finding, objects: Sequence[int], sides: SideNames) -> int:
     """Return how many values a finding is about; one on both sides counts once."""
     if finding.change is not None:
         return finding.change.values
-    saved = () if sides.other is None else sides.other.nodes
-    live = sides.base.nodes
+    saved, live = sides.other.nodes, sides.base.nodes
     return max(
         sum(has_value(saved[node]) for node in set(finding.nodes)),
         sum(has_value(live[obj]) for obj in set(objects)),

@@ -446,7 +446,7 @@ def _check() -> Overlay:
     )
     counts = "1 of another shape, 1 of another dtype, 1 not used, 1 not in checkpoint"
     said = f"restore() would raise ValueError: {counts}"
-    sides = SideNames(merged)
+    sides = SideNames.of_one(merged)
     problems = placed(problems, sides)
     found = causes(merged, marks, problems, TITLES, sides)
     paired = frozenset(range(13)) - {3}
