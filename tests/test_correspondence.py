@@ -348,3 +348,14 @@ def test_a_restore_decides_where_the_names_of_layers_and_variables_disagree() ->
         sides.append(replace(graph(edges, (4, 5)), nodes=tuple(nodes)))
     pairs = correspond(*sides)
     assert {node: pairs[node].obj for node in (2, 3, 4, 5)} == {2: 2, 3: 3, 4: 4, 5: 5}
+
+
+def test_a_part_that_moves_inside_each_of_several_equal_blocks_stays_in_its_block() -> None:
+    attention = {"query": {"w": (3, 3)}, "key": {"w": (3, 3)}}
+    block = {"outer": {"inner": {"attention": attention}}, "mixer": {"w": (7,)}, "head": (5,)}
+    changed = {"mixer": {"attention": attention, "w": (7,)}, "head": (5,)}
+    blocks = ("block_a", "block_b", "block_c")
+    found = places(dict.fromkeys(blocks, block), dict.fromkeys(blocks, changed))
+    for block_name in blocks:
+        place, _ = found[f"{block_name}.outer.inner.attention.query.w"]
+        assert place == f"{block_name}.mixer.attention.query.w"
