@@ -226,6 +226,25 @@ def test_changes_that_restore_by_themselves_are_no_findings(tmp_path: Path) -> N
 
 @pytest.mark.tf
 @pytest.mark.usefixtures("quiet_tensorflow")
+def test_a_guess_without_equal_parts_says_that_only_shapes_tell(tmp_path: Path) -> None:
+    def layers(**sizes: int) -> Any:
+        keras = keras_3()
+        made = {name: keras.layers.Dense(size, name=name) for name, size in sizes.items()}
+        for layer in made.values():
+            layer.build((None, 2))
+        return ckpt(**made)
+
+    path = str(layers(conv1=2, conv2=3, drop=7, pool=4).save(str(tmp_path / "ckpt")))
+    check = cv.check(layers(conv1=2, drop=7, features=3, pool=4), path)
+    renamed = [finding.why for finding in check.findings if finding.kind is cv.Kind.RENAMED]
+    assert renamed == [
+        "The saved 'conv2' may be called 'features' now, but only its shapes tell (2 values)."
+    ]
+    assert len(check.fix(guesses=True).pairs) == len(check.fix().pairs) + 2
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
 def test_a_guess_is_told_as_a_guess(tmp_path: Path) -> None:
     path = saved(tmp_path, a=module(w=var([1.0])), b=module(w=var([2.0])))
     check = cv.check(ckpt(x=module(w=var([0.0])), y=module(w=var([0.0]))), path)

@@ -20,6 +20,7 @@ from ckpt_viz.changes.of_optimizers import States, changed_optimizers
 from ckpt_viz.changes.sentences import Sentences, Subject
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.correspondence.sequences import INDEX
+from ckpt_viz.correspondence.signatures import Signatures
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import LayerNames, readable_place
@@ -63,6 +64,7 @@ def changes_of(
     of_live = _owners(mapping.live, [group.objects for group in groups])
     taken = {pair.obj for pair in mapping.parts.values()}
     sentences = Sentences(LayerNames(mapping.saved), LayerNames(mapping.live), taken)
+    alike = Signatures(mapping.saved, mapping.live)
     changes = []
     for group, nodes, objects in zip(groups, of_saved, of_live, strict=True):
         first = _first(mapping, group)
@@ -73,7 +75,7 @@ def changes_of(
         if is_unbuilt or not (valued or now):
             continue
         certainty = _certainty(mapping, group)
-        subject = _subject(mapping, group, is_guess=certainty is Certainty.GUESS)
+        subject = _subject(mapping, group, certainty is Certainty.GUESS, alike)
         changes.append(
             Change(
                 group.kind,
@@ -88,18 +90,33 @@ def changes_of(
     return tuple(changes)
 
 
-def _subject(mapping: ValueMapping, group: Group, *, is_guess: bool) -> Subject:
+def _subject(mapping: ValueMapping, group: Group, is_guess: bool, alike: Signatures) -> Subject:
     """Return what to say of a group: states of optimizers only follow."""
     saved, live = mapping.saved.nodes, mapping.live.nodes
+    # What is a slot on one side alone has no other part to tell of.
+    nodes = [node for node in group.nodes if saved[node].slot is None] or group.nodes
+    objects = [obj for obj in group.objects if live[obj].slot is None] or group.objects
     return Subject(
-        # What is a slot on one side alone has no other part to tell of.
-        [node for node in group.nodes if saved[node].slot is None] or group.nodes,
-        [obj for obj in group.objects if live[obj].slot is None] or group.objects,
+        nodes,
+        objects,
         group.words,
         group.alone,
         is_guess,
+        is_guess and _have_rivals(mapping, nodes, objects, alike),
         _is_by_looks(mapping, group),
     )
+
+
+def _have_rivals(
+    mapping: ValueMapping, nodes: Sequence[int], objects: Sequence[int], alike: Signatures
+) -> bool:
+    """Return whether either side has another part, and no slot, that is equal to one of these."""
+    saved, live = mapping.saved.nodes, mapping.live.nodes
+    equals = (
+        *((alike.alike(alike.of_saved(node)).nodes, saved) for node in nodes),
+        *((alike.alike(alike.of_live(obj)).objects, live) for obj in objects),
+    )
+    return any(sum(side[part].slot is None for part in parts) > 1 for parts, side in equals)
 
 
 def _first(mapping: ValueMapping, group: Group) -> tuple[str | None, str | None]:

@@ -27,8 +27,9 @@ _MAY_BE = frozenset(
 class Subject:
     """What a sentence is about: the topmost parts on both sides, and further words.
 
-    `alone` are the items of a sequence that one side has alone. Of a guess, order alone tells.
-    `is_by_looks` says that shapes tell of it, and no name.
+    `alone` are the items of a sequence that one side has alone. Of a guess, order or shapes tell;
+    `has_rivals` says that either side has other parts of these shapes. `is_by_looks` says that
+    shapes tell of it, and no name.
     """
 
     nodes: Sequence[int]
@@ -36,6 +37,7 @@ class Subject:
     words: Sequence[str]
     alone: Sequence[int] = ()
     is_guess: bool = False
+    has_rivals: bool = False
     is_by_looks: bool = False
 
     @property
@@ -55,10 +57,10 @@ class Sentences:
     def of(self, kind: Kind, subject: Subject) -> str:
         """Return what happened to some parts, or may have happened."""
         sentence = self._sentence(kind, subject)
-        is_hedged = subject.is_guess and kind in _MAY_BE
-        return (
-            f"{sentence.removesuffix('.')}, but equal parts fit as well." if is_hedged else sentence
-        )
+        if not subject.is_guess or kind not in _MAY_BE:
+            return sentence
+        doubt = "equal parts fit as well" if subject.has_rivals else "only its shapes tell"
+        return f"{sentence.removesuffix('.')}, but {doubt}."
 
     def _sentence(self, kind: Kind, subject: Subject) -> str:
         match kind:

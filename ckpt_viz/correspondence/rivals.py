@@ -22,7 +22,7 @@ def make_guesses_of_rivals(paired: PairedItems) -> None:
     """Make a guess of each pair that an equal item of either side could be in as well.
 
     A restore that binds a pair decides, and so does the name of an item in parts that belong
-    together. Names that no rival has tell of a pair, though its holders are a guess.
+    together.
     """
     rivals, items = _Rivals(paired), paired.saved.items
     pairs = [*paired.by_node.values()]
