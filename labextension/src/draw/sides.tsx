@@ -171,7 +171,7 @@ function LineRow(props: LineRowProps) {
         dispatch={dispatch}
       />
     );
-  const was = saved !== undefined && live !== undefined ? labelOf(graph, saved, "saved") : "";
+  const was = live && wasNamed(graph, saved, live);
   return (
     <div
       id={domId}
@@ -206,17 +206,24 @@ function LineRow(props: LineRowProps) {
           {(isValued ? look.words : words) ||
             (sign?.look === "quiet" ? <span class="ckv-live">{sign.word}</span> : null)}
         </span>
-        {was !== "" && live !== undefined && was !== labelOf(graph, live, "live") ? (
+        {was && (
           <span class="ckv-was">
             {WORDS.wasNamed} {was}
           </span>
-        ) : null}
+        )}
       </div>
       <div class="ckv-side ckv-side-live" role="gridcell">
         {box(live, "live")}
       </div>
     </div>
   );
+}
+
+/** The other name that a pair has in the file, which knows none of what has no values. */
+function wasNamed(graph: Graph, saved: Row | undefined, live: Row): string {
+  const was = saved ? labelOf(graph, saved, "saved") : "";
+  const hasValues = live.childCount + graph.attributes(live.id).length > 0;
+  return hasValues && was !== labelOf(graph, live, "live") ? was : "";
 }
 
 interface SideBoxProps {
