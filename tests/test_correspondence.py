@@ -359,3 +359,14 @@ def test_a_part_that_moves_inside_each_of_several_equal_blocks_stays_in_its_bloc
     for block_name in blocks:
         place, _ = found[f"{block_name}.outer.inner.attention.query.w"]
         assert place == f"{block_name}.mixer.attention.query.w"
+
+
+def test_a_local_name_tells_in_each_of_several_equal_blocks() -> None:
+    layer, attention = {"w": (3, 3)}, {"query": {"w": (5, 5)}, "key": {"w": (5, 5)}}
+    block = {"inner": {"attention": attention, "feed": layer}}
+    changed = {"attention": attention, "outer": {"feed": layer}}
+    blocks = ("block_a", "block_b")
+    found = places(dict.fromkeys(blocks, block), dict.fromkeys(blocks, changed))
+    for block_name in blocks:
+        place = f"{block_name}.outer.feed.w"
+        assert found[f"{block_name}.inner.feed.w"] == (place, Certainty.LIKELY.value)
