@@ -362,7 +362,8 @@ def test_a_part_that_moves_inside_each_of_several_equal_blocks_stays_in_its_bloc
 
 
 def test_a_local_name_tells_in_each_of_several_equal_blocks() -> None:
-    layer, attention = {"w": (3, 3)}, {"query": {"w": (5, 5)}, "key": {"w": (5, 5)}}
+    layer = {"w": (3, 3), "b": (3,)}
+    attention = {"query": layer, "key": layer}
     block = {"inner": {"attention": attention, "feed": layer}}
     changed = {"attention": attention, "outer": {"feed": layer}}
     blocks = ("block_a", "block_b")
