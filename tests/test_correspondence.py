@@ -371,3 +371,11 @@ def test_a_local_name_tells_in_each_of_several_equal_blocks() -> None:
     for block_name in blocks:
         place = f"{block_name}.outer.feed.w"
         assert found[f"{block_name}.inner.feed.w"] == (place, Certainty.LIKELY.value)
+
+
+def test_attributes_between_others_are_guesses_if_an_equal_one_is_free() -> None:
+    tower = {"query": {"w": (5, 5)}, "key": {"w": (5, 5)}}
+    middle = {"middle": {"w": (3, 3)}}
+    found = places({"a": tower, **middle, "p": tower}, {"b": tower, **middle, "q": tower})
+    certainties = {name.split(".")[0]: certainty for name, (_, certainty) in found.items()}
+    assert certainties == {"a": "guess", "middle": "certain", "p": "guess"}
