@@ -146,14 +146,16 @@ def _certainty(mapping: ValueMapping, group: Group) -> Certainty:
 def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
     """Return for each group the nodes at or below its own that belong to no nearer group.
 
-    The first of a group is its own first node, and others follow in the order of the tree.
+    The first of a group is its own first node, and others follow in the order of the tree. A node
+    of several groups belongs to the first.
     """
     groups = list(tops)
     owner: dict[int, int] = {}
     for number, nodes in enumerate(groups):
         for node in nodes:
             owner.setdefault(node, number)
-    members = [[*nodes[:1]] for nodes in groups]
+    firsts = ((number, nodes[:1]) for number, nodes in enumerate(groups))
+    members = [[n for n in first if owner[n] == number] for number, first in firsts]
     parents = graph.tree.parents
     for node in graph.tree.preorder():
         if node not in owner and parents[node] in owner and node != graph.save_counter:
