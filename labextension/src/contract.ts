@@ -297,8 +297,7 @@ function withGrades(sections: Sections): Sections {
 
 /** A graph without an overlay has names for one side alone, and first payloads had no others. */
 function withSavedNames(sections: Sections): Sections {
-  const absent = new Int32Array(section(sections, "layer_name").length).fill(ABSENT);
-  return new Map<string, Column>([["layer_saved_name", absent], ...sections]);
+  return new Map([["layer_saved_name", section(sections, "layer_name")], ...sections]);
 }
 
 /** Reads what the values measure; the first payloads of this version have none of it. */

@@ -157,8 +157,18 @@ describe("the lines of a fix", () => {
     expect(moves).toEqual([]);
   });
 
+  it("name a saved part as the file does, if a restore would give it to another part", () => {
+    const graph = {
+      ...GRAPH,
+      savedLabel: (id: number) => (id === 2 ? "in the file" : `edge ${id}`),
+    };
+    const { marks } = lines({ pairs: [{ saved: 2, live: 5 }], kept: [3, 4] }, [0, 1, 2, 6], graph);
+    expect(marks.join()).toContain("from in the file");
+  });
+
   it("show hostile names as text", () => {
-    const hostile = { ...GRAPH, label: (id: number) => `\u202e${id}\n` };
+    const label = (id: number) => `\u202e${id}\n`;
+    const hostile = { ...GRAPH, label, savedLabel: label };
     const { longer, marks } = lines({ pairs: [{ saved: 7, live: 5 }] }, [0, 2, 6], hostile);
     expect(marks.join()).toContain("from \\u202e7\\u000a");
     expect([...marks, ...longer].join()).not.toMatch(/[\n\u202e]/);

@@ -36,16 +36,15 @@ export function fixMarkOf(graph: Graph, rows: readonly Row[], line: Line, fix: F
     return pairedMark(graph, fix, pair, row);
   }
   const isLone = saved === undefined || live === undefined;
-  const ends = endsElsewhere(fix, saved, live);
-  const [end] = ends;
+  const end = endElsewhere(fix, saved, live);
   const [fate] = fatesOf(graph, fix, row.id);
-  if (end !== undefined && fate !== "kept") {
+  if (end !== null && fate !== "kept") {
     return elsewhereMark(graph, fix, end, isLone);
   }
   if (fate !== undefined) {
     const words = fate === "restored" ? "" : fateSign(fate).word;
     const stroke = isLone || fate !== "restored" ? "alone" : "restored";
-    return { sign: fateSign(fate), words, stroke: end === undefined || isLone ? stroke : "none" };
+    return { sign: fateSign(fate), words, stroke: end === null || isLone ? stroke : "none" };
   }
   return row.isExpanded ? NOTHING : countedMark(graph, fix, [row.id]);
 }
@@ -77,32 +76,30 @@ function isSaidAbove(graph: Graph, fix: Fix, pair: Placed): boolean {
 
 interface End {
   readonly pair: Placed;
-  /** The node at the other end. */
-  readonly other: number;
   readonly isFrom: boolean;
 }
 
-/** Where the values of a line come from, and where they go, if not on the line. */
-function endsElsewhere(fix: Fix, saved: Row | undefined, live: Row | undefined): readonly End[] {
-  const from = live === undefined ? null : fix.comesFrom(live.id);
-  const [to] = saved === undefined ? [] : fix.goesTo(saved.id);
-  return [
-    ...(from === null ? [] : [{ pair: from, other: from.saved, isFrom: true }]),
-    ...(to === undefined ? [] : [{ pair: to, other: to.live, isFrom: false }]),
-  ];
+/** Where the values of a line come from, or else where they go, if not on the line. */
+function endElsewhere(fix: Fix, saved: Row | undefined, live: Row | undefined): End | null {
+  const from = live && fix.comesFrom(live.id);
+  const to = saved && fix.goesTo(saved.id)[0];
+  const pair = from ?? to;
+  return pair ? { pair, isFrom: pair === from } : null;
 }
 
 function elsewhereMark(graph: Graph, fix: Fix, end: End, isLone: boolean): LineMark {
-  const { isFrom, other, pair } = end;
-  const { bond, why } = pair;
+  const { isFrom, pair } = end;
+  const { bond, live, saved, why } = pair;
   const comes = isSure(bond) ? WORDS.comesFrom : WORDS.mayComeFrom;
   const goes = isSure(bond) ? WORDS.goesTo : WORDS.mayGoTo;
   const said = (name: string) => `${isFrom ? comes : goes} ${name || WORDS.root}`;
   const sign = bondSign(bond);
-  const name = visible(placeName(graph, other).replace(ROOT_NAME, ""));
-  const label = visible(graph.label(other));
-  const own = visible(graph.label(isFrom ? pair.live : pair.saved));
-  const short = clipStart(label === own ? name : label, MAX_NAME);
+  const { label, overlay, savedLabel } = graph;
+  // A saved node has the name in the file, also if a restore would give it to another part.
+  const place = (isFrom && overlay?.partner(saved)) || placeName(graph, isFrom ? saved : live);
+  const name = visible(place.replace(ROOT_NAME, ""));
+  const [from, to] = [visible(savedLabel(saved)), visible(label(live))];
+  const short = clipStart(from === to ? name : isFrom ? from : to, MAX_NAME);
   const isBelow = isSaidAbove(graph, fix, pair);
   return {
     sign: isBelow && !isLone ? null : sign,

@@ -166,18 +166,16 @@ function lowerFirst(title: string): string {
 
 /** The name of a row on a side: a pair that has two names shows each of them. */
 export function labelOf(graph: Graph, { chunk, id }: Row, side: OfSide): string {
+  const label = side === "saved" ? graph.savedLabel : graph.label;
   if (chunk === null) {
-    return visible(side === "saved" ? graph.savedLabel(id) : graph.label(id)) || WORDS.root;
+    return visible(label(id)) || WORDS.root;
   }
   const isBlock = chunk.group?.isAlike === false;
-  const label = side === "saved" ? graph.savedLabel : graph.label;
-  return isBlock && label(id) !== graph.label(id)
-    ? clip(visible(label(id)))
-    : chunkLabel({ label }, chunk);
+  return isBlock ? clip(visible(label(id))) : chunkLabel({ label }, chunk);
 }
 
-/** What people call a row on a side. */
-export function rowLabelOn(graph: Graph, row: number, side: OfSide): string {
+/** What people call a row on a side, or in a graph alone. */
+export function rowLabelOn(graph: Graph, row: number, side: OfSide | null): string {
   const saved = graph.savedLabel(row);
   return side === "saved" && saved !== graph.label(row)
     ? clip(visible(saved))

@@ -11,7 +11,7 @@ import { countsSentence, stateSign } from "../signs";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { formatCount } from "../text";
-import { percentWords, rowLabel } from "../words";
+import { percentWords } from "../words";
 import { rowLabelOn } from "./lines";
 import type { Dispatch } from "./props";
 
@@ -94,7 +94,7 @@ function labelOf(graph: Graph, { rows }: Segment, { side }: Strip): string {
   const ends = rows.length === 1 ? rows : [rows[0], rows.at(-1)];
   return ends
     .filter((row) => row !== undefined)
-    .map((row) => (side === null ? rowLabel(graph, row) : rowLabelOn(graph, row, side)))
+    .map((row) => rowLabelOn(graph, row, side))
     .join(" … ");
 }
 

@@ -171,7 +171,7 @@ function LineRow(props: LineRowProps) {
         dispatch={dispatch}
       />
     );
-  const was = live && wasNamed(graph, saved, live);
+  const was = saved && live && wasNamed(graph, saved, live);
   return (
     <div
       id={domId}
@@ -220,8 +220,8 @@ function LineRow(props: LineRowProps) {
 }
 
 /** The other name that a pair has in the file, which knows none of what has no values. */
-function wasNamed(graph: Graph, saved: Row | undefined, live: Row): string {
-  const was = saved ? labelOf(graph, saved, "saved") : "";
+function wasNamed(graph: Graph, saved: Row, live: Row): string {
+  const was = labelOf(graph, saved, "saved");
   const hasValues = live.childCount + graph.attributes(live.id).length > 0;
   return hasValues && was !== labelOf(graph, live, "live") ? was : "";
 }
