@@ -132,5 +132,5 @@ def test_graphviz_is_sent_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPa
     assert said == {}
     assert b"hpcc-js" in script
     monkeypatch.setattr("ckpt_viz.jupyter.widget._STATIC", Path("nowhere"))
-    problem = "nowhere/graphviz.js: Graphviz is not built; run pip install to build it"
+    problem = "nowhere/graphviz.js is not built; run pip install to build it"
     assert explorer._answer({"ask": "graphviz"}) == ({"error": problem}, [])

@@ -105,6 +105,7 @@ def test_front_end_that_is_not_there_is_named(
 ) -> None:
     monkeypatch.setattr(html, "_STATIC", tmp_path)
     (tmp_path / "widget.css").write_text("")
+    (tmp_path / "extras.js").write_text("export default () => {}")
     if module is not None:
         (tmp_path / "widget.js").write_text(module)
     with pytest.raises(cv.UnsupportedError) as raised:
@@ -118,6 +119,7 @@ def test_a_bundle_that_names_the_end_of_its_element_stays_inside(
     monkeypatch.setattr(html, "_STATIC", tmp_path)
     (tmp_path / "widget.css").write_text('a::after { content: "</style>" }')
     (tmp_path / "widget.js").write_text('const a="<!--<script></SCRIPT>";export{a as default};')
+    (tmp_path / "extras.js").write_text('export default () => "<!--<script></SCRIPT>"')
     page = to_html(keras3_adam())
     assert page.count("</style>") == 2  # with that of the outline
     assert page.lower().count("</script>") == 3

@@ -53,6 +53,7 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
     assert {
         "ckpt_viz/static/widget.js",
         "ckpt_viz/static/widget.css",
+        "ckpt_viz/static/extras.js",
         "ckpt_viz/static/graphviz.js",
         "ckpt_viz/static/history.js",
         "ckpt_viz/static/history.css",
@@ -70,7 +71,7 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
         if not re.match(
             r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|server/jupyter_server_config\.json"
             r"|(render/(exports|families|palette|signs)|saved/file_types|search/grammar)\.json"
-            r"|static/(graphviz|history|loader|widget)\.(js|css))$|ckpt_viz-",
+            r"|static/(extras|graphviz|history|loader|widget)\.(js|css))$|ckpt_viz-",
             name,
         )
     ]

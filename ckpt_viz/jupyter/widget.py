@@ -196,8 +196,8 @@ class Explorer(SharingWidget):
         match question:
             case {"ask": "parts"}:
                 return super()._answer(question)
-            case {"ask": "graphviz"}:
-                return _graphviz()
+            case {"ask": "graphviz" | "extras" as name}:
+                return _script(name)
             case {"ask": "query"}:
                 # A view runs its first query only if the kernel confirms it, never from a file.
                 return {"text": self.query}, []
@@ -280,13 +280,13 @@ class _ProgressInViews:
         pass
 
 
-def _graphviz() -> Answer:
-    """Return the textbook view's worker, which is too large to send with every explorer."""
-    path = _STATIC / "graphviz.js"
+def _script(name: str) -> Answer:
+    """Return a part of the front end that is too large to send with every explorer."""
+    path = _STATIC / f"{name}.js"
     try:
         return {}, [path.read_bytes()]
     except OSError:
-        return {"error": f"{path}: Graphviz is not built; run pip install to build it"}, []
+        return {"error": f"{path} is not built; run pip install to build it"}, []
 
 
 def show(source: object, against: object = None, *, measure: str | None = None) -> Explorer:

@@ -28,6 +28,7 @@ _STATIC = Path(__file__).parents[1] / "static"
 # The end of a module from esbuild: the export that anywidget imports. A script in a page exports
 # nothing.
 _EXPORT = re.compile(r"export\s*\{\s*([\w$]+) as default\s*\};?\s*$")
+_DEFAULT = "export default "  # begins the module of what the widget loads on request
 
 _PAGE_STYLE = f"""
 :root {{ color-scheme: light dark; }}
@@ -57,7 +58,7 @@ const model = {
   off: () => {},
   save_changes: () => {},
 };
-explorer.render({ model, el: document.getElementById("explorer") });
+explorer.render({ model, el: document.getElementById("explorer"), makeExtras });
 """
 
 
@@ -117,19 +118,21 @@ def to_html(
 
 def check_built() -> None:
     """Raise UnsupportedError if the front end is missing."""
-    for name in ("widget.js", "widget.css"):
+    for name in ("widget.js", "extras.js", "widget.css"):
         _built(name)
 
 
 def _bundle() -> str:
-    """Return the widget's module as a separate script, with its exports in `explorer`."""
+    """Return the widget's modules as one script: `explorer`, and `makeExtras` of its other parts."""
     module = _built("widget.js")
     script, replaced = _EXPORT.subn(r"const explorer = \1;", module)
     if not replaced:
         raise UnsupportedError(
             f"{_STATIC / 'widget.js'}: expected a module that ends in its default export"
         )
-    return _inside("script", script).replace("<!--", "<\\!--")
+    extras = _built("extras.js").removeprefix(_DEFAULT)
+    both = f"{script}\nconst makeExtras = {extras}\n"
+    return _inside("script", both).replace("<!--", "<\\!--")
 
 
 def _inside(element: str, text: str) -> str:

@@ -29,6 +29,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["state"],
   ["commands"],
   ["draw"],
+  ["extras"],
   ["view", "style", "history"],
   ["widget", "loader", "lab", "print-style"],
 ];

@@ -6,7 +6,7 @@ import { fixMarkOf } from "./draw/fix-lines";
 import { BONDS, type Fix } from "./fix";
 import type { Graph } from "./graph";
 import { compared, FIXTURES, fixOf, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
-import { movesOfFix } from "./layout/sides";
+import { endsOfMoves, movesOfFix } from "./layout/fates";
 import { type Action, initialState, isNode, reduce, type State } from "./state";
 
 const WIDTHS = { box: () => 80, behind: () => 18 };
@@ -54,8 +54,13 @@ function anyAction(state: State, random: () => number): Action {
     () => ({ type: "fit" }),
     () => ({ type: "resize", width: pick([0, 300, 800]), height: pick([0, 200, 600]) }),
     () => ({ type: "load", graph: state.graph }),
-    () => ({ type: "showFix", fix: anyFix(state, random), of: state.graph.objects ?? state.graph }),
+    () => showingFix(state, anyFix(state, random)),
   ])();
+}
+
+function showingFix({ graph }: State, fix: Fix | null): Action {
+  const ends = fix === null ? [] : endsOfMoves(graph, fix);
+  return { type: "showFix", fix, of: graph.objects ?? graph, ends };
 }
 
 /** Any nodes in any pairs: the view must not rely on a fix that makes sense. */

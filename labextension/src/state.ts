@@ -5,7 +5,6 @@ import { type Defaults, defaultsOf } from "./defaults";
 import type { Fix } from "./fix";
 import { type Graph, ROOT } from "./graph";
 import { layersOf } from "./layers";
-import { topsOfMoves } from "./layout/fates";
 import {
   callingForALook,
   defaultExpansion,
@@ -112,7 +111,13 @@ export type Action =
   | { readonly type: "setMeasure"; readonly measure: MeasureName | null }
   | { readonly type: "stepProblem"; readonly by: 1 | -1 }
   | { readonly type: "goToProblem"; readonly problem: number }
-  | { readonly type: "showFix"; readonly fix: Fix | null; readonly of: Graph }
+  | {
+      readonly type: "showFix";
+      readonly fix: Fix | null;
+      readonly of: Graph;
+      /** The nodes at both ends of what the fix moves. */
+      readonly ends: readonly number[];
+    }
   | { readonly type: "showState"; readonly state: NodeState; readonly shows: boolean }
   | { readonly type: "showOnlyProblems"; readonly only: boolean }
   | { readonly type: "search"; readonly query: string }
@@ -219,7 +224,7 @@ export function reduce(state: State, action: Action): State {
     case "goToProblem":
       return goToProblem(state, action.problem);
     case "showFix":
-      return showFix(state, action.fix, action.of);
+      return showFix(state, action);
     case "showState":
       return narrowed(state, {
         hidden: withOrWithout(state.hidden, action.state, !action.shows),
@@ -514,13 +519,14 @@ export function shownProblem(state: State): number | null {
  * Shows on the two sides where a fix puts each value; null shows the verdicts again. A fix of another
  * graph comes too late. Both ends of what moves are open.
  */
-function showFix(state: State, fix: Fix | null, of: Graph): State {
+function showFix(
+  state: State,
+  { ends, fix, of }: Extract<Action, { readonly type: "showFix" }>,
+): State {
   const { expanded, graph, rows, selected, tree } = state;
   if (graph.overlay === null || (graph.objects ?? graph) !== of) {
     return state;
   }
-  const ends =
-    fix === null ? [] : topsOfMoves(graph, fix).flatMap(({ saved, live }) => [saved, live]);
   const wanted = ends.flatMap((id) => graph.shownAs(id) ?? []);
   const opened = openedTo(tree, expanded, rows.length, wanted);
   return draw(rearranged(state, { fix, expanded: opened }, selected ?? state.focus), "sides");

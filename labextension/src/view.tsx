@@ -7,6 +7,7 @@ import { decode } from "./contract";
 import { DEFAULTS_ATTRIBUTE, readDefaults } from "./defaults";
 import { Explorer } from "./draw/explorer";
 import { makeTypesetter, type Says, type Typesetter, textMeasure } from "./draw/measure";
+import { type LoadExtras, type OnRequest, onRequest } from "./draw/on-request";
 import { answerKeys, makeRun, type Run } from "./draw/page";
 import { partOf } from "./draw/parts";
 import type { Dispatch } from "./draw/props";
@@ -59,6 +60,8 @@ export interface ViewHost {
   readonly note?: string;
   /** Called when the textbook view first opens; without it the view does not offer that drawing. */
   readonly graphviz?: LoadGraphviz | undefined;
+  /** Loads the parts that the view needs rarely; without them the view does not offer these. */
+  readonly extras?: LoadExtras | undefined;
   /** Sends questions to a kernel, if there is one. */
   readonly ask?: Ask | undefined;
   /** Whether a user can stop the reading of values from here. */
@@ -99,6 +102,7 @@ class MountedView implements View {
   readonly #disposal = new AbortController();
   readonly #engine: Engine | null;
   readonly #kernel: Kernel | null;
+  readonly #onRequest: OnRequest | null;
   /** Known once the page gives the view its fonts. */
   #typesetterOf: TypesetterOf | null = null;
   #graph: Graph | null = null;
@@ -119,6 +123,7 @@ class MountedView implements View {
     this.#host = host;
     this.#engine = host.graphviz === undefined ? null : makeEngine(host.graphviz);
     this.#kernel = host.ask === undefined ? null : makeKernel(host.ask);
+    this.#onRequest = host.extras === undefined ? null : onRequest(host.extras);
     this.#root.className = "ckpt-viz";
     el.append(this.#root);
     this.run = makeRun(this.#root, this.#dispatch);
@@ -244,6 +249,7 @@ class MountedView implements View {
         id={this.#id}
         engine={this.#engine}
         kernel={isFixed ? null : this.#kernel}
+        onRequest={this.#onRequest}
         insert={insertFrom(this.#root)}
         showFixedCheck={this.#showFixedCheck}
         canStop={this.#host.canStop === true}

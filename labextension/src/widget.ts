@@ -1,6 +1,10 @@
 /** The widget's front end, a module for anywidget: connects the view to the kernel's traits. */
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
+import * as preact from "preact";
+import * as hooks from "preact/hooks";
+import * as jsx from "preact/jsx-runtime";
+import type { Extras, LoadExtras } from "./draw/on-request";
 import { type Answer, type Ask, PATIENCE } from "./kernel";
 import type { MeasureName } from "./measures";
 import { askKernel, onChanges, onRefresh } from "./messages";
@@ -31,14 +35,18 @@ interface Traits extends Sharing {
 const PAYLOAD = ["_payload", "_shared_payload"] as const;
 const STATE = ["selected", "expanded", "query", "mode", "view", "measure"] as const;
 
-type Props = Pick<RenderProps<Traits>, "model" | "el">;
+interface Props extends Pick<RenderProps<Traits>, "model" | "el"> {
+  /** Makes the extras, where a page holds them. */
+  readonly makeExtras?: MakeExtras;
+}
 
-function render({ model, el }: Props): () => void {
+function render({ model, el, makeExtras }: Props): () => void {
   // In a page without a kernel (render/html.py) the model cannot send.
   const isAlone = model.send === undefined;
   let isReporting = false;
   const view = mountView(el, {
     graphviz: isAlone ? undefined : graphvizOf(model),
+    extras: extrasOf(model, makeExtras),
     ask: isAlone ? undefined : asking(model),
     onChange({ of, selected, expanded, query, measure, mode, view }) {
       isReporting = true;
@@ -132,13 +140,49 @@ async function isSetInKernel(model: AnyModel<Traits>): Promise<boolean> {
 
 /** Graphviz is too large to send with every widget, so the kernel sends it on request. */
 function graphvizOf(model: AnyModel): LoadGraphviz {
-  return async (signal) => {
-    const [{ error }, [script]] = await askKernel<Answer>(model, { ask: "graphviz" }, signal);
-    if (script === undefined) {
-      throw new Error(error ?? WORDS.nothingSent);
+  return (signal) => scriptOf(model, "graphviz", signal);
+}
+
+/** The extras share the view's Preact: `npm run build:extras` leaves its modules out. */
+function extrasOf(model: AnyModel, makeExtras?: MakeExtras): LoadExtras {
+  return async () => {
+    if (makeExtras !== undefined) {
+      return extrasWith(makeExtras);
     }
-    return new TextDecoder().decode(script);
+    const script = await scriptOf(model, "extras", AbortSignal.timeout(PATIENCE));
+    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+    try {
+      const { default: make }: { readonly default: MakeExtras } = await import(url);
+      return extrasWith(make);
+    } finally {
+      URL.revokeObjectURL(url);
+    }
   };
+}
+
+type PreactModule = "preact" | "preact/hooks" | "preact/jsx-runtime";
+
+const PREACT: Readonly<Record<PreactModule, object>> = {
+  preact,
+  "preact/hooks": hooks,
+  "preact/jsx-runtime": jsx,
+};
+
+type MakeExtras = (require: (name: PreactModule) => object, module: object) => Extras;
+
+const extrasWith = (make: MakeExtras): Extras => make((name) => PREACT[name], {});
+
+/** The text of a script that the kernel's package holds. */
+async function scriptOf(
+  model: AnyModel,
+  name: "extras" | "graphviz",
+  signal: AbortSignal,
+): Promise<string> {
+  const [{ error }, [script]] = await askKernel<Answer>(model, { ask: name }, signal);
+  if (script === undefined) {
+    throw new Error(error ?? WORDS.nothingSent);
+  }
+  return new TextDecoder().decode(script);
 }
 
 async function payload(model: AnyModel<Traits>, el: HTMLElement): Promise<Uint8Array> {

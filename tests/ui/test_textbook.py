@@ -219,7 +219,7 @@ def test_a_package_without_it_shows_the_reason(lab: JupyterLab) -> None:
     nowhere = 'ckpt_viz.jupyter.widget._STATIC = ckpt_viz.jupyter.widget.Path("nowhere")\n'
     explorer = opened(lab, "missing", SHOW + nowhere + ADAM)
     button(explorer).click()
-    expect(explorer.get_by_text("nowhere/graphviz.js: Graphviz is not built")).to_be_visible()
+    expect(explorer.get_by_text("nowhere/graphviz.js is not built")).to_be_visible()
 
 
 def test_of_too_many_nodes_it_says_how_many_and_what_to_do(lab: JupyterLab) -> None:

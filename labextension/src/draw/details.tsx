@@ -24,24 +24,25 @@ import { Copy } from "./copy";
 import { Fact } from "./facts";
 import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
+import { type OnRequest, WithExtras } from "./on-request";
 import type { Part } from "./parts";
 import { ProblemList, ProblemsOf } from "./problems";
 import type { Dispatch } from "./props";
 import { NumbersTable } from "./statistics";
 import { GraphSummary } from "./summary";
-import { Values } from "./values";
 
 const MAX_LISTED = 50;
 
 interface DetailsProps {
   readonly state: State;
   readonly kernel: Kernel | null;
+  readonly onRequest: OnRequest | null;
   readonly dispatch: Dispatch;
   /** What a comparison says of the selection, in place of the problems in the node's facts. */
   readonly evidence?: ComponentChildren;
 }
 
-export function Details({ state, kernel, dispatch, evidence }: DetailsProps) {
+export function Details({ state, kernel, onRequest, dispatch, evidence }: DetailsProps) {
   const { graph, selected } = state;
   return (
     <section
@@ -68,6 +69,7 @@ export function Details({ state, kernel, dispatch, evidence }: DetailsProps) {
           graph={graph}
           id={selected}
           kernel={kernel}
+          onRequest={onRequest}
           listsProblems={evidence === undefined}
           dispatch={dispatch}
         />
@@ -88,9 +90,10 @@ function NodeDetails({
   graph,
   id,
   kernel,
+  onRequest,
   listsProblems,
   dispatch,
-}: NodeProps & { readonly kernel: Kernel | null; readonly listsProblems: boolean }) {
+}: NodeProps & Pick<DetailsProps, "kernel" | "onRequest"> & { readonly listsProblems: boolean }) {
   const role = graph.role(id);
   const type = typeWords(graph, id);
   const error = graph.error(id);
@@ -131,7 +134,11 @@ function NodeDetails({
         <Value key={attribute.checkpointKey} attribute={attribute} />
       ))}
       <NumbersTable sides={[{ of: "", at: numbersOf(graph, id) }]} />
-      {kernel === null ? null : <Values graph={graph} id={id} kernel={kernel} />}
+      {kernel === null || onRequest === null || graph.attributes(id).length === 0 ? null : (
+        <WithExtras onRequest={onRequest}>
+          {({ Values }) => <Values graph={graph} id={id} kernel={kernel} />}
+        </WithExtras>
+      )}
       <Place graph={graph} id={id} />
       {kernel === null || graph.origin === "saved" ? null : <Accessor id={id} kernel={kernel} />}
       <NotSavedList graph={graph} id={id} />

@@ -13,20 +13,20 @@ import { Details } from "./details";
 import { Drawing } from "./drawing";
 import { Evidence } from "./evidence";
 import { Filters } from "./filters";
-import { FixButton, FixedCheckLine, FixPane } from "./fix";
+import { FixButton, FixedCheckLine } from "./fix-button";
 import { type Fixing, useFixing } from "./fixing";
 import { type Accepting, useAccepting } from "./guesses";
 import { Legend } from "./legend";
 import type { Typesetter } from "./measure";
 import { Colours, type Measuring, type ReadValues, useMeasuring } from "./measuring";
 import { Minimap } from "./minimap";
+import { type OnRequest, WithExtras } from "./on-request";
 import { Outline } from "./outline";
 import { HeightHandle, Panes, type Shares } from "./panes";
 import type { Dispatch } from "./props";
 import { Ribbon } from "./ribbon";
 import { QueryMistake } from "./search";
 import { TwoSides } from "./sides";
-import { Textbook } from "./textbook";
 import { Toolbar } from "./toolbar";
 import { VerdictLine } from "./verdict";
 
@@ -38,6 +38,8 @@ interface ExplorerProps {
   readonly id: string;
   readonly engine: Engine | null;
   readonly kernel: Kernel | null;
+  /** Null where nothing can load them: there, no kernel answers either. */
+  readonly onRequest: OnRequest | null;
   readonly insert: ((code: string) => void) | null;
   /** Shows the check of the fixed restore, and the way back from it; null if this is not it. */
   readonly showFixedCheck: () => Promise<void>;
@@ -78,7 +80,7 @@ function Shown(props: ShownProps) {
   const { drawn, fix, found, measure, mode, problem, query, rows, selected } = state;
   const isTwoSided = drawn === "sides";
   const accepting = useAccepting(state.graph);
-  const fixing = useFixing(state, kernel, accepting, dispatch);
+  const fixing = useFixing(state, kernel, accepting, props.onRequest, dispatch);
   const measuring = useMeasuring(props.readValues, props.canStop, dispatch);
   const isFixing = fixing?.isOpen === true;
   const changes = [drawn, fix, found, measure, mode, problem, query, rows, selected];
@@ -126,8 +128,9 @@ function Above(props: FixingProps & { readonly measuring: Measuring }) {
         state={state}
         note={note}
         id={id}
-        offersTextbook={engine !== null}
+        offersTextbook={engine !== null && props.onRequest !== null}
         kernel={kernel}
+        onRequest={props.onRequest}
         typesetter={typesetter}
         dispatch={dispatch}
       />
@@ -144,12 +147,18 @@ function Above(props: FixingProps & { readonly measuring: Measuring }) {
   );
 }
 
-function Middle({ state, typesetter, id, engine, dispatch }: ShownProps) {
+function Middle({ state, typesetter, id, engine, onRequest, dispatch }: ShownProps) {
   if (state.drawn === "sides") {
-    return <TwoSides state={state} id={id} dispatch={dispatch} />;
+    return (
+      <TwoSides state={state} id={id} extras={onRequest?.extras ?? null} dispatch={dispatch} />
+    );
   }
-  return state.drawn === "textbook" && engine !== null ? (
-    <Textbook state={state} typesetter={typesetter} engine={engine} dispatch={dispatch} />
+  return state.drawn === "textbook" && engine !== null && onRequest !== null ? (
+    <WithExtras onRequest={onRequest}>
+      {({ Textbook }) => (
+        <Textbook state={state} typesetter={typesetter} engine={engine} dispatch={dispatch} />
+      )}
+    </WithExtras>
   ) : (
     <>
       <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
@@ -160,7 +169,7 @@ function Middle({ state, typesetter, id, engine, dispatch }: ShownProps) {
 
 /** The evidence of a problem, or the fix; and the facts about the selected node. */
 function Right(props: FixingProps & { readonly accepting: Accepting }) {
-  const { state, accepting, fixing, insert, kernel, showFixedCheck, dispatch } = props;
+  const { state, accepting, fixing, insert, kernel, onRequest, showFixedCheck, dispatch } = props;
   const isFixing = fixing?.isOpen === true;
   const evidence =
     state.drawn === "sides" && !isFixing ? (
@@ -172,16 +181,28 @@ function Right(props: FixingProps & { readonly accepting: Accepting }) {
         dispatch={dispatch}
       />
     ) : undefined;
-  const details = <Details state={state} kernel={kernel} dispatch={dispatch} evidence={evidence} />;
-  return isFixing ? (
+  const details = (
+    <Details
+      state={state}
+      kernel={kernel}
+      onRequest={onRequest}
+      dispatch={dispatch}
+      evidence={evidence}
+    />
+  );
+  return isFixing && onRequest !== null ? (
     <div class="ckv-fix-and-details">
-      <FixPane
-        state={state}
-        fixing={fixing}
-        accepting={accepting}
-        insert={insert}
-        showCheck={showFixedCheck}
-      />
+      <WithExtras onRequest={onRequest}>
+        {({ FixPane }) => (
+          <FixPane
+            state={state}
+            fixing={fixing}
+            accepting={accepting}
+            insert={insert}
+            showCheck={showFixedCheck}
+          />
+        )}
+      </WithExtras>
       {state.selected === null ? null : details}
     </div>
   ) : (

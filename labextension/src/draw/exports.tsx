@@ -1,14 +1,21 @@
-/** The menu that saves the graph as a file: the drawing on screen, or a format of the kernel. */
+/** The files of the menu *Export*: the drawing on screen, or a format of the kernel. */
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { EXPORTS, type Kernel, type WrittenFile } from "../kernel";
+import type { State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
+import type { Typesetter } from "./measure";
+import { pictureOf } from "./picture";
 
 interface ExportsProps {
-  /** The drawing of all open nodes, as an SVG file. */
-  readonly picture: () => string;
+  readonly state: State;
+  readonly typesetter: Typesetter;
+  /** The element of the explorer, whose styles the drawing keeps. */
+  readonly root: () => HTMLElement;
   readonly kernel: Kernel | null;
+  /** Called once a file is saved. */
+  readonly onSaved: () => void;
 }
 
 /** The largest side of a canvas that browsers support, in pixels. */
@@ -18,49 +25,27 @@ const PNG_SCALE = 2;
 /** An object URL must stay valid until the browser has started to save the file, in ms. */
 const LIFE = 60_000;
 
-export function Exports({ picture, kernel }: ExportsProps) {
-  const menu = useRef<HTMLDetailsElement>(null);
+export function Exports({ state, typesetter, root, kernel, onSaved }: ExportsProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const doing = (work: () => Promise<void>) => () => {
     setProblem(null);
-    work().then(
-      () => menu.current?.removeAttribute("open"),
-      (error: unknown) => setProblem(whyWords(error)),
-    );
+    work().then(onSaved, (error: unknown) => setProblem(whyWords(error)));
   };
+  const picture = () => pictureOf(root(), state, typesetter);
   const offered = [...drawn(picture), ...(kernel === null ? [] : written(kernel))];
   return (
-    <details
-      ref={menu}
-      class="ckv-menu"
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && menu.current?.open === true) {
-          event.stopPropagation();
-          menu.current.open = false;
-          menu.current.querySelector("summary")?.focus();
-        }
-      }}
-      onFocusOut={(event) => {
-        const { currentTarget, relatedTarget } = event;
-        if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) {
-          currentTarget.open = false;
-        }
-      }}
-    >
-      <summary title={WORDS.exportHint}>{WORDS.exportWord}</summary>
-      <div class="ckv-menu-items">
-        {offered.map(({ label, write }) => (
-          <button key={label} type="button" onClick={doing(write)}>
-            {label}
-          </button>
-        ))}
-        {problem === null ? null : (
-          <p class="ckv-error" role="alert">
-            {problem}
-          </p>
-        )}
-      </div>
-    </details>
+    <>
+      {offered.map(({ label, write }) => (
+        <button key={label} type="button" onClick={doing(write)}>
+          {label}
+        </button>
+      ))}
+      {problem === null ? null : (
+        <p class="ckv-error" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
   );
 }
 

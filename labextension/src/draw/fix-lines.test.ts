@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../graph";
 import { compared, fixOf, treeGraph } from "../graphs.test-data";
-import { fatesWithin, topsOfMoves } from "../layout/fates";
+import { endsOfMoves, fatesWithin, movesOfFix } from "../layout/fates";
 import { visibleRows } from "../layout/rows";
 import { shownTree } from "../layout/shown";
-import { movesOfFix, sidesOf } from "../layout/sides";
+import { sidesOf } from "../layout/sides";
 import { fixSummary } from "./fix";
 import { fixMarkOf } from "./fix-lines";
 
@@ -129,7 +129,7 @@ describe("the lines of a fix", () => {
     expect(marks[3]).toBe("✓||restored"); // the part says it for all in it
     expect(marks[6]).toBe("✓|to edge 3, certain|restored");
     expect(longer[6]).toBe("to edge 1.edge 3, certain: why");
-    expect(topsOfMoves(graph, fixOf({ pairs })).map(({ saved }) => saved)).toEqual([6]);
+    expect(endsOfMoves(graph, fixOf({ pairs }))).toEqual([6, 3]);
   });
 
   it("do not take two variables for a pair that have one name, if their values part", () => {

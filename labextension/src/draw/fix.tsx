@@ -1,6 +1,5 @@
-/** The fix of a check: the button that asks for it, its result in a sentence, and its code. */
+/** The fix of a check: its result in a sentence, and its code. */
 
-import { useEffect, useRef } from "preact/hooks";
 import type { Fix } from "../fix";
 import type { Graph } from "../graph";
 import { bondSign, fateSign } from "../signs";
@@ -13,39 +12,10 @@ import { CodeButtons, CodeText } from "./code";
 import type { Fixing } from "./fixing";
 import { type Accepting, Guesses } from "./guesses";
 import { SignIcon } from "./icons";
-import type { Part } from "./parts";
 
 /** A cell takes all of the code, a page shows its beginning. */
 const MAX_LINES = 200;
 const MAX_LINE = 300;
-
-interface ButtonProps {
-  readonly fix: Fix | null;
-  readonly fixing: Fixing;
-}
-
-export function FixButton({ fix, fixing }: ButtonProps) {
-  const { isOpen, toggle, whyNot } = fixing;
-  return (
-    <button
-      type="button"
-      class="ckv-fix-button"
-      data-part={"fix" satisfies Part}
-      aria-disabled={whyNot !== ""}
-      aria-pressed={isOpen}
-      title={whyNot || (isOpen ? WORDS.hideFix : WORDS.fixHint)}
-      onClick={() => (whyNot === "" ? toggle() : undefined)}
-    >
-      {fix?.isApplied === true ? (
-        <>
-          <SignIcon sign={fateSign("restored")} /> {WORDS.fixedShort}
-        </>
-      ) : (
-        WORDS.fix
-      )}
-    </button>
-  );
-}
 
 interface PaneProps {
   readonly state: State;
@@ -180,23 +150,4 @@ function Places({ graph, fix, id }: { graph: Graph; fix: Fix; id: number }) {
       <span class="ckv-faint">{sentenceText(pair.why)}</span>
     </p>
   ));
-}
-
-interface LineProps {
-  readonly leave: () => void;
-}
-
-/** Says that the check is that of the fixed restore, with the way back. */
-export function FixedCheckLine({ leave }: LineProps) {
-  const back = useRef<HTMLButtonElement>(null);
-  // The button that led here is gone, and with it the focus.
-  useEffect(() => back.current?.focus(), []);
-  return (
-    <p class="ckv-fixed-check ckv-buttons" role="status">
-      <button type="button" ref={back} onClick={leave}>
-        ← {WORDS.backToCheck}
-      </button>
-      {WORDS.ofFixedCheck}
-    </p>
-  );
 }

@@ -1,12 +1,12 @@
 /** The fix of a check on its way from the kernel. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { makeFix } from "../fix";
 import type { Kernel } from "../kernel";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
 import type { Accepting } from "./guesses";
+import type { OnRequest } from "./on-request";
 import type { Dispatch } from "./props";
 
 export interface Fixing {
@@ -36,25 +36,32 @@ export function useFixing(
   { fix, graph: shown }: State,
   kernel: Kernel | null,
   { accepted }: Accepting,
+  onRequest: OnRequest | null,
   dispatch: Dispatch,
 ): Fixing | null {
   const [{ isOpen, isWaiting, problem }, setAsked] = useState({ ...CLOSED, isOpen: fix !== null });
   const graph = shown.objects ?? shown;
   const { overlay } = graph;
-  const canAsk = kernel !== null && overlay?.comparison === "check" && overlay.problemCount > 0;
+  const canAsk =
+    kernel !== null &&
+    onRequest !== null &&
+    overlay?.comparison === "check" &&
+    overlay.problemCount > 0;
   const questions = useRef(0);
   const ask = async () => {
     const question = ++questions.current;
     setAsked({ isOpen: true, isWaiting: true, problem: null });
     try {
+      const extras = await onRequest?.load();
       const [answer, buffers] = (await kernel?.fix([...accepted])) ?? [];
-      const made = answer && buffers ? makeFix(answer, buffers, graph.size) : null;
-      if (made === null) {
+      const made = answer && buffers ? extras?.makeFix(answer, buffers, graph.size) : null;
+      if (extras === undefined || made == null) {
         throw new Error(WORDS.fixBroken);
       }
       if (question === questions.current) {
         setAsked({ isOpen: true, isWaiting: false, problem: null });
-        dispatch({ type: "showFix", fix: made, of: graph });
+        const ends = extras.endsOfMoves(shown, made);
+        dispatch({ type: "showFix", fix: made, of: graph, ends });
       }
     } catch (error) {
       if (question === questions.current) {
@@ -85,7 +92,7 @@ export function useFixing(
         toggle: () => {
           if (isOpen) {
             close();
-            dispatch({ type: "showFix", fix: null, of: graph });
+            dispatch({ type: "showFix", fix: null, of: graph, ends: [] });
           } else {
             void ask();
           }

@@ -4,17 +4,17 @@ import { useMemo } from "preact/hooks";
 import type { Fix } from "../fix";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
-import { LINE_PITCH, type Line, movesOf, movesOfFix } from "../layout/sides";
+import { LINE_PITCH, type Line, movesOf } from "../layout/sides";
 import type { OfSide, Overlay } from "../overlay";
 import { comparedWords } from "../signs";
 import { firstProblemNode, type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
 import { roleWord } from "../words";
-import { fixMarkOf } from "./fix-lines";
 import { lineClass, SignIcon } from "./icons";
 import { factsOf, labelOf, markOf } from "./lines";
 import { type Look, lookOf } from "./look";
+import type { Extras } from "./on-request";
 import type { Dispatch } from "./props";
 import { useEntriesInSight } from "./scrolling";
 import { Twisty } from "./twisty";
@@ -28,10 +28,12 @@ const NO_NODES: ReadonlySet<number> = new Set();
 interface SidesProps {
   readonly state: State;
   readonly id: string;
+  /** What draws a fix; there is none before there is a fix. */
+  readonly extras: Extras | null;
   readonly dispatch: Dispatch;
 }
 
-export function TwoSides({ state, id, dispatch }: SidesProps) {
+export function TwoSides({ state, id, extras, dispatch }: SidesProps) {
   const { fix, graph, rows, rowOf, selected, sides } = state;
   const { overlay } = graph;
   const lines = sides?.lines ?? [];
@@ -70,12 +72,13 @@ export function TwoSides({ state, id, dispatch }: SidesProps) {
           role="presentation"
           style={{ height: `${lines.length * LINE_PITCH}px` }}
         >
-          <Moves state={state} first={first} last={last} />
+          <Moves state={state} extras={extras} first={first} last={last} />
           {lines.slice(first, last).map((line, offset) => (
             <LineRow
               key={rows[line.live ?? line.saved ?? 0]?.id}
               graph={graph}
               fix={fix}
+              extras={extras}
               rows={rows}
               line={line}
               index={first + offset}
@@ -130,6 +133,7 @@ function Head({ graph, overlay, fix }: HeadProps) {
 interface LineRowProps {
   readonly graph: Graph;
   readonly fix: Fix | null;
+  readonly extras: Extras | null;
   readonly rows: readonly Row[];
   readonly line: Line;
   readonly index: number;
@@ -142,7 +146,8 @@ interface LineRowProps {
 }
 
 function LineRow(props: LineRowProps) {
-  const { graph, fix, rows, line, index, domId, selected, ofCause, found, dispatch } = props;
+  const { graph, fix, extras, rows, line, index, domId, selected, ofCause, found } = props;
+  const { dispatch } = props;
   const saved = rows[line.saved ?? -1];
   const live = rows[line.live ?? -1];
   const row = live ?? saved;
@@ -152,7 +157,9 @@ function LineRow(props: LineRowProps) {
   const has = (is: (id: number) => boolean) => [saved, live].some((one) => one && is(one.id));
   const isSelected = has((id) => id === selected);
   const { longer, sign, stroke, words } =
-    fix === null ? markOf(graph, rows, line) : fixMarkOf(graph, rows, line, fix);
+    fix === null || extras === null
+      ? markOf(graph, rows, line)
+      : extras.fixMarkOf(graph, rows, line, fix);
   const look = props.look(row);
   // What a restore brings into the program, or what b has; otherwise what there is.
   const lookSide = live === undefined ? "saved" : "live";
@@ -288,17 +295,22 @@ function boxTitle(graph: Graph, { chunk, id }: Row, label: string, facts: string
   return words.filter((word) => word !== "").join(", ");
 }
 
+interface MovesProps extends Pick<SidesProps, "extras" | "state"> {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** The lines between the places of parts that have moved, as far as both places are open. */
-function Moves({ state, first, last }: { state: State; first: number; last: number }) {
+function Moves({ state, extras, first, last }: MovesProps) {
   const { fix, graph, rows, rowOf, sides, selected } = state;
   const { overlay } = graph;
   const moves = useMemo(() => {
     if (sides === null || overlay === null) {
       return [];
     }
-    return fix === null
+    return fix === null || extras === null
       ? movesOf(rows, rowOf, sides, overlay)
-      : movesOfFix(rowOf, sides, graph, fix);
+      : extras.movesOfFix(rowOf, sides, graph, fix);
   }, [rows, fix]);
   const inSight = moves.filter(
     ({ from, to }) => Math.max(from, to) >= first && Math.min(from, to) < last,

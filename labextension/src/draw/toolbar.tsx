@@ -6,11 +6,11 @@ import type { Kernel } from "../kernel";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
-import { Exports } from "./exports";
 import { Help } from "./help";
 import { Glyph } from "./icons";
 import type { Typesetter } from "./measure";
-import { pictureOf } from "./picture";
+import { Menu } from "./menu";
+import { type OnRequest, WithExtras } from "./on-request";
 import type { Dispatch } from "./props";
 import { SearchBox } from "./search";
 import { Views } from "./views";
@@ -22,19 +22,13 @@ interface ToolbarProps {
   /** Whether Graphviz is available here. */
   readonly offersTextbook: boolean;
   readonly kernel: Kernel | null;
+  readonly onRequest: OnRequest | null;
   readonly typesetter: Typesetter;
   readonly dispatch: Dispatch;
 }
 
-export function Toolbar({
-  state,
-  note,
-  id,
-  offersTextbook,
-  kernel,
-  typesetter,
-  dispatch,
-}: ToolbarProps) {
+export function Toolbar(props: ToolbarProps) {
+  const { state, note, id, offersTextbook, onRequest, dispatch } = props;
   const { graph } = state;
   const kind = WORDS.kinds[graph.overlay?.comparison ?? graph.origin];
   const size = countWords(graph.size, ...WORDS.counts.nodes);
@@ -81,7 +75,7 @@ export function Toolbar({
       >
         <Glyph name="fit" />
       </button>
-      <Exports picture={() => pictureOf(root(), state, typesetter)} kernel={kernel} />
+      {onRequest === null ? null : <ExportMenu {...props} onRequest={onRequest} root={root} />}
       {document.fullscreenEnabled ? (
         <button
           type="button"
@@ -98,5 +92,22 @@ export function Toolbar({
       ) : null}
       <Help />
     </div>
+  );
+}
+
+interface ExportMenuProps extends Pick<ToolbarProps, "kernel" | "state" | "typesetter"> {
+  readonly onRequest: OnRequest;
+  readonly root: () => HTMLElement;
+}
+
+function ExportMenu({ onRequest, ...rest }: ExportMenuProps) {
+  return (
+    <Menu label={WORDS.exportWord} hint={WORDS.exportHint}>
+      {(close) => (
+        <WithExtras onRequest={onRequest}>
+          {({ Exports }) => <Exports {...rest} onSaved={close} />}
+        </WithExtras>
+      )}
+    </Menu>
   );
 }

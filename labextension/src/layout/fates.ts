@@ -1,7 +1,8 @@
 /** What a fix does with the values of a row and of all rows below it. */
 
-import { type Fix, movesAlong, type Placed } from "../fix";
+import { type Fix, movesAlong } from "../fix";
 import { type Graph, ROOT } from "../graph";
+import type { Move, Sides } from "./sides";
 
 /** A variable gets its saved value, or might, or keeps its own; a saved value stays unused. */
 export const FATES = ["restored", "guess", "kept", "unused"] as const;
@@ -67,7 +68,30 @@ export function fatesOf({ attributes, overlay }: Graph, fix: Fix, id: number): r
   return fates;
 }
 
-/** The pairs of the largest parts that a fix moves as a whole. */
-export function topsOfMoves({ treeParent }: Graph, fix: Fix): readonly Placed[] {
-  return fix.pairs.filter((pair) => pair.saved !== pair.live && !movesAlong(fix, pair, treeParent));
+/** Both ends of the largest parts that a fix moves as a whole. */
+export function endsOfMoves({ treeParent }: Graph, fix: Fix): readonly number[] {
+  return fix.pairs
+    .filter((pair) => pair.saved !== pair.live && !movesAlong(fix, pair, treeParent))
+    .flatMap(({ saved, live }) => [saved, live]);
+}
+
+/** The moves of a fix between two lines; of a part that moves as a whole, one. */
+export function movesOfFix(
+  rowOf: ReadonlyMap<number, number>,
+  { lineOf }: Sides,
+  graph: Pick<Graph, "shownAs" | "treeParent">,
+  fix: Fix,
+): readonly Move[] {
+  const lineAt = (id: number): number | undefined => {
+    const row = rowOf.get(graph.shownAs(id) ?? id);
+    return row === undefined ? undefined : lineOf[row];
+  };
+  return fix.pairs.flatMap((pair): readonly Move[] => {
+    const { saved, live, bond } = pair;
+    const [from, to] = [lineAt(saved), lineAt(live)];
+    const isMove = from !== undefined && to !== undefined && from !== to;
+    return !isMove || movesAlong(fix, pair, graph.treeParent)
+      ? []
+      : [{ savedId: saved, liveId: live, from, to, bond }];
+  });
 }

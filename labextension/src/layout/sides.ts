@@ -3,7 +3,7 @@
  * two places of a part that was renamed.
  */
 
-import { type Bond, type Fix, movesAlong } from "../fix";
+import type { Bond, Fix } from "../fix";
 import type { Graph } from "../graph";
 import type { Overlay } from "../overlay";
 import type { Row } from "./rows";
@@ -173,26 +173,5 @@ export function movesOf(
     }
     const ends = { from: lineOf[index] ?? 0, to: lineOf[other] ?? 0 };
     return [{ savedId: id, liveId: place, ...ends, bond: null }];
-  });
-}
-
-/** The moves of a fix between two lines; of a part that moves as a whole, one. */
-export function movesOfFix(
-  rowOf: ReadonlyMap<number, number>,
-  { lineOf }: Sides,
-  graph: Pick<Graph, "shownAs" | "treeParent">,
-  fix: Fix,
-): readonly Move[] {
-  const lineAt = (id: number): number | undefined => {
-    const row = rowOf.get(graph.shownAs(id) ?? id);
-    return row === undefined ? undefined : lineOf[row];
-  };
-  return fix.pairs.flatMap((pair): readonly Move[] => {
-    const { saved, live, bond } = pair;
-    const [from, to] = [lineAt(saved), lineAt(live)];
-    const isMove = from !== undefined && to !== undefined && from !== to;
-    return !isMove || movesAlong(fix, pair, graph.treeParent)
-      ? []
-      : [{ savedId: saved, liveId: live, from, to, bond }];
   });
 }

@@ -121,6 +121,7 @@ export class ExplorerPanel extends Widget {
   #mount({ ask, canStop }: Source): View {
     return mountView(this.#stage, {
       graphviz,
+      extras: () => import("../../extras"),
       ask,
       canStop,
       onChange: (state) => {

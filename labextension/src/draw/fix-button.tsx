@@ -1,0 +1,56 @@
+/** The button that asks for the fix of a check, and the way back from the check of the fixed restore. */
+
+import { useEffect, useRef } from "preact/hooks";
+import type { Fix } from "../fix";
+import { fateSign } from "../signs";
+import * as WORDS from "../strings";
+import type { Fixing } from "./fixing";
+import { SignIcon } from "./icons";
+import type { Part } from "./parts";
+
+interface ButtonProps {
+  readonly fix: Fix | null;
+  readonly fixing: Fixing;
+}
+
+export function FixButton({ fix, fixing }: ButtonProps) {
+  const { isOpen, toggle, whyNot } = fixing;
+  return (
+    <button
+      type="button"
+      class="ckv-fix-button"
+      data-part={"fix" satisfies Part}
+      aria-disabled={whyNot !== ""}
+      aria-pressed={isOpen}
+      title={whyNot || (isOpen ? WORDS.hideFix : WORDS.fixHint)}
+      onClick={() => (whyNot === "" ? toggle() : undefined)}
+    >
+      {fix?.isApplied === true ? (
+        <>
+          <SignIcon sign={fateSign("restored")} /> {WORDS.fixedShort}
+        </>
+      ) : (
+        WORDS.fix
+      )}
+    </button>
+  );
+}
+
+interface LineProps {
+  readonly leave: () => void;
+}
+
+/** Says that the check is that of the fixed restore, with the way back. */
+export function FixedCheckLine({ leave }: LineProps) {
+  const back = useRef<HTMLButtonElement>(null);
+  // The button that led here is gone, and with it the focus.
+  useEffect(() => back.current?.focus(), []);
+  return (
+    <p class="ckv-fixed-check ckv-buttons" role="status">
+      <button type="button" ref={back} onClick={leave}>
+        ← {WORDS.backToCheck}
+      </button>
+      {WORDS.ofFixedCheck}
+    </p>
+  );
+}

@@ -1,0 +1,12 @@
+/**
+ * The parts of the view that load when a user first asks for them: the fix of a check, values,
+ * exports, and Graphviz's picture.
+ */
+
+export { Exports } from "./draw/exports";
+export { FixPane } from "./draw/fix";
+export { fixMarkOf } from "./draw/fix-lines";
+export { Textbook } from "./draw/textbook";
+export { Values } from "./draw/values";
+export { makeFix } from "./fix";
+export { endsOfMoves, movesOfFix } from "./layout/fates";
