@@ -123,7 +123,7 @@ def check_built() -> None:
 
 
 def _bundle() -> str:
-    """Return the widget's modules as one script: `explorer`, and `makeExtras` of its other parts."""
+    """Return the widget's modules as one script, with `explorer` and `makeExtras`."""
     module = _built("widget.js")
     script, replaced = _EXPORT.subn(r"const explorer = \1;", module)
     if not replaced:
