@@ -39,6 +39,7 @@ WIDE = 'explorer = shown(graph({0: {f"n{i}": i for i in range(1, 90)}} | {\n' + 
 HANG = """
 from pathlib import Path
 Path("graphviz.js").write_text("onmessage = () => { for (;;); }; postMessage({ type: 'ready' });")
+Path("extras.js").write_bytes((ckpt_viz.jupyter.widget._STATIC / "extras.js").read_bytes())
 ckpt_viz.jupyter.widget._STATIC = Path(".")
 """
 
@@ -188,7 +189,7 @@ def test_graphviz_comes_when_it_is_asked_for_and_once(lab: JupyterLab, adam: Loc
         button(adam).click()
         picture(adam)
         objects(adam).click()
-    lab.run_cell_until(1, "['graphviz']")
+    lab.run_cell_until(1, "['extras', 'graphviz']")
 
 
 def test_it_is_cancelled_and_drawn_again(lab: JupyterLab) -> None:
@@ -219,7 +220,7 @@ def test_a_package_without_it_shows_the_reason(lab: JupyterLab) -> None:
     nowhere = 'ckpt_viz.jupyter.widget._STATIC = ckpt_viz.jupyter.widget.Path("nowhere")\n'
     explorer = opened(lab, "missing", SHOW + nowhere + ADAM)
     button(explorer).click()
-    expect(explorer.get_by_text("nowhere/graphviz.js is not built")).to_be_visible()
+    expect(explorer.get_by_text("nowhere/extras.js is not built")).to_be_visible()
 
 
 def test_of_too_many_nodes_it_says_how_many_and_what_to_do(lab: JupyterLab) -> None:
@@ -228,7 +229,7 @@ def test_of_too_many_nodes_it_says_how_many_and_what_to_do(lab: JupyterLab) -> N
     said = explorer.get_by_text("357 nodes are visible; this drawing shows at most 300 nodes")
     expect(said).to_contain_text("Close some nodes, or search with the filter on")
     lab.run_cell(2)
-    expect(lab.output(2)).to_have_text("[]")
+    expect(lab.output(2)).to_have_text("['extras']")
     lab.run_cell(1)
     expect(said).to_have_count(0)
     expect(picture(explorer).locator(".ckv-node")).to_have_count(90)
@@ -258,9 +259,11 @@ const bytes = Uint8Array.from(atob("PAYLOAD"), (character) => character.charCode
 const state = { selected: null, expanded: null, query: "", mode: "highlight" };
 const traits = { ...state, _payload: new DataView(bytes.buffer) };
 const model = { get: (name) => traits[name], set() {}, on() {}, off() {}, save_changes() {} };
-const script = await (await fetch("./graphviz.js")).arrayBuffer();
+const script = async (name) => [new DataView(await (await fetch(name)).arrayBuffer())];
+const graphviz = await script("./graphviz.js");
+const others = { extras: [{}, await script("./extras.js")] };
 const el = document.getElementById("explorer");
-explorer.render({ model: answering(model, {}, [new DataView(script)]), el });
+explorer.render({ model: answering(model, {}, graphviz, others), el });
 </script>"""
 
 
