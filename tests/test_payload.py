@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Severity, State
+from ckpt_viz.object_graph.training import Training
 from ckpt_viz.render import payload
 from tests.support import payload_fixtures
 from tests.support.graphs import graph
@@ -69,6 +70,20 @@ def test_the_fixtures_have_every_state_and_severity() -> None:
     assert set().union(*map(states, compared)) == set(State)
     assert {o.comparison for o in compared} == set(Comparison)
     assert {p.severity for o in compared for p in o.problems} == set(Severity)
+
+
+def test_the_fixtures_have_every_kind_of_training_and_of_shape() -> None:
+    shown = payload_fixtures.graphs()["facts"]
+    assert set(shown.trainings) == {None, *Training}
+    shapes = {facts.gives for node in shown.nodes if (facts := node.facts)}
+    assert {len(sizes) for gives in shapes if gives for sizes in gives} == {0, 1}
+
+
+def test_a_graph_without_facts_has_no_sections_for_them() -> None:
+    sections = {s["name"] for s in _header(payload.encode(graph({0: {"a": 1}})))["sections"]}
+    assert sections.isdisjoint(
+        {"fact_node", "fact_name", "fact_value", "layer_gives", "layer_gets", "training"}
+    )
 
 
 def _header(data: bytes) -> Any:

@@ -24,6 +24,7 @@ from ckpt_viz.object_graph.nodes import (
     Node,
     Stored,
 )
+from ckpt_viz.object_graph.training import Training, trainings_of
 from ckpt_viz.object_graph.tree import Tree, last_edges, spanning_tree
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
@@ -345,6 +346,11 @@ class Graph:
                 for child in node.children
             )
         )
+
+    @cached_property
+    def trainings(self) -> Sequence[Training | None]:
+        """For each node: what a training does to it, None if the source says nothing of it."""
+        return trainings_of(self.nodes, self.tree)
 
     @cached_property
     def _last_edges(self) -> dict[int, tuple[int, str]]:

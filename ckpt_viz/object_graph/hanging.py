@@ -11,8 +11,9 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ckpt_viz.object_graph import walks
-from ckpt_viz.object_graph.keras_optimizers import full_name_of, keras_optimizers
+from ckpt_viz.object_graph.keras_optimizers import full_name_of
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role
+from ckpt_viz.object_graph.training import trained_variables
 
 
 class Hanging(NamedTuple):
@@ -27,19 +28,12 @@ def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
 
     There are none in a graph of optimizers alone: there they belong.
     """
-    trained = _trained(nodes)
+    trained = trained_variables(nodes)
     reached = _reached(nodes)
     hanging = tuple(sorted(trained - reached))
     if not hanging or not _has_a_model(nodes, reached):
         return Hanging((), 0)
     return Hanging(hanging, _blocks(nodes, hanging, trained))
-
-
-def _trained(nodes: Sequence[Node]) -> set[int]:
-    """Return the variables in the lists of optimizers, and those that have slot variables."""
-    listed = {c.node_id for optimizer in keras_optimizers(nodes) for c in optimizer.trainable or ()}
-    with_slots = {node.slot.variable for node in nodes if node.slot is not None}
-    return {n for n in listed | with_slots if nodes[n].role is Role.VARIABLE}
 
 
 def _reached(nodes: Sequence[Node]) -> set[int]:

@@ -164,15 +164,40 @@ class NotSaved:
     is_lost: bool = True
 
 
+# The sizes of a tensor without its batch; None for a size that is not known.
+Sizes = tuple[int | None, ...]
+
+
+class Fact(NamedTuple):
+    """Something that the configuration of a layer says, in short text: `units` is `128`."""
+
+    name: str
+    value: str
+
+
+class LayerFacts(NamedTuple):
+    """What a source says of a layer: its most telling facts first, and the shapes of its tensors.
+
+    `gets` has the sizes of each tensor that the layer takes, `gives` of each that it makes; None if
+    the source does not say them.
+    """
+
+    stated: tuple[Fact, ...] = ()
+    gets: tuple[Sizes, ...] | None = None
+    gives: tuple[Sizes, ...] | None = None
+
+
 class Node(NamedTuple):
     """One trackable object.
 
     `children` keeps the saved order. Several local names may lead to a node, even from itself: the
     graph is neither a tree nor free of cycles. `type_name` is the Python class, if known; `config`
-    is the JSON that Keras stored for it in a SavedModel. For a variable, a MetaGraph says whether
-    it is `trainable` and in which `collections`. Only live objects have `not_saved`. `error` says
-    why the node could not be read or walked; the nodes below it are missing then. `own_name` is the
-    name that a Keras layer has.
+    is the JSON that Keras stored for it in a SavedModel. `trainable` is what a variable says
+    itself, which checkpoints do not record. `is_frozen` is true of a layer whose own `trainable` is
+    False, and of a weight that its layer would train if the weight were trainable. A MetaGraph says
+    in which `collections` a variable is. Only live objects have `not_saved`. `error` says why the
+    node could not be read or walked; the nodes below it are missing then. `own_name` is the name
+    that a Keras layer has, `facts` is what its configuration says.
     """
 
     children: tuple[Child, ...] = ()
@@ -188,6 +213,8 @@ class Node(NamedTuple):
     not_saved: tuple[NotSaved, ...] = ()
     error: str | None = None
     own_name: str | None = None
+    is_frozen: bool = False
+    facts: LayerFacts | None = None
 
 
 def has_value(node: Node) -> bool:

@@ -21,14 +21,11 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
     says that they are trainable.
     """
     elements = [0] * len(nodes)
-    is_state, is_metric = bytearray(len(nodes)), bytearray(len(nodes))
+    is_state, is_metric = are_of_optimizers(nodes, tree), bytearray(len(nodes))
     for node_id in tree.preorder():
         node, parent, label = nodes[node_id], tree.parents[node_id], tree.labels[node_id]
         if node_id != ROOT:
-            is_state[node_id] = is_state[parent]
             is_metric[node_id] = is_metric[parent] or label == _METRICS
-        if node.role is Role.OPTIMIZER:
-            is_state[node_id] = True
         if node.role is not Role.VARIABLE or is_state[node_id]:
             continue
         is_counter = (parent == ROOT and label == SAVE_COUNTER) or (
@@ -37,6 +34,15 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
         if not is_counter and (node.trainable or not is_metric[node_id]):
             elements[node_id] = _elements(node)
     return elements
+
+
+def are_of_optimizers(nodes: Sequence[Node], tree: Tree) -> bytearray:
+    """Return by node 1 if it is an optimizer or below one in the tree, else 0."""
+    are_state = bytearray(len(nodes))
+    for node_id in tree.preorder():
+        is_below = node_id != ROOT and are_state[tree.parents[node_id]]
+        are_state[node_id] = is_below or nodes[node_id].role is Role.OPTIMIZER
+    return are_state
 
 
 def other_elements(

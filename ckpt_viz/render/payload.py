@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -19,10 +19,11 @@ import numpy.typing as npt
 from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
-from ckpt_viz.object_graph.nodes import Role, SlotRule
+from ckpt_viz.object_graph.nodes import Role, Sizes, SlotRule
 from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.object_graph.remedy import code_of
+from ckpt_viz.object_graph.training import Training
 from ckpt_viz.render.text import advice, alarms, notes
 from ckpt_viz.search.measures import Measures
 from ckpt_viz.wording import EXPLORER, with_code_below
@@ -34,6 +35,7 @@ _ROLES = tuple(Role)
 _RULES = tuple(SlotRule)
 _STATES = tuple(State)
 _SEVERITIES = tuple(Severity)
+_TRAININGS = (None, *Training)
 _ALIGNMENT = 8
 _Columns = dict[str, npt.NDArray[np.generic]]
 
@@ -52,6 +54,7 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
             "call_from": _i4(call.producer for call in graph.calls),
             "call_to": _i4(call.consumer for call in graph.calls),
         }
+    columns |= _fact_columns(graph, strings)
     columns |= _layer_columns(graph.layers if overlay is None else overlay.layers, strings)
     columns["layer_parameters"] = _flags(parameters_of(graph.nodes, graph.tree))
     if overlay is not None:
@@ -136,6 +139,42 @@ def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
     }
 
 
+def _fact_columns(graph: Graph, strings: _Strings) -> _Columns:
+    """Return the columns of what is known of layers and of training, without the empty ones."""
+    of_layers = [(i, node.facts) for i, node in enumerate(graph.nodes) if node.facts is not None]
+    facts = [(i, *fact) for i, layer in of_layers for fact in layer.stated]
+    columns: _Columns = {}
+    if facts:
+        columns["fact_node"] = _i4(node_id for node_id, _, _ in facts)
+        columns["fact_name"] = strings.column(name for _, name, _ in facts)
+        columns["fact_value"] = strings.column(value for _, _, value in facts)
+    gives, gets = (
+        {i: layer.gives for i, layer in of_layers},
+        {i: layer.gets for i, layer in of_layers},
+    )
+    for name, shapes in (("layer_gives", gives), ("layer_gets", gets)):
+        if any(shape is not None for shape in shapes.values()):
+            columns[name] = strings.column(
+                shapes_text(shapes.get(i)) for i in range(len(graph.nodes))
+            )
+    if any(graph.trainings):
+        columns["training"] = _codes(_TRAININGS, graph.trainings)
+    return columns
+
+
+def shapes_text(shapes: Sequence[Sizes] | None) -> str | None:
+    """Return the shapes of several tensors as text.
+
+    >>> shapes_text([(96, 96, 3), (None,)]), shapes_text([()]), shapes_text(None)
+    ('96,96,3;?', '', None)
+    """
+    if shapes is None:
+        return None
+    return ";".join(
+        ",".join("?" if size is None else str(size) for size in sizes) for sizes in shapes
+    )
+
+
 def _layer_columns(view: Layers, strings: _Strings) -> _Columns:
     return {
         "layer_order": _i4(view.preorder()),
@@ -203,7 +242,9 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
     }
 
 
-def _codes(meanings: tuple[Enum, ...], values: Iterable[Enum]) -> npt.NDArray[np.uint8]:
+def _codes(
+    meanings: tuple[Enum | None, ...], values: Iterable[Enum | None]
+) -> npt.NDArray[np.uint8]:
     code = {meaning: place for place, meaning in enumerate(meanings)}
     return np.fromiter((code[value] for value in values), "u1")
 

@@ -266,6 +266,42 @@ it("reads a payload that was written before the format had calls", async () => {
   expect((await decode(earlier)).calls).toBe(null);
 });
 
+const FACTS = ["fact_node", "fact_name", "fact_value", "layer_gives", "layer_gets", "training"];
+
+it("reads a payload that was written before the format had facts", async () => {
+  const earlier = withHeader((header) => {
+    for (const section of header.sections as { name: string }[]) {
+      section.name = FACTS.includes(section.name) ? `no_${section.name}` : section.name;
+    }
+  }, "facts");
+  expect((await decode(payload("facts"))).facts.fact_node).toHaveLength(3);
+  const { facts, nodeCount } = await decode(earlier);
+  expect(facts.fact_node).toHaveLength(0);
+  expect(new Set(facts.layer_gives)).toEqual(new Set([-1]));
+  expect([...facts.training]).toEqual(Array(nodeCount).fill(0));
+});
+
+it.each([
+  ["fact_node", 16],
+  ["fact_node", -1],
+  ["fact_value", 999],
+  ["layer_gets", -2],
+])("refuses facts out of range: %s is %i", async (name, value) => {
+  await says(withFirst(name, value, "facts"), new RegExp(`${value} in section ${name}, which is`));
+});
+
+it("refuses a training that has no meaning", async () => {
+  await says(withFirst("training", 5, "facts"), /has 5 in section training, which is out of range/);
+});
+
+it.each(FACTS)("refuses facts without an end: %s", async (name) => {
+  const cut = withHeader((header) => {
+    const section = (header.sections as Sections).find((section) => section.name === name)!;
+    section.length += section.length % 2 === 0 ? -1 : 1; // as long as before, with the padding
+  }, "facts");
+  await says(cut, /elements in section \w+, expected \d+/);
+});
+
 it.each(["call_from", "call_to"])("refuses a call of a missing node: %s", async (name) => {
   await says(withFirst(name, 23, "blocks"), new RegExp(`has 23 in section ${name}, which is out`));
 });

@@ -26,6 +26,10 @@ export const ROLES = [
 export type Role = (typeof ROLES)[number];
 export type Origin = "live" | "saved";
 
+/** What a training does to a variable; ckpt_viz/object_graph/training.py defines each. */
+export const TRAININGS = [null, "trained", "frozen", "never", "left out"] as const;
+export type Training = (typeof TRAININGS)[number];
+
 /** How a node compares with the other side. ckpt_viz/object_graph/overlay.py defines each state. */
 export const NODE_STATES = [
   "plain",
@@ -95,6 +99,8 @@ export interface Payload {
   readonly slotRules: readonly string[];
   readonly strings: readonly string[];
   readonly columns: { readonly [Name in ColumnName]: Column };
+  /** What is known of layers and of training; the first payloads of this version have none of it. */
+  readonly facts: { readonly [Name in FactColumnName]: Column };
   /** Which layers call which; null if that is not known. */
   readonly calls: { readonly [Name in CallColumnName]: Column } | null;
   /** The view of layers; null in the first payloads of this version. */
@@ -174,6 +180,17 @@ const COLUMNS = {
   slot_rule: ["rule", "slot"],
 } as const;
 export type ColumnName = keyof typeof COLUMNS;
+
+/** What is known of layers and of training. A payload leaves out what it knows of no node. */
+const FACT_COLUMNS = {
+  fact_node: ["id", "fact"],
+  fact_name: ["text", "fact"],
+  fact_value: ["text", "fact"],
+  layer_gives: ["text", "node"],
+  layer_gets: ["text", "node"],
+  training: ["training", "node"],
+} as const;
+export type FactColumnName = keyof typeof FACT_COLUMNS;
 
 /** The calls between layers; first payloads of this version, and files, have none. */
 const CALL_COLUMNS = {
@@ -264,6 +281,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     slotRules: header.slot_rules,
     strings,
     columns,
+    facts: pick(withoutFacts(sections, columns.role.length), FACT_COLUMNS),
     calls: sections.has("call_from") ? pick(sections, CALL_COLUMNS) : null,
     layers: sections.has("layer_order") ? pick(withSavedNames(sections), LAYER_COLUMNS) : null,
     overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
@@ -272,6 +290,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   require(payload.nodeCount > 0, "has no nodes");
   checkGraph(payload);
   checkTree(payload);
+  checkFacts(payload);
   checkCalls(payload);
   checkLayers(payload);
   checkOverlay(payload);
@@ -287,6 +306,21 @@ function pick<Name extends string>(
     columns[name] = section(sections, name);
   }
   return columns;
+}
+
+/** Adds the columns of facts that a payload leaves out. */
+function withoutFacts(sections: Sections, nodeCount: number): Sections {
+  const none = new Int32Array(0);
+  const absent = new Int32Array(nodeCount).fill(ABSENT);
+  return new Map<string, Column>([
+    ["fact_node", none],
+    ["fact_name", none],
+    ["fact_value", none],
+    ["layer_gives", absent],
+    ["layer_gets", absent],
+    ["training", new Uint8Array(nodeCount)],
+    ...sections,
+  ]);
 }
 
 /** First payloads of this version had no grades: all that was left out was an alarm. */
@@ -661,6 +695,16 @@ function placesOf(
     seen[id] = 1;
   });
   return seen;
+}
+
+function checkFacts(payload: Payload): void {
+  const { facts, nodeCount } = payload;
+  checkColumns(
+    FACT_COLUMNS,
+    facts,
+    { fact: facts.fact_node.length, node: nodeCount },
+    { ...rangesOf(payload), training: [0, TRAININGS.length] },
+  );
 }
 
 function checkCalls(payload: Payload): void {

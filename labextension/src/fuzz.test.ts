@@ -241,6 +241,8 @@ function lookAt(graph: Graph): void {
     sizeSentence(graph, id);
     graph.attributes(id).map(shapeWords);
     graph.notSaved(id);
+    graph.facts(id);
+    expect([graph.gives(id), graph.gets(id), graph.training(id)]).not.toContain(undefined);
     linksOf(graph, id);
     graph.overlay?.below(id);
     graph.overlay?.problemsOf(id);

@@ -8,6 +8,8 @@ import {
   type Origin,
   type Payload,
   type Role,
+  TRAININGS,
+  type Training,
 } from "./contract";
 import { type Measures, makeMeasures } from "./measures";
 import { makeOverlay, type Overlay } from "./overlay";
@@ -40,6 +42,12 @@ export interface NotSaved {
   readonly values: number;
   /** Whether a save loses a trained value; else these are seeds, metrics or counters. */
   readonly isLost: boolean;
+}
+
+/** Something that the configuration of a layer says: its units are 128. Text of a file is hostile. */
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
 }
 
 export interface Slot {
@@ -84,6 +92,17 @@ export interface Graph {
   /** For a variable: whether it is trainable. Null if the source does not record it. */
   trainable(id: number): boolean | null;
   collections(id: number): string | null;
+  /** What the configuration of a layer says, the most telling first. */
+  facts(id: number): readonly Fact[];
+  /**
+   * The shapes of a layer's results, without the batch: sizes with commas, "?" for an unknown one,
+   * semicolons between tensors. Null if they are not known.
+   */
+  gives(id: number): string | null;
+  /** The same of what the layer is called on. */
+  gets(id: number): string | null;
+  /** What a training does to a variable; "frozen" of a layer that freezes all below it. */
+  training(id: number): Training;
   notSaved(id: number): readonly NotSaved[];
   /** Which layers call which; null if that is not known. */
   readonly calls: Calls | null;
@@ -132,6 +151,7 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
   const attributeStart = starts(columns.attribute_count);
   const unsavedStart = starts(columns.unsaved_count);
   const slots = slotsByNode(payload, text);
+  const facts = factsByNode(payload);
   const incoming = incomingEdges(payload, childStart);
 
   const range = (offsets: Int32Array, id: number): readonly number[] => {
@@ -160,6 +180,10 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
     registeredSaver: (id) => text("registered_saver", id),
     trainable: (id) => (at("trainable", id) === ABSENT ? null : at("trainable", id) === 1),
     collections: (id) => text("collections", id),
+    facts: (id) => facts.get(id) ?? [],
+    gives: (id) => strings[payload.facts.layer_gives[id] ?? ABSENT] ?? null,
+    gets: (id) => strings[payload.facts.layer_gets[id] ?? ABSENT] ?? null,
+    training: (id) => TRAININGS[payload.facts.training[id] ?? 0] ?? null,
     notSaved: (id) => range(unsavedStart, id).map((index) => notSavedAt(index, at, text)),
     children: (id) =>
       range(childStart, id).map((edge) => ({
@@ -319,6 +343,19 @@ function slotsByNode({ columns, slotRules }: Payload, text: TextAt): ReadonlyMap
     });
   });
   return slots;
+}
+
+function factsByNode({ facts, strings }: Payload): ReadonlyMap<number, readonly Fact[]> {
+  const { fact_name, fact_node, fact_value } = facts;
+  const all = new Map<number, Fact[]>();
+  fact_node.forEach((node: number, index: number) => {
+    const name = strings[fact_name[index] ?? ABSENT] ?? "";
+    const value = strings[fact_value[index] ?? ABSENT] ?? "";
+    const ofNode = all.get(node) ?? [];
+    ofNode.push({ name, value });
+    all.set(node, ofNode);
+  });
+  return all;
 }
 
 /** The edges sorted by the node that they lead to. */

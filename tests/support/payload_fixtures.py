@@ -25,7 +25,7 @@ from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
-from ckpt_viz.object_graph.nodes import ROOT, has_value
+from ckpt_viz.object_graph.nodes import ROOT, Fact, LayerFacts, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
@@ -74,6 +74,7 @@ def graphs() -> dict[str, ObjectGraph]:
         "name_based": _name_based(),
         "blocks": _called(transformer(4)),
         "measured": adam,
+        "facts": _with_facts(),
     }
 
 
@@ -144,6 +145,10 @@ def expected(
                 "registeredSaver": node.registered_saver,
                 "trainable": node.trainable,
                 "collections": ", ".join(node.collections) or None,
+                "training": graph.trainings[i] and graph.trainings[i].value,
+                "facts": [fact._asdict() for fact in node.facts.stated] if node.facts else [],
+                "gives": payload.shapes_text(node.facts and node.facts.gives),
+                "gets": payload.shapes_text(node.facts and node.facts.gets),
                 "notSaved": [
                     {
                         "name": u.name,
@@ -317,6 +322,39 @@ def _called(blocks: ObjectGraph) -> ObjectGraph:
     in_order = [Call(*pair) for pair in pairwise(layers)]
     around = [Call(*pair) for pair in pairwise(layers[::2])]
     return replace(blocks, calls=tuple(sorted(in_order + around)))
+
+
+# root ─┬─ optimizer                 trains kernel and bias
+#       └─ model ─┬─ kernel, bias
+#                 ├─ added            in no optimizer
+#                 ├─ moving           never trained
+#                 └─ base ─┬─ kernel  trainable, but base is frozen
+#                          └─ bias    says itself that it is not trainable
+def _with_facts() -> ObjectGraph:
+    """Return a graph with facts, shapes and every kind of training; hostile names among them."""
+    model = graph(
+        {
+            0: {"optimizer": 1, "model": 2},
+            1: {"_variables": 3, "_trainable_variables": 4, "_iterations": 5, "_momentums": 6},
+            2: {"kernel": 7, "bias": 8, "added": 11, "moving": 12, "base": 13},
+            3: {"0": 5, "1": 9, "2": 10},
+            4: {"0": 7, "1": 8},
+            6: {"0": 9, "1": 10},
+            13: {"kernel": 14, "bias": 15},
+        },
+        variables=(5, 7, 8, 9, 10, 11, 12, 14, 15),
+    )
+    units = LayerFacts((Fact("units", "128"), Fact("activation", "relu")), ((1280,),), ((128,),))
+    hostile = LayerFacts((Fact(HOSTILE, HOSTILE),), ((96, None, 3), (7,)), ((),))
+    changes: dict[int, dict[str, Any]] = {
+        2: {"role": Role.LAYER, "facts": units},
+        13: {"role": Role.LAYER, "facts": hostile, "is_frozen": True},
+        **{variable: {"trainable": True} for variable in (7, 8, 11, 14)},
+        **{variable: {"trainable": False} for variable in (5, 9, 10, 12)},
+        15: {"trainable": False, "is_frozen": True},
+    }
+    nodes = enumerate(model.nodes)
+    return replace(model, nodes=tuple(node._replace(**changes.get(i, {})) for i, node in nodes))
 
 
 def _name_based() -> ObjectGraph:
