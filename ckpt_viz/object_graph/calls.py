@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -27,35 +26,72 @@ def consumers_of(calls: Iterable[Call]) -> Mapping[int, Sequence[int]]:
 
 
 def in_call_order(rows: Sequence[int], consumers: Mapping[int, Sequence[int]]) -> list[int]:
-    """Return rows with each producer before its consumers, and else in their own order.
+    """Return rows with each producer before its consumers, and each branch in one piece.
 
-    Rows without a call among them keep their places. In a circle of calls, the first row stays
-    first.
+    The branches that a row joins come before this row, the longest of them first. Rows without a
+    call among them keep their places. In a circle of calls, the first row stays first.
 
     >>> in_call_order([5, 3, 9, 4], {3: [4], 4: [5]})
     [3, 4, 9, 5]
+    >>> in_call_order([1, 7, 2, 8, 3], {1: [2], 2: [3], 7: [8], 8: [3]})
+    [1, 2, 7, 8, 3]
     """
     place = {row: i for i, row in enumerate(rows)}
     after = {row: [c for c in consumers.get(row, ()) if c in place and c != row] for row in rows}
-    waits_for = dict.fromkeys(rows, 0)
-    for below in after.values():
-        for row in below:
-            waits_for[row] += 1
-    called = [row for row in rows if after[row] or waits_for[row]]
-    ready = [place[row] for row in called if not waits_for[row]]
-    ordered: list[int] = []
-    done: set[int] = set()
-    rest = iter(called)
-    while len(ordered) < len(called):
-        row = rows[heapq.heappop(ready)] if ready else next(r for r in rest if r not in done)
-        if row in done:
-            continue
-        done.add(row)
-        ordered.append(row)
-        for consumer in after[row]:
-            waits_for[consumer] -= 1
-            if not waits_for[consumer]:
-                heapq.heappush(ready, place[consumer])
-    in_order = iter(ordered)
+    before: dict[int, list[int]] = {row: [] for row in rows}
+    for row, below in after.items():
+        for consumer in below:
+            before[consumer].append(row)
+    lengths = _lengths(rows, after, before)
+    for producers in before.values():
+        producers.sort(key=lambda row: (-lengths[row], place[row]))
+    called = [row for row in rows if after[row] or before[row]]
+    ends = [row for row in called if not after[row]]
+    in_order = iter(_producers_first([*ends, *called], before))
     moves = set(called)
     return [next(in_order) if row in moves else row for row in rows]
+
+
+def _lengths(
+    rows: Sequence[int], after: Mapping[int, Sequence[int]], before: Mapping[int, list[int]]
+) -> Mapping[int, int]:
+    """Return the length of the longest way to each row, and cut circles in `before`.
+
+    A circle is cut before the first of its rows.
+    """
+    lengths: dict[int, int] = {}
+    longest = dict.fromkeys(rows, 0)
+    waits_for = {row: len(before[row]) for row in rows}
+    ready = [row for row in rows if not waits_for[row]]
+    for first in [None, *rows]:
+        if first is not None and first not in lengths and first not in ready:
+            before[first] = [producer for producer in before[first] if producer in lengths]
+            ready = [first]
+        for row in ready:
+            lengths[row] = longest[row]
+            for consumer in after[row]:
+                longest[consumer] = max(longest[consumer], lengths[row] + 1)
+                waits_for[consumer] -= 1
+                if not waits_for[consumer] and consumer not in lengths:
+                    ready.append(consumer)
+        ready = []
+    return lengths
+
+
+def _producers_first(ends: Iterable[int], before: Mapping[int, Sequence[int]]) -> Iterator[int]:
+    """Yield all rows that lead to the ends, each after its producers, depth first."""
+    seen: set[int] = set()
+    for end in ends:
+        if end in seen:
+            continue
+        seen.add(end)
+        stack = [(end, iter(before[end]))]
+        while stack:
+            row, producers = stack[-1]
+            following = next((p for p in producers if p not in seen), None)
+            if following is None:
+                stack.pop()
+                yield row
+            else:
+                seen.add(following)
+                stack.append((following, iter(before[following])))

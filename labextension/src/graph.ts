@@ -151,7 +151,6 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
   const attributeStart = starts(columns.attribute_count);
   const unsavedStart = starts(columns.unsaved_count);
   const slots = slotsByNode(payload, text);
-  const facts = factsByNode(payload);
   const incoming = incomingEdges(payload, childStart);
 
   const range = (offsets: Int32Array, id: number): readonly number[] => {
@@ -180,10 +179,7 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
     registeredSaver: (id) => text("registered_saver", id),
     trainable: (id) => (at("trainable", id) === ABSENT ? null : at("trainable", id) === 1),
     collections: (id) => text("collections", id),
-    facts: (id) => facts.get(id) ?? [],
-    gives: (id) => strings[payload.facts.layer_gives[id] ?? ABSENT] ?? null,
-    gets: (id) => strings[payload.facts.layer_gets[id] ?? ABSENT] ?? null,
-    training: (id) => TRAININGS[payload.facts.training[id] ?? 0] ?? null,
+    ...ofLayers(payload),
     notSaved: (id) => range(unsavedStart, id).map((index) => notSavedAt(index, at, text)),
     children: (id) =>
       range(childStart, id).map((edge) => ({
@@ -343,6 +339,18 @@ function slotsByNode({ columns, slotRules }: Payload, text: TextAt): ReadonlyMap
     });
   });
   return slots;
+}
+
+/** What is known of layers and of training. */
+function ofLayers(payload: Payload): Pick<Graph, "facts" | "gets" | "gives" | "training"> {
+  const { facts, strings } = payload;
+  const known = factsByNode(payload);
+  return {
+    facts: (id) => known.get(id) ?? [],
+    gives: (id) => strings[facts.layer_gives[id] ?? ABSENT] ?? null,
+    gets: (id) => strings[facts.layer_gets[id] ?? ABSENT] ?? null,
+    training: (id) => TRAININGS[facts.training[id] ?? 0] ?? null,
+  };
 }
 
 function factsByNode({ facts, strings }: Payload): ReadonlyMap<number, readonly Fact[]> {

@@ -5,6 +5,7 @@ import { type Defaults, defaultsOf } from "./defaults";
 import type { Fix } from "./fix";
 import { type Graph, ROOT } from "./graph";
 import { layersOf } from "./layers";
+import { type Flows, flowsIn } from "./layout/flow";
 import {
   callingForALook,
   defaultExpansion,
@@ -82,6 +83,8 @@ export interface State {
   readonly shared: { readonly id: number; readonly at: number } | null;
   readonly rows: readonly Row[];
   readonly rowOf: ReadonlyMap<number, number>;
+  /** Which rows call which, below each row of a model; none while the rows are sorted. */
+  readonly flows: Flows;
   readonly layout: Layout;
   /** The rows of a comparison on both sides; null for a single graph. */
   readonly sides: Sides | null;
@@ -134,6 +137,7 @@ export type Action =
   | { readonly type: "resize"; readonly width: number; readonly height: number };
 
 const NOTHING: ReadonlySet<NodeState> = new Set();
+const NO_FLOWS: Flows = new Map();
 const PAGE = 12;
 /** A search opens the ancestors of at most this many matches. */
 const MAX_OPENED = 2_000;
@@ -263,17 +267,21 @@ function usualDrawing({ overlay }: Graph): Drawn {
 }
 
 /** Adds what follows from the graph and its open nodes: rows and layout. */
-function arrange(state: Omit<State, "rows" | "rowOf" | "layout" | "sides">): State {
+function arrange(state: Omit<State, "rows" | "rowOf" | "flows" | "layout" | "sides">): State {
   const { expanded, fix, focus, graph, tree } = state;
   const rows = visibleRows(tree.children, expanded, focus, tree.chunk);
+  const rowOf = new Map(rows.map((row, index) => [row.id, index]));
+  const flows = state.sort === null ? flowsIn({ graph, rows, rowOf, tree }) : NO_FLOWS;
   return {
     ...state,
     rows,
-    rowOf: new Map(rows.map((row, index) => [row.id, index])),
+    rowOf,
+    flows,
     layout: tidyTree(
       rows,
       withSigns(state.widthsOf(graph, state.says), graph, tree),
       state.says === "short",
+      flows,
     ),
     sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph, fix),
   };

@@ -302,6 +302,21 @@ export function shapeWords({ shape }: Attribute): string {
   return shape.length === 0 ? WORDS.scalar : shape.join("×");
 }
 
+/** The shapes in a layer's column: 96×96×3; several tensors have commas between them. */
+export function tensorWords(shapes: string | null): string {
+  const each = (shapes ?? "").split(";").map((shape) => shape.replaceAll(",", "×"));
+  return shapes === null ? "" : each.map((shape) => shape || "1").join(", ");
+}
+
+/** What a row gives: a group gives what the last row in it does. */
+export function givenShape(graph: Graph, row: number): string {
+  let id: number | undefined = row;
+  while (id !== undefined && id >= graph.size) {
+    id = Array.from(graph.treeChildren(id)).at(-1);
+  }
+  return id === undefined ? "" : tensorWords(graph.gives(id));
+}
+
 export function bytesWords(nbytes: number | null): string {
   if (nbytes === null) {
     return "";

@@ -3,16 +3,16 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
-import { callsIn, type DrawnCall } from "../layout/calls";
+import { type FlowPath, flowPaths, SPINE } from "../layout/flow-paths";
 import { detour, linkPath, linksOf } from "../layout/links";
 import { BAD_SIGN } from "../layout/measured";
 import type { Row } from "../layout/rows";
-import { BOX_HEIGHT, type Box, isPanel, PANEL_MARGIN, PITCH } from "../layout/tidy";
+import { BOX_HEIGHT, type Box, PANEL_MARGIN, PITCH } from "../layout/tidy";
 import { comparedWords } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
-import { chunkCount, chunkLabel, isTrained, placeName, roleWord } from "../words";
+import { chunkCount, chunkLabel, givenShape, isTrained, placeName, roleWord } from "../words";
 import { Badge, lineClass, outline, shapeOf } from "./icons";
 import { type Look, lookOf } from "./look";
 import {
@@ -64,7 +64,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
       <g class="ckv-camera" {...placedAt(camera.x, camera.y, camera.scale)}>
         <Panels state={state} />
         <TreeEdges state={state} />
-        <Calls state={state} />
+        <Flow state={state} />
         <SlotLinks state={state} />
         <Links state={state} />
         {seen.map((index) => {
@@ -77,6 +77,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
               row={row}
               box={box}
               width={box.outline}
+              isHead={box.panel !== null}
               isSelected={row.id === state.selected}
               isMatch={state.found.isMatch[row.id] === 1}
               look={lookOf(state, row)}
@@ -124,6 +125,8 @@ interface NodeBoxProps {
   readonly box: Pick<Box, "x" | "y">;
   /** The width of the outline. */
   readonly width: number;
+  /** Whether it is at the top of a panel around other boxes. */
+  readonly isHead?: boolean;
   readonly isSelected: boolean;
   readonly isMatch: boolean;
   readonly look: Look;
@@ -156,7 +159,7 @@ export function NodeBox(props: NodeBoxProps) {
         <path class="ckv-shape" d={outline("box", width, BOX_HEIGHT)} transform="translate(3 3)" />
       ) : null}
       <path
-        class={isPanel(row) ? "ckv-shape ckv-panel-head" : "ckv-shape"}
+        class={props.isHead ? "ckv-shape ckv-panel-head" : "ckv-shape"}
         d={outline(shape, width, BOX_HEIGHT)}
       />
       {look.isLined ? (
@@ -339,27 +342,55 @@ function TreeEdges({ state }: { readonly state: State }) {
   );
 }
 
-/** The calls between layers, where the live model knows them. */
-function Calls({ state }: { readonly state: State }) {
-  const { graph, layout, rowOf, rows, tree } = state;
-  const calls = useMemo(
-    () => callsIn({ graph, layout, rowOf, rows, tree }),
-    [graph, layout, rows, tree],
-  );
-  const { top, bottom } = sight(state);
-  const isSeen = ({ from, to }: DrawnCall) => {
-    const [a = 0, b = 0] = [layout.boxes[from]?.y, layout.boxes[to]?.y];
-    return Math.max(a, b) > top && Math.min(a, b) < bottom;
-  };
-  const seen = calls.filter(isSeen);
-  const paths = (isNext: boolean) =>
-    seen.filter((call) => call.isNext === isNext).map(({ path }) => path);
+/** The calls between layers, where the source knows them. Those of the selected row are on top. */
+function Flow({ state }: { readonly state: State }) {
+  const { flows, graph, layout, rowOf, rows, selected } = state;
+  const paths = useMemo(() => flowPaths(flows, layout), [flows, layout]);
+  const row = rowOf.get(selected ?? -1);
+  const sightOf = sight(state);
+  const seen = paths.filter(({ top, bottom }) => bottom > sightOf.top && top < sightOf.bottom);
+  const isLit = ({ from, to }: FlowPath) => from === row || to === row;
+  const drawn = (lit: boolean) =>
+    seen
+      .filter((path) => isLit(path) === lit)
+      .map(({ path }) => path)
+      .join("");
   return seen.length === 0 ? null : (
     <g class="ckv-calls" aria-hidden="true">
-      <path class="ckv-call" d={paths(true).join("")} />
-      <path class="ckv-call ckv-skip" d={paths(false).join("")} />
+      <path class="ckv-call" d={drawn(false)} />
+      <path class="ckv-call ckv-lit" d={drawn(true)} />
+      {shapesOf(graph, rows, seen).map(([from, shape]) => {
+        const { x = 0, y = 0, panel = null } = layout.boxes[from] ?? {};
+        return (
+          <text
+            key={from}
+            class="ckv-call-shape"
+            x={x + SPINE + 7}
+            y={(panel?.bottom ?? y + BOX_HEIGHT / 2) + 11}
+          >
+            {shape}
+          </text>
+        );
+      })}
     </g>
   );
+}
+
+/** The shape that each row gives, unless the first row that feeds it gives the same. */
+function shapesOf(
+  graph: Graph,
+  rows: readonly Row[],
+  paths: readonly FlowPath[],
+): readonly (readonly [row: number, shape: string])[] {
+  const gives = (row: number): string => givenShape(graph, rows[row]?.id ?? ROOT);
+  const fed = new Map(paths.map(({ from, to }) => [to, from]));
+  return [...new Set(paths.map(({ from }) => from))].flatMap((from) => {
+    const before = fed.get(from);
+    const shape = gives(from);
+    return shape === "" || (before !== undefined && gives(before) === shape)
+      ? []
+      : [[from, shape] as const];
+  });
 }
 
 /** The selected node's other links, as far as their ends are not folded away. */

@@ -1,15 +1,14 @@
 /**
- * The containment tidy tree: left to right, in order, without collisions by construction.
+ * The drawing's places: blocks within blocks, without collisions by construction.
  *
- * Every subtree has its own band, as high as its leaves. A parent is at the middle of its
- * children's bands. Children start behind their parent, and siblings are equally wide. So boxes
- * cannot collide, and opening a node moves only what is beside its band.
- *
- * An open group, or part of a long list, is no object: it is a panel around its rows, which keep
- * its column.
+ * The block of a row has its box and the blocks of all rows below it. In a tidy tree, children are
+ * behind their parent, one below the other, and the parent is at their middle. An open group, or
+ * part of a long list, is a panel around its rows. So is a model whose layers call each other:
+ * there, ranks go from top to bottom and branches side by side.
  */
 
 import type { Graph } from "../graph";
+import type { Flow, Flows } from "./flow";
 import { allBad, BAD_SIGN, type Bad, badIn } from "./measured";
 import type { Row } from "./rows";
 import type { ShownTree } from "./shown";
@@ -21,6 +20,11 @@ const BUS = 11;
 const GAP = 15;
 /** From the edges of a panel to its content. */
 export const PANEL_MARGIN = 8;
+/** Between the ranks of a flow: the space for arrows, and for shapes beside them. */
+export const RANK_GAP = 15;
+/** Left of a column: the lines that pass rows by, each in a lane of this width. */
+export const LANE = 8;
+const COLUMN_GAP = 22;
 
 /** A node's place: left edge, vertical middle and width. Also where its edge turns vertical. */
 export interface Box {
@@ -38,9 +42,18 @@ export interface Box {
   readonly panel: { readonly right: number; readonly bottom: number } | null;
 }
 
+/** Where a flow has its ranks and columns. */
+export interface Grid {
+  readonly top: readonly number[];
+  readonly bottom: readonly number[];
+  readonly left: readonly number[];
+}
+
 export interface Layout {
   /** By row. */
   readonly boxes: readonly Box[];
+  /** By the row of the model. */
+  readonly grids: ReadonlyMap<number, Grid>;
   readonly width: number;
   readonly height: number;
 }
@@ -64,30 +77,171 @@ export function withSigns(widths: Widths, graph: Graph, tree: ShownTree): Widths
   };
 }
 
-export function isPanel(row: Row | undefined): boolean {
-  return row?.chunk != null && row.isExpanded;
+export function tidyTree(
+  rows: readonly Row[],
+  widths: Widths,
+  isNarrow = false,
+  flows: Flows = NO_FLOWS,
+): Layout {
+  const outline = outlines(rows, widths, isNarrow);
+  const blocks = rows.map((row, i) => new Block(at(outline, i) + widths.behind(row)));
+  const children = childrenOf(rows);
+  const isAround = (row: number) =>
+    rows[row]?.isExpanded === true && (rows[row].chunk !== null || flows.has(row));
+  const own = new Map<number, Grid>();
+  // From the back, so that the blocks of children are ready.
+  for (let row = rows.length - 1; row >= 0; row--) {
+    const block = blocks[row];
+    const below = (children[row] ?? []).map((child) => blocks[child] as Block);
+    const flow = flows.get(row);
+    if (block === undefined || below.length === 0) {
+      continue;
+    }
+    if (flow !== undefined) {
+      own.set(row, placeFlow(block, flow, blocks));
+    } else if (isAround(row)) {
+      placeInPanel(block, below);
+    } else {
+      placeBehind(block, below);
+    }
+  }
+  for (const [row, { parentRow }] of rows.entries()) {
+    blocks[row]?.moveBy(blocks[parentRow]);
+  }
+  const boxes = rows.map((_, row) => boxOf(blocks, children, at(outline, row), row, isAround(row)));
+  const grids = [...own].map(([row, grid]) => [row, moved(grid, blocks[row] as Block)] as const);
+  const { height = 0, width = 0 } = blocks[0] ?? {};
+  return { boxes, grids: new Map(grids), width, height };
 }
 
-export function tidyTree(rows: readonly Row[], widths: Widths, isNarrow = false): Layout {
-  const outline = outlines(rows, widths, isNarrow);
-  const width = outline.map((own, i) => own + (rows[i] === undefined ? 0 : widths.behind(rows[i])));
-  const x = leftEdges(rows, width);
-  const { y, first, last, bottom, height } = middles(rows);
-  const rightmost = rightEdges(rows, x, width);
-  const boxes = rows.map((row, i) => {
-    const right = at(x, i) + at(width, i);
-    return {
-      x: at(x, i),
-      y: at(y, i),
-      width: at(width, i),
-      outline: at(outline, i),
-      bus: right + BUS,
-      firstChildY: at(first, i),
-      lastChildY: at(last, i),
-      panel: isPanel(row) ? { right: at(rightmost, i), bottom: at(bottom, i) } : null,
-    };
+const NO_FLOWS: Flows = new Map();
+
+/** A row with everything below it; its place is first that in its parent's block. */
+class Block {
+  readonly own: number;
+  width: number;
+  height = PITCH;
+  /** The middle of the row's box. */
+  middle = PITCH / 2;
+  x = 0;
+  y = 0;
+
+  constructor(own: number) {
+    this.own = own;
+    this.width = own;
+  }
+
+  placeAt(x: number, y: number): void {
+    this.x = x;
+    this.y = y;
+  }
+
+  moveBy(parent: Block | undefined): void {
+    this.x += parent?.x ?? 0;
+    this.y += parent?.y ?? 0;
+  }
+}
+
+function childrenOf(rows: readonly Row[]): readonly (readonly number[])[] {
+  const children: number[][] = rows.map(() => []);
+  rows.forEach(({ parentRow }, row) => {
+    children[parentRow]?.push(row);
   });
-  return { boxes, width: at(rightmost, 0), height };
+  return children;
+}
+
+/** One below the other, behind their parent, which is at the middle of the first and the last. */
+function placeBehind(block: Block, below: readonly Block[]): void {
+  const x = block.own + BUS + GAP;
+  block.height = stacked(below, x, 0);
+  block.width = x + widest(below);
+  const [first, last] = [below[0] as Block, below.at(-1) as Block];
+  block.middle = (first.y + first.middle + last.y + last.middle) / 2;
+}
+
+function placeInPanel(block: Block, below: readonly Block[]): void {
+  block.height = stacked(below, PANEL_MARGIN, PITCH) + PANEL_MARGIN;
+  block.width = Math.max(block.own, widest(below) + 2 * PANEL_MARGIN);
+}
+
+function stacked(below: readonly Block[], x: number, start: number): number {
+  let y = start;
+  for (const block of below) {
+    block.placeAt(x, y);
+    y += block.height;
+  }
+  return y;
+}
+
+function widest(below: readonly Block[]): number {
+  return below.reduce((most, { width }) => Math.max(most, width), 0);
+}
+
+/** Ranks from top to bottom, each as high as its highest block, and columns side by side. */
+function placeFlow(block: Block, flow: Flow, blocks: readonly Block[]): Grid {
+  const rankOf = (row: number): number => flow.rank.get(row) ?? 0;
+  const columnOf = (row: number): number => flow.column.get(row) ?? 0;
+  const heights: number[] = [];
+  const widths: number[] = [];
+  for (const row of flow.rows) {
+    const { height = 0, width = 0 } = blocks[row] ?? {};
+    heights[rankOf(row)] = Math.max(heights[rankOf(row)] ?? 0, height);
+    widths[columnOf(row)] = Math.max(widths[columnOf(row)] ?? 0, width);
+  }
+  const top: number[] = [];
+  const bottom: number[] = [];
+  let y = PITCH + RANK_GAP / 2;
+  for (let rank = 0; rank < heights.length; rank++) {
+    top.push(y);
+    y += heights[rank] ?? 0;
+    bottom.push(y);
+    y += RANK_GAP - (PITCH - BOX_HEIGHT);
+  }
+  const left: number[] = [];
+  let x = PANEL_MARGIN;
+  widths.forEach((width, column) => {
+    x += LANE * (flow.lanes[column] ?? 0);
+    left.push(x);
+    x += width + COLUMN_GAP;
+  });
+  for (const row of flow.rows) {
+    blocks[row]?.placeAt(left[columnOf(row)] ?? 0, top[rankOf(row)] ?? 0);
+  }
+  block.height = (bottom.at(-1) ?? PITCH) + PANEL_MARGIN;
+  block.width = Math.max(block.own, x - COLUMN_GAP + PANEL_MARGIN);
+  return { top, bottom, left };
+}
+
+function moved({ top, bottom, left }: Grid, { x, y }: Block): Grid {
+  const down = (places: readonly number[]) => places.map((place) => place + y);
+  return { top: down(top), bottom: down(bottom), left: left.map((place) => place + x) };
+}
+
+function boxOf(
+  blocks: readonly Block[],
+  children: readonly (readonly number[])[],
+  outline: number,
+  row: number,
+  isAround: boolean,
+): Box {
+  const block = blocks[row] as Block;
+  const middle = (child: number | undefined): number => {
+    const { middle: own = 0, y = 0 } = child === undefined ? block : (blocks[child] ?? {});
+    return y + own;
+  };
+  const below = isAround ? [] : (children[row] ?? []);
+  return {
+    x: block.x,
+    y: middle(row),
+    width: block.own,
+    outline,
+    bus: block.x + block.own + BUS,
+    firstChildY: middle(below[0]),
+    lastChildY: middle(below.at(-1)),
+    panel: isAround
+      ? { right: block.x + block.width, bottom: block.y + block.height - PANEL_MARGIN / 2 }
+      : null,
+  };
 }
 
 /**
@@ -104,70 +258,6 @@ function outlines(rows: readonly Row[], widths: Widths, isNarrow: boolean): Floa
   return Float64Array.from(rows, (row) =>
     row.parentRow < 0 || (isNarrow && row.isExpanded) ? widths.box(row) : at(widest, row.parentRow),
   );
-}
-
-/** Parents come before their children, so one pass from the front suffices. */
-function leftEdges(rows: readonly Row[], width: Float64Array): Float64Array {
-  const x = new Float64Array(rows.length);
-  rows.forEach(({ parentRow: p }, i) => {
-    const start = isPanel(rows[p]) ? PANEL_MARGIN : at(width, p) + BUS + GAP;
-    x[i] = p < 0 ? 0 : at(x, p) + start;
-  });
-  return x;
-}
-
-/** The right edge of each row with everything below it. */
-function rightEdges(rows: readonly Row[], x: Float64Array, width: Float64Array): Float64Array {
-  const right = x.map((left, i) => left + at(width, i));
-  for (let i = rows.length - 1; i > 0; i--) {
-    const p = rows[i]?.parentRow ?? 0;
-    right[p] = Math.max(at(right, p), at(right, i) + (isPanel(rows[p]) ? PANEL_MARGIN : 0));
-  }
-  return right;
-}
-
-/**
- * Leaves and panels take the next free line; then, from the back, each parent takes its children's
- * middle. A panel ends below its last row.
- */
-function middles(rows: readonly Row[]) {
-  const y = new Float64Array(rows.length);
-  const bottom = new Float64Array(rows.length);
-  const panels: number[] = [];
-  const first = new Float64Array(rows.length).fill(Number.POSITIVE_INFINITY);
-  const last = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
-  let height = 0;
-  const close = (level: number) => {
-    while ((rows[panels.at(-1) ?? -1]?.level ?? 0) >= level) {
-      height += PANEL_MARGIN;
-      bottom[panels.pop() ?? 0] = height - PANEL_MARGIN / 2;
-    }
-  };
-  rows.forEach((row, i) => {
-    close(row.level);
-    if (!row.isExpanded || isPanel(row)) {
-      y[i] = height + PITCH / 2;
-      height += PITCH;
-    }
-    if (isPanel(row)) {
-      panels.push(i);
-    }
-  });
-  close(1);
-  for (let i = rows.length - 1; i >= 0; i--) {
-    const row = rows[i];
-    if (row?.isExpanded === true && !isPanel(row)) {
-      y[i] = (at(first, i) + at(last, i)) / 2;
-    } else {
-      first[i] = last[i] = at(y, i);
-    }
-    const p = row?.parentRow ?? -1;
-    if (p >= 0 && !isPanel(rows[p])) {
-      first[p] = Math.min(at(first, p), at(y, i));
-      last[p] = Math.max(at(last, p), at(y, i));
-    }
-  }
-  return { y, first, last, bottom, height };
 }
 
 function at(values: Float64Array, index: number): number {

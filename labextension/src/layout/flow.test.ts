@@ -1,0 +1,212 @@
+import { describe, expect, it } from "vitest";
+import type { Graph } from "../graph";
+import { treeGraph } from "../graphs.test-data";
+import { type Flow, flowsIn } from "./flow";
+import { flowPaths } from "./flow-paths";
+import { visibleRows } from "./rows";
+import { shownTree } from "./shown";
+import { BOX_HEIGHT, tidyTree } from "./tidy";
+
+const WIDTHS = { box: () => 80, behind: () => 18 };
+type Pair = readonly [from: number, to: number];
+
+/** Layers below the parents given, with these calls. */
+function called(pairs: readonly Pair[], parents: readonly number[]): Graph {
+  const graph = treeGraph(parents);
+  const column = (place: 0 | 1) => Int32Array.from(pairs, (pair) => pair[place]);
+  return { ...graph, objects: graph, calls: { from: column(0), to: column(1) } };
+}
+
+function drawn(graph: Graph, expanded: readonly number[] = [0]) {
+  const tree = shownTree(graph, true);
+  const rows = visibleRows(tree.children, new Set(expanded), 0, tree.chunk);
+  const rowOf = new Map(rows.map(({ id }, index) => [id, index]));
+  const flows = flowsIn({ graph, tree, rows, rowOf });
+  const layout = tidyTree(rows, WIDTHS, false, flows);
+  const flow = flows.get(0);
+  const lines = flow?.lines.map(({ from, to, way }) => [rows[from]!.id, rows[to]!.id, way]) ?? [];
+  return { rows, flows, flow, layout, lines, paths: flowPaths(flows, layout) };
+}
+
+const flat = (count: number) => Array.from({ length: count }, () => 0);
+const columns = ({ column }: Flow) => [...column].sort(([a], [b]) => a - b).map(([, at]) => at);
+const ranks = ({ rank }: Flow) => [...rank].sort(([a], [b]) => a - b).map(([, at]) => at);
+
+describe("a flow", () => {
+  it("of a chain is one column", () => {
+    const pairs: readonly Pair[] = [
+      [1, 2],
+      [2, 3],
+    ];
+    const { flow, lines } = drawn(called(pairs, flat(3)));
+    expect([columns(flow!), ranks(flow!)]).toEqual([
+      [0, 0, 0],
+      [0, 1, 2],
+    ]);
+    expect(lines.map(([, , way]) => way)).toEqual(["straight", "straight"]);
+  });
+
+  it("leads past a residual block in a lane beside the column", () => {
+    // 1 → 2 → 3 → 4, and 1 → 4
+    const pairs: readonly Pair[] = [
+      [1, 2],
+      [2, 3],
+      [3, 4],
+      [1, 4],
+    ];
+    const { flow, lines } = drawn(called(pairs, flat(4)));
+    expect(columns(flow!)).toEqual([0, 0, 0, 0]);
+    expect(lines.at(-1)).toEqual([1, 4, "beside"]);
+    expect(flow!.lanes).toEqual([1]);
+  });
+
+  it("has branches side by side, and a late input just above the row that takes it", () => {
+    // 1 → 2 → 3 → 6 → 7, 4 → 5 → 6, 6 → 8
+    const pairs: readonly Pair[] = [
+      [1, 2],
+      [2, 3],
+      [3, 6],
+      [4, 5],
+      [5, 6],
+      [6, 7],
+      [6, 8],
+    ];
+    const { flow, lines } = drawn(called(pairs, flat(8)));
+    expect(columns(flow!)).toEqual([0, 0, 0, 1, 1, 0, 0, 1]);
+    expect(ranks(flow!)).toEqual([0, 1, 2, 1, 2, 3, 4, 4]);
+    expect(new Set(lines.map(String))).toContain("5,6,ends");
+    expect(new Set(lines.map(String))).toContain("6,8,begins");
+  });
+
+  it("ends at the closed row that holds a layer, once", () => {
+    // Layers 4 and 5 are in layer 3.
+    const pairs: readonly Pair[] = [
+      [1, 4],
+      [1, 5],
+    ];
+    const graph = called(pairs, [0, 0, 0, 3, 3]);
+    expect(drawn(graph).lines).toEqual([[1, 3, "straight"]]);
+    expect(drawn(graph, [0, 3]).lines).toEqual([[1, 3, "straight"]]);
+  });
+
+  it("of a nested model is a flow of its own", () => {
+    const graph = called(
+      [
+        [1, 2],
+        [3, 4],
+      ] as const,
+      [0, 0, 2, 2],
+    );
+    const { flows, layout, rows } = drawn(graph, [0, 2]);
+    expect([...flows.keys()].map((row) => rows[row]!.id)).toEqual([0, 2]);
+    const frame = layout.boxes[2]!;
+    const inner = layout.boxes[3]!;
+    expect(inner.x).toBeGreaterThan(frame.x);
+    expect(inner.y).toBeLessThan(frame.panel!.bottom);
+  });
+
+  it("puts rows that nothing calls below the others", () => {
+    expect(ranks(drawn(called([[1, 3]] as const, flat(3))).flow!)).toEqual([0, 2, 1]);
+  });
+
+  it("leaves out calls backwards, to itself, and of what has no row", () => {
+    const pairs: readonly Pair[] = [
+      [2, 1],
+      [2, 2],
+      [1, 2],
+    ];
+    expect(drawn(called(pairs, flat(2))).lines).toEqual([[1, 2, "straight"]]);
+    const folded = { ...called([[1, 2]] as const, flat(2)), shownAs: () => null };
+    expect(drawn(folded).lines).toEqual([]);
+    expect(drawn(called([[4, 5]] as const, [0, 0, 0, 3, 3])).lines).toEqual([]);
+  });
+
+  it("belongs to layers, not to the graph of objects", () => {
+    expect(drawn({ ...called([[1, 2]] as const, flat(2)), objects: null }).lines).toEqual([]);
+  });
+});
+
+/** The horizontal and vertical pieces of a path, without its arrow and its corners. */
+function pieces(path: string): readonly (readonly [number, number, number, number])[] {
+  const found: (readonly [number, number, number, number])[] = [];
+  let [x, y] = [0, 0];
+  for (const [, letter, words = ""] of path.matchAll(/([MVHQ])([-\d. ]+)/g)) {
+    const numbers = words.trim().split(" ").map(Number);
+    const [toX, toY] =
+      letter === "V"
+        ? [x, numbers[0]!]
+        : letter === "H"
+          ? [numbers[0]!, y]
+          : [numbers.at(-2)!, numbers.at(-1)!];
+    if (letter !== "M" && letter !== "Q") {
+      found.push([Math.min(x, toX), Math.min(y, toY), Math.max(x, toX), Math.max(y, toY)]);
+    }
+    [x, y] = [toX, toY];
+  }
+  return found;
+}
+
+// mulberry32, so that a failing flow is reproducible
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+describe.each(Array.from({ length: 40 }, (_, seed) => seed))("any flow (seed %i)", (seed) => {
+  const next = random(seed);
+  const size = 4 + Math.floor(next() * 25);
+  const pairs = Array.from({ length: Math.floor(size * (0.8 + next())) }, (): Pair => {
+    const from = 1 + Math.floor(next() * (size - 1));
+    return [from, from + 1 + Math.floor(next() ** 2 * (size - from))];
+  });
+  const { layout, paths, rows } = drawn(called(pairs, flat(size)));
+  const inside = layout.boxes.slice(1);
+
+  it("has no boxes that meet", () => {
+    for (const [i, a] of inside.entries()) {
+      for (const b of inside.slice(i + 1)) {
+        const apart =
+          Math.abs(a.y - b.y) >= BOX_HEIGHT || a.x + a.width <= b.x || b.x + b.width <= a.x;
+        expect(apart).toBe(true);
+      }
+    }
+  });
+
+  it("has no line through a box that it does not lead to or from", () => {
+    for (const { from, path, to } of paths) {
+      for (const [left, top, right, bottom] of pieces(path)) {
+        const crossed = layout.boxes.findIndex(
+          ({ x, y, outline }, row) =>
+            row > 0 &&
+            row !== from &&
+            row !== to &&
+            left < x + outline &&
+            right > x &&
+            top < y + BOX_HEIGHT / 2 &&
+            bottom > y - BOX_HEIGHT / 2,
+        );
+        expect(crossed < 0 ? "" : `${rows[crossed]!.id} on the way ${from} to ${to}`).toBe("");
+      }
+    }
+  });
+});
+
+it("draws 2,000 layers with 5,000 calls, and 500 branches", () => {
+  const next = random(7);
+  const size = 2_000;
+  const chain = Array.from({ length: size - 1 }, (_, i): Pair => [i + 1, i + 2]);
+  const skips = Array.from({ length: 3_000 }, (): Pair => {
+    const from = 1 + Math.floor(next() * (size - 1));
+    return [from, Math.min(from + 2 + Math.floor(next() * 40), size)];
+  });
+  // In lists of more than 100 items, parts of them are rows: here, all rows are open.
+  const wide = drawn(called([...chain, ...skips], flat(size)));
+  expect(wide.paths.length).toBeGreaterThan(0);
+  const fan = Array.from({ length: 60 }, (_, i): Pair => [1, i + 2]);
+  expect(Math.max(...columns(drawn(called(fan, flat(61))).flow!))).toBe(59);
+});
