@@ -79,7 +79,24 @@ export const COMMANDS: readonly Command[] = [
   { keys: ["x"], does: { type: "toggleFix" }, help: HELP.fix, palette: "fix" },
   { keys: ["f"], does: { type: "focusSelected" }, help: HELP.focus, palette: "focus" },
   { keys: ["s"], does: { type: "toggleSlots" }, help: HELP.slots, palette: "slots" },
-  { keys: ["a"], does: { type: "stepAlias" }, help: HELP.alias, palette: "next-parent" },
+  {
+    keys: ["a"],
+    does: { type: "stepAround", of: "parents" },
+    help: HELP.alias,
+    palette: "next-parent",
+  },
+  {
+    keys: ["i"],
+    does: { type: "stepAround", of: "inputs" },
+    help: HELP.flow,
+    palette: "next-input",
+  },
+  {
+    keys: ["o"],
+    does: { type: "stepAround", of: "outputs" },
+    help: HELP.flow,
+    palette: "next-output",
+  },
   {
     keys: ["c"],
     does: { type: "copy", what: "name" },

@@ -5,6 +5,7 @@ import { type Defaults, defaultsOf } from "./defaults";
 import type { Fix } from "./fix";
 import { type Graph, ROOT } from "./graph";
 import { layersOf } from "./layers";
+import { feedsOf } from "./layout/feeds";
 import { type Flows, flowsIn } from "./layout/flow";
 import {
   callingForALook,
@@ -79,8 +80,8 @@ export interface State {
   readonly found: Found;
   /** A node, or a chunk of a long list. */
   readonly selected: number | null;
-  /** The shared node whose parents the user steps through, and the current one of them. */
-  readonly shared: { readonly id: number; readonly at: number } | null;
+  /** The node whose neighbours the user steps through, and the current one of them. */
+  readonly around: { readonly id: number; readonly of: Around; readonly at: number } | null;
   readonly rows: readonly Row[];
   readonly rowOf: ReadonlyMap<number, number>;
   /** Which rows call which, below each row of a model; none while the rows are sorted. */
@@ -96,6 +97,9 @@ export interface State {
   readonly height: number;
 }
 
+/** Other parents of a shared node, or the layers that feed a layer, or that it feeds. */
+export type Around = "parents" | "inputs" | "outputs";
+
 export type Step = "previous" | "next" | "first" | "last" | "pageUp" | "pageDown" | "in" | "out";
 
 export type Action =
@@ -108,7 +112,7 @@ export type Action =
   | { readonly type: "toggleSlots" }
   | { readonly type: "focus"; readonly id: number }
   | { readonly type: "focusSelected" }
-  | { readonly type: "stepAlias" }
+  | { readonly type: "stepAround"; readonly of: Around }
   | { readonly type: "showBookkeeping"; readonly shows: boolean }
   | { readonly type: "sort"; readonly column: SortedColumn }
   | { readonly type: "setMeasure"; readonly measure: MeasureName | null }
@@ -181,7 +185,7 @@ export function initialState(
       mode: "highlight",
       found: NOTHING_FOUND,
       selected: null,
-      shared: null,
+      around: null,
       drawn: usualDrawing(graph),
       picture: null,
       camera: { x: 0, y: 0, scale: 1 },
@@ -212,8 +216,8 @@ export function reduce(state: State, action: Action): State {
       return focused(state, action.id);
     case "focusSelected":
       return focusSelected(state);
-    case "stepAlias":
-      return stepAlias(state);
+    case "stepAround":
+      return stepAround(state, action.of);
     case "showBookkeeping":
       return showBookkeeping(state, action.shows);
     case "sort":
@@ -331,7 +335,7 @@ function load(state: State, loaded: Graph): State {
     openedBefore: null,
     problem: null,
     fix: null,
-    shared: null,
+    around: null,
     picture: null,
     // A file that was read again comes without what its values measure.
     measure: graph.measures === null ? null : state.measure,
@@ -472,7 +476,7 @@ function showLayers(state: State, shows: boolean): State {
     ...state,
     ...{ graph, tree, focus: ROOT, selected: null, found: again },
     drawn: state.drawn === "sides" ? "sides" : "tree",
-    ...{ picture: null, openedBefore: null, shared: null },
+    ...{ picture: null, openedBefore: null, around: null },
     expanded: initialExpansion(
       { graph, tree, hidden, depth },
       kept === null ? [] : again.matches.slice(0, MAX_OPENED),
@@ -755,19 +759,26 @@ function toggleSlots(state: State): State {
   return withVisibleSelection(withExpanded(state, expanded, top), top);
 }
 
-/** Selects the next parent of a shared node, and after the last parent the node itself. */
-function stepAlias(state: State): State {
-  const { graph, selected, shared } = state;
-  if (selected === null || !isNode(state, selected)) {
+/**
+ * Selects the next neighbour of a node, and after the last one the node itself. From a node with one
+ * neighbour, the way goes on.
+ */
+function stepAround(state: State, of: Around): State {
+  const { around, graph, selected } = state;
+  if (selected === null || (of === "parents" && !isNode(state, selected))) {
     return state;
   }
-  const isOnTheWay = shared !== null && parentsOf(graph, shared.id)[shared.at] === selected;
-  const id = isOnTheWay ? shared.id : selected;
-  const at = isOnTheWay ? shared.at + 1 : 0;
-  const next = parentsOf(graph, id)[at];
+  const before = around?.of === of ? neighbours(graph, around.id, of) : [];
+  const isOnTheWay = before.length > 1 && before[around?.at ?? 0] === selected;
+  const { id, at } = isOnTheWay && around !== null ? around : { id: selected, at: -1 };
+  const next = neighbours(graph, id, of)[at + 1];
   return next === undefined
-    ? { ...select(state, id), shared: null }
-    : { ...select(state, next), shared: { id, at } };
+    ? { ...select(state, id), around: null }
+    : { ...select(state, next), around: { id, of, at: at + 1 } };
+}
+
+function neighbours(graph: Graph, id: number, of: Around): readonly number[] {
+  return of === "parents" ? parentsOf(graph, id) : feedsOf(graph, id)[of];
 }
 
 /** The nodes with an edge to this one, each once; the parent in the tree comes last. */

@@ -76,6 +76,8 @@ export const kinds = {
 } as const;
 export const alsoReached = "Also reached as";
 export const children = "Children";
+export const flow = "Flow";
+export const feeds = { input: "input", output: "output", gets: "gets", gives: "gives" } as const;
 export const slots = "Slot variables";
 export const loading = "Reading the graph…";
 export const legend = "Roles";
@@ -314,6 +316,7 @@ export const keys = {
   focus: "show only this node and what is below it",
   slots: "slot variables",
   alias: "next parent of a shared node",
+  flow: "next input, next output of a layer",
   copy: "copy name, checkpoint key",
   zoom: "fit, zoom; also Ctrl and wheel",
   help: "these keys",
@@ -342,6 +345,8 @@ export const commands = {
   focus: "Show Only the Selected Node and Below",
   slots: "Show or Hide Slot Variables",
   "next-parent": "Go to Next Parent of a Shared Node",
+  "next-input": "Go to Next Input of a Layer",
+  "next-output": "Go to Next Output of a Layer",
   "copy-name": "Copy the Node's Name",
   "copy-key": "Copy the Checkpoint Key",
   fit: "Fit the Graph into View",

@@ -1,9 +1,9 @@
 /** The widget's front end, a module for anywidget: connects the view to the kernel's traits. */
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
-import * as preact from "preact";
-import * as hooks from "preact/hooks";
-import * as jsx from "preact/jsx-runtime";
+import { render as renderInto } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Fragment, jsx, jsxs } from "preact/jsx-runtime";
 import type { Extras, LoadExtras } from "./draw/on-request";
 import { type Answer, type Ask, PATIENCE } from "./kernel";
 import type { MeasureName } from "./measures";
@@ -162,10 +162,11 @@ function extrasOf(model: AnyModel, makeExtras?: MakeExtras): LoadExtras {
 
 type PreactModule = "preact" | "preact/hooks" | "preact/jsx-runtime";
 
+/** All of Preact that the extras use: with whole modules, the widget would be larger. */
 const PREACT: Readonly<Record<PreactModule, object>> = {
-  preact,
-  "preact/hooks": hooks,
-  "preact/jsx-runtime": jsx,
+  preact: { render: renderInto },
+  "preact/hooks": { useEffect, useLayoutEffect, useMemo, useRef, useState },
+  "preact/jsx-runtime": { Fragment, jsx, jsxs },
 };
 
 type MakeExtras = (require: (name: PreactModule) => object, module: object) => Extras;

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
+import { feedsOf } from "../layout/feeds";
 import { numbersOf } from "../layout/measured";
 import { belowSentence, isAlarm, partnerWords, stateSign } from "../signs";
 import { isNode, type State } from "../state";
@@ -16,6 +17,7 @@ import {
   placeName,
   roleWord,
   shapeWords,
+  tensorWords,
   typeWords,
   valueWords,
 } from "../words";
@@ -57,7 +59,7 @@ export function Details({ state, kernel, onRequest, dispatch, evidence }: Detail
         <>
           <Notes graph={graph} alarms />
           {graph.overlay === null ? (
-            <GraphSummary state={state} kernel={kernel} dispatch={dispatch} />
+            <GraphSummary state={state} kernel={kernel} onRequest={onRequest} dispatch={dispatch} />
           ) : (
             <p class="ckv-hint">{WORDS.nothingSelected}</p>
           )}
@@ -133,6 +135,8 @@ function NodeDetails({
       {graph.attributes(id).map((attribute) => (
         <Value key={attribute.checkpointKey} attribute={attribute} />
       ))}
+      <LayerFacts graph={graph} id={id} />
+      <FlowOf graph={graph} row={id} dispatch={dispatch} />
       <NumbersTable sides={[{ of: "", at: numbersOf(graph, id) }]} />
       {kernel === null || onRequest === null || graph.attributes(id).length === 0 ? null : (
         <WithExtras onRequest={onRequest}>
@@ -145,6 +149,42 @@ function NodeDetails({
       <Aliases graph={graph} id={id} dispatch={dispatch} />
       <Children graph={graph} id={id} dispatch={dispatch} />
     </div>
+  );
+}
+
+/** What the configuration of a layer says: text of a program or of a file. */
+function LayerFacts({ graph, id }: { readonly graph: Graph; readonly id: number }) {
+  const facts = graph.facts(id);
+  const [gets, gives] = [tensorWords(graph.gets(id)), tensorWords(graph.gives(id))];
+  return facts.length === 0 && gets === "" && gives === "" ? null : (
+    <dl class="ckv-value">
+      {facts.map(({ name, value }) => (
+        <Fact key={name} term={visible(name)}>
+          {visible(value)}
+        </Fact>
+      ))}
+      {gets === "" ? null : <Fact term={WORDS.feeds.gets}>{visible(gets)}</Fact>}
+      {gives === "" ? null : <Fact term={WORDS.feeds.gives}>{visible(gives)}</Fact>}
+    </dl>
+  );
+}
+
+/** The layers that feed a row, and those that it feeds. */
+function FlowOf({ graph, row, dispatch }: Pick<NodeProps, "dispatch" | "graph"> & { row: number }) {
+  const { inputs, outputs } = feedsOf(graph, row);
+  const items = (ids: readonly number[], word: string) =>
+    ids.slice(0, MAX_LISTED).map((id, place) => (
+      <li key={`${word} ${id}`}>
+        <span class="ckv-link-word">{ids.length === 1 ? word : `${word} ${place + 1}`}</span>{" "}
+        <Jump graph={graph} id={id} dispatch={dispatch} />{" "}
+        <span class="ckv-faint">{tensorWords(graph.gives(id))}</span>
+      </li>
+    ));
+  return inputs.length + outputs.length === 0 ? null : (
+    <Links title={WORDS.flow}>
+      {items(inputs, WORDS.feeds.input)}
+      {items(outputs, WORDS.feeds.output)}
+    </Links>
   );
 }
 
@@ -206,6 +246,7 @@ function ChunkDetails({
         {chunkCount(chunk)}, {chunk.group === null ? WORDS.chunk : WORDS.group}:{" "}
         <Jump graph={graph} id={nodeAbove(graph, chunk.parent)} dispatch={dispatch} />
       </p>
+      <FlowOf graph={graph} row={id} dispatch={dispatch} />
     </div>
   );
 }

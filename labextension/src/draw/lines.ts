@@ -2,6 +2,7 @@
 
 import { LIVE_ALONE, type NodeState, SAVED_ALONE } from "../contract";
 import type { Attribute, Graph } from "../graph";
+import { nodesBelow } from "../layout/feeds";
 import type { Row } from "../layout/rows";
 import type { Chunk } from "../layout/shown";
 import type { Line } from "../layout/sides";
@@ -96,16 +97,7 @@ export function nodesIn(graph: Graph, chunk: Chunk, id: number): readonly number
       children.indexOf(chunk.lastChild) + 1,
     );
   }
-  const found: number[] = [];
-  const stack = Array.from(graph.treeChildren(id));
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (node < graph.size) {
-      found.push(node);
-    } else {
-      stack.push(...graph.treeChildren(node));
-    }
-  }
-  return found;
+  return nodesBelow(graph, id);
 }
 
 function added(overlay: Overlay, nodes: readonly number[]): Counts {

@@ -1,8 +1,9 @@
 /** The outline: a virtual ARIA treegrid, one row per visible node. */
 
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { Graph } from "../graph";
 import { foldedCount } from "../layers";
+import { gutters, type LanePieces, pieces } from "../layout/lanes";
 import { badIn } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import type { ShownTree } from "../layout/shown";
@@ -42,6 +43,11 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   const comparison = graph.overlay?.comparison;
   const columns = columnsOf(comparison, state.measure, state.tree);
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
+  const gutter = useMemo(() => gutters(rows, state.flows), [rows, state.flows]);
+  const indentOf = (level: number) => Math.min(level - 1, MAX_INDENT) * 12;
+  const leftOf = (parent: number) =>
+    indentOf((rows[parent]?.level ?? 0) + 1) + (gutter[parent] ?? 0);
+  const lanes = pieces(state.flows, leftOf, ROW_HEIGHT, first, last, selectedRow);
   return (
     <div
       class={[
@@ -74,6 +80,9 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
               tree={state.tree}
               columns={columns}
               row={row}
+              indent={indentOf(row.level) + (gutter[first + offset] ?? 0)}
+              lanes={lanes[offset]}
+              link={linkWords(state, first + offset)}
               index={first + offset}
               domId={`${id}-row-${row.id}`}
               isSelected={row.id === selected}
@@ -181,6 +190,11 @@ interface OutlineRowProps {
   readonly tree: ShownTree;
   readonly columns: readonly Column[];
   readonly row: Row;
+  /** In pixels, with the lanes. */
+  readonly indent: number;
+  readonly lanes: LanePieces | undefined;
+  /** Whether the selected layer takes what this one gives, or the reverse. */
+  readonly link: string;
   readonly index: number;
   readonly domId: string;
   readonly isSelected: boolean;
@@ -208,6 +222,7 @@ function OutlineRow(props: OutlineRowProps) {
       onClick={() => dispatch({ type: "select", id })}
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
+      {props.lanes === undefined ? null : <LanesOfRow {...props.lanes} />}
       <NameCell {...props} />
       {columns
         .filter(({ sortsBy }) => chunk === null || chunk.group !== null || sortsBy === "measure")
@@ -218,7 +233,42 @@ function OutlineRow(props: OutlineRowProps) {
   );
 }
 
-function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
+/** The dot of a row in a flow, and the lines of calls on their way past it. */
+function LanesOfRow({ dot, lit, quiet }: LanePieces) {
+  return dot === null && lit === "" && quiet === "" ? null : (
+    <svg class="ckv-lanes" width="1" height={ROW_HEIGHT} aria-hidden="true">
+      <path class="ckv-call" d={quiet} />
+      <path class="ckv-call ckv-lit" d={lit} />
+      {dot === null ? null : <circle class="ckv-lane-dot" cx={dot} cy={ROW_HEIGHT / 2} r={3} />}
+    </svg>
+  );
+}
+
+/** What a row is to the selected row: an input, or one of its outputs. */
+function linkWords({ flows, rowOf, rows, selected }: State, row: number): string {
+  const at = rowOf.get(selected ?? -1);
+  const flow = at === undefined ? undefined : flows.get(rows[at]?.parentRow ?? -1);
+  if (flow === undefined || !flow.rank.has(row)) {
+    return "";
+  }
+  const ends = (from: "from" | "to", to: "from" | "to") =>
+    flow.lines
+      .filter((line) => line[from] === at)
+      .map((line) => line[to])
+      .sort((a, b) => a - b);
+  for (const [word, all] of [
+    [WORDS.feeds.input, ends("to", "from")],
+    [WORDS.feeds.output, ends("from", "to")],
+  ] as const) {
+    const place = all.indexOf(row);
+    if (place >= 0) {
+      return all.length === 1 ? word : `${word} ${place + 1}`;
+    }
+  }
+  return "";
+}
+
+function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRowProps) {
   const { chunk, id } = row;
   const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
   const problem = chunk === null ? problemWords(graph, id) : "";
@@ -228,7 +278,7 @@ function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
     <span
       class="ckv-cell-name"
       role="gridcell"
-      style={{ paddingLeft: `${Math.min(row.level - 1, MAX_INDENT) * 12}px` }}
+      style={{ paddingLeft: `${indent}px` }}
       title={type === "" ? label : `${label}: ${type}`}
     >
       {row.childCount > 0 ? <Twisty row={row} dispatch={dispatch} /> : <span class="ckv-twisty" />}
@@ -239,6 +289,7 @@ function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
         <span class="ckv-name">{label}</span>
       )}
       {row.childCount > 0 && !row.isExpanded ? <Count {...heldBy(tree, found, id)} /> : null}
+      {link === "" ? null : <span class="ckv-link-word">{link}</span>}
       <BadSign {...badIn(graph, tree, row)} />
       {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
       {note === "" ? null : (

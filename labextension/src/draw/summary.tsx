@@ -18,8 +18,8 @@ import {
 } from "../words";
 import { Fact } from "./facts";
 import { going } from "./jump";
+import { type OnRequest, WithExtras } from "./on-request";
 import type { Dispatch } from "./props";
-import { Values } from "./values";
 
 const MAX_OPTIMIZERS = 4;
 const MAX_DTYPES = 6;
@@ -28,10 +28,11 @@ const MAX_NOTES = 4;
 interface SummaryProps {
   readonly state: State;
   readonly kernel: Kernel | null;
+  readonly onRequest: OnRequest | null;
   readonly dispatch: Dispatch;
 }
 
-export function GraphSummary({ state, kernel, dispatch }: SummaryProps) {
+export function GraphSummary({ state, kernel, onRequest, dispatch }: SummaryProps) {
   const { graph } = state;
   const summary = summaryOf(graph);
   const all = parametersOf(graph, ROOT);
@@ -54,7 +55,13 @@ export function GraphSummary({ state, kernel, dispatch }: SummaryProps) {
         </Fact>
         <Fact term={WORDS.columns.dtype}>{dtypeWords(summary.dtypes)}</Fact>
       </dl>
-      <Optimizers graph={graph} ids={summary.optimizers} kernel={kernel} dispatch={dispatch} />
+      <Optimizers
+        graph={graph}
+        ids={summary.optimizers}
+        kernel={kernel}
+        onRequest={onRequest}
+        dispatch={dispatch}
+      />
       <Warnings {...summary} dispatch={dispatch} />
       <NotTracked graph={graph} rows={summary.notes} dispatch={dispatch} />
       <Largest graph={graph} rows={summary.largest} dispatch={dispatch} />
@@ -70,15 +77,13 @@ function dtypeWords(dtypes: readonly (readonly [string, number])[]): string {
   return words.join(", ") || WORDS.noValues;
 }
 
-interface OptimizersProps {
+interface OptimizersProps extends Omit<SummaryProps, "state"> {
   readonly graph: Graph;
   readonly ids: readonly number[];
-  readonly kernel: Kernel | null;
-  readonly dispatch: Dispatch;
 }
 
 /** The optimizers, each with its step if a kernel can tell it. */
-function Optimizers({ graph, ids, kernel, dispatch }: OptimizersProps) {
+function Optimizers({ graph, ids, kernel, onRequest, dispatch }: OptimizersProps) {
   return (
     <>
       {ids.slice(0, MAX_OPTIMIZERS).map((id) => {
@@ -95,8 +100,10 @@ function Optimizers({ graph, ids, kernel, dispatch }: OptimizersProps) {
                 </>
               )}
             </p>
-            {step === null || kernel === null ? null : (
-              <Values graph={graph} id={step} kernel={kernel} />
+            {step === null || kernel === null || onRequest === null ? null : (
+              <WithExtras onRequest={onRequest}>
+                {({ Values }) => <Values graph={graph} id={step} kernel={kernel} />}
+              </WithExtras>
             )}
           </div>
         );

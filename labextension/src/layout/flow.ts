@@ -1,6 +1,6 @@
 /**
- * How results flow between the layers of one model: the calls among the rows of each open row, in
- * ranks from top to bottom, and branches in columns from left to right.
+ * How results flow between the layers of one model. The rows that call each other have ranks from top
+ * to bottom, and their branches have columns from left to right.
  */
 
 import type { Graph } from "../graph";
@@ -8,8 +8,8 @@ import type { Row } from "./rows";
 import type { ShownTree } from "./shown";
 
 /**
- * How a line goes: straight down within a branch; across and down into a branch that begins; down
- * and across out of one that ends; or beside its column, past other rows.
+ * How a line goes. Within a branch it goes straight down. Where a branch begins or ends, it goes
+ * across. Other lines pass rows by, beside their column.
  */
 type Way = "straight" | "begins" | "ends" | "beside";
 
