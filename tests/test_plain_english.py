@@ -14,6 +14,7 @@ from tests.support.plain_english import (
     comments_and_docstrings,
     faults_in,
     obscure_phrases_in,
+    sentences_in,
     words_in,
 )
 from tests.support.rooms import modules
@@ -57,7 +58,12 @@ def test_code_and_names_are_one_word() -> None:
         words_in("Call tf.train.Checkpoint(net=tf.train.Checkpoint(a=live.a)).restore(path).") == 2
     )
     assert words_in("(root).o's state 'm' for (root).v is saved.") == 3
-    assert words_in("Copy it. Unable to save [1, 2] now.", ["Unable to save [1, 2] now"]) == 3
+    assert sentences_in(
+        "Copy it. Unable to save [1, 2] now. Go.", ["Unable to save [1, 2] now"]
+    ) == [
+        *("Copy it.", "quote."),
+        "Go.",
+    ]
 
 
 def _texts(path: Path) -> Iterator[str]:

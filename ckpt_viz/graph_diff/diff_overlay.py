@@ -40,7 +40,7 @@ _TITLES = {
     "only_in_b": "Only in b",
     "moved": "Moved",
     "role": "Role differs",
-    "dtype": "Another dtype",
+    "dtype": "Dtype differs",
     "shape": "Shape differs",
     "value": "Values differ",
 }
@@ -180,7 +180,7 @@ class _Sides:
             case State.MOVED:
                 evidence = self.compared.moved[self._in_a[group.top]].evidence.value
                 extent = self._extent(group)
-                words = "" if extent == "it" else f" This is about {extent}."
+                words = "" if extent == "it" else f" This covers {extent}."
                 return f"Recognised because {evidence}.{words}"
             case State.VALUE if not detail:
                 return self._values_differ(group)

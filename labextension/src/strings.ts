@@ -27,7 +27,7 @@ export const measures = {
 } as const;
 /** What measures mean whose names do not tell. */
 export const measureHints: Readonly<Partial<Record<keyof typeof measures, string>>> = {
-  change: "Norm of the change from the other side, as a part of the norm there",
+  change: "Size of the change, relative to the other side",
   largest: "Largest change of one element",
   norm: "Euclidean norm of the parameters",
   zeros: "Part of the elements that are zero",
@@ -86,9 +86,9 @@ export const notSaved = "Not saved";
 export const notSavedHint =
   "TensorFlow does not track these attributes: a checkpoint will not contain their values.";
 export const notTracked = "Not tracked";
-export const noLoss = "no trained value is lost";
+export const notTrackedIn = (count: string) => `Not tracked in ${count}: no trained value is lost`;
 export const notTrackedHint =
-  "TensorFlow does not track these attributes, but no trained value is lost. They are seeds, metrics and counters, data that the program brings itself, such as a vocabulary, or the graph holds their values elsewhere.";
+  "TensorFlow does not track these attributes, but no trained value is lost. They hold seeds, metrics, counters, or data such as a vocabulary; or the graph holds their values elsewhere.";
 export const trainable = "trainable";
 export const notTrainable = "not trainable";
 export const collections = "in collections";
@@ -216,7 +216,7 @@ export const fixedHint =
 export const fixedShort = "Fixed";
 export const noFix = "No saved value has a place that is certain or likely.";
 export const guessesLeft =
-  "Guesses are left out of the code: only order or shape speaks for their places.";
+  "The code leaves guesses out: only order or shape suggests their places.";
 export const guessesTitle = "Guesses";
 /** Between a saved part and the part of the program, which begins no line. */
 export const belongsTo = "→\u00a0";
@@ -228,7 +228,7 @@ export const takeNone = "Take none";
 export const callWithGuesses = "the call";
 export const unknownSource = "In this code, ckpt is the object that you checked.";
 export const fixedCheck = "Show the check after it";
-export const fixedCheckHint = "A dry run of this code: it changes nothing";
+export const fixedCheckHint = "A dry run of this code, which changes nothing";
 export const afterFix = "after the fix";
 export const ofFixedCheck = "This is what the code of the fix would do.";
 export const backToCheck = "Back to the check";
@@ -271,7 +271,7 @@ export const terms = {
 export const counts = {
   broken: ["node cannot be read", "nodes cannot be read"],
   unsaved: ["object has values that are not saved", "objects have values that are not saved"],
-  folded: ["object without values has no row here", "objects without values have no row here"],
+  folded: ["hidden object without values", "hidden objects without values"],
   slots: ["slot variable", "slot variables"],
   alike: ["alike", "alike"],
   variables: ["variable", "variables"],

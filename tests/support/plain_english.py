@@ -9,6 +9,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 
 MOST_WORDS = 25
+_END = re.compile(r"(?<=[.?]) (?=[A-Z])")
 _BANNED = (
     r"as it stands",
     r"is told",
@@ -41,25 +42,37 @@ _CODE = re.compile(
 )
 
 
-def words_in(sentence: str, quoted: Iterable[str] = ()) -> int:
-    """Return the number of words; code, a name and a text that is `quoted` are one each.
+def words_in(sentence: str) -> int:
+    """Return the number of words; code and a name are one each.
 
     >>> words_in("Call tf.train.Checkpoint(model=live.model).restore(path), or wait.")
     4
     >>> words_in("The state 'm' of (root).v has shape (2, 3).")
     8
     """
-    for text in sorted(quoted, key=len, reverse=True):
-        sentence = sentence.replace(text, "quote") if text else sentence
     return len(_CODE.sub("name", sentence).split())
 
 
-def faults_in(sentence: str, quoted: Iterable[str] = ()) -> Iterator[str]:
-    """Yield what makes a sentence hard to read."""
-    number = words_in(sentence, quoted)
-    if number > MOST_WORDS:
-        yield f"{number} words, expected at most {MOST_WORDS}: {sentence}"
-    yield from obscure_phrases_in(sentence)
+def faults_in(text: str, quoted: Iterable[str] = ()) -> Iterator[str]:
+    """Yield what makes a sentence, or a few of them, hard to read."""
+    for sentence in sentences_in(text, quoted):
+        number = words_in(sentence)
+        if number > MOST_WORDS:
+            yield f"{number} words, expected at most {MOST_WORDS}: {sentence}"
+    yield from obscure_phrases_in(text)
+
+
+def sentences_in(text: str, quoted: Iterable[str] = ()) -> list[str]:
+    """Return the sentences of a text; what is `quoted` is a part of one.
+
+    >>> sentences_in("Item 1 is new. The items after it moved.")
+    ['Item 1 is new.', 'The items after it moved.']
+    >>> sentences_in("ValueError: No. Never.", ["No. Never"])
+    ['ValueError: quote.']
+    """
+    for quote in sorted(quoted, key=len, reverse=True):
+        text = text.replace(quote, "quote") if quote else text
+    return _END.split(text)
 
 
 def obscure_phrases_in(text: str, more: Iterable[str] = ()) -> Iterator[str]:

@@ -140,7 +140,7 @@ function hasGraph(node: HTMLElement): Promise<void> {
 
 function snapshot(payload: Uint8Array): Pending {
   const widget = new Widget();
-  const view = mountView(widget.node, { note: "snapshot", graphviz });
+  const view = mountView(widget.node, { note: "saved picture", graphviz });
   widget.disposed.connect(() => view.dispose());
   return { widget, ready: view.setPayload(payload) };
 }
