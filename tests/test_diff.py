@@ -367,9 +367,9 @@ def test_what_could_be_either_of_two_has_not_moved() -> None:
     assert found.moved == cv.diff(b, a).moved == ()
     assert found.guesses == (("(root).old", "(root).x"),)
     assert [problem.why for problem in found.overlay.problems] == [
-        "Nothing in a surely corresponds to it. It may be old.",
-        "Nothing in a corresponds to it.",
-        "Nothing in b surely corresponds to it. It may be x.",
+        "Nothing in a surely corresponds to this node. It may be old.",
+        "Nothing in a corresponds to this node.",
+        "Nothing in b surely corresponds to this node. It may be x.",
     ]
 
 
@@ -610,7 +610,7 @@ def test_optimizer_that_is_missing_is_one_difference_with_its_slots() -> None:
     (problem,) = found.overlay.problems
     assert (problem.saved, problem.live) == ("(root).optimizer", None)
     assert problem.why == (
-        "Nothing in b corresponds to it and 6 nodes below it, 3 variables in all."
+        "Nothing in b corresponds to this node and 6 nodes below, 3 variables in all."
     )
 
 

@@ -608,9 +608,9 @@ def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
         "net/blocks/2/w/.ATTRIBUTES/VARIABLE_VALUE",
         "  2 values left out as guesses, because only order or shape suggests their places: "
         "net.blocks.0 and net.blocks.1",
-        "If their places are right, check.fix(guesses=True) takes them; names of saved parts take "
-        "some.",
-        "fix.changes tells what happened to the program.",
+        "check.fix(guesses=True) adds these guesses; with names of saved parts, it adds only "
+        "theirs.",
+        "fix.changes says what happened to the program.",
     ]
     assert repr(fix).endswith("into Checkpoint: 0 values restored, 2 guesses left out>")
     taken = f"{check.fix(guesses='net.blocks.0')}".splitlines()
@@ -648,5 +648,5 @@ def test_a_fix_counts_untracked_attributes_as_attributes(tmp_path: Path) -> None
 def test_the_text_of_a_fix_has_no_control_characters_of_a_file(tmp_path: Path) -> None:
     was = ckpt(**{"a\x1b[31m": var([1.0]), "b": var([2.0])})
     text = f"{cv.check(ckpt(b=var([0.0])), was.save(str(tmp_path / 'ckpt'))).fix()}"
-    assert "restores 1 value by a plain restore()" in text
+    assert "restores 1 value with a plain restore()" in text
     assert "has no place for a" in text and "\x1b" not in text

@@ -34,7 +34,7 @@ export const measureHints: Readonly<Partial<Record<keyof typeof measures, string
 };
 export const colourBy = "Colour by";
 export const nodeType = "node type";
-export const colourHint = "Fill the nodes by what their values measure; this reads the values";
+export const colourHint = "Fill nodes by a measure of their values, which reads them";
 export const needsValues = "This search needs the values, which were not read.";
 export const readValues = "Read values";
 export const readOn = "Read on";
@@ -48,11 +48,11 @@ export const notANumber = "NaN";
 export const infinite = "Inf";
 export const histogramOf = (low: string, high: string) => `Histogram, ${low} … ${high}`;
 export const parametersHint =
-  "Elements of variables in this row and below it, without optimizers and counters";
+  "Elements of variables here and below, without optimizers and counters";
 export const showAll = "Show all";
 export const sortHint = "Sort by this column";
 export const sizeHint =
-  "Size: a node's own values and, of an object, all values below it with their slot variables";
+  "Bytes of a node's own values; of an object, all values below with their slot variables";
 export const inAll = "in all";
 export const withSlots = "with its slot variables";
 export const fit = "Fit the graph into view (0)";
@@ -79,16 +79,16 @@ export const children = "Children";
 export const slots = "Slot variables";
 export const loading = "Reading the graph…";
 export const legend = "Roles";
-export const bookkeeping = "Show objects that Keras tracks for itself and that hold no value";
+export const bookkeeping = "Show Keras' own objects without values";
 export const problem = "problem";
 export const valueMissing = "value missing";
 export const notSaved = "Not saved";
 export const notSavedHint =
-  "TensorFlow does not track these attributes: a checkpoint will not contain their values.";
+  "TensorFlow does not track these attributes: no checkpoint holds their values.";
 export const notTracked = "Not tracked";
 export const notTrackedIn = (count: string) => `Not tracked in ${count}: no trained value is lost`;
 export const notTrackedHint =
-  "TensorFlow does not track these attributes, but no trained value is lost. They hold seeds, metrics, counters, or data such as a vocabulary; or the graph holds their values elsewhere.";
+  "TensorFlow does not track these attributes, but no trained value is lost. They hold seeds, metrics, counters or a vocabulary, or the graph has their values elsewhere.";
 export const trainable = "trainable";
 export const notTrainable = "not trainable";
 export const collections = "in collections";
@@ -152,11 +152,11 @@ export const viewsOf = "View";
 export const views = {
   sides: {
     label: "Two sides",
-    hint: "Both sides of the comparison beside each other, with the causes of its problems",
+    hint: "Both sides of the comparison, with the causes of its problems",
   },
   layers: {
     label: "Layers",
-    hint: "Layers by name, without objects that only hold others together; blocks that repeat share a row",
+    hint: "Layers by name; repeated blocks share a row",
   },
   objects: {
     label: "Object graph",

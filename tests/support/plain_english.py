@@ -68,10 +68,10 @@ def sentences_in(text: str, quoted: Iterable[str] = ()) -> list[str]:
     >>> sentences_in("Item 1 is new. The items after it moved.")
     ['Item 1 is new.', 'The items after it moved.']
     >>> sentences_in("ValueError: No. Never.", ["No. Never"])
-    ['ValueError: quote.']
+    ['ValueError: Quote.']
     """
     for quote in sorted(quoted, key=len, reverse=True):
-        text = text.replace(quote, "quote") if quote else text
+        text = text.replace(quote, "Quote") if quote else text
     return _END.split(text)
 
 

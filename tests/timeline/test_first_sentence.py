@@ -38,8 +38,9 @@ def test_what_begins_near_zero_is_not_what_changed_most(tmp_path: Path) -> None:
     )
     assert found["bias"].total == pytest.approx(3e8, rel=1e-3)
     assert found.headline == (
-        "From ckpt-0 to ckpt-1: 6 of 6 variables changed, the median by 60 % of its norm; beta is "
-        "3 times its norm; embed changed most of the others, by 81 %; 2 variables began near zero."
+        "From ckpt-0 to ckpt-1: 6 of 6 variables changed, the median by 60 % of its norm; beta "
+        "grew to 3 times its norm; embed changed most of the others, by 81 %; 2 variables began "
+        "near zero."
     )
     order = ["beta", "embed", "kernel", "other", "bias", "zero"]
     assert [row.key for row in ordered(found)] == order

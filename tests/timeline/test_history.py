@@ -94,7 +94,7 @@ def test_values_of_equal_checksums_are_read_once_or_never(
     with_all = history(paths, unchanged=True)
     assert with_all["v949"].cells[30].values.mean == 949
     assert found["v949"].cells[0].state is CellState.UNREAD
-    assert "keeps its checksum" in str(found)
+    assert "keep their checksum" in str(found)
 
 
 def test_the_order_is_that_of_the_surest_evidence(tmp_path: Path) -> None:

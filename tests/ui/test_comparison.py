@@ -123,7 +123,7 @@ def test_values_that_moved_between_two_checkpoints(lab: JupyterLab, explorer: Lo
     expect(difference.locator(".ckv-headline")).to_contain_text("value")
     expect(difference.get_by_role("treeitem").first).to_contain_text("Values differ")
     focused(difference).get_by_role("treegrid").press("]")
-    expect(difference.locator(".ckv-evidence")).to_contain_text("Its value differs.")
+    expect(difference.locator(".ckv-evidence")).to_contain_text("The value differs.")
     expect(difference.get_by_role("treeitem", selected=True)).to_have_count(1)
     lab.screenshot("diff-of-two-checkpoints")
 
