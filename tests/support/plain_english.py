@@ -31,6 +31,21 @@ BANNED_IN_CODE = (
     r"such as are\b",
     r"with another\b",
 )
+# In what users read also these: each made readers read a sentence twice.
+BANNED_IN_MESSAGES = (
+    r"any more\b",
+    r"anew\b",
+    r"by the new places\b",
+    r"calls? for a look\b",
+    r"cross.?wired\b",
+    r"items? [\w ,]{1,20} (?:was|were)\b",
+    r"names? (?:do(?:es)? not )?tells?\b",
+    r"no row here\b",
+    r"nothing takes\b",
+    r"one level (?:less|more)\b",
+    r"speaks? (?:against|for)\b",
+    r"told\b",
+)
 # What counts as one word: code and names, paths of the object graph, shapes, and slots of these.
 _CODE = re.compile(
     r"`[^`]*`"
@@ -81,6 +96,25 @@ def obscure_phrases_in(text: str, more: Iterable[str] = ()) -> Iterator[str]:
     for phrase in (*_BANNED, *more):
         if re.search(rf"\b{phrase}", plain, re.IGNORECASE):
             yield f"{phrase!r} in: {text}"
+
+
+def messages(source: str) -> Iterator[tuple[int, str]]:
+    r"""Yield line and text of each string that documents nothing; what fills a gap is one word.
+
+    >>> list(messages('"A module."\nx = f"item {n} was" + "new"'))
+    [(2, 'item X was'), (2, 'new')]
+    """
+    parts: set[ast.AST] = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                parts.add(node.value)
+            case ast.JoinedStr(values=values):
+                parts.update(values)
+                texts = (p.value if isinstance(p, ast.Constant) else "X" for p in values)
+                yield node.lineno, "".join(map(str, texts))
+            case ast.Constant(value=str(text)) if node not in parts:
+                yield node.lineno, text
 
 
 def comments_and_docstrings(source: str) -> Iterator[tuple[int, str]]:
