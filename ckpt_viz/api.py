@@ -166,7 +166,7 @@ def compare(
 
     Returns:
         A History whose cells are relative to the mean of the members. `distances` are those between
-        members, relative to the norm of the mean of all.
+        members, relative to the norm of their mean.
 
     Raises:
         CheckpointNotFoundError: There is no checkpoint, or none can be opened.

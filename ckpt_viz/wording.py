@@ -49,8 +49,8 @@ PYTHON = Wording(
     live="the checked {}",
     path="the checkpoint's path",
     verify="verify=True",
-    most="`cv.history` with a larger `most`",
-    unchanged="`cv.history` with unchanged=True",
+    most="a larger `most`",
+    unchanged="unchanged=True",
 )
 
 

@@ -170,7 +170,7 @@ def tensorflow_42852_hundreds_of_warnings_of_load_weights(at: Path) -> Any:
     return str(at / "weights"), lambda: keras_2_sequential(4, 4, 4, 4, 4)
 
 
-@thread(Kind.UNRESOLVED, Severity.FAIL, "has no model._box_predictor any more (2 values)")
+@thread(Kind.UNRESOLVED, Severity.FAIL, "no longer has model._box_predictor (2 values)")
 def tensorflow_43554_fine_tuning_without_the_box_predictor(at: Path) -> Any:
     def detector(**parts: Any) -> Any:
         return module(_feature_extractor=module(conv=var([1.0, 2.0]), bn=var([3.0])), **parts)
@@ -311,7 +311,7 @@ def test_call_for_a_wrapped_optimizer_restores_all_of_the_model(
 # --- indices that shift
 
 
-@thread(Kind.INSERTED, Severity.ERROR, "(root).model", "layer_normalization", "was inserted")
+@thread(Kind.INSERTED, Severity.ERROR, "(root).model", "layer_normalization", "is new")
 def retinaface_44_incompatible_tensor_of_layer_with_weights(at: Path) -> Any:
     layers = keras_2().layers
 

@@ -95,7 +95,7 @@ def test_a_saved_value_without_a_variable_of_its_own_is_told_beside_the_code(
     made = structure.code_that_would_lose_a_value(tmp_path)
     live = made.make()
     findings = cv.check(live, made.path).findings
-    assert "The program has no b any more (1 value)." in [one.why for one in findings]
+    assert "The program no longer has b (1 value)." in [one.why for one in findings]
     (code,) = [one.code for one in findings if one.code]
     eval(code, {"tf": tf, "live": live, "path": made.path})
     assert live.model.a.numpy()[0] == live.model.b.numpy()[0] == 5.0  # `b` was saved as 6

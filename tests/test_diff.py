@@ -26,6 +26,7 @@ from tests.support import optimizers
 from tests.support.amounts import amount
 from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, keras3_adam, named, without_optimizer
+from tests.support.programs import ckpt, keras_3_adam, module, var
 from tests.support.saved_graphs import write_graph
 from tests.support.tables import Extents, Tensor, floats, raw, shape, write_bundle, write_sliced
 from tests.test_files import CountingFileSystem
@@ -366,9 +367,9 @@ def test_what_could_be_either_of_two_has_not_moved() -> None:
     assert found.moved == cv.diff(b, a).moved == ()
     assert found.guesses == (("(root).old", "(root).x"),)
     assert [problem.why for problem in found.overlay.problems] == [
-        "Nothing in a surely corresponds to it. It may be old.",
-        "Nothing in a corresponds to it.",
-        "Nothing in b surely corresponds to it. It may be x.",
+        "Nothing in a surely corresponds to this node. It may be old.",
+        "Nothing in a corresponds to this node.",
+        "Nothing in b surely corresponds to this node. It may be x.",
     ]
 
 
@@ -516,6 +517,27 @@ def test_values_are_compared_wherever_the_diff_sees_a_pair(
     assert f"of {found.common} common value" in found.says[0] or not found.common
 
 
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_counters_are_no_largest_changes(tmp_path: Path) -> None:
+    """Between two saves of a training, a counter changes by more than any weight."""
+    model = module(w=var([4.0, 3.0]), step=var(1, dtype="int64"))
+    optimizer = keras_3_adam(model.w)
+    root = ckpt(model=model, optimizer=optimizer)
+    before = root.save(str(tmp_path / "ckpt"))
+    model.w.assign([4.0, 3.1])
+    model.step.assign(1000)
+    optimizer.iterations.assign(1000)
+    after = root.save(str(tmp_path / "ckpt"))
+    found = cv.diff(before, after, values=True).values
+    assert found is not None
+    counters = {"model.step", "optimizer.iteration", "save_counter"}
+    assert found[0].name == "model.w" and {change.name for change in found[1:]} == counters
+    assert max(change.relative or 0.0 for change in found[1:]) > 100
+    history = cv.history([before, after])
+    assert "1 of 1 variable changed, the median by 2 % of its norm" in history.headline
+
+
 def test_values_that_moved_are_told_in_every_output(tmp_path: Path) -> None:
     a = write_bundle(tmp_path / "a", {"head/kernel": floats(1, 2), "step": floats(7)})
     b = write_bundle(tmp_path / "b", {"net/out/weights": floats(1, 4), "step": floats(7)})
@@ -588,7 +610,7 @@ def test_optimizer_that_is_missing_is_one_difference_with_its_slots() -> None:
     (problem,) = found.overlay.problems
     assert (problem.saved, problem.live) == ("(root).optimizer", None)
     assert problem.why == (
-        "Nothing in b corresponds to it and 6 nodes below it, 3 variables in all."
+        "Nothing in b corresponds to this node and 6 nodes below, 3 variables in all."
     )
 
 

@@ -55,7 +55,7 @@ def test_a_renamed_layer_goes_to_its_new_name(tmp_path: Path) -> None:
     assert misfits == []
     assert fix["changes"] == [
         "The saved 'l1' seems to be called 'dense' now.",
-        "The program has no gone any more.",
+        "The program no longer has gone.",
         "The program has added net.new.",
     ]
     assert fix["restored"] == 4

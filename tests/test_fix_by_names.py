@@ -490,5 +490,7 @@ def test_no_comment_denies_a_value_whose_name_tells_nothing(tmp_path: Path) -> N
     code = cv.check(live, trained_by_session(tmp_path, network)).fix().code
     none, untold, *_ = re.split("^# (?! )", code, flags=re.MULTILINE)[2:]
     assert none == "These keep their values; the checkpoint has none for them:\n#   other\n"
-    assert untold.startswith("These keep their values; no name tells which value of the checkpoint")
+    assert untold.startswith(
+        "These keep their values; names do not show which saved values are theirs"
+    )
     assert untold.count("#   model.") == 2  # three layers were saved

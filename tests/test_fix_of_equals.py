@@ -198,7 +198,7 @@ def test_how_many_of_equal_items_were_added_is_told_and_not_which(
 
     fix = fix_of(live(4), live(3), tmp_path)
     assert [change.why for change in fix.changes] == [
-        "1 item of blocks was added; others are like it, so it may be any of them."
+        "1 item of blocks is new. The items look alike, so nothing shows which."
     ]
     assert set(fix.pairs.values()) == restored_by_default(live(4), live(3), tmp_path)
 
@@ -457,8 +457,8 @@ def test_another_head_and_a_frozen_base_are_two_findings(keras: Any, tmp_path: P
     path = program(10, is_frozen=False).save(str(tmp_path / "model"))
     found = cv.check(program(5, is_frozen=True), path).findings
     told = "".join(finding.why for finding in found if finding.kind is cv.Kind.SHAPE)
-    assert "head has another form" in told
-    assert {one.kind for one in found} & {cv.Kind.OPTIMIZER_CHANGED, cv.Kind.CROSS_WIRED}
+    assert "head has other shapes" in told
+    assert {one.kind for one in found} & {cv.Kind.OPTIMIZER_CHANGED, cv.Kind.MISPLACED}
     assert len(found) == 2
 
 
@@ -584,9 +584,9 @@ def test_no_comment_denies_what_a_plain_restore_fills(tmp_path: Path) -> None:
     was = _in_list("layers", 2, keras, keras.optimizers.SGD(momentum=0.9))
     live = _in_list("layers", 2, keras, keras.optimizers.Lion())
     fix = cv.check(live, was.save(str(tmp_path / "ckpt"))).fix()
-    title = "# These start anew; in the optimizer's class of today, the saved states may mean"
+    title = "# These keep their values; in this optimizer's class, the saved states may mean"
     assert title in fix.code and "the checkpoint has none" not in fix.code
-    assert len(fix.missing) == 4 and "nothing takes" not in fix.code
+    assert len(fix.missing) == 4 and "has no place for" not in fix.code
 
 
 def test_a_fix_keeps_the_counter_that_a_restore_restores(tmp_path: Path) -> None:
@@ -604,12 +604,13 @@ def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
     assert f"{fix}".splitlines() == [
         f"{fix.prefix} into Checkpoint",
         "  restores nothing: no value has a sure place",
-        "  1 value left in the checkpoint; nothing takes net/blocks/2/w/.ATTRIBUTES/VARIABLE_VALUE",
-        "  2 values left out as guesses, since only order or shape speaks for their places: "
+        "  1 value left in the checkpoint; the program has no place for "
+        "net/blocks/2/w/.ATTRIBUTES/VARIABLE_VALUE",
+        "  2 values left out as guesses, because only order or shape suggests their places: "
         "net.blocks.0 and net.blocks.1",
-        "If their places are right, check.fix(guesses=True) takes them; names of saved parts take "
-        "some.",
-        "fix.changes tells what happened to the program.",
+        "check.fix(guesses=True) adds these guesses; with names of saved parts, it adds only "
+        "theirs.",
+        "fix.changes says what happened to the program.",
     ]
     assert repr(fix).endswith("into Checkpoint: 0 values restored, 2 guesses left out>")
     taken = f"{check.fix(guesses='net.blocks.0')}".splitlines()
@@ -621,7 +622,7 @@ def test_a_fix_says_what_speaks_for_the_place_of_a_guess(tmp_path: Path) -> None
     was = ckpt(net=module(w=var([[1.0]]), b=var([2.0]), table=var([3.0, 4.0, 5.0])))
     live = ckpt(module=module(kernel=var([[0.0]]), bias=var([0.0])))
     text = f"{cv.check(live, was.write(str(tmp_path / 'ckpt'))).fix()}"
-    why = "since only order or shape speaks for their places: net"
+    why = "because only order or shape suggests their places: net"
     assert f"2 values left out as guesses, {why}" in text
 
 
@@ -633,7 +634,7 @@ def test_a_fix_takes_a_guess_under_the_name_that_it_prints(keras: Any, tmp_path:
 
     was, live = ckpt(model=chain("p", "q")), ckpt(net=chain("x", "between", "y"))
     check = cv.check(live, was.save(str(tmp_path / "ckpt")))
-    assert f"{check.fix()}".splitlines()[-3].endswith("for their places: model.p and model.q")
+    assert f"{check.fix()}".splitlines()[-3].endswith("their places: model.p and model.q")
     assert len(check.fix(guesses="model.q").pairs) == 2
 
 
@@ -647,5 +648,5 @@ def test_a_fix_counts_untracked_attributes_as_attributes(tmp_path: Path) -> None
 def test_the_text_of_a_fix_has_no_control_characters_of_a_file(tmp_path: Path) -> None:
     was = ckpt(**{"a\x1b[31m": var([1.0]), "b": var([2.0])})
     text = f"{cv.check(ckpt(b=var([0.0])), was.save(str(tmp_path / 'ckpt'))).fix()}"
-    assert "restores 1 value by a plain restore()" in text
-    assert "nothing takes a" in text and "\x1b" not in text
+    assert "restores 1 value with a plain restore()" in text
+    assert "has no place for a" in text and "\x1b" not in text

@@ -327,7 +327,7 @@ def test_state_moves_to_an_optimizer_whose_slots_mean_the_same(
     slots = [key for key in slots if "/0/" not in key and "/1/" not in key]
     moves = (was, now) in _MEAN_THE_SAME
     assert bool(slots) is moves
-    assert ("it is of another class, and " in str(check)) is not moves
+    assert ("this one, of another class, has" in str(check)) is not moves
 
 
 def test_slots_of_equal_full_names_are_guesses_if_the_variables_come_in_another_order(
@@ -505,7 +505,7 @@ def test_optimizers_with_and_without_a_loss_scale_become_each_other(
 def test_comments_deny_no_state_that_the_check_names(
     was: str, now: str, anew: int, kept: int, tmp_path: Path
 ) -> None:
-    """A slot of the same name in another class starts anew; another slot was never saved."""
+    """A slot of the same name in another class keeps its value; another slot was never saved."""
     keras = keras_3()
 
     def program(name: str) -> Any:
@@ -515,10 +515,13 @@ def test_comments_deny_no_state_that_the_check_names(
         return ckpt(model=model, optimizer=optimizer)
 
     check = cv.check(program(now), program(was).save(str(tmp_path / "ckpt")))
-    assert "it is of another class, and " in str(check) and "anew; " in str(check)
+    assert "; this one, of another class, has '" in str(check)
     comments = re.split("^# (?! )", check.fix().code, flags=re.MULTILINE)
     counts = [
         sum(one.count("\n#   ") for one in comments if one.startswith(words))
-        for words in ("These start anew; ", "These keep their values; the checkpoint has none")
+        for words in (
+            "These keep their values; in this optimizer's class",
+            "These keep their values; the checkpoint has none",
+        )
     ]
     assert counts == [anew, kept]

@@ -91,7 +91,7 @@ def _names(words: str) -> set[str]:
 def _started_anew(check: Any) -> set[str]:
     """Return the names of the slots that a check says start anew."""
     said = (
-        re.search(r": (?:it is of another class, and )?('.+) starts? anew", finding.why)
+        re.search(r"; this one(?:, of another class,)?(?: also)? has ('[^.]+)", finding.why)
         for finding in told(check)
         if finding.kind is FindingKind.OPTIMIZER_CHANGED
     )

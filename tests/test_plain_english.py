@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,12 @@ import pytest
 import ckpt_viz
 from tests.support.plain_english import (
     BANNED_IN_CODE,
+    BANNED_IN_MESSAGES,
     comments_and_docstrings,
     faults_in,
+    messages,
     obscure_phrases_in,
+    sentences_in,
     words_in,
 )
 from tests.support.rooms import modules
@@ -57,7 +61,10 @@ def test_code_and_names_are_one_word() -> None:
         words_in("Call tf.train.Checkpoint(net=tf.train.Checkpoint(a=live.a)).restore(path).") == 2
     )
     assert words_in("(root).o's state 'm' for (root).v is saved.") == 3
-    assert words_in("Copy it. Unable to save [1, 2] now.", ["Unable to save [1, 2] now"]) == 3
+    assert sentences_in("Copy it. Unable to save [1, 2] now. Go.", ["Unable to save [1, 2]"]) == [
+        *("Copy it.", "Quote now."),
+        "Go.",
+    ]
 
 
 def _texts(path: Path) -> Iterator[str]:
@@ -116,6 +123,38 @@ def test_phrases_that_obscure_are_found_in_comments_and_docstrings(source: str, 
 
 def test_code_and_the_strings_in_it_are_not_comments() -> None:
     assert _obscure_in('nobody = "nobody"  # not a `nobody`\n') == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'f"item {n} was inserted"',
+        'x = "The program has no b any more."',
+        'x = f"{number} left; nothing takes {names}"',
+        'raise ValueError("which was told to the kernel")',
+    ],
+)
+def test_phrases_that_are_read_twice_are_found_in_messages(source: str) -> None:
+    ((_, text),) = messages(source)
+    assert list(obscure_phrases_in(text, BANNED_IN_MESSAGES))
+
+
+def test_no_message_has_a_phrase_that_is_read_twice() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}: {fault}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for line, text in messages(path.read_text("utf-8"))
+        for fault in obscure_phrases_in(text, BANNED_IN_MESSAGES)
+    ]
+    assert found == []
+
+
+def test_no_text_of_the_front_end_has_a_phrase_that_is_read_twice() -> None:
+    front_end = TESTS.parent / "labextension"
+    files = [*front_end.glob("src/**/strings.ts"), *front_end.glob("schema/*.json")]
+    assert len(files) >= 3
+    texts = [re.sub(r"/\*.*?\*/|//.*", "", path.read_text("utf-8"), flags=re.S) for path in files]
+    assert [fault for text in texts for fault in obscure_phrases_in(text, BANNED_IN_MESSAGES)] == []
 
 
 # Names that say nothing of what they hold.

@@ -33,12 +33,12 @@ _SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_S
     [
         (
             Fix(HowFixed.BY_PLACES, 3, 2),
-            "Call check.fix().apply(), or run check.fix().code, which restores by the new places; "
-            "check.fix(guesses=True) takes 2 guesses, too.",
-            "Run the code of `ckpt-viz fix a b`, which restores by the new places; "
-            "`ckpt-viz fix a b --guesses` takes 2 guesses, too.",
-            "Run the code of the fix, which restores by the new places; your tick takes 2 guesses, "
-            "too.",
+            "Call check.fix().apply(), or run check.fix().code, which puts each value in its new "
+            "place; check.fix(guesses=True) adds 2 guesses.",
+            "Run the code of `ckpt-viz fix a b`, which puts each value in its new place; "
+            "`ckpt-viz fix a b --guesses` adds 2 guesses.",
+            "Run the code of the fix, which puts each value in its new place; your tick adds 2 "
+            "guesses.",
         ),
         (
             Fix(HowFixed.AS_STATE, 1),
@@ -49,9 +49,9 @@ _SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_S
         ),
         (
             Fix(HowFixed.BY_NAMES, 0, 1),
-            "Call check.fix(guesses=True).apply(), if the places of the guesses are right.",
-            "Run the code of `ckpt-viz fix a b --guesses`, if the places of the guesses are right.",
-            "Tick guesses and run the code of the fix, if the places of the guesses are right.",
+            "Call check.fix(guesses=True).apply(), if the guesses are right.",
+            "Run the code of `ckpt-viz fix a b --guesses`, if the guesses are right.",
+            "Tick guesses and run the code of the fix, if the guesses are right.",
         ),
         (
             PartialFix(instead="Copy it again"),
@@ -105,7 +105,7 @@ def test_each_place_has_its_own_words(
         (OtherPath("a", PathResult.RAISES), "Pass 'a', which would raise, too."),
         (
             OtherPath("a", PathResult.IS_WHOLE),
-            "Restore 'a' in its place: there all values that this restore reads are whole.",
+            "Restore 'a' instead: there, all values that this restore reads are undamaged.",
         ),
     ],
 )

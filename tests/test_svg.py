@@ -209,7 +209,7 @@ def test_layers_are_shown_with_their_parameters_and_the_first_of_those_alike() -
 def test_state_counters_and_metrics_are_no_parameters() -> None:
     shown = graph(
         {
-            0: {"dense": 1, "optimizer": 2, "keras_api": 3, "save_counter": 4},
+            0: {"dense": 1, "optimizer": 2, "keras_api": 3, "save_counter": 4, "step": 13},
             1: {"kernel": 5, "keras_api": 9},
             2: {"_variables": 6, "_iterations": 7},
             3: {"metrics": 8},
@@ -219,8 +219,14 @@ def test_state_counters_and_metrics_are_no_parameters() -> None:
             10: {"total": 12},
             11: {"0": 5},
         },
-        variables=(4, 5, 7, 12),
+        variables=(4, 5, 7, 12, 13),
     )
+    nodes = list(shown.nodes)
+    for counter in (4, 13):
+        (value,) = nodes[counter].attributes
+        attributes = (value._replace(shape=(), dtype="int64"),)
+        nodes[counter] = nodes[counter]._replace(attributes=attributes)
+    shown = replace(shown, nodes=tuple(nodes))
     rows = {row[0]: row[-1] for row in _rows(shown.to_svg())}
     assert rows["(root)"] == rows["dense"] == "10 parameters"  # of a kernel of 5×2
     assert [value for label, value in rows.items() if label.startswith("keras_api")] == ["object"]

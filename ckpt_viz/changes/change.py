@@ -18,7 +18,7 @@ class Change:
         live: The name of the first live object that it is about; None if there is none.
         values: How many values it concerns, slot variables included.
         certainty: How sure the places of these values are.
-        why: One sentence.
+        why: One or two sentences.
         nodes: The saved nodes whose place it changes, those below them included.
         objects: The live objects that they are now, or that have no value.
     """

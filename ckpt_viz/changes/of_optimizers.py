@@ -93,7 +93,7 @@ def _is_built(graph: Graph, optimizer: int) -> bool:
 def _differences(
     mapping: ValueMapping, node: int, obj: int, slots: tuple[list[int], list[int]]
 ) -> Iterator[str]:
-    """Yield in few words how an optimizer differs as a whole from what it was."""
+    """Yield in sentences how an optimizer differs as a whole from what it was."""
     saved, live = mapping.saved, mapping.live
     was, now = slot_names(saved, slots[0]), slot_names(live, slots[1])
     if now and not was and not trained_variables(saved.nodes, node):
@@ -103,16 +103,15 @@ def _differences(
     # The states of another class go nowhere, though some may mean the same.
     names = {} if shared.is_other else shared.names
     kept = set(names.values())
-    anew = [name for name in now if name not in kept]
-    if anew:
-        start = f"{_named(anew)} {'start' if len(anew) > 1 else 'starts'} anew"
-        of_class = "it is of another class, and " if was and shared.is_other else ""
-        yield f"{of_class}{start}; {_named(was) if was else 'none'} {_was_or_were(was)} saved"
+    new = [name for name in now if name not in kept]
+    saved_has = f"The saved optimizer has {_named(was)}"
+    if new:
+        of_class = ", of another class," if was and shared.is_other else ""
+        yield f"{saved_has}; this one{of_class} {'also ' if kept else ''}has {_named(new)}"
     elif len(names) < len(was) and was.keys() != now.keys():
-        keeps = f"it keeps {_named(now)}" if now else "it keeps no slot variables"
-        yield f"{keeps}, and {_named(was)} {_was_or_were(was)} saved"
+        yield f"{saved_has}; this one has {'only ' if now else ''}{_named(now)}"
     elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
-        yield "another version of Keras keeps its state in another way"
+        yield "Another version of Keras stored the optimizer's state in another way"
 
 
 def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
@@ -121,12 +120,8 @@ def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
     return dict.fromkeys(names)
 
 
-def _named(names: Iterable[str]) -> str:
-    return listed([f"{name!r}" for name in names], most=_MOST_NAMED)
-
-
-def _was_or_were(names: Collection[str]) -> str:
-    return "was" if len(names) == 1 else "were"
+def _named(names: Collection[str]) -> str:
+    return listed([f"{name!r}" for name in names], most=_MOST_NAMED) or "no slot variables"
 
 
 def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> Iterator[str]:
@@ -141,9 +136,9 @@ def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> I
     before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
     after = {_variable(mapping.live, slot) for slot in now}
     if no_more := (before & common) - after:
-        yield f"it no longer trains {_holders(mapping.live, no_more, after)}"
+        yield f"The optimizer no longer trains {_holders(mapping.live, no_more, after)}"
     if newly := (after & common) - before:
-        yield f"it also trains {_holders(mapping.live, newly, before)} now"
+        yield f"The optimizer also trains {_holders(mapping.live, newly, before)} now"
 
 
 def _holders(live: Graph, variables: Iterable[int | None], others: Iterable[int | None]) -> str:
@@ -166,13 +161,13 @@ def _other_state(mapping: ValueMapping, inner: set[int], live_inner: set[int]) -
         _alone(mapping.saved, inner, mapping.unused),
         _alone(mapping.live, live_inner, mapping.missing),
     )
-    for names, says in zip(own, ("it has no place for {}", "it adds {}"), strict=True):
+    for names, verb in zip(own, ("has no place for", "adds"), strict=True):
         if "learning_rate" in names:
             is_schedule = names is own[0]
-            yield f"its learning rate {'is' if is_schedule else 'was'} a schedule"
+            yield f"The learning rate {'is a schedule now' if is_schedule else 'was a schedule'}"
             names.remove("learning_rate")
         if names:
-            yield says.format(listed([repr(name) for name in names]))
+            yield f"The optimizer {verb} {listed([repr(name) for name in names])}"
 
 
 def _alone(graph: Graph, within: set[int], alone: Iterable[int]) -> list[str]:

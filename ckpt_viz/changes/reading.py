@@ -26,6 +26,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import LayerNames, readable_place
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.tree import NOWHERE
+from ckpt_viz.text import listed
 
 # Changes that also tell of parts without a counterpart.
 _WITH_ONE_SIDED = (Kind.INSERTED, Kind.REMOVED, Kind.OPTIMIZER_CHANGED)
@@ -348,9 +349,12 @@ class _ChangesReader:
         for pair in self.mapping.misfits:
             saved, live = self.mapping.saved.nodes[pair.node], self.mapping.live.nodes[pair.obj]
             if saved.slot is None and _have_shapes(saved, live):
-                above = self.mapping.live.tree.parents[pair.obj]
-                kind = Kind.DTYPE if _differ_in_dtype(saved, live) else Kind.SHAPE
-                self._put(kind, above, (), pair.node, pair.obj)
+                if _differ_in_dtype(saved, live):  # one cause, however many layers it has
+                    dtypes = _dtypes(saved), _dtypes(live)
+                    self._put(Kind.DTYPE, dtypes, dtypes, pair.node, pair.obj)
+                else:
+                    above = self.mapping.live.tree.parents[pair.obj]
+                    self._put(Kind.SHAPE, above, (), pair.node, pair.obj)
 
     def _one_sided(self, alone: Iterable[int], graph: Graph, kind: Kind) -> None:
         """Group values without a counterpart by the highest part that has no other values."""
@@ -390,6 +394,10 @@ def _have_shapes(saved: Node, live: Node) -> bool:
 
 def _differ_in_dtype(saved: Node, live: Node) -> bool:
     return [a.shape for a in saved.attributes] == [a.shape for a in live.attributes]
+
+
+def _dtypes(node: Node) -> str:
+    return listed([*dict.fromkeys(a.dtype or "unknown" for a in node.attributes)])
 
 
 def _holders(graph: Graph, paired: Container[int]) -> list[int]:

@@ -1,10 +1,9 @@
-"""Changes in words: one sentence each, in the names that people give to layers."""
+"""Changes in words: a sentence or two each, in the names that people give to layers."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.sequences import INDEX
@@ -59,7 +58,7 @@ class Sentences:
         sentence = self._sentence(kind, subject)
         if not subject.is_guess or kind not in _MAY_BE:
             return sentence
-        doubt = "equal parts fit as well" if subject.has_rivals else "only its shapes tell"
+        doubt = "equal parts fit as well" if subject.has_rivals else "only its shapes suggest it"
         return f"{sentence.removesuffix('.')}, but {doubt}."
 
     def _sentence(self, kind: Kind, subject: Subject) -> str:
@@ -69,15 +68,13 @@ class Sentences:
             case Kind.MIGRATED:
                 return "Another major version of Keras saved this, under other local names."
             case Kind.INSERTED:
-                inserted = self._alone(self.live, subject, "inserted")
-                return f"{inserted}; later items have moved on."
+                return self._alone(self.live, subject, "new")
             case Kind.REMOVED:
-                removed = self._alone(self.saved, subject, "removed")
-                return f"{removed}; later items have moved up."
+                return self._alone(self.saved, subject, "gone")
             case Kind.REORDERED:
-                items = listed_by(partial(_called, self.live), self._in_order(subject.objects))
+                items = _called(self.live, self._in_order(subject.objects))
                 if len(subject.objects) == 1:
-                    return f"{items} {'may have' if subject.is_guess else 'has'} another place now."
+                    return f"{items} {'may have' if subject.is_guess else 'has'} a new place."
                 return f"{items} {'may have' if subject.is_guess else 'have'} changed places."
             case Kind.SCOPE_CHANGED:
                 return scope_sentence(*subject.words)
@@ -95,16 +92,20 @@ class Sentences:
                 return self._unwrapped(subject)
             case Kind.MOVED:
                 return f"{self._was_is(subject)}."
-            case Kind.SHAPE | Kind.DTYPE:
-                holder = self._holder(subject)
-                holder = f"T{holder[1:]}" if holder == THE_ROOT else holder
-                return f"{holder} has another form: {self._shapes(subject)}."
+            case Kind.SHAPE:
+                shapes = "another shape" if subject.number == 1 else "other shapes"
+                return f"{_at_first(self._holder(subject))} has {shapes}: {self._shapes(subject)}."
+            case Kind.DTYPE:
+                was, now = subject.words
+                if subject.number == 1:
+                    return f"{self.live.place(subject.objects[0])} is {now} now, and was {was}."
+                return f"{self._variables(subject)} are {now} now, and were {was}."
             case Kind.OPTIMIZER_CHANGED:
-                return f"The optimizer is another one: {'; '.join(subject.words)}."
+                return f"{'. '.join(subject.words)}."
             case Kind.UNMATCHED if subject.words:
-                return self._undecided(self.live, subject.objects[0], subject.words[0], "added")
+                return self._undecided(self.live, subject.objects[0], subject.words[0], "new")
             case Kind.UNRESOLVED if subject.words:
-                return self._undecided(self.saved, subject.nodes[0], subject.words[0], "removed")
+                return self._undecided(self.saved, subject.nodes[0], subject.words[0], "gone")
             case Kind.UNMATCHED:
                 return f"The program has added {listed_by(self.live.place, subject.objects)}."
             case Kind.UNRESOLVED:
@@ -113,7 +114,7 @@ class Sentences:
                 places = [place for node in subject.nodes if (place := here(node)) is not None]
                 if any(place not in self.taken for place in places):  # empty, or not yet built
                     return f"Nothing in the program takes the values of {gone}."
-                return f"The program has no {gone} any more."
+                return f"The program no longer has {gone}."
             case _:
                 raise ValueError(f"{kind.value}: found no change, expected one")
 
@@ -126,8 +127,8 @@ class Sentences:
             hold = "may hold" if subject.is_guess else "hold"
             return f"New parts {hold} {count(subject.number, 'part')} as {name} now."
         if subject.number == 1:
-            return f"{self._was_is(subject)}, inside {name}, which was not saved."
-        return f"{_parts(subject)} inside {name} now, which was not saved."
+            return f"{self._was_is(subject)}, inside the new part {name}."
+        return f"{_parts(subject)} inside the new part {name}."
 
     def _unwrapped(self, subject: Subject) -> str:
         """Return what held parts; they may have taken the place of their holder."""
@@ -156,7 +157,7 @@ class Sentences:
         return f"The saved {was} {_is(subject)} {now} now{_and_others(subject)}"
 
     @staticmethod
-    def _alone(names: LayerNames, subject: Subject, verb: str) -> str:
+    def _alone(names: LayerNames, subject: Subject, state: str) -> str:
         """Return which items of a sequence one side has alone, by name if all are known."""
         alone, number = subject.alone, int(subject.words[1])
         if len(alone) > number:  # among layers without weights, of which a file says nothing
@@ -164,22 +165,28 @@ class Sentences:
             alone = [top for top in alone if _has_values(names.graph, top)] or [
                 top for top in alone if nodes[top].type_name != _INPUT
             ]
+        are, them = ("is", "it") if number == 1 else ("are", "them")
+        moved = f"The items after {them} moved{' by one' if number == 1 else ''}."
         if len(alone) != number:
-            were = "was" if number == 1 else "were"
-            return f"{count(number, 'item')} {were} {verb} at {subject.words[0]}"
-
-        return (
-            f"{listed_by(partial(_called, names), alone)} {'was' if number == 1 else 'were'} {verb}"
-        )
+            first = f"at {subject.words[0]}" if number == 1 else f"the first at {subject.words[0]}"
+            return f"{count(number, 'item')} {are} {state}, {first}. {moved}"
+        return f"{_called(names, alone)} {are} {state}. {moved}"
 
     @staticmethod
-    def _undecided(names: LayerNames, top: int, number: str, verb: str) -> str:
+    def _undecided(names: LayerNames, top: int, number: str, state: str) -> str:
         """Return how many items of a sequence one side has alone, if others are like them."""
         place = names.place(names.graph.tree.parents[top])
-        items = count(int(number), "item")
-        if number == "1":
-            return f"{items} of {place} was {verb}; others are like it, so it may be any of them."
-        return f"{items} of {place} were {verb}; others are like them, so they may be any of them."
+        items = (
+            f"{count(int(number), 'item')} of {place} {'is' if number == '1' else 'are'} {state}"
+        )
+        return f"{items}. The items look alike, so nothing shows which."
+
+    def _variables(self, subject: Subject) -> str:
+        """Return how many variables there are, with the object that holds all, if one does."""
+        parents = self.live.graph.tree.parents
+        variables = count(subject.number, "variable")
+        has_holder = len({parents[obj] for obj in subject.objects}) == 1
+        return f"{variables} of {self._holder(subject)}" if has_holder else variables
 
     def _holder(self, subject: Subject) -> str:
         above = self.live.graph.tree.parents[subject.objects[0]]
@@ -209,10 +216,17 @@ def scope_sentence(old: str, new: str) -> str:
     return f"The names are in the scope {new!r} now, and were in {old!r}."
 
 
-def _called(names: LayerNames, item: int) -> str:
-    """Return the name of an item of a sequence."""
-    name = names.name(item)
-    return f"item {name}" if INDEX.fullmatch(name) else name
+def _called(names: LayerNames, items: Sequence[int]) -> str:
+    """Return the names of items of a sequence, at the beginning of a sentence."""
+    plain = listed_by(names.name, items)
+    if not any(INDEX.fullmatch(names.name(item)) for item in items):
+        return plain
+    return f"{'Item' if len(items) == 1 else 'Items'} {plain}"
+
+
+def _at_first(place: str) -> str:
+    """Return the name of a part at the beginning of a sentence."""
+    return f"T{place[1:]}" if place == THE_ROOT else place
 
 
 def _has_values(graph: NamedGraph, top: int) -> bool:

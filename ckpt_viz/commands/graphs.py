@@ -104,10 +104,12 @@ def show(
 @click.option(
     "--skip-slot-variables",
     is_flag=True,
-    help="As CheckpointOptions(experimental_skip_slot_variables=True).",
+    help="Restore with CheckpointOptions(experimental_skip_slot_variables=True).",
 )
 @click.option("--run", is_flag=True, help="Run the program that LIVE names.")
-@click.option("--verify", is_flag=True, help="Test the bytes of the values that it would read.")
+@click.option(
+    "--verify", is_flag=True, help="Test the bytes of the values that the restore would read."
+)
 @output_options
 def check(
     live: str,
@@ -123,8 +125,9 @@ def check(
 
     LIVE is a program, train.py:ckpt: a Python file and the name of an object in it, or of a
     function without arguments that returns one. Pass --run to let it run. Without a name, the
-    command lists the objects of the program. Or LIVE is a checkpoint, in place of the program that
-    saved it; that needs no TensorFlow. SAVED is the path that the program would pass to restore().
+    command lists the objects of the program. LIVE can also be a checkpoint that the program saved;
+    then the command needs no TensorFlow. SAVED is the path that the program would pass to
+    restore().
 
     Exits with status 0 if every required assert passes, 1 if one fails, 2 on an error.
     """
@@ -193,9 +196,9 @@ def _fix_command(live: str, saved: str, method: str | None) -> str:
 )
 @click.option("--run", is_flag=True, help="Run the program that LIVE names.")
 @click.option("--write", "prefix", help="Also write a checkpoint that LIVE restores by itself.")
-@click.option("--guesses", is_flag=True, help="Take all places that are guesses.")
+@click.option("--guesses", is_flag=True, help="Include all guesses.")
 @click.option(
-    "--guess", "parts", multiple=True, help="Take the guesses of a saved part, by its name."
+    "--guess", "parts", multiple=True, help="Include the guesses for the saved part of this name."
 )
 def fix(
     *,
@@ -242,7 +245,7 @@ def fix(
 def diff(a: str, b: str, values: bool, **output: Any) -> None:
     """Report how the saved checkpoint B differs from A.
 
-    A and B are paths as `ckpt-viz show` takes them. The command compares checksums of values,
+    A and B are paths as in `ckpt-viz show`. The command compares checksums of values,
     and reads no value without --values; it needs no TensorFlow.
 
     Exits with status 0 if nothing differs, 1 if something does, 2 on an error.

@@ -25,7 +25,7 @@ from ckpt_viz.wording import in_commands
 
 @click.command()
 @click.argument("path")
-@click.option("--where", metavar="QUERY", help="Only the tensors that a search finds.")
+@click.option("--where", metavar="QUERY", help="Show only tensors that match this search.")
 @click.option("--sort", "column", type=click.Choice(COLUMNS), help="Sort the rows by a column.")
 @click.option(
     "--max-lines",
@@ -36,7 +36,7 @@ from ckpt_viz.wording import in_commands
 )
 @workers_option
 @click.option("--meta", help="The .meta file of a name-based checkpoint in another directory.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON (docs/values_json.md).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/values_json.md).")
 def values(
     path: str,
     where: str | None,
@@ -48,13 +48,13 @@ def values(
 ) -> None:
     """Print statistics of the values in a saved checkpoint: extremes, mean, norm, zeros, NaNs.
 
-    PATH is what `ckpt-viz show` takes, QUERY what the search box takes (docs/search.md). Reads
+    PATH is a path as in `ckpt-viz show`, QUERY a search as in the explorer (docs/search.md). Reads
     each tensor once and checks its checksum; needs no TensorFlow. A bar on standard error shows
     the progress.
 
     Exits with status 1 if there is a NaN or an infinity, or if a tensor is missing or damaged, 0 if
-    not, 2 on an error. The state of an iterator has no statistics, which is no problem. An infinity
-    may be intended, as in a mask: --where=-mask leaves out what is called mask.
+    not, 2 on an error. The state of an iterator has no statistics and is no problem. An infinity
+    may be intended, as in a mask: --where=-mask leaves masks out.
     """
     from ckpt_viz.formats.lost_files import lost_files
 
@@ -71,18 +71,20 @@ def values(
 
 @click.command()
 @click.argument("source", nargs=-1, required=True)
-@click.option("--members", is_flag=True, help="Compare them without an order, as an ensemble.")
+@click.option(
+    "--members", is_flag=True, help="Compare the checkpoints as an ensemble, without an order."
+)
 @click.option(
     "--most",
     type=click.IntRange(min=1),
     default=1_000,
     show_default=True,
-    help="Open at most these.",
+    help="Open at most this many checkpoints.",
 )
-@click.option("--unchanged", is_flag=True, help="Read also all values that never change.")
+@click.option("--unchanged", is_flag=True, help="Also read values that never change.")
 @click.option("--all-rows", is_flag=True, help="Print all variables, not only 30.")
 @workers_option
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON (docs/history.md).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/history.md).")
 def history(
     source: tuple[str, ...],
     members: bool,
@@ -121,7 +123,7 @@ def history(
 
 @click.command()
 @click.argument("path")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (docs/verify.md).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verify.md).")
 @workers_option
 @click.option(
     "--max-lines",
@@ -133,7 +135,7 @@ def history(
 def verify(path: str, as_json: bool, workers: int, max_lines: int) -> None:
     """Test every stored byte of a checkpoint against its checksum.
 
-    PATH is a path as `ckpt-viz show` takes it. The command reads all data files; it needs no
+    PATH is a path as in `ckpt-viz show`. The command reads all data files; it needs no
     TensorFlow. It names every tensor whose bytes are damaged or missing: restoring it fails.
 
     Exits with status 0 if no tensor is damaged, 1 if one is, 2 if PATH leads to no checkpoint or

@@ -40,13 +40,13 @@ class Evidence(str, Enum):
     WORDS = "their names share words"
     HOLDER = "they have the same name in parts that belong together"
     ORDER = "they come in the same order"
-    ALONE = "they are alone in parts that belong together"
-    WITHIN = "one is inside a new part in the place of the other"
-    LISTED = "an optimizer has them at the same place of its list"
-    SHARED = "they were one variable when it was saved"
+    ALONE = "each is the only one left in parts that belong together"
+    WITHIN = "a new part took the place of one and holds the other"
+    LISTED = "an optimizer lists them at the same place"
+    SHARED = "they were one variable in the checkpoint"
     SLOT = "their variables belong together"
     OTHER_STATE = "their variables belong together, but the optimizer is of another class"
-    DEFAULT = "a restore does so, and nothing speaks against it"
+    DEFAULT = "a restore pairs them, and nothing contradicts that"
     RESHAPED = "an encoder keeps the same elements with a dimension for the heads of attention"
 
 

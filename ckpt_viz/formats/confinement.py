@@ -141,8 +141,9 @@ class Confinement:
         """Count bytes before a read; raise ReadLimitError if they become too many."""
         if self._most_bytes is not None and self.bytes_read + size > self._most_bytes:
             self.over_limit = ReadLimitError(
-                f"{path}: {size} bytes are to be read, {self._most_bytes - self.bytes_read} are "
-                f"left of the {self._most_bytes} that may be read at a time",
+                f"{path}: needs {size} bytes, expected at most "
+                f"{self._most_bytes - self.bytes_read}, the rest of the {self._most_bytes} that "
+                "one request may read",
                 limit=self._most_bytes,
                 needs=self.bytes_read + size,
             )

@@ -40,10 +40,11 @@ _TITLES = {
     "only_in_b": "Only in b",
     "moved": "Moved",
     "role": "Role differs",
-    "dtype": "Another dtype",
+    "dtype": "Dtype differs",
     "shape": "Shape differs",
     "value": "Values differ",
 }
+_NODE = "this node"
 _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 
 
@@ -180,7 +181,7 @@ class _Sides:
             case State.MOVED:
                 evidence = self.compared.moved[self._in_a[group.top]].evidence.value
                 extent = self._extent(group)
-                words = "" if extent == "it" else f" This is about {extent}."
+                words = "" if extent == _NODE else f" This covers {extent}."
                 return f"Recognised because {evidence}.{words}"
             case State.VALUE if not detail:
                 return self._values_differ(group)
@@ -205,24 +206,24 @@ class _Sides:
     def _values_differ(self, group: NodeGroup) -> str:
         below = len(group.members) - (group.top in group.members)
         if group.of_slots:
-            return f"The values of its {count(below, 'slot variable')} differ."
+            return f"The values of {count(below, 'slot variable')} differ."
         if group.top not in group.members:
-            return f"The values of {count(below, 'node')} below it differ."
+            return f"The values of {count(below, 'node')} below differ."
         if below:
-            return f"Its value differs, and those of {count(below, 'node')} below it."
+            return f"The value differs, and those of {count(below, 'node')} below."
         own = len(self._node(group.top).attributes)
-        return "Its value differs." if own < 2 else f"At least one of its {own} values differs."
+        return "The value differs." if own < 2 else f"At least one of {own} values differs."
 
     def _extent(self, group: NodeGroup) -> str:
         """Return in words how large a group is."""
         if group.of_slots:
-            return f"its {count(len(group.members), 'slot variable')}"
+            return f"{count(len(group.members), 'slot variable')} of this node"
         below = len(group.members) - (group.top in group.members)
         if not below:
-            return "it"
+            return _NODE
         values = counted(map(self._node, group.members))
-        words = f"{count(below, 'node')} below it, {values} in all"
-        return f"it and {words}" if group.top in group.members else words
+        words = f"{count(below, 'node')} below, {values} in all"
+        return f"{_NODE} and {words}" if group.top in group.members else words
 
     def _node(self, node_id: int) -> Node:
         size = len(self.b.nodes)

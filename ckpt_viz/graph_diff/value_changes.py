@@ -21,6 +21,7 @@ from ckpt_viz.graph_diff.value_comparison import (
 )
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute
+from ckpt_viz.object_graph.parameters import counts
 from ckpt_viz.timeline.cells import Cell, CellState
 from ckpt_viz.timeline.lines import lines_between
 from ckpt_viz.timeline.reading import Reader
@@ -33,7 +34,7 @@ from ckpt_viz.values.running import bar
 class ValueChanges:
     """The tensors that differ, the largest relative change first; `pairs` tells it by two keys.
 
-    `common` is the number of tensors that both graphs have.
+    Counters come after all others. `common` is the number of tensors that both graphs have.
     """
 
     rows: tuple[ValueChange, ...]
@@ -99,10 +100,11 @@ def _change(row: ValueRow, first: Cell, second: Cell) -> ValueChange:
     )
 
 
-def _size(change: ValueChange) -> tuple[bool, float, str]:
-    """Return the sort key: other kinds and NaN first, largest changes, what is unreadable last."""
+def _size(change: ValueChange) -> tuple[bool, bool, float, str]:
+    """Return the sort key: other kinds and NaN, largest changes, counters, what is unreadable."""
     size = math.inf if change.relative is None or change.left_out else change.relative
-    return change.error is not None, -size, change.key
+    is_counter = change.b is not None and counts(change.b.shape, change.b.dtype)
+    return change.error is not None, is_counter, -size, change.key
 
 
 def by_values(a: Graph, b: Graph, changes: ValueChanges) -> Comparer:

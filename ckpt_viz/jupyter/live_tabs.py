@@ -76,7 +76,7 @@ def _reply(tell: Callable[[], dict[str, Any]]) -> Reply:
         report = tell()
     except _GoneError:
         report = {
-            "error": "the kernel does not know this tab any more: open it again",
+            "error": "the kernel no longer knows this tab: open it again",
             "gone": True,
         }
     except Exception as error:  # the objects' own code raises, a file is gone

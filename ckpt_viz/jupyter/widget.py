@@ -186,7 +186,7 @@ class Explorer(SharingWidget):
             self.send({"kind": _REFRESHED})
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
-        """Send traits to the views; another graph always goes with its ids, old ones included."""
+        """Send traits to the views; a new graph always comes with its ids, even unchanged ones."""
         if key is not None and not isinstance(key, str) and "_edition" in (keys := set(key)):
             key = keys | {"selected", "expanded"}
         super().send_state(key)

@@ -112,18 +112,18 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Res
 def _refuse_false_root(root: Any) -> None:
     """Raise if `Checkpoint(root=root)` ignores the root: it tests `if root` (checkpoint.py)."""
     fault = f"found a {type(root).__name__}"
-    advice = "check tf.train.Checkpoint(name=it), where it is saved under a name"
+    advice = "check tf.train.Checkpoint(name=object), which saves it under a name"
     try:
         is_true = bool(root)
     except Exception as error:  # the object's own code, or a variable of several elements
         raise SourceError(
-            f"{fault} of which bool() raises {type(error).__name__}; tf.train.Checkpoint(root=it) "
-            f"asks for that: {advice}"
+            f"{fault} whose bool() raises {type(error).__name__}, and "
+            f"tf.train.Checkpoint(root=object) calls it: {advice}"
         ) from error
     if not is_true:
         raise SourceError(
-            f"{fault} that is false: it is empty, or zero, and tf.train.Checkpoint(root=it) leaves "
-            f"it out, so that nothing would be restored: {advice}"
+            f"{fault} that is false, since it is empty or zero; tf.train.Checkpoint(root=object) "
+            f"leaves a false root out and restores nothing: {advice}"
         )
 
 

@@ -142,7 +142,7 @@ class _Restored:
         return None
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
-        raise SourceError(f"{self.path}: a saved checkpoint has no live objects to get hold of")
+        raise SourceError(f"{self.path}: a saved checkpoint has no live objects")
 
     def value(self, checkpoint_key: str) -> Array:
         raise NoSuchTensorError(

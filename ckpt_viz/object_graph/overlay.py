@@ -81,8 +81,8 @@ class Problem:
 
     `nodes` are all the nodes it is about; the explorer shows it at the first. `nodes` is empty if
     the problem is about the whole comparison. `saved` and `live` are names on the two sides (of a
-    diff: in a and in b); `why` is one sentence. `lead` is the place, among all problems, of the one
-    that tells of the change behind this one: it may be its own. `guesses` are places in
+    diff: in a and in b); `why` is a sentence or two. `lead` is the place, among all problems, of
+    the one that tells of the change behind this one: it may be its own. `guesses` are places in
     `Overlay.guesses`: a fix restores more values of the problem if a person accepts these.
     `place` is the path in the names that people give: on both sides, if these differ. `values` is
     the number of values that it is about.

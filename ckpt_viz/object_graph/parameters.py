@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
 
-_COUNTERS = re.compile(r"global_step|beta[12]_power(_\d+)?")  # of TensorFlow 1, and of its Adam
+_POWERS = re.compile(r"beta[12]_power(_\d+)?")  # of TensorFlow 1's Adam: they count its steps
 _METRICS = "keras_api"  # where Keras 2 saves metrics: all else below it has a better place
 
 
@@ -28,9 +28,8 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
             is_metric[node_id] = is_metric[parent] or label == _METRICS
         if node.role is not Role.VARIABLE or is_state[node_id]:
             continue
-        is_counter = (parent == ROOT and label == SAVE_COUNTER) or (
-            _COUNTERS.fullmatch(label) is not None and _elements(node) == 1
-        )
+        is_power = _POWERS.fullmatch(label) is not None and _elements(node) == 1
+        is_counter = is_power or all(counts(a.shape, a.dtype) for a in node.attributes)
         if not is_counter and (node.trainable or not is_metric[node_id]):
             elements[node_id] = _elements(node)
     return elements
@@ -43,6 +42,15 @@ def are_of_optimizers(nodes: Sequence[Node], tree: Tree) -> bytearray:
         is_below = node_id != ROOT and are_state[tree.parents[node_id]]
         are_state[node_id] = is_below or nodes[node_id].role is Role.OPTIMIZER
     return are_state
+
+
+def counts(shape: Sequence[int] | None, dtype: str | None) -> bool:
+    """Return whether a value is an integer scalar, which counts steps, epochs or checkpoints.
+
+    >>> counts((), "int64"), counts((), "float32"), counts((3,), "int64")
+    (True, False, False)
+    """
+    return shape is not None and not shape and (dtype or "").startswith(("int", "uint"))
 
 
 def other_elements(

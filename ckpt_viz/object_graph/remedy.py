@@ -64,16 +64,16 @@ class Fix(_Said):
     def in_words(self, wording: Wording) -> str:
         """Return the sentence of a place."""
         if not self.values:
-            return f"{wording.run_guesses}, if the places of the guesses are right."
+            return f"{wording.run_guesses}, if the guesses are right."
         guesses = count(self.guesses, "guess", "guesses")
-        more = f"; {wording.guesses} takes {guesses}, too" if self.guesses else ""
+        more = f"; {wording.guesses} adds {guesses}" if self.guesses else ""
         return f"{wording.run_fix}, which {self._does}{more}."
 
     @property
     def _does(self) -> str:
         match self.how:
             case HowFixed.BY_PLACES:
-                return "restores by the new places"
+                return "puts each value in its new place"
             case HowFixed.BY_NAMES:
                 return "finds the values by the names of layers and attributes"
             case HowFixed.AS_STATE:
@@ -184,8 +184,8 @@ class OtherPath(_Said):
         match self.result:
             case PathResult.IS_WHOLE:
                 return (
-                    f"Restore {self.path!r} in its place: there all values that this restore "
-                    "reads are whole."
+                    f"Restore {self.path!r} instead: there, all values that this restore reads "
+                    "are undamaged."
                 )
             case PathResult.PASSES:
                 does = "pass every assert"

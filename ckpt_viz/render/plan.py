@@ -120,7 +120,7 @@ def _explained(overlay: Overlay) -> dict[int, str]:
         if problem.lead not in (None, place):
             kinds.setdefault(problem.lead, Counter())[problem.kind.replace("_", " ")] += 1
     return {
-        lead: f"      It explains {count(numbers.total(), 'more problem')}: "
+        lead: f"      This change causes {count(numbers.total(), 'more problem')}: "
         + ", ".join(f"{number} {printable(kind)}" for kind, number in numbers.items())
         + "."
         for lead, numbers in kinds.items()

@@ -43,7 +43,7 @@ _NOT_READ = "Values were not read: damaged bytes raise DataLossError; {} tests t
 _MADE = "made by the restore"
 _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
 # Problems of restored values, whether or not an assert fails for other values.
-_WRONG = {Kind.CROSS_WIRED, Kind.SWAPPED, Kind.UNTIED}
+_WRONG = {Kind.MISPLACED, Kind.SWAPPED, Kind.UNTIED}
 
 
 def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
@@ -239,7 +239,7 @@ def _mark_astray(run: DryRun, trace: Trace, finding: Finding, marks: list[Mark])
         obj = trace.bound[node]
         is_wrong = obj < len(run.live.nodes) and (node, obj) not in pairs
         if is_wrong and marks[obj].state is State.MATCHED:
-            marks[obj] = replace(marks[obj], state=State.WARNED, detail=Kind.CROSS_WIRED.value)
+            marks[obj] = replace(marks[obj], state=State.WARNED, detail=Kind.MISPLACED.value)
 
 
 def _link_places(run: DryRun, of_saved: Mapping[int, int], size: int, marks: list[Mark]) -> None:

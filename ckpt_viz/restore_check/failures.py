@@ -90,9 +90,10 @@ def remedy_for(run: DryRun, failure: Failure) -> Remedy:
     return REMEDIES.get(failure.cause, _OWN_CODE)
 
 
-def make_as_saved(run: DryRun, aspect: str) -> Remedy:
-    """Return what to do about a variable of another shape or dtype, the `aspect`."""
-    return _or_the_rest(run, f"Make the variable with the saved {aspect}")
+def make_as_saved(run: DryRun, aspect: str, number: int = 1) -> Remedy:
+    """Return what to do about variables of another shape or dtype, the `aspect`."""
+    variables = "the variable" if number == 1 else "the variables"
+    return _or_the_rest(run, f"Make {variables} with the saved {aspect}")
 
 
 def remedy_for_damage(run: DryRun) -> Remedy:

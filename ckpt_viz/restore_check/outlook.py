@@ -136,7 +136,7 @@ class _FutureComparison:
             is_sure=is_sure, is_trained=pair.is_trained and is_trained(pair.counterpart)
         )
         if plan is None and self._is_unknown(pair):
-            self._doubt(f"its build() alone decides what {_class(pair.counterpart)} makes")
+            self._doubt(f"only build() decides what {_class(pair.counterpart)} makes")
         elif plan is None:
             self._future.is_by_code = True
             if pair.obj is None:
@@ -155,7 +155,7 @@ class _FutureComparison:
                 yield below._replace(node=child, counterpart=part, obj=obj)
             elif self._has_variables(part, obj) is not False:
                 self._future.trained.append(None)
-                instead = f" but {missing[0].local_name!r}" if missing else ""
+                instead = f", only {missing[0].local_name!r}" if missing else ""
                 self._say(is_sure, (), f"{self._name(pair.node)} has no saved {name!r}{instead}")
         for place, gone in enumerate(missing):
             if known.owns.match(gone.local_name):
@@ -283,7 +283,7 @@ def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None
     optimizer = case.live_side.object(obj)
     plan = optimizer_plan_of(optimizer)
     if plan is None:
-        future.doubts.append(f"its build() alone decides what {_class(optimizer)} makes")
+        future.doubts.append(f"only build() decides what {_class(optimizer)} makes")
         return
     before = len(future.misfits) + len(future.doubts)
     if plan.inner is not None:
@@ -304,7 +304,7 @@ def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None
         misfit, doubt = _trained_otherwise(case, node, saved, optimizer)
     lacks, more = saved.keys() - set(made), set(made) - saved.keys()
     if not misfit and not doubt and (lacks or more):
-        slots = f"the checkpoint has {_slots(saved)} instead of {_names(made) or 'none'}"
+        slots = f"the checkpoint has {_slots(saved)}, the optimizer {_names(made) or 'none'}"
         # With declarations, a restore creates slots of other names. A list's slot takes the value
         # at its index.
         is_sure = bool(more) if is_declaring else len(made) != len(saved)
@@ -404,7 +404,7 @@ def _trained_otherwise(
     if frozen:
         no_longer = case.saved_side.place(frozen[0])
         return f"{name} has slots for {no_longer}, which is not trainable now", ""
-    return "", f"{name} was saved for other variables than are trainable now"
+    return "", f"the variables that are trainable now are not those of {name}"
 
 
 def _variables_of(case: Case, slots: Iterable[int]) -> set[int]:

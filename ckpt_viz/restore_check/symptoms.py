@@ -21,7 +21,7 @@ from ckpt_viz.restore_check.sides import is_below_optimizer
 # Other findings have causes of their own.
 _SYMPTOMS = frozenset(
     {
-        *(Kind.OPTIMIZER_GENERATION, Kind.CROSS_WIRED, Kind.SWAPPED, Kind.SHAPE, Kind.DTYPE),
+        *(Kind.OPTIMIZER_GENERATION, Kind.MISPLACED, Kind.SWAPPED, Kind.SHAPE, Kind.DTYPE),
         *(Kind.KEY_MISSING, Kind.PARTIAL_OVERWRITE, Kind.UNRESOLVED, Kind.UNMATCHED),
         Kind.OPTIMIZER_MISSING,
     }

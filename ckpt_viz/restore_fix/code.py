@@ -144,19 +144,20 @@ def _of_file(live: Graph, source: str) -> Iterator[str]:
 def _comments(left: LeftOut) -> Iterator[str]:
     yield from _listed("These keep their values; the checkpoint has none for them:", left.missing)
     yield from _listed(
-        "These keep their values; no name tells which value of the checkpoint is theirs, if any:",
+        "These keep their values; names do not show which saved values are theirs, if any:",
         left.untold,
     )
     yield from _listed(
-        "These keep their values, since the saved ones have another shape or dtype:",
+        "These keep their values; the saved ones have another shape or dtype:",
         _with_keys(left.misfits, {variable.key for variable in left.partly}),
     )
     yield from _listed(
-        "These keep their values; a plain restore would give them some of another name or meaning:",
+        "These keep their values; a plain restore would put values of another name or meaning "
+        "into them:",
         _with_keys(left.elsewhere),
     )
     yield from _listed(
-        "These start anew; in the optimizer's class of today, the saved states may mean something "
+        "These keep their values; in this optimizer's class, the saved states may mean something "
         "else:",
         _with_keys(left.other_states),
     )
@@ -169,14 +170,14 @@ def _comments(left: LeftOut) -> Iterator[str]:
         dict.fromkeys(f"{key} of {name}" for name, key in left.damaged),
     )
     yield from _listed(
-        f"These are guesses, and left out; {left.accepting} takes the first place of each:",
+        f"These are guesses, and left out; {left.accepting} uses the first place of each:",
         (f"{key} may belong to {places}" for key, places in left.guesses),
     )
     yield from _listed(
         "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
     )
     yield from _listed("These are restored as soon as their objects are built:", left.waiting)
-    yield from _listed("The checkpoint has these, which nothing takes:", left.unused)
+    yield from _listed("The checkpoint has these; the program has no place for them:", left.unused)
 
 
 def _with_keys(kept: Iterable[KeptValue], known: Collection[str] = ()) -> dict[str, None]:

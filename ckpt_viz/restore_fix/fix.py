@@ -200,20 +200,21 @@ class RestoreFix(Generic[CheckT]):
         if self._saved.is_held:
             return "from memory"
         if self._skeleton is None:
-            return "by assigning them one by one"
+            return "by assigning each of them"
         if self._skeleton != Skeleton(ROOT):
-            return "by a tf.train.Checkpoint of live objects under their saved names"
+            return "with a tf.train.Checkpoint of live objects, by their saved names"
         is_plain = restores_by_itself(self._live, method)
-        return f"by a plain {method}()" if is_plain else "by a tf.train.Checkpoint of the object"
+        return (
+            f"with a plain {method}()" if is_plain else "with a tf.train.Checkpoint of the object"
+        )
 
     def _following(self) -> Iterator[str]:
         """Yield what to do next."""
         if self._left_out.guesses:
             guesses = self._left_out.accepting
-            some = "names of saved parts take some"
-            yield f"If their places are right, {guesses} takes them; {some}."
+            yield f"{guesses} adds these guesses; with names of saved parts, it adds only theirs."
         if not self._sure and not self._waiting:
-            yield "fix.changes tells what happened to the program."
+            yield "fix.changes says what happened to the program."
         elif self._live.origin is Origin.LIVE:
             yield "fix.apply() restores now, all values or none; fix.code is the same as a program."
         else:

@@ -53,17 +53,17 @@ class Summary:
         left = self.left
         reasons: tuple[tuple[Iterable[str], str], ...] = (
             (left.missing, "kept; the checkpoint has none for"),
-            (left.untold, "kept; no name tells which saved value is that of"),
-            (_names(left.misfits), "kept; another shape or dtype is saved for"),
+            (left.untold, "kept; names do not show which saved value belongs to"),
+            (_names(left.misfits), "kept; shape or dtype differs for"),
             (
                 _names(left.elsewhere),
-                "kept, though a plain restore has one of another name or meaning for",
+                "kept; a plain restore would put a value of another name or meaning into",
             ),
             (_names(left.other_states), "kept; the saved state may mean something else to"),
             (_names(left.not_restored), "kept; no code restores"),
             (_names(left.damaged), "kept; the saved bytes are damaged for"),
             (left.waiting, "restored as soon as objects are built:"),
-            (left.unused, "left in the checkpoint; nothing takes"),
+            (left.unused, "left in the checkpoint; the program has no place for"),
         )
         for names, why in reasons:
             every = list(dict.fromkeys(names))
@@ -75,7 +75,7 @@ class Summary:
         if left.guesses:
             number = count(len(left.guesses), "value")
             parts = listed([*self.guessed_parts])
-            why = "since only order or shape speaks for their places"
+            why = "because only order or shape suggests their places"
             yield f"{number} left out as guesses, {why}: {parts}"
 
 

@@ -95,9 +95,7 @@ class _SavedAccess:
         return None
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
-        raise SourceError(
-            f"{self.location.prefix}: a saved checkpoint has no live objects to get hold of"
-        )
+        raise SourceError(f"{self.location.prefix}: a saved checkpoint has no live objects")
 
     def value(self, checkpoint_key: str) -> Array:
         if checkpoint_key in self.stored_in.entries:

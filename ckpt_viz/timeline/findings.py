@@ -19,7 +19,7 @@ from ckpt_viz.timeline.rules import Rule, Symptom
 from ckpt_viz.timeline.sources import Checkpoint
 
 OUTLIER_FACTOR = 2.0
-"""A member whose median distance to others is so many times the median of all is an outlier."""
+"""Ratio to the median distance of all above which a member is an outlier."""
 
 
 class HistoryKind(str, Enum):
@@ -167,7 +167,7 @@ def _rate(case: HistoryEvidence, time: int, symptoms: Sequence[Symptom]) -> str:
     rates = case.rate_before_and_at(time)
     if rates is None or rates[1] < rules.EXPLODED * rates[0]:
         return ""
-    return f" The learning rate had risen from {rates[0]:.3g} to {rates[1]:.3g}."
+    return f" The learning rate rose from {rates[0]:.3g} to {rates[1]:.3g} before."
 
 
 def _slots(case: HistoryEvidence, time: int, symptoms: Sequence[Symptom]) -> str:
@@ -193,8 +193,8 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     HistoryKind.OPTIMIZER_RESET: (
         rules.reset,
         _says(
-            "The optimizer began again by {at}: {variables} went {detail}. It was not restored, or "
-            "was created anew."
+            "The optimizer started again by {at}: {variables} went {detail}. The program did not "
+            "restore it, or made a new one."
         ),
     ),
     HistoryKind.STALE_OPTIMIZER: (
@@ -204,8 +204,8 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     HistoryKind.REINITIALISED: (
         rules.reinitialised,
         _says(
-            "New values in {at}, {variables}: unlike at other saves, they do not follow from those "
-            "before, as if the layer was created anew."
+            "New values in {at}, {variables}: they have little in common with those before, as "
+            "after making the layer again."
         ),
     ),
     HistoryKind.EXPLODING_GRADIENTS: (
@@ -230,10 +230,10 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     ),
     HistoryKind.UNTRAINED: (
         rules.untrained,
-        _says("All elements are still {detail}, {variables}, while other variables change."),
+        _says("All elements are {detail} at every save, {variables}; other variables change."),
     ),
     HistoryKind.FROZEN: (
         rules.frozen,
-        _says("Unchanged since {at}, while other variables change, {variables}.{more}", _slots),
+        _says("Unchanged since {at}, {variables}; other variables change.{more}", _slots),
     ),
 }

@@ -310,8 +310,8 @@ def _distances(history: Record) -> str:
         cells = "".join(f"<td>{_distance(distance, most)}</td>" for distance in line)
         lines.append(f"<tr><th>{title}</th>{cells}</tr>")
     return (
-        "<p><small>distance between two members, all variables together, of the norm of the mean"
-        f'</small></p><div class="wide"><table class="apart">{"".join(lines)}</table></div>'
+        "<p><small>distance between two members, all variables together, relative to the mean's"
+        f' norm</small></p><div class="wide"><table class="apart">{"".join(lines)}</table></div>'
     )
 
 

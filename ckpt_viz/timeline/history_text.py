@@ -58,7 +58,7 @@ def _distances(history: Record) -> list[str]:
         return []
     titles = [_end(printable(checkpoint.title)) for checkpoint in history.sources]
     width = max(map(len, titles))
-    lines = ["distances between members, of the norm of their mean:"]
+    lines = ["distances between members, relative to their mean's norm:"]
     for title, line in zip(titles, history.distances, strict=True):
         lines.append(f"{title.ljust(width)}  " + "  ".join(f"{distance:8.3g}" for distance in line))
     return lines

@@ -18,7 +18,7 @@ NEAR_ZERO = 0.01
 NEAR_ZERO_GROWTH = 10.0
 """They also grow, by this factor at least."""
 GROWN = 2.0
-"""From this factor on, a variable is so many times its size, rather than changed by a share."""
+"""Ratio of norms from which a variable "grew to" a multiple, rather than changed by a share."""
 
 
 class Size(NamedTuple):

@@ -16,6 +16,7 @@ from ckpt_viz.formats.stored_ranges import Claims
 from ckpt_viz.formats.tensors import Array
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.object_graph.parameters import counts
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.lines import Line
 from ckpt_viz.timeline.plan import CHANGES, READ, ReadingPlan
@@ -241,9 +242,7 @@ class Reader:
         time = max(t for t, row in enumerate(line.tensors) if row is not None)
         graph, node = self.graphs[time], line.latest.node_id
         assert graph is not None
-        row = line.latest
-        is_counter = row.shape == () and (row.dtype or "").startswith(("int", "uint"))
-        if graph.nodes[node].slot is not None or node == graph.save_counter or is_counter:
+        if graph.nodes[node].slot is not None or counts(line.latest.shape, line.latest.dtype):
             return True
         if graph.is_name_based and graph.tree.labels[node].startswith(_POWERS):
             return True

@@ -234,7 +234,7 @@ def _grown_slots(rows: Sequence[HistoryRow]) -> Iterator[Symptom]:
 
 
 def _first_jump(sizes: Mapping[int, float], factor: float) -> int | None:
-    """Return the first time whose size is so many times the usual, and far above all before."""
+    """Return the first time whose size is `factor` times the usual, and far above all before."""
     before: list[float] = []  # sorted
     for time, size in sizes.items():
         is_known = len(before) >= BEFORE - 1

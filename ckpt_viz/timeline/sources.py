@@ -283,9 +283,7 @@ def _in_order(checkpoints: Sequence[Checkpoint]) -> tuple[str, tuple[Checkpoint,
         keys = [key(checkpoint) for checkpoint in good]
         if good and None not in keys and len(set(keys)) == len(keys):
             return words, tuple(_with_bad(sorted(good, key=key), checkpoints))
-    return "in the order of the directory, since nothing in the checkpoints tells it", tuple(
-        checkpoints
-    )
+    return "in the order of the directory: the checkpoints do not show theirs", tuple(checkpoints)
 
 
 def _with_bad(good: Iterable[Checkpoint], listed: Sequence[Checkpoint]) -> Iterable[Checkpoint]:

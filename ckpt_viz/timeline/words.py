@@ -96,7 +96,7 @@ def _largest(history: Record, changed: Sequence[HistoryRow]) -> Iterator[str]:
     growth = history.ranking.growth
     grown = max(changed, key=growth, default=None)
     if grown is not None and growth(grown) >= GROWN:
-        yield f"{grown.place} is {_times(growth(grown))} its size"
+        yield f"{grown.place} grew to {_times(growth(grown))} its norm"
     others = [row for row in changed if growth(row) < GROWN and row.total]
     if others:
         largest = max(others, key=lambda row: row.total or 0.0)
@@ -122,9 +122,9 @@ def _apart(history: Record) -> str:
     )
     finite = [spread for spread in known if math.isfinite(spread)]
     if finite:
-        sentence += f", the median by {percent(median(finite))} of the norm of its mean"
+        sentence += f", the median by {percent(median(finite))} of its mean's norm"
         largest = max(rows, key=lambda row: row.spread if row.spread in finite else -1.0)
-        sentence += f"; {largest.place} disagrees most, by {percent(largest.spread)}"
+        sentence += f"; {largest.place} differs most, by {percent(largest.spread)}"
     return f"{sentence}."
 
 
@@ -139,7 +139,7 @@ def mark_words(history: Record, mark: StructureMark) -> str:
         )
         if places
     ]
-    return f"The structure differs from {history.sources[mark.at].title} on: {'; '.join(parts)}."
+    return f"The structure changes at {history.sources[mark.at].title}: {'; '.join(parts)}."
 
 
 def notes(history: Record) -> Iterator[str]:
@@ -147,13 +147,14 @@ def notes(history: Record) -> Iterator[str]:
     yield f"{count(len(history.sources), 'checkpoint')}, {history.order}."
     if history.left_out:
         left = count(history.left_out, "checkpoint")
-        yield f"{left} between them left out: {history.wording.most} reads them."
+        was, them = ("was", "it") if history.left_out == 1 else ("were", "them")
+        yield f"{left} {was} skipped. Pass {history.wording.most} to include {them}."
     unread = sum(_is_unread(row) for row in history.rows)
     if unread:
-        possessive = "its" if unread == 1 else "their"
+        keeps, its = ("keeps", "its") if unread == 1 else ("keep", "their")
         yield (
-            f"{count(unread, 'tensor')} never changed by checksum, so {possessive} values were not "
-            f"read: {history.wording.unchanged} reads them."
+            f"{count(unread, 'tensor')} {keeps} {its} checksum, so the history did not read {its} "
+            f"values. Pass {history.wording.unchanged} to read them."
         )
     yield from islice(_lost(history), _MOST_LOST)
     if _goes_back(history):

@@ -140,8 +140,8 @@ def _result(
     except Exception as error:  # each kind of executor has its own error for a worker that died
         if not losses:
             warnings.warn(
-                f"the executor lost a task, which runs in this process now, as others that it "
-                f"loses: {type(error).__name__}: {error}",
+                f"the executor lost a task: this process runs it, and any other that gets lost: "
+                f"{type(error).__name__}: {error}",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -109,7 +109,7 @@ it("does not call a difference in a diff a failure", async () => {
     "value differs, (root).model.kernel: The stored bytes differ.",
   );
   expect(severityWords(overlay!)).toBe("");
-  expect(verdictSign(overlay!, false).word).toBe("no");
+  expect(verdictSign(overlay!, false).word).toBe("not equal");
 });
 
 it("shows in the list of causes what has happened", async () => {

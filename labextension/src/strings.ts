@@ -27,14 +27,14 @@ export const measures = {
 } as const;
 /** What measures mean whose names do not tell. */
 export const measureHints: Readonly<Partial<Record<keyof typeof measures, string>>> = {
-  change: "Norm of the change from the other side, as a part of the norm there",
+  change: "Size of the change, relative to the other side",
   largest: "Largest change of one element",
   norm: "Euclidean norm of the parameters",
   zeros: "Part of the elements that are zero",
 };
 export const colourBy = "Colour by";
 export const nodeType = "node type";
-export const colourHint = "Fill the nodes by what their values measure; this reads the values";
+export const colourHint = "Fill nodes by a measure of their values, which reads them";
 export const needsValues = "This search needs the values, which were not read.";
 export const readValues = "Read values";
 export const readOn = "Read on";
@@ -48,11 +48,11 @@ export const notANumber = "NaN";
 export const infinite = "Inf";
 export const histogramOf = (low: string, high: string) => `Histogram, ${low} … ${high}`;
 export const parametersHint =
-  "Elements of variables in this row and below it, without optimizers and counters";
+  "Elements of variables here and below, without optimizers and counters";
 export const showAll = "Show all";
 export const sortHint = "Sort by this column";
 export const sizeHint =
-  "Size: a node's own values and, of an object, all values below it with their slot variables";
+  "Bytes of a node's own values; of an object, all values below with their slot variables";
 export const inAll = "in all";
 export const withSlots = "with its slot variables";
 export const fit = "Fit the graph into view (0)";
@@ -81,16 +81,16 @@ export const feeds = { input: "input", output: "output", gets: "gets", gives: "g
 export const slots = "Slot variables";
 export const loading = "Reading the graph…";
 export const legend = "Roles";
-export const bookkeeping = "Show objects that Keras tracks for itself and that hold no value";
+export const bookkeeping = "Show Keras' own objects without values";
 export const problem = "problem";
 export const valueMissing = "value missing";
 export const notSaved = "Not saved";
 export const notSavedHint =
-  "TensorFlow does not track these attributes: a checkpoint will not contain their values.";
+  "TensorFlow does not track these attributes: no checkpoint holds their values.";
 export const notTracked = "Not tracked";
-export const noLoss = "no trained value is lost";
+export const notTrackedIn = (count: string) => `Not tracked in ${count}: no trained value is lost`;
 export const notTrackedHint =
-  "TensorFlow does not track these attributes, but no trained value is lost. They are seeds, metrics and counters, data that the program brings itself, such as a vocabulary, or the graph holds their values elsewhere.";
+  "TensorFlow does not track these attributes, but no trained value is lost. They hold seeds, metrics, counters or a vocabulary, or the graph has their values elsewhere.";
 export const trainable = "trainable";
 export const notTrainable = "not trainable";
 export const collections = "in collections";
@@ -154,11 +154,11 @@ export const viewsOf = "View";
 export const views = {
   sides: {
     label: "Two sides",
-    hint: "Both sides of the comparison beside each other, with the causes of its problems",
+    hint: "Both sides of the comparison, with the causes of its problems",
   },
   layers: {
     label: "Layers",
-    hint: "Layers by name, without objects that only hold others together; blocks that repeat share a row",
+    hint: "Layers by name; repeated blocks share a row",
   },
   objects: {
     label: "Object graph",
@@ -218,7 +218,7 @@ export const fixedHint =
 export const fixedShort = "Fixed";
 export const noFix = "No saved value has a place that is certain or likely.";
 export const guessesLeft =
-  "Guesses are left out of the code: only order or shape speaks for their places.";
+  "The code leaves guesses out: only order or shape suggests their places.";
 export const guessesTitle = "Guesses";
 /** Between a saved part and the part of the program, which begins no line. */
 export const belongsTo = "→\u00a0";
@@ -230,7 +230,7 @@ export const takeNone = "Take none";
 export const callWithGuesses = "the call";
 export const unknownSource = "In this code, ckpt is the object that you checked.";
 export const fixedCheck = "Show the check after it";
-export const fixedCheckHint = "A dry run of this code: it changes nothing";
+export const fixedCheckHint = "A dry run of this code, which changes nothing";
 export const afterFix = "after the fix";
 export const ofFixedCheck = "This is what the code of the fix would do.";
 export const backToCheck = "Back to the check";
@@ -273,7 +273,7 @@ export const terms = {
 export const counts = {
   broken: ["node cannot be read", "nodes cannot be read"],
   unsaved: ["object has values that are not saved", "objects have values that are not saved"],
-  folded: ["object without values has no row here", "objects without values have no row here"],
+  folded: ["hidden object without values", "hidden objects without values"],
   slots: ["slot variable", "slot variables"],
   alike: ["alike", "alike"],
   variables: ["variable", "variables"],

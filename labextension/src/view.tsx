@@ -56,7 +56,7 @@ export interface ViewHost {
    * has set another graph, it tells the ids in that graph.
    */
   onChange?(state: ViewState): void;
-  /** A short text shown as a tag, e.g. "snapshot". */
+  /** A short text shown as a tag, e.g. "saved picture". */
   readonly note?: string;
   /** Called when the textbook view first opens; without it the view does not offer that drawing. */
   readonly graphviz?: LoadGraphviz | undefined;

@@ -63,7 +63,7 @@ def frozen_layer_removed_whose_value_nothing_takes(at: Path) -> Pair:
     return Pair(path, lambda: with_frozen("first", "last"))
 
 
-@shows(Kind.UNRESOLVED, FAIL, None, None, "no model.frozen any more (2 values)")
+@shows(Kind.UNRESOLVED, FAIL, None, None, "no longer has model.frozen (2 values)")
 def frozen_layer_removed_before_one_that_the_optimizer_leads_to(at: Path) -> Pair:
     path = save_any(at, differently(with_frozen("first", "frozen", inside=["last"])))
     return Pair(path, lambda: with_frozen("first", inside=["last"]))
@@ -77,7 +77,7 @@ def in_order(*names: str) -> Any:
     return ckpt(model=model)
 
 
-@shows(Kind.UNRESOLVED, WARNING, None, None, "has no model.third any more", "Restore the rest")
+@shows(Kind.UNRESOLVED, WARNING, None, None, "no longer has model.third", "Restore the rest")
 def layer_gone_whose_value_goes_into_one_that_moved(at: Path) -> Pair:
     path = save_any(at, differently(in_order("first", "second", "third")))
     return Pair(path, lambda: in_order("new", "second", "first"))
@@ -88,7 +88,7 @@ def new_layer_that_gets_the_value_of_one_that_moved(at: Path) -> Pair:
     return layer_gone_whose_value_goes_into_one_that_moved(at)
 
 
-@shows(Kind.INSERTED, ERROR, None, None, "between was inserted", "check.fix().apply()")
+@shows(Kind.INSERTED, ERROR, None, None, "between is new", "check.fix().apply()")
 def batch_normalization_and_another_head(at: Path) -> Pair:
     keras = keras_3()
     path = save_any(at, differently(trained(keras.optimizers.Adam(), *dense(4, 5, 2))))
@@ -101,7 +101,7 @@ def batch_normalization_and_another_head(at: Path) -> Pair:
     return Pair(path, live)
 
 
-@shows(Kind.INSERTED, ERROR, None, None, "item 1 was inserted")
+@shows(Kind.INSERTED, ERROR, None, None, "Item 1 is new")
 def part_without_values_in_a_list(at: Path) -> Pair:
     path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
 
@@ -117,7 +117,7 @@ def item_at_the_end_of_a_list(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(parts=module(them=[layer(2), layer(3), layer(4)])))
 
 
-@shows(Kind.REMOVED, ERROR, None, None, "item 0 was removed")
+@shows(Kind.REMOVED, ERROR, None, None, "Item 0 is gone")
 def first_item_of_a_list_is_gone(at: Path) -> Pair:
     path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
     return Pair(path, lambda: ckpt(parts=module(them=[layer(3), layer(4)])))
@@ -239,7 +239,7 @@ def part_of_one_holder_renamed(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(model=module(encoder=module(a=layer(2), ln=layer(5)))))
 
 
-@shows(Kind.INSERTED, FAIL, None, None, "stem was inserted", "check.fix().apply()")
+@shows(Kind.INSERTED, FAIL, None, None, "stem is new", "check.fix().apply()")
 def named_layer_before_layers_that_keras_names(at: Path) -> Pair:
     layers, adam = keras_3().layers, keras_3().optimizers.Adam
     path = save_any(at, differently(trained(adam(), *[layers.Dense(3) for _ in range(3)])))
@@ -277,7 +277,9 @@ def named_layer_at_the_place_of_a_layer_that_keras_names(at: Path) -> Pair:
 
 
 @shows(
-    Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", "(root).optimizer", "'velocity' were saved"
+    Kind.OPTIMIZER_CHANGED,
+    *(ERROR, "(root).optimizer", "(root).optimizer"),
+    "The saved optimizer has 'momentum' and 'velocity'; this one, of another class, has 'momentum'",
 )
 def adam_has_become_momentum(at: Path) -> Pair:
     optimizers = keras_3().optimizers
@@ -285,14 +287,20 @@ def adam_has_become_momentum(at: Path) -> Pair:
     return Pair(path, lambda: trained(optimizers.SGD(momentum=0.9), *dense(4, 2)))
 
 
-@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "'average' starts anew")
+@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "this one also has 'average'")
 def averages_are_kept_now(at: Path) -> Pair:
     optimizers = keras_3().optimizers
     path = save_any(at, differently(trained(optimizers.Adam(), *dense(4, 2))))
     return Pair(path, lambda: trained(optimizers.Adam(use_ema=True), *dense(4, 2)))
 
 
-@shows(Kind.OPTIMIZER_CHANGED, FAIL, "(root).optimizer", None, "none were saved")
+@shows(
+    Kind.OPTIMIZER_CHANGED,
+    FAIL,
+    "(root).optimizer",
+    None,
+    "The saved optimizer has no slot variables; this one has ",
+)
 def descent_without_state_has_become_adam(at: Path) -> Pair:
     optimizers = keras_3().optimizers
     path = save_any(at, differently(trained(optimizers.SGD(), *dense(4, 2))))
@@ -305,7 +313,7 @@ def pair_of_equal_layers(*, is_frozen: bool = False) -> Any:
     return trained(keras_3().optimizers.Adam(), first, layers.Dense(3, name="second"))
 
 
-@shows(Kind.CROSS_WIRED, WARNING, None, None, "4 values of the optimizer's state change places")
+@shows(Kind.MISPLACED, WARNING, None, None, "4 values of the optimizer's state change places")
 def state_of_a_frozen_layer_in_that_of_the_next(at: Path) -> Pair:
     path = save_any(at, differently(pair_of_equal_layers()))
     return Pair(path, lambda: pair_of_equal_layers(is_frozen=True))
@@ -323,13 +331,15 @@ def bias_that_shifts_the_lists_of_an_optimizer(at: Path) -> Pair:
     return Pair(path, lambda: first_layer_with_a_bias(has_bias=True))
 
 
-@shows(Kind.UNRESOLVED, ERROR, None, None, "The program has no model.first.bias any more")
+@shows(Kind.UNRESOLVED, ERROR, None, None, "The program no longer has model.first.bias")
 def bias_whose_loss_shifts_the_lists_of_an_optimizer(at: Path) -> Pair:
     path = save_any(at, differently(first_layer_with_a_bias(has_bias=True)))
     return Pair(path, lambda: first_layer_with_a_bias(has_bias=False))
 
 
-@shows(Kind.OPTIMIZER_CHANGED, ERROR, None, None, "it no longer trains model.first.kernel (")
+@shows(
+    Kind.OPTIMIZER_CHANGED, ERROR, None, None, "The optimizer no longer trains model.first.kernel ("
+)
 def low_rank_adaptation(at: Path) -> Pair:
     path = save_any(at, differently(first_layer_with_a_bias(has_bias=True)))
 

@@ -155,7 +155,7 @@ for _name, _method in {
         None,
         "(root).net",
         _method,
-        "passes only then.",
+        "Then assert_consumed() passes.",
         "Call the module once",
     )(_lazy(_name))
 
@@ -240,7 +240,7 @@ def variable_that_the_class_has_under_another_name_now(at: Path) -> Pair:
     "(root).net",
     None,
     "Nothing in the program takes the values of net",
-    "unless the program creates their objects later",
+    "unless the program makes their objects later",
 )
 def module_that_lost_all_its_variables(at: Path) -> Pair:
     return Pair(saved(at, net=module(a=var(), b=var())), lambda: ckpt(net=module()))

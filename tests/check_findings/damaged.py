@@ -41,7 +41,7 @@ def _program() -> Any:
     "The stored bytes of 2 values are damaged",
     "raises DataLossError",
     "masked crc32c of 8 bytes is 0x",
-    "ckpt-1' in its place",
+    "ckpt-1' instead",
 )
 def two_values_beside_a_whole_checkpoint(at: Path) -> Pair:
     program = _program()

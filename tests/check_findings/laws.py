@@ -124,7 +124,7 @@ def the_model_alone_is_restored(finding: Finding, real: Real) -> None:
         assert real.raised is not None
         return
     assert (real.asserts["assert_consumed"] is None) <= (finding.severity is WARNING)
-    if "everything else fits" not in finding.why:
+    if "The rest of the checkpoint fits" not in finding.why:
         return
     state = set(finding.nodes)
     others = [n for n, node in enumerate(real.saved.nodes) if node.attributes and n not in state]
@@ -173,7 +173,7 @@ def the_counter_is_missed(finding: Finding, real: Real) -> None:
         assert "save_counter" in str(real.asserts["assert_existing_objects_matched"])
 
 
-@law(Kind.CROSS_WIRED)
+@law(Kind.MISPLACED)
 def values_go_where_others_belong(finding: Finding, real: Real) -> None:
     wired = [node for node in finding.nodes if node in real.trace.bound]
     assert wired
@@ -403,7 +403,7 @@ def the_number_is_replaced(finding: Finding, real: Real) -> None:
 def only_running_it_shows(finding: Finding, real: Real) -> None:
     if finding.severity is ERROR:
         assert type(real.raised).__name__ in finding.why
-    elif "similar items" in finding.why:
+    elif "items that look alike" in finding.why:
         said = re.search(r"so (\d+) value", finding.why)
         assert said is not None and len(finding.nodes) == int(said[1])
         assert real.asserts["assert_consumed"] is not None
@@ -460,7 +460,7 @@ def fails_only_what_an_assert_tells(finding: Finding, real: Real) -> None:
         assert (finding.severity is FAIL) == any(left)
 
 
-_ABOUT_WHERE_VALUES_GO = {Kind.CROSS_WIRED, Kind.UNTIED}
+_ABOUT_WHERE_VALUES_GO = {Kind.MISPLACED, Kind.UNTIED}
 
 
 def ask(finding: Finding, real: Real) -> None:
@@ -483,7 +483,7 @@ def tells_of_its_change(finding: Finding) -> bool:
 
 
 # Kinds whose claim can be asked of a restore that raises, too.
-_SHOWN_BY_RAISING = {Kind.WRONG_PATH, Kind.CROSS_WIRED}
+_SHOWN_BY_RAISING = {Kind.WRONG_PATH, Kind.MISPLACED}
 
 
 @law(Kind.ROOT_SHIFTED)

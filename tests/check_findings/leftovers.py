@@ -95,7 +95,7 @@ for _was, _now, _built in product(GENERATIONS, GENERATIONS, (True, False)):
             "(root).optimizer",
             f"saved optimizer ({GENERATIONS[_was][1]})",
             f"the program's ({GENERATIONS[_now][1]})",
-            "everything else fits",
+            "The rest of the checkpoint fits",
         )(_generations(_was, _now, _built))
 
 
@@ -107,7 +107,7 @@ for _was, _now, _built in product(GENERATIONS, GENERATIONS, (True, False)):
     FAIL,
     "(root).optimizer",
     None,
-    "The program has no optimizer here, so 4 values",
+    "The program has no optimizer here, so 4 ",
     "everything else, 2 values, is restored",
     "expect_partial()",
 )
@@ -115,7 +115,7 @@ def program_has_no_optimizer(at: Path) -> Pair:
     return Pair(saved_with(at, keras_3_adam), lambda: ckpt(model=module(a=var([0.0, 0.0]))))
 
 
-@shows(Kind.OPTIMIZER_MISSING, FAIL, "(root).optimizer", None, "7 values of its state stay unused")
+@shows(Kind.OPTIMIZER_MISSING, FAIL, "(root).optimizer", None, "7 saved values stay unused")
 def program_has_no_optimizer_for_declared_slots(at: Path) -> Pair:
     return Pair(saved_with(at, legacy_adam), lambda: ckpt(model=module(a=var([0.0, 0.0]))))
 
@@ -125,7 +125,7 @@ def program_has_no_optimizer_for_declared_slots(at: Path) -> Pair:
     FAIL,
     None,
     "(root).optimizer",
-    "The checkpoint has no optimizer here, so 4 values",
+    "The checkpoint has no optimizer here, so 4 ",
     "assert_nontrivial_match()",
 )
 def checkpoint_has_no_optimizer(at: Path) -> Pair:
@@ -188,7 +188,7 @@ def keras_3_model_without_a_build_of_its_own(at: Path) -> Pair:
     )
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "saved before it had its variables")
+@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "saved it before it had variables")
 def model_saved_before_it_was_built(at: Path) -> Pair:
     def model() -> Any:
         return keras_2().Sequential([keras_2().layers.Dense(2), keras_2().layers.Dense(2)])
@@ -196,7 +196,7 @@ def model_saved_before_it_was_built(at: Path) -> Pair:
     return Pair(saved(at, model=model()), lambda: ckpt(model=called(model())))
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "lacks its 4 values")
+@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "without its 4 values")
 def subclassed_model_saved_before_it_was_built(at: Path) -> Pair:
     path = saved(at, model=net_without_build()())
     return Pair(path, lambda: ckpt(model=called(net_without_build()())))
@@ -207,17 +207,29 @@ def _saved_unbuilt(at: Path, maker: Callable[..., Any]) -> Pair:
     return Pair(path, lambda: with_adam(maker))
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "saved without slot variables")
+@shows(
+    Kind.NOT_BUILT,
+    FAIL,
+    "(root).optimizer",
+    "(root).optimizer",
+    "The saved optimizer has no slot variables",
+)
 def keras_3_optimizer_saved_before_its_first_step(at: Path) -> Pair:
     return _saved_unbuilt(at, keras_3_adam)
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "saved without slot variables")
+@shows(
+    Kind.NOT_BUILT,
+    FAIL,
+    "(root).optimizer",
+    "(root).optimizer",
+    "The saved optimizer has no slot variables",
+)
 def keras_2_optimizer_saved_before_its_first_step(at: Path) -> Pair:
     return _saved_unbuilt(at, keras_2_adam)
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "before it had its variables")
+@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "before it had variables")
 def legacy_optimizer_saved_before_its_first_step(at: Path) -> Pair:
     return _saved_unbuilt(at, legacy_adam)
 
@@ -343,13 +355,13 @@ def branch_of_a_model_that_was_never_called(at: Path) -> Pair:
     return Pair(saved(at, model=source), lambda: ckpt(model=called(model())))
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "saved before it had its variables")
+@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "saved it before it had variables")
 def keras_3_sequential_saved_before_it_was_built(at: Path) -> Pair:
     path = saved(at, model=unbuilt_sequential(keras_3(), 4))
     return Pair(path, lambda: ckpt(model=keras_3_sequential(4)))
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).b", "(root).b", "saved before it had its variables")
+@shows(Kind.NOT_BUILT, FAIL, "(root).b", "(root).b", "saved it before it had variables")
 def layers_saved_before_they_were_built(at: Path) -> Pair:
     dense = keras_2().layers.Dense
     path = saved(at, a=dense(2), b=dense(2))
@@ -363,7 +375,11 @@ def single_layer_saved_without_values(at: Path) -> Pair:
 
 
 @shows(
-    Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "by an optimizer that has none"
+    Kind.NOT_BUILT,
+    FAIL,
+    "(root).optimizer",
+    "(root).optimizer",
+    "The saved optimizer has no variables",
 )
 def gradient_descent_became_adam(at: Path) -> Pair:
     import tensorflow as tf
@@ -584,7 +600,7 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         lambda k: _layers(k, 4, "normalization", "dropout", 2),
         lambda k: _layers(k, 4, "normalization", "dropout", 2),
         DEFERRED,
-        "for the same inputs; assert_consumed() passes only then",
+        "for the same inputs. Then assert_consumed() passes",
     ),
     "with_other_units": (
         lambda k: _layers(k, 4, 2),
@@ -632,13 +648,13 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         lambda k: _named(k, a=4, b=2),
         lambda k: _named(k, a=4, b=2),
         DEFERRED,
-        "assert_consumed() passes then if the program's own code makes the saved",
+        "Then assert_consumed() passes, if the program's own code makes the saved",
     ),
     "with_a_part_of_a_class_of_its_own": (
         lambda k: k.Sequential([_named(k, a=4), k.layers.Dense(2)]),
         lambda k: k.Sequential([_named(k, a=4), k.layers.Dense(2)]),
         DEFERRED,
-        "assert_consumed() passes then if the program's own code makes the saved",
+        "Then assert_consumed() passes, if the program's own code makes the saved",
     ),
     "with_a_part_of_a_class_of_its_own_with_other_units": (
         lambda k: k.Sequential([_named(k, a=4), k.layers.Dense(2)]),
@@ -656,7 +672,7 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         lambda k: _named(k, a=4, b=2),
         lambda k: _named(k, a=4, c=2),
         DEFERRED,
-        "may not fit then: model has no saved 'c' but 'b'",
+        "may not fit then: model has no saved 'c', only 'b'",
     ),
     "of_a_class_of_its_own_with_a_layer_less": (
         lambda k: _named(k, a=4, b=2),
@@ -694,7 +710,7 @@ _OPTIMIZERS: dict[str, tuple[_Of, _Of, int, Severity, str]] = {
         lambda o: o.Adam(amsgrad=True),
         0,
         DEFERRED,
-        "of the same variables; assert_consumed() passes only then",
+        "for the same variables. Then assert_consumed() passes",
     ),
     "without_slots": (
         lambda o: o.Adam(),
@@ -753,7 +769,7 @@ for _generation, (_name, (*_, _severity, _words)), _builds in product(
     _MODULES, _OPTIMIZERS.items(), (True, False)
 ):
     if _generation == "legacy" and "frozen" in _name:  # the restore itself makes what was saved
-        _severity, _words = DEFERRED, "assert_consumed() passes only then"
+        _severity, _words = DEFERRED, "Then assert_consumed() passes"
     _kind = Kind.DEFERRED if _severity is DEFERRED else Kind.NOT_BUILT
     shows(_kind, _severity, None, "(root).optimizer", _words)(
         _optimizer_for_a_model(_generation, _name, builds=_builds)
@@ -770,7 +786,7 @@ def keras_3_optimizer_with_as_many_slots_of_other_names(at: Path) -> Pair:
     return _fitted(at, lambda: program(optimizers.Adam()), lambda: program(optimizers.Adamax()))
 
 
-@shows(Kind.NOT_BUILT, FAIL, None, "(root).optimizer", "the checkpoint has no slots instead of")
+@shows(Kind.NOT_BUILT, FAIL, None, "(root).optimizer", "the checkpoint has no slots, the optimizer")
 def keras_3_optimizer_that_makes_slots_which_were_not_saved(at: Path) -> Pair:
     optimizers = keras_3().optimizers
 
@@ -802,7 +818,7 @@ def model_with_an_optimizer_that_waits_for_nothing(at: Path) -> Pair:
     DEFERRED,
     None,
     "(root).optimizer",
-    "its build() alone decides what Muon makes",
+    "only build() decides what Muon makes",
 )
 def keras_3_optimizer_that_is_in_no_table(at: Path) -> Pair:
     def program() -> Any:
@@ -860,7 +876,7 @@ def counter_of_an_inner_checkpoint(at: Path) -> Pair:
     FAIL,
     "(root).head",
     None,
-    "The program has no head any more (2 values)",
+    "The program no longer has head (2 values)",
     "check.fix()",
 )
 def part_of_the_model_is_gone(at: Path) -> Pair:
@@ -873,7 +889,7 @@ def part_of_the_model_is_gone(at: Path) -> Pair:
 
 
 @shows(
-    Kind.UNRESOLVED, FAIL, "(root).model.b", None, "The program has no model.b any more (2 values)"
+    Kind.UNRESOLVED, FAIL, "(root).model.b", None, "The program no longer has model.b (2 values)"
 )
 def slot_variables_of_a_variable_that_is_gone(at: Path) -> Pair:
     def make(*names: str) -> Any:
@@ -1019,7 +1035,7 @@ def lookup(**options: Any) -> Any:
     FAIL,
     None,
     "(root).layer.token_counts",
-    ": layer was given its vocabulary",
+    ": layer got a ready vocabulary",
     "Give the layer its vocabulary when you make it",
 )
 def vocabulary_given_when_it_was_saved(at: Path) -> Pair:

@@ -319,7 +319,7 @@ def classes_of_the_head_changed(at: Path) -> Pair:
     return Pair(saved(at, model=keras_3_sequential(5)), lambda: ckpt(model=keras_3_sequential(4)))
 
 
-@shows(Kind.SHAPE, ERROR, None, None, "has shape 3×5", "2 slot variables of it fail, too")
+@shows(Kind.SHAPE, ERROR, None, None, "has shape 3×5", "its 2 slot variables fail, too")
 def layer_of_another_width_with_its_optimizer(at: Path) -> Pair:
     def make(units: int) -> Any:
         model = keras_3_sequential(units)

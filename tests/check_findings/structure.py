@@ -127,7 +127,7 @@ def saved_under_a_word_of_python(at: Path) -> Pair:
     FAIL,
     "(root).v",
     "(root).net.v",
-    "2 parts are inside 'net' now",
+    "2 parts are inside the new part 'net'",
     "tf.train.Checkpoint(live.net, step=live.step).restore",
 )
 def saved_as_the_root_with_a_keyword_that_stays(at: Path) -> Pair:
@@ -534,7 +534,7 @@ def dict_of_optimizers_of_equal_nets(at: Path) -> Pair:
     FAIL,
     "(root).v1",
     "(root).model.v1",
-    "12 parts are inside 'model' now",
+    "12 parts are inside the new part 'model'",
     "check.fix()",
 )
 def code_that_would_raise_for_one_value_of_many(at: Path) -> Pair:
@@ -544,7 +544,7 @@ def code_that_would_raise_for_one_value_of_many(at: Path) -> Pair:
     return Pair(saved(at, wide(2)), lambda: ckpt(model=wide(3)))
 
 
-@shows(Kind.WRAPPED, FAIL, "(root).v", "(root).model.v", "3 parts are inside 'model' now")
+@shows(Kind.WRAPPED, FAIL, "(root).v", "(root).model.v", "3 parts are inside the new part 'model'")
 def code_that_would_lose_a_value(at: Path) -> Pair:
     def tied() -> Any:
         one = module(**tower(), a=var([1.0] * 3))
@@ -639,7 +639,7 @@ def _shifted(at: Path, was: Sequence[int], now: Sequence[int]) -> Pair:
     ERROR,
     None,
     "(root).layers.1",
-    "item 1 was inserted; later items have moved on",
+    "Item 1 is new. The items after it moved by one",
 )
 def item_inserted_into_a_list(at: Path) -> Pair:
     return _shifted(at, [1, 2, 3], [1, 5, 2, 3])
@@ -650,7 +650,7 @@ def item_inserted_into_a_list(at: Path) -> Pair:
     ERROR,
     "(root).layers.0",
     None,
-    "item 0 and item 1 were removed; later items have moved up",
+    "Items 0 and 1 are gone. The items after them moved",
 )
 def two_items_taken_from_the_front(at: Path) -> Pair:
     return _shifted(at, [6, 5, 1, 2, 3], [1, 2, 3])
@@ -661,7 +661,7 @@ def two_items_taken_from_the_front(at: Path) -> Pair:
     ERROR,
     None,
     "(root).model.layer_with_weights-1",
-    "was inserted; later items have moved on (8 values)",
+    " is new. The items after it moved by one (8 values)",
 )
 def layer_with_weights_inserted(at: Path) -> Pair:
     path = saved(at, model=keras_2_sequential(4, 5, 2))
@@ -674,7 +674,7 @@ def keras_2_with(layer: Any) -> Any:
     return keras_2().Sequential([keras_2().Input((3,)), *dense])
 
 
-@shows(Kind.REMOVED, ERROR, "(root).m.layer-0", None, "item layer-0 was removed")
+@shows(Kind.REMOVED, ERROR, "(root).m.layer-0", None, "Item layer-0 is gone")
 def layer_by_number_taken_away(at: Path) -> Pair:
     def make(*lengths: int) -> Any:
         layers = {f"layer-{i}": module(w=var([1.0] * n)) for i, n in enumerate(lengths)}
@@ -689,7 +689,7 @@ def layer_by_number_taken_away(at: Path) -> Pair:
     ERROR,
     None,
     "(root).model._functional._operations.2",
-    "was inserted; later items have moved on (4 values)",
+    " is new. The items after it moved by one (4 values)",
 )
 def dropout_inserted_into_a_keras_3_model(at: Path) -> Pair:
     path = saved(at, model=keras_3_sequential(4, 5, 2))
@@ -721,7 +721,7 @@ def keras_3_chain(names: str, optimizer: bool = False) -> Any:
     FAIL,
     None,
     "(root).model._functional._operations.0",
-    "were inserted; later items have moved on (6 values)",
+    " are new. The items after them moved (6 values)",
 )
 def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
     path = save_any(at, differently(keras_3_chain("abc")))
@@ -737,7 +737,7 @@ def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
     FAIL,
     "(root).l.0",
     None,
-    "item 0 was removed; later items have moved up",
+    "Item 0 is gone. The items after it moved by one",
 )
 def item_without_values_moved(at: Path) -> Pair:
     def make(names: str) -> Any:
@@ -760,7 +760,7 @@ def with_rate(scheduled: bool) -> Any:
     return with_adam(lambda *variables: keras_3_adam(*variables, learning_rate=rate))
 
 
-@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "its learning rate is a schedule")
+@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "The learning rate is a schedule")
 def learning_rate_has_become_a_schedule(at: Path) -> Pair:
     path = save_any(at, with_rate(False))
     return Pair(
@@ -770,7 +770,7 @@ def learning_rate_has_become_a_schedule(at: Path) -> Pair:
     )
 
 
-@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "its learning rate was a schedule")
+@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "The learning rate was a schedule")
 def schedule_has_become_a_learning_rate(at: Path) -> Pair:
     path = save_any(at, with_rate(True))
     return Pair(path, lambda: with_rate(False), fixed=lambda: Pair(path, lambda: with_rate(True)))

@@ -991,7 +991,7 @@ for _pair, _said in {
     embedding_of_a_round_size: " (1,000 words of 1,001 entries): ",
     label_beside_an_embedding_of_text: " (1 word of 2 entries): ",
     two_vocabularies_for_one_embedding: " (3 words of 4 entries): ",
-    words_that_share_rows: "words take other indices, and no assert fails",
+    words_that_share_rows: "changes word indices, and no assert fails",
     many_features: "vocabulary of net.layers.a (3 entries), net.layers.b (3 entries) and 2",
 }.items():
     for_both(_shows_state(None, "No checkpoint holds the vocabulary of ", _said), _pair)
@@ -1059,7 +1059,9 @@ for _pair, _said in {
 # --- static tables
 
 
-@_shows_state("(root).table", "holds the entries of this StaticHashTable (2 entries): a restore")
+@_shows_state(
+    "(root).table", "holds the entries of this StaticHashTable (2 entries): the restore keeps those"
+)
 def static_table(at: Path) -> Pair:
     import tensorflow as tf
 

@@ -1,6 +1,6 @@
 """Pairs for the findings on values that go wrong although the asserts pass.
 
-cross_wired, swapped, untied, value_lost, never_restored, tensor_ignored, saver_unknown,
+misplaced, swapped, untied, value_lost, never_restored, tensor_ignored, saver_unknown,
 overwritten, unknowable.
 """
 
@@ -38,7 +38,7 @@ rows = Rows()
 shows, silent = rows.shows, rows.silent
 
 
-# --- cross_wired
+# --- misplaced
 
 
 def frozen(first: bool, units: Sequence[int] = (3, 3, 3)) -> Any:
@@ -48,13 +48,12 @@ def frozen(first: bool, units: Sequence[int] = (3, 3, 3)) -> Any:
 
 
 @shows(
-    Kind.CROSS_WIRED,
+    Kind.MISPLACED,
     FAIL,
     "(root).optimizer._trainable_variables.0",
     "(root).optimizer._trainable_variables.0",
-    "lead 4 saved values to other variables",
-    "The lists of optimizer lead",
-    ".kernel goes into model.dense",
+    "The lists of optimizer and the model disagree about 4 saved values. ",
+    ", but the restore puts it into model.dense",
 )
 def layer_frozen_since(at: Path) -> Pair:
     path = save_any(at, frozen(False))
@@ -64,14 +63,14 @@ def layer_frozen_since(at: Path) -> Pair:
 @shows(
     Kind.OPTIMIZER_CHANGED,
     *(ERROR, "(root).optimizer", "(root).optimizer"),
-    *("it no longer trains model.", "fix().apply()"),
+    *("The optimizer no longer trains model.", "fix().apply()"),
 )
 def layer_of_another_shape_frozen_since(at: Path) -> Pair:
     path = save_any(at, frozen(False, (4, 5, 2)))
     return Pair(path, lambda: frozen(True, (4, 5, 2)))
 
 
-@shows(Kind.CROSS_WIRED, FAIL, None, None, "to other variables")
+@shows(Kind.MISPLACED, FAIL, None, None, "and the model disagree about")
 def layer_frozen_when_it_was_saved(at: Path) -> Pair:
     path = save_any(at, frozen(True))
     return Pair(path, lambda: frozen(False))
@@ -100,7 +99,7 @@ def in_an_untracked_list(
     return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
 
 
-@shows(Kind.CROSS_WIRED, FAIL, None, None, "other variables than their names and order")
+@shows(Kind.MISPLACED, FAIL, None, None, "and the order of names disagree about")
 def layer_that_only_the_optimizer_leads_to_frozen_since(at: Path) -> Pair:
     path = save_any(at, differently(in_an_untracked_list("fc_a", "fc_b", "fc_c")))
     return Pair(
@@ -110,7 +109,9 @@ def layer_that_only_the_optimizer_leads_to_frozen_since(at: Path) -> Pair:
     )
 
 
-@shows(Kind.CROSS_WIRED, WARNING, None, None, "lead 4 saved values", "not into optimizer.2")
+@shows(
+    Kind.MISPLACED, WARNING, None, None, "disagree about 4 saved values", "belongs in optimizer.2"
+)
 def layers_that_only_the_optimizer_leads_to_in_another_order(at: Path) -> Pair:
     path = save_any(at, differently(in_an_untracked_list("fc_a", "fc_b")))
     return Pair(
@@ -133,19 +134,19 @@ def gan(exchanged: bool) -> Any:
 
 
 @shows(
-    Kind.CROSS_WIRED,
+    Kind.MISPLACED,
     WARNING,
     "(root).discriminator_optimizer._trainable_variables.0",
     "(root).discriminator_optimizer._trainable_variables.0",
-    "The lists of discriminator_optimizer lead 4",
-    ".kernel goes into generator.dense",
+    "The lists of discriminator_optimizer and the model disagree about 4",
+    ", but the restore puts it into generator.dense",
 )
 def two_optimizers_exchanged(at: Path) -> Pair:
     path = save_any(at, differently(gan(False)))
     return Pair(path, lambda: gan(True), fixed=lambda: Pair(path, lambda: gan(False)))
 
 
-@shows(Kind.CROSS_WIRED, WARNING, None, None, "4 values of the optimizer's state change places")
+@shows(Kind.MISPLACED, WARNING, None, None, "4 values of the optimizer's state change places")
 def optimizer_built_in_another_order(at: Path) -> Pair:
     def make(order: int) -> Any:
         model = module(a=var([1.0]), b=var([2.0]))
@@ -154,7 +155,7 @@ def optimizer_built_in_another_order(at: Path) -> Pair:
     return Pair(save_any(at, differently(make(1))), lambda: make(-1))
 
 
-@shows(Kind.CROSS_WIRED, WARNING, None, None, "of the optimizer's state change places")
+@shows(Kind.MISPLACED, WARNING, None, None, "of the optimizer's state change places")
 def keras_2_optimizer_built_in_another_order(at: Path) -> Pair:
     def make(order: int) -> Any:
         model = module(a=var([1.0], name="a"), b=var([2.0], name="b"))
@@ -163,7 +164,7 @@ def keras_2_optimizer_built_in_another_order(at: Path) -> Pair:
     return Pair(save_any(at, differently(make(1))), lambda: make(-1))
 
 
-@shows(Kind.CROSS_WIRED, WARNING, None, None, "of the optimizer's state change places")
+@shows(Kind.MISPLACED, WARNING, None, None, "of the optimizer's state change places")
 def keras_2_optimizer_of_long_names_built_in_another_order(at: Path) -> Pair:
     names = [f"{'x' * 1001}{letter}" for letter in "ab"]  # sentences cut them, to equal ones
 
@@ -175,12 +176,12 @@ def keras_2_optimizer_of_long_names_built_in_another_order(at: Path) -> Pair:
     return Pair(save_any(at, differently(make(1))), lambda: make(-1))
 
 
-@silent(Kind.CROSS_WIRED)
+@silent(Kind.MISPLACED)
 def two_optimizers_where_they_were(at: Path) -> Pair:
     return Pair(save_any(at, gan(False)), lambda: gan(False))
 
 
-@silent(Kind.CROSS_WIRED)
+@silent(Kind.MISPLACED)
 def dropout_inserted_that_shifts_only_the_path_in_the_model(at: Path) -> Pair:
     def make(*names: str) -> Any:
         layers = keras_3().layers
@@ -192,12 +193,12 @@ def dropout_inserted_that_shifts_only_the_path_in_the_model(at: Path) -> Pair:
     return Pair(path, lambda: make("dropout", "dense", "dropout", "dense", "dense"))
 
 
-@silent(Kind.CROSS_WIRED)
+@silent(Kind.MISPLACED)
 def layer_frozen_on_both_sides(at: Path) -> Pair:
     return Pair(save_any(at, frozen(True)), lambda: frozen(True))
 
 
-@silent(Kind.CROSS_WIRED)
+@silent(Kind.MISPLACED)
 def optimizer_not_built_and_layer_frozen(at: Path) -> Pair:
     path = save_any(at, frozen(False))
     return Pair(
@@ -232,7 +233,7 @@ def branches_in_another_order(at: Path) -> Pair:
     WARNING,
     "(root).l.0",
     "(root).l.2",
-    "item 0, item 1 and item 2 have changed places (3 values)",
+    "Items 0, 1 and 2 have changed places (3 values)",
 )
 def items_of_a_list_in_another_order(at: Path) -> Pair:
     def make(*names: str) -> Any:
@@ -303,7 +304,9 @@ def branches_that_only_a_number_tells_apart(at: Path) -> Pair:
     return Pair(path, lambda: branches("dense_2", "dense_1"))
 
 
-@shows(Kind.SWAPPED, WARNING, "(root).a", "(root).a", "'a' goes into 'b'", "not by name")
+@shows(
+    Kind.SWAPPED, WARNING, "(root).a", "(root).a", "the value of 'a' into 'b'", "by name, 'b' has"
+)
 def one_for_the_other_and_that_for_a_third(at: Path) -> Pair:
     path = saved(at, a=var(1.0, name="a"), b=var(2.0, name="b"))
     return Pair(path, lambda: ckpt(a=var(0.0, name="b"), b=var(0.0, name="c")))
@@ -345,8 +348,8 @@ def _child(graph: Any, node: Any, local_name: str) -> int:
     FAIL,
     "(root).decoder",
     "(root).decoder",
-    "decoder and encoder; only",
-    "only the first gets the value",
+    "The program has decoder and encoder for one saved object.",
+    "The restore fills only decoder, so encoder lacks 1 value.",
 )
 def shared_variable_is_two_now(at: Path) -> Pair:
     shared = var([2.0])
@@ -370,7 +373,7 @@ def shared_module_is_two_now(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(a=module(v=var([0.0])), b=module(v=var([0.0]))))
 
 
-@shows(Kind.UNTIED, FAIL, None, None, "a and b; only the first gets the 2 values", "check.fix()")
+@shows(Kind.UNTIED, FAIL, None, None, "fills only a, so b lacks 2 values", "check.fix()")
 def shared_layer_is_two_now(at: Path) -> Pair:
     inner = module(w=var([2.0]), b=var([3.0]))
     path = saved(at, a=inner, b=inner)
@@ -605,7 +608,7 @@ def graph_is_being_built(at: Path) -> Pair:
     return in_a_graph(saved(at, v=var([1.0])), [5.0])
 
 
-@shows(Kind.UNKNOWABLE, INFO, None, None, "the checkpoint has 3 here, the program 2", "12 values")
+@shows(Kind.UNKNOWABLE, INFO, None, None, "has 3 items that look alike, the program 2", "12 values")
 def layers_without_names_of_which_only_the_optimizer_tells(at: Path) -> Pair:
     path = save_any(at, differently(in_an_untracked_list(None, None, None)))
     return Pair(
@@ -615,7 +618,7 @@ def layers_without_names_of_which_only_the_optimizer_tells(at: Path) -> Pair:
     )
 
 
-@shows(Kind.UNKNOWABLE, INFO, "(root).l.0.v", "(root).l.0.v", "the checkpoint has 2 here")
+@shows(Kind.UNKNOWABLE, INFO, "(root).l.0.v", "(root).l.0.v", "has 2 items that look alike")
 def item_of_a_list_that_may_have_been_put_anywhere(at: Path) -> Pair:
     def make(items: int) -> Any:
         return ckpt(l=[module(v=var([1.0])) for _ in range(items)])
@@ -624,7 +627,7 @@ def item_of_a_list_that_may_have_been_put_anywhere(at: Path) -> Pair:
     return Pair(path, lambda: make(3), fixed=lambda: Pair(path, lambda: make(2)))
 
 
-@shows(Kind.UNKNOWABLE, INFO, "(root).l.3.v", None, "the checkpoint has 3 here, the program 4")
+@shows(Kind.UNKNOWABLE, INFO, "(root).l.3.v", None, "has 3 items that look alike, the program 4")
 def items_after_the_one_that_a_shifted_index_tells_of(at: Path) -> Pair:
     def make(letters: str) -> Any:
         return ckpt(l=[module(v=var([1.0])) if one == "v" else module() for one in letters])

@@ -44,7 +44,7 @@ CROSSING = {
     Kind.INSERTED,
     Kind.REMOVED,
     Kind.REORDERED,
-    Kind.CROSS_WIRED,
+    Kind.MISPLACED,
     Kind.SWAPPED,
     Kind.UNTIED,
     Kind.VALUE_LOST,

@@ -9,6 +9,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 
 MOST_WORDS = 25
+_END = re.compile(r"(?<=[.?]) (?=[A-Z])")
 _BANNED = (
     r"as it stands",
     r"is told",
@@ -30,6 +31,21 @@ BANNED_IN_CODE = (
     r"such as are\b",
     r"with another\b",
 )
+# In what users read also these: each made readers read a sentence twice.
+BANNED_IN_MESSAGES = (
+    r"any more\b",
+    r"anew\b",
+    r"by the new places\b",
+    r"calls? for a look\b",
+    r"cross.?wired\b",
+    r"items? [\w ,]{1,20} (?:was|were)\b",
+    r"names? (?:do(?:es)? not )?tells?\b",
+    r"no row here\b",
+    r"nothing takes\b",
+    r"one level (?:less|more)\b",
+    r"speaks? (?:against|for)\b",
+    r"told\b",
+)
 # What counts as one word: code and names, paths of the object graph, shapes, and slots of these.
 _CODE = re.compile(
     r"`[^`]*`"
@@ -41,25 +57,37 @@ _CODE = re.compile(
 )
 
 
-def words_in(sentence: str, quoted: Iterable[str] = ()) -> int:
-    """Return the number of words; code, a name and a text that is `quoted` are one each.
+def words_in(sentence: str) -> int:
+    """Return the number of words; code and a name are one each.
 
     >>> words_in("Call tf.train.Checkpoint(model=live.model).restore(path), or wait.")
     4
     >>> words_in("The state 'm' of (root).v has shape (2, 3).")
     8
     """
-    for text in sorted(quoted, key=len, reverse=True):
-        sentence = sentence.replace(text, "quote") if text else sentence
     return len(_CODE.sub("name", sentence).split())
 
 
-def faults_in(sentence: str, quoted: Iterable[str] = ()) -> Iterator[str]:
-    """Yield what makes a sentence hard to read."""
-    number = words_in(sentence, quoted)
-    if number > MOST_WORDS:
-        yield f"{number} words, expected at most {MOST_WORDS}: {sentence}"
-    yield from obscure_phrases_in(sentence)
+def faults_in(text: str, quoted: Iterable[str] = ()) -> Iterator[str]:
+    """Yield what makes a sentence, or a few of them, hard to read."""
+    for sentence in sentences_in(text, quoted):
+        number = words_in(sentence)
+        if number > MOST_WORDS:
+            yield f"{number} words, expected at most {MOST_WORDS}: {sentence}"
+    yield from obscure_phrases_in(text)
+
+
+def sentences_in(text: str, quoted: Iterable[str] = ()) -> list[str]:
+    """Return the sentences of a text; what is `quoted` is a part of one.
+
+    >>> sentences_in("Item 1 is new. The items after it moved.")
+    ['Item 1 is new.', 'The items after it moved.']
+    >>> sentences_in("ValueError: No. Never.", ["No. Never"])
+    ['ValueError: Quote.']
+    """
+    for quote in sorted(quoted, key=len, reverse=True):
+        text = text.replace(quote, "Quote") if quote else text
+    return _END.split(text)
 
 
 def obscure_phrases_in(text: str, more: Iterable[str] = ()) -> Iterator[str]:
@@ -68,6 +96,25 @@ def obscure_phrases_in(text: str, more: Iterable[str] = ()) -> Iterator[str]:
     for phrase in (*_BANNED, *more):
         if re.search(rf"\b{phrase}", plain, re.IGNORECASE):
             yield f"{phrase!r} in: {text}"
+
+
+def messages(source: str) -> Iterator[tuple[int, str]]:
+    r"""Yield line and text of each string that documents nothing; what fills a gap is one word.
+
+    >>> list(messages('"A module."\nx = f"item {n} was" + "new"'))
+    [(2, 'item X was'), (2, 'new')]
+    """
+    parts: set[ast.AST] = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                parts.add(node.value)
+            case ast.JoinedStr(values=values):
+                parts.update(values)
+                texts = (p.value if isinstance(p, ast.Constant) else "X" for p in values)
+                yield node.lineno, "".join(map(str, texts))
+            case ast.Constant(value=str(text)) if node not in parts:
+                yield node.lineno, text
 
 
 def comments_and_docstrings(source: str) -> Iterator[tuple[int, str]]:

@@ -94,7 +94,7 @@ def test_values_of_equal_checksums_are_read_once_or_never(
     with_all = history(paths, unchanged=True)
     assert with_all["v949"].cells[30].values.mean == 949
     assert found["v949"].cells[0].state is CellState.UNREAD
-    assert "never changed by checksum" in str(found)
+    assert "keep their checksum" in str(found)
 
 
 def test_the_order_is_that_of_the_surest_evidence(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_more_checkpoints_than_asked_for_are_sampled(tmp_path: Path) -> None:
         found = history(str(tmp_path / source), most=5)
         assert [one.number for one in found.sources] == [1, 6, 11, 15, 20]
         assert found.left_out == 15
-        assert "15 checkpoints between them left out" in str(found)
+        assert "15 checkpoints were skipped. Pass a larger `most` to include them." in str(found)
 
 
 def test_a_directory_has_all_its_checkpoints(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_problems_are_in_sight_and_one_key_away(lab: JupyterLab, explorer: Locat
     lab.open_notebook("check.ipynb")
     lab.shut_down_kernel()
     explorer = lab.output(0).locator(".ckpt-viz")
-    expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(explorer.locator(".ckv-headline")).to_contain_text("restore() would raise ValueError")
 
 
@@ -123,7 +123,7 @@ def test_values_that_moved_between_two_checkpoints(lab: JupyterLab, explorer: Lo
     expect(difference.locator(".ckv-headline")).to_contain_text("value")
     expect(difference.get_by_role("treeitem").first).to_contain_text("Values differ")
     focused(difference).get_by_role("treegrid").press("]")
-    expect(difference.locator(".ckv-evidence")).to_contain_text("Its value differs.")
+    expect(difference.locator(".ckv-evidence")).to_contain_text("The value differs.")
     expect(difference.get_by_role("treeitem", selected=True)).to_have_count(1)
     lab.screenshot("diff-of-two-checkpoints")
 
@@ -188,6 +188,6 @@ def test_the_code_of_a_remedy_goes_into_a_new_cell_below(
     lab.open_notebook("check.ipynb")
     lab.shut_down_kernel()
     snapshot = lab.output(5).locator(".ckpt-viz")
-    expect(snapshot.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(snapshot.get_by_text("saved picture", exact=True)).to_be_visible()
     snapshot.get_by_role("button", name="Insert below").click()
     assert lab.page.evaluate(f"({source})(window.jupyterapp)") == code.inner_text()

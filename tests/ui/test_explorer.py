@@ -74,7 +74,7 @@ def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: JupyterLab)
     lab.open_notebook("whole-way.ipynb")
     lab.shut_down_kernel()
     explorer = lab.output(1).locator(".ckpt-viz")
-    expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(lab.page.get_by_text("model not found")).to_have_count(0)
     row(explorer, "optimizer").click()
     expect(row(explorer, "optimizer")).to_have_attribute("aria-expanded", "true")
@@ -153,7 +153,7 @@ def test_words_fit_in_their_boxes_live_and_as_a_snapshot(
     expect(explorer.locator(".ckv-node").first).to_be_visible()
     assert max(explorer.locator(".ckv-node").evaluate_all(overflow)) < 0
     lab.shut_down_kernel()
-    expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(explorer.locator(".ckv-node").first).to_be_visible()
     assert max(explorer.locator(".ckv-node").evaluate_all(overflow)) < 0
 

@@ -147,5 +147,5 @@ def test_without_a_kernel_there_is_no_button(shown: JupyterLab) -> None:
     shown.save()
     shown.shut_down_kernel()
     explorer = _explorer(shown)
-    expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(explorer.get_by_role("button", name="Fix", exact=True)).to_have_count(0)

@@ -244,7 +244,7 @@ def test_of_a_lost_kernel_the_picture_stays(shown: JupyterLab) -> None:
     shown.shut_down_kernel()
     snapshot = shown.output(0).locator(".ckpt-viz")
     expect(snapshot.get_by_role("treegrid")).to_be_visible()
-    expect(shown.output(0).get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(shown.output(0).get_by_text("saved picture", exact=True)).to_be_visible()
     row(snapshot, "step").click()
     expect(snapshot.locator(".ckv-node-name")).to_contain_text("(root).step")
     expect(snapshot.get_by_role("button", name="Show values")).to_have_count(0)

@@ -78,7 +78,7 @@ def test_a_kernel_that_stops_in_the_middle_of_a_question_ends_it_in_a_sentence(l
     row(tab, "kernel").click()  # what is drawn is of use still
     expect(tab.locator(".ckv-node-name")).to_contain_text("(root).kernel")
     live.bring()
-    expect(live.lab.output(1).get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(live.lab.output(1).get_by_text("saved picture", exact=True)).to_be_visible()
     expect(output.get_by_role("treegrid")).to_be_visible()
     live.lab.await_idle()
     for cell in (0, 2):

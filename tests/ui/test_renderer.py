@@ -40,7 +40,7 @@ def saved_cell(**changes: object) -> Cell:
 
 
 def expect_snapshot(output: Locator) -> None:
-    expect(output.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(output.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(output.get_by_role("treegrid")).to_be_visible()
     expect(output).not_to_contain_text("model not found")
 
@@ -48,7 +48,7 @@ def expect_snapshot(output: Locator) -> None:
 def expect_live(output: Locator) -> None:
     expect(output.get_by_role("treegrid")).to_be_visible()
     # Not before: an output that is still empty has no such text either.
-    expect(output.get_by_text("snapshot", exact=True)).to_have_count(0)
+    expect(output.get_by_text("saved picture", exact=True)).to_have_count(0)
 
 
 @pytest.fixture

@@ -324,7 +324,7 @@ def test_the_limit_on_bytes_holds_in_executors(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as executor, confined_to(str(tmp_path), most_bytes=50_000):
         a, b = cv.graph(prefix).values(executor=executor, progress=False)
     assert a.error is None
-    assert "400000 bytes are to be read" in str(b.error)
+    assert "needs 400000 bytes" in str(b.error)
 
 
 # --- what is read

@@ -79,12 +79,9 @@ def _undecided(case: Case, nodes: Sequence[int], of_saved: int, of_live: int) ->
     return case.finding(
         Severity.INFO,
         Kind.UNKNOWABLE,
-        f"No name tells similar items apart: the checkpoint has {of_saved} here, the program "
-        f"{of_live}, so {count(len(nodes), 'value')} may go into wrong items.",
-        Advice(
-            "Restore into the saved items in the saved order, change them afterwards, and give "
-            "each its own name."
-        ),
+        f"The checkpoint has {of_saved} items that look alike, the program {of_live}. Names do not "
+        f"show which belong together, so {count(len(nodes), 'value')} may go into wrong items.",
+        Advice("Restore before you add, remove or move items. Then give each item its own name."),
         nodes=nodes,
         objects=[case.trace.bound[node] for node in nodes],
     )

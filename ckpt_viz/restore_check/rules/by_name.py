@@ -71,7 +71,7 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             None,
             f"{count(len(free), 'name')} in the file {'matches' if len(free) == 1 else 'match'} "
             f"no variable, and no assert fails: {examples}.",
-            Advice("Ignore this if the program does not need them."),
+            Advice("Ignore these names if the program does not need them."),
         )
 
 
@@ -159,7 +159,7 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
         new = former[0] if len(former) == 1 else None
         of_shape = listed([repr(name_in_file) for name_in_file in former])
         reason = f", but has {of_shape} of the same shape" if former else ""
-        unsure = ", and names do not tell which it was" if len(former) > 1 else ""
+        unsure = "; names do not show which is right" if len(former) > 1 else ""
         findings[obj, name] = Finding(
             _severity((obj, name) in raising),
             Kind.RENAMED if new else Kind.UNMATCHED,
@@ -367,7 +367,7 @@ def _not_reached(run: DryRun, obj: int) -> Finding:
         if is_counter
         else "The restore by names did not reach this object.",
         Advice(
-            "Use read() in place of restore(), or leave the asserts out."
+            "Use read() instead of restore(), or leave the asserts out."
             if is_counter
             else "Restore again, now that the object exists."
         ),

@@ -19,8 +19,8 @@ _OF_SHAPES = frozenset({Kind.SHAPE, Kind.DTYPE})
 _OF_LEVELS = frozenset({Kind.ROOT_SHIFTED, Kind.WRAPPED, Kind.UNWRAPPED, Kind.MOVED})
 _WHOLE = frozenset({Kind.UNRELATED, Kind.PROCESS_ABORT, Kind.POISONED_CONTAINER})
 _LEVELS = 2  # below the root, where code is short
-_LEFT_UNUSED = "these values stay unused, unless the program creates their objects later"
-_LEFT_UNCHANGED = "these keep the values that the program gives them"
+_LEFT_UNUSED = "these values stay unused, unless the program makes their objects later"
+_LEFT_UNCHANGED = "these variables keep their initial values"
 
 
 def other_places(case: Case, explained: Explained) -> Iterator[Finding]:
@@ -103,7 +103,8 @@ def _remedy(case: Case, change: Change, code: str) -> Remedy:
         request = "Use the optimizer that was saved"
         return _rest(case, instead=request) or Advice(f"{request}.")
     if change.kind in _OF_SHAPES:
-        return make_as_saved(case.run, change.kind.value)
+        number = sum(case.saved.nodes[node].slot is None for node in change.nodes)
+        return make_as_saved(case.run, change.kind.value, number)
     if change.kind in _OF_ONE_SIDE:
         left = _LEFT_UNUSED if change.kind is Kind.UNRESOLVED else _LEFT_UNCHANGED
         return _rest(case, left=left) or Advice(f"Call expect_partial(): {left}.")
@@ -114,7 +115,7 @@ def _remedy(case: Case, change: Change, code: str) -> Remedy:
     if fixed or guesses:
         return Fix(HowFixed.BY_PLACES, fixed, guesses)
     return _rest(case, left="no object of the program fits these values") or Advice(
-        "Bring the saved part back, or call expect_partial() and do without its values."
+        "Bring the saved part back, or leave its values out: call expect_partial()."
     )
 
 

@@ -36,7 +36,9 @@ def created_later(case: Case, explained: Explained) -> Iterator[Finding]:
     parts = _by_part(case, explained)
     waiting = {node for part in parts for node in part.nodes}
     is_all = case.unresolved <= waiting and not case.unmatched and not case.trace.unused_attributes
-    then = "passes only then" if is_all else "depends on the other findings, too"
+    passes = "assert_consumed() depends on the other findings, too"
+    if is_all:
+        passes = "Then assert_consumed() passes"
     for part in parts:
         number = sum(node in case.unresolved for node in part.nodes)
         if not number:
@@ -46,7 +48,7 @@ def created_later(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.DEFERRED,
             f"{count(number, 'saved value')} {'waits' if number == 1 else 'wait'} until "
             f"{_creators(part.methods)} created {'its object' if number == 1 else 'their objects'}"
-            f"; assert_consumed() {then}.",
+            f". {passes}.",
             Advice("Call the module once, or run one training step, and check again."),
             nodes=part.nodes,
             objects=(_common_holder(case, list(part.objects)),),

@@ -50,9 +50,9 @@ def _note(case: Case, data: str, asides: Mapping[int, Aside]) -> Finding:
         ]
     is_of_keras = facts.is_of_keras(case.live_side.object(next(iter(asides))))
     so = (
-        "with others, words take other indices, and no assert fails"
+        "a different one changes word indices, and no assert fails"
         if data == VOCABULARY
-        else "a restore leaves the program's own"
+        else "the restore keeps those of the program"
     )
     return case.finding(
         Severity.INFO,

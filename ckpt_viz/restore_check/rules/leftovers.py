@@ -136,7 +136,7 @@ def _why_unresolved(case: Case, top: int, number: int) -> str:
     holder = case.trace.bound.get(parent)
     values = count(number, "saved value")
     if case.saved.nodes[top].slot is not None or holder is None:
-        return f"The program has nothing in this place for {values}"
+        return f"The program has nothing here for {values}"
     holder_name = case.live_side.place(holder)
     return f"The program has no place for {values}: {holder_name} has no child {name!r}"
 
@@ -152,7 +152,7 @@ def _like_it(case: Case, top: int) -> str:
     if not names:
         return ""
     looks = "looks" if len(names) == 1 else "look"
-    return f"; {listed(names)} {looks} like it, and names do not tell which belong together"
+    return f"; {listed(names)} {looks} like it, but names do not show which belong together"
 
 
 def saved_as_another(case: Case, explained: Explained) -> Iterator[Finding]:
@@ -230,7 +230,7 @@ def _why_unmatched(case: Case, top: int) -> str:
     node = case.trace.holders[parent][0]
     holder = case.saved_side.place(node)
     if is_count_of_keras(case, top):
-        return f"{holder} was given its vocabulary and counted no words"
+        return f"{holder} got a ready vocabulary and counted no words"
     child = case.saved_side.child(node, label)
     if child is not None and child in case.trace.bound:
         other = case.live_side.place(case.trace.bound[child])

@@ -42,7 +42,7 @@ def inconsistent(case: Case, explained: Explained) -> Iterator[Finding]:
             and _are_both_its_own(case, node, first, other)
         ):
             yield _untied(case, (first, other), {other: node})
-    yield from _cross_wired(case, explained)
+    yield from _led_by_lists(case, explained)
 
 
 def _are_both_its_own(case: Case, node: int, *objects: int) -> bool:
@@ -56,13 +56,12 @@ def _untied(case: Case, tops: tuple[int, int], values: Mapping[int, int]) -> Fin
     nodes = [*values.values()]
     firsts = [case.trace.bound[node] for node in nodes]
     first, other = map(case.live_side.place, tops)
-    number = "value" if len(values) == 1 else f"{len(values)} values"
     has_fix = case.placement.are_shared(values)
     return case.finding(
         case.severity((), (*values,)),
         Kind.UNTIED,
-        f"The program has two objects for one saved object, {first} and {other}; only the first "
-        f"gets the {number}.",
+        f"The program has {first} and {other} for one saved object. The restore fills only "
+        f"{first}, so {other} lacks {count(len(values), 'value')}.",
         Fix(HowFixed.BY_PLACES, len(nodes), 0)
         if has_fix
         else Advice(
@@ -74,7 +73,7 @@ def _untied(case: Case, tops: tuple[int, int], values: Mapping[int, int]) -> Fin
     )
 
 
-def _cross_wired(case: Case, explained: Explained) -> Iterator[Finding]:
+def _led_by_lists(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find variables that get the value of another variable through a list of an optimizer."""
     by_optimizer: dict[int, list[int]] = {}
     for node in sorted(case.placement.counterparts):
@@ -104,10 +103,9 @@ def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
     live_state = case.live_side.state_of(live) & case.unmatched if live is not None else ()
     return case.finding(
         case.severity(state, (*objects, *live_state)),
-        Kind.CROSS_WIRED,
-        f"The lists of {misleading} lead {count(len(variables), 'saved value')} to other variables "
-        f"than {_what_tells(case, nodes)}: {case.saved_side.place(wrong)} goes "
-        f"into {case.live_side.place(case.trace.bound[wrong])}, {_and_not(case, node, wrong)}.",
+        Kind.MISPLACED,
+        f"The lists of {misleading} and {_what_tells(case, nodes)} disagree about "
+        f"{count(len(variables), 'saved value')}. {_led(case, node, wrong)}",
         Advice(
             "Build the optimizer with the saved trainable variables in the saved "
             f"order{_or_restore_the_model_alone(case, nodes)}."
@@ -129,7 +127,7 @@ def _or_restore_the_model_alone(case: Case, nodes: Iterable[int]) -> str:
 
 
 def _what_tells(case: Case, nodes: Iterable[int]) -> str:
-    return "the model" if _has_a_model(case, nodes) else "their names and order"
+    return "the model" if _has_a_model(case, nodes) else "the order of names"
 
 
 def _has_a_model(case: Case, nodes: Iterable[int]) -> bool:
@@ -141,10 +139,14 @@ def _has_a_model(case: Case, nodes: Iterable[int]) -> bool:
     )
 
 
-def _and_not(case: Case, node: int, wrong: int) -> str:
-    """Return where a value belongs: its own place, or that of the value it replaces."""
-    own = case.live_side.place(case.placement.counterparts[node][0])
-    return f"not into {own}" if node == wrong else f"where {case.saved_side.place(node)} belongs"
+def _led(case: Case, node: int, wrong: int) -> str:
+    """Return where a value goes, and where it or the value that it replaces belongs."""
+    value, goes_to = case.saved_side.place(wrong), case.live_side.place(case.trace.bound[wrong])
+    if node == wrong:
+        own = case.live_side.place(case.placement.counterparts[node][0])
+        return f"The saved {value} belongs in {own}, but the restore puts it into {goes_to}."
+    belongs = f"where the saved {case.saved_side.place(node)} belongs"
+    return f"The restore puts the saved {value} into {goes_to}, {belongs}."
 
 
 def _holds_a_value(case: Case, obj: int) -> bool:
@@ -183,17 +185,18 @@ def swapped(case: Case, explained: Explained) -> Iterator[Finding]:
 
 def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -> Finding:
     other, is_circle = members[0][2], members[-1][2] == name
-    why = f"The value saved from {name!r} goes into {other!r}, "
-    why += (
-        "and in turn: by name, they have changed places."
-        if is_circle
-        else "which has a saved value of its own: they match by position, but not by name."
-    )
+    why = f"By position, the restore puts the value of {name!r} into {other!r}"
+    if not is_circle:
+        why += f"; by name, {other!r} has a saved value of its own."
+    elif len(members) == 2:
+        why += ", and the other way round: by name, their values change places."
+    else:
+        why += f", and so on: by name, {len(members)} values change places."
     return case.finding(
         Severity.WARNING,
         Kind.SWAPPED,
         why,
-        Advice("Put them back in the saved order."),
+        Advice("Put the variables back in the saved order."),
         nodes=[node for node, _, _ in members],
         objects=[obj for _, obj, _ in members],
     )
@@ -221,11 +224,8 @@ def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
         Severity.WARNING,
         Kind.SWAPPED,
         f"{count(len(astray), 'variable')} of the program {'gets' if len(astray) == 1 else 'get'} "
-        f"the value of another: that of {case.saved_side.place(wrong)} goes into "
-        f"{case.live_side.place(case.trace.bound[wrong])}, and that of "
-        f"{case.saved_side.place(node)} belongs in "
-        f"{case.live_side.place(case.placement.counterparts[node][0])}.",
-        Advice("Put them back in the saved order."),
+        f"the value of another. {_led(case, node, wrong)}",
+        Advice("Put the variables back in the saved order."),
         nodes=dict.fromkeys((*astray, *astray.values())),
         objects=dict.fromkeys(
             obj
@@ -290,7 +290,7 @@ def _swapped_slots(case: Case, explained: Explained) -> Iterator[Finding]:
             # Slots of one place are where they belong: it is their variable that goes astray.
             if is_other and in_live(saved.slot.variable) != live.slot.variable:
                 variables.setdefault(saved.slot.optimizer, []).append(node)
-    for kind, groups in ((Kind.SWAPPED, names), (Kind.CROSS_WIRED, variables)):
+    for kind, groups in ((Kind.SWAPPED, names), (Kind.MISPLACED, variables)):
         for nodes in groups.values():
             yield _slots_change_places(case, kind, nodes)
 

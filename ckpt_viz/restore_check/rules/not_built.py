@@ -102,7 +102,8 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
     for obj, (below, left) in of_object.items():
         unbuilt, look = case.live_side.object(obj), looks[obj]
         wait = f"{count(len(left), 'saved value')} {'waits' if len(left) == 1 else 'wait'}"
-        until = f"{wait} until this {type(unbuilt).__name__} is built"
+        what = f"this {type(unbuilt).__name__}"
+        until = f"{wait} until {what} is built"
         build = _how_to_build(case, unbuilt, below)
         doubts = look.doubts or further
         is_known = not doubts and placed.issuperset(left)
@@ -110,25 +111,23 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
             doubt = doubts[0] if doubts else "not all of them have a place"
             why = f"{until}, and may not fit then: {doubt}."
         elif not everything_fits:
-            why = f"{until}, and will fit; assert_consumed() depends on the other findings."
+            why = f"{until}, and will fit. assert_consumed() depends on the other findings."
         elif any(look.is_by_code for look in looks.values()):
             why = (
-                f"{until}; assert_consumed() passes then if the program's own code makes the "
+                f"{until}. Then assert_consumed() passes, if the program's own code makes the "
                 "saved objects."
             )
         else:
-            alike = (
-                "of the same variables" if facts.is_optimizer(unbuilt) else "for the same inputs"
-            )
-            why = f"{until} {alike}; assert_consumed() passes only then."
+            needs = "variables" if facts.is_optimizer(unbuilt) else "inputs"
+            why = f"{until} for the same {needs}. Then assert_consumed() passes."
         yield case.finding(
             Severity.DEFERRED,
             Kind.DEFERRED,
             why,
             Advice(
-                f"Build it before the assert: {build}."
+                f"Build {what} before the assert: {build}."
                 if is_known
-                else f"Build it and check again: {build}."
+                else f"Build {what} and check again: {build}."
             ),
             nodes=below,
             objects=(obj,),
@@ -240,11 +239,12 @@ def saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
         yield case.finding(
             Severity.FAIL,
             Kind.NOT_BUILT,
-            f"It was saved without {_what_optimizers_have(case, objects)}, before its first step "
-            f"or by an optimizer that has none; {number} stay unchanged."
+            f"The saved optimizer has no {_what_optimizers_have(case, objects)}: it had made no "
+            f"step, or never has any. {number} {'stays' if len(objects) == 1 else 'stay'} "
+            "unchanged."
             if _may_have_had_none(case, top, objects)
-            else "It was saved before it had its variables: the checkpoint has the object, but "
-            f"lacks its {number}.",
+            else f"The checkpoint has this object without its {number}: the program saved it "
+            "before it had variables.",
             Advice("Save again after you have built the model and run one training step."),
             nodes=(case.trace.holders[top][0],),
             objects=(top, *objects),

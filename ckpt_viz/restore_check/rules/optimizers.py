@@ -40,13 +40,14 @@ def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
         _, saved_way, live_way = case.other_generation[node]
         values = [n for n in nodes if case.saved.nodes[n].attributes]
         taken = sum(n in case.trace.restored for n in values)
-        places = f"at most {taken} of {count(len(values), 'value')} fit"
-        rest = "; everything else fits" if case.unresolved <= state else ""
+        number = count(len(values), "value")
+        places = f"at most {taken} of {number} fit" if taken else f"none of {number} fits"
+        rest = " The rest of the checkpoint fits." if case.unresolved <= state else ""
         yield case.finding(
             Severity.ERROR if obj in hooks else case.severity(nodes, objects),
             Kind.OPTIMIZER_GENERATION,
             f"The saved optimizer ({saved_way.value}) and the program's ({live_way.value}) keep "
-            f"their state differently: {places if taken else 'no value fits'}{rest}.",
+            f"their state differently: {places}.{rest}",
             _remedy(case, nodes, saved_way),
             nodes=(node, *sorted(nodes - {node})),
             objects=(obj, *sorted(objects - {obj})),
@@ -79,7 +80,7 @@ def other_class(case: Case, explained: Explained) -> Iterator[Finding]:
         if slots and _mean_other_things(case, (node, slots), (obj, objects)):
             yield case.finding(
                 Severity.WARNING,
-                Kind.CROSS_WIRED,
+                Kind.MISPLACED,
                 f"The program's optimizer is of another class: {count(len(slots), 'saved value')} "
                 "of its state go into slots that mean something else.",
                 Advice("Use the optimizer that was saved."),
@@ -113,9 +114,9 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
         yield case.finding(
             Severity.FAIL,
             Kind.OPTIMIZER_MISSING,
-            f"The program has no optimizer here, so {count(len(nodes), 'value')} of its state stay "
+            f"The program has no optimizer here, so {count(len(nodes), 'saved value')} stay "
             f"unused{rest}.",
-            Advice("To train further, add the optimizer; otherwise call expect_partial()."),
+            Advice("Add the optimizer to train further, or call expect_partial()."),
             nodes=dict.fromkeys((top, *nodes)),
         )
     for top, objects in case.live_side.unmatched_groups.items():
@@ -125,10 +126,10 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
         yield case.finding(
             Severity.FAIL,
             Kind.OPTIMIZER_MISSING,
-            f"The checkpoint has no optimizer here, so {count(len(objects), 'value')} of its state "
-            "stay unchanged.",
+            f"The checkpoint has no optimizer here, so {count(len(objects), 'value')} of the "
+            "program's optimizer stay unchanged.",
             Advice(
-                "Call assert_nontrivial_match() in place of assert_consumed(); training starts "
+                "Call assert_nontrivial_match() instead of assert_consumed(); training starts "
                 "with a fresh optimizer."
             ),
             objects=dict.fromkeys((top, *objects)),

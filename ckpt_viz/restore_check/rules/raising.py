@@ -88,7 +88,7 @@ def _failure(
     kind, reason = kind_of(failure), why(failure)
     if slots:
         fail = "fails" if len(slots) == 1 else "fail"
-        reason = f"{reason[:-1]}; {count(len(slots), 'slot variable')} of it {fail}, too."
+        reason = f"{reason[:-1]}; its {count(len(slots), 'slot variable')} {fail}, too."
     if failure.cause is Cause.PREDICATE and step.node is not None:
         saver = case.saved.nodes[step.node].registered_saver
         reason = f"The registered saver {saver!r} saved this object, and refuses to restore it."
@@ -210,7 +210,7 @@ def forgotten_slots(case: Case, explained: Explained) -> Iterator[Finding]:
         Kind.UNRESOLVED,
         f"The restore fills {count(len(nodes), 'slot variable')} of a sharded variable's shards, "
         "but the asserts miss the object that holds them.",
-        Advice("Call expect_partial() in place of the asserts: the values are restored."),
+        Advice("Call expect_partial() instead of the asserts: the values are restored."),
         nodes=nodes,
         objects=[obj for obj in case.run.verdicts.unmatched if case.run.live_name(obj) in names],
     )

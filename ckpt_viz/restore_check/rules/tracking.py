@@ -77,7 +77,7 @@ def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
         Severity.INFO,
         Kind.NOT_TRACKED,
         f"TensorFlow neither saves nor restores {listed(names)}: metrics, seeds and counters start "
-        "anew, and no trained value is lost.",
+        "again, and no trained value is lost.",
         Advice(
             "To save such state, pass tf.train.Checkpoint a keyword with the list of its variables."
         ),

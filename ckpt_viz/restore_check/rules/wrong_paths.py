@@ -23,7 +23,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
         effect = (
             f"restore cannot read it ({raised.type})"
             if raised is not None
-            else "restore takes it for a name-based checkpoint without variables and restores "
+            else "restore reads it as a name-based checkpoint without variables and restores "
             "nothing"
         )
         yield Finding(

@@ -171,19 +171,18 @@ function Largest({ graph, rows, dispatch }: RowsProps) {
   );
 }
 
-/** What a save leaves out without a loss: a line, and the nodes that hold it. */
+/** What a save leaves out without a loss: a line, which opens to the nodes that hold it. */
 function NotTracked({ graph, rows, dispatch }: RowsProps) {
   return rows.length === 0 ? null : (
-    <p class="ckv-aside">
-      {WORDS.notTracked}, {WORDS.noLoss}:{" "}
-      {rows.slice(0, MAX_NOTES).map((row, place) => (
-        <span key={row}>
-          {place === 0 ? "" : ", "}
+    <details class="ckv-aside">
+      <summary>{WORDS.notTrackedIn(countWords(rows.length, ...WORDS.counts.objects))}</summary>
+      {rows.slice(0, MAX_NOTES).map((row) => (
+        <div key={row}>
           <RowLink graph={graph} row={row} dispatch={dispatch} /> ({notTrackedNames(graph, row)})
-        </span>
+        </div>
       ))}
-      {rows.length > MAX_NOTES ? ` ${moreWords(rows.length - MAX_NOTES)}` : ""}
-    </p>
+      {rows.length > MAX_NOTES ? moreWords(rows.length - MAX_NOTES) : ""}
+    </details>
   );
 }
 

@@ -60,7 +60,7 @@ function VerdictChip({ overlay, verdict }: ChipProps) {
   return (
     <li class={`ckv-tag${verdict.passes ? "" : " ckv-failing"}`}>
       <SignIcon sign={sign} />
-      {sentenceText(verdict.name)} <b>{sign.word}</b>
+      {overlay.comparison === "diff" ? "" : sentenceText(verdict.name)} <b>{sign.word}</b>
     </li>
   );
 }

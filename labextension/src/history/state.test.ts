@@ -178,6 +178,24 @@ test("by layer, each owner has a line above its variables, in the order of the t
   expect(broken).toMatchObject({ count: 1, largest: { kind: "bad" } });
 });
 
+test("the largest change of a layer is none of a counter", () => {
+  const { history } = training;
+  const [counter] = history.rows.map((row) => ({ ...row, is_state: true }));
+  if (counter === undefined) {
+    throw new Error("found no row");
+  }
+  const quiet = counter.cells.map((cell) => ({ ...cell, state: "equal" as const }));
+  const place = `${ownerOf(counter)}.w`;
+  const rows = [counter, { ...counter, place, is_state: false, cells: quiet }];
+  const state = after(
+    initialState({ ...history, rows }),
+    { type: "order", order: "layer" },
+    { type: "toggleStates" },
+  );
+  const [first] = listOf(state).lines;
+  expect(first).toMatchObject({ count: 2, largest: { relative: 0 } });
+});
+
 test("other orders have no lines of layers", () => {
   for (const order of ["tree", "largest"] as const) {
     const { lines, shown } = listOf(after(training, { type: "order", order }));

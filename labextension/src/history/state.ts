@@ -263,8 +263,10 @@ function layersOf(shown: readonly Shown[]): Shown[][] {
   return [...found.values()];
 }
 
+/** The line of a layer: counters and what optimizers keep change by more than its variables do. */
 function layerOf(shown: readonly Shown[]): Layer {
-  const changes = shown.map(({ change }) => change);
+  const variables = shown.filter(({ row }) => !row.is_state);
+  const changes = (variables.length > 0 ? variables : shown).map(({ change }) => change);
   const largest = changes.reduce((one, other) => (rankOf(other) > rankOf(one) ? other : one));
   const [first] = shown;
   return { layer: first === undefined ? "" : ownerOf(first.row), count: shown.length, largest };

@@ -97,7 +97,7 @@ export const exports = {
 } as const;
 export const scalar = "scalar";
 export const alarm = "alarm";
-export const structure = "The structure differs";
+export const structure = "The structure changes";
 export const legendChange = "change at a save";
 export const legendSpread = "distance to the mean of the members";
 export const logScale = "of the norm, log scale";
@@ -134,8 +134,7 @@ export const isAs = (title: string, what: string) => `${title}: ${what}`;
 export const largestOf = (titles: string, share: string) => `${titles}: at most ${share} a save`;
 export const range = (first: string, last: string) => `${first} … ${last}`;
 export const normWords = (first: string, last: string) => `norm ${first} to ${last}`;
-export const distance = (share: string) =>
-  `The variables of a and b are ${share} of the norm of the mean apart.`;
+export const distance = (share: string) => `a and b differ by ${share} of the mean's norm.`;
 export const maxAt = (max: string, at: string) => `max |${DELTA}| ${max} at ${at}`;
 export const relativeChange = (share: string) => `relative change ${share}`;
 export const legendRange = (low: string, high: string, isCut: boolean) =>

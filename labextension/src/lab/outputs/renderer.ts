@@ -141,7 +141,7 @@ function hasGraph(node: HTMLElement): Promise<void> {
 function snapshot(payload: Uint8Array): Pending {
   const widget = new Widget();
   const view = mountView(widget.node, {
-    note: "snapshot",
+    note: "saved picture",
     graphviz,
     extras: () => import("../../extras"),
   });
