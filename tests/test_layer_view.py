@@ -327,7 +327,9 @@ def test_layers_of_one_name_both_have_a_row_and_neither_is_guessed() -> None:
     listed = graph({0: {"0": 1, "1": 2}, 1: {"kernel": 3}, 2: {"kernel": 4}}, variables=(3, 4))
     alike = _with_own_names(_of_one_shape(listed), ("same", "same"))
     assert _lines(alike) == ["(root)", "  same", "    kernel", "  same", "    kernel"]
-    with pytest.raises(cv.NoSuchNodeError, match=r"2 nodes have it: \(root\)\.0, \(root\)\.1"):
+    with pytest.raises(
+        cv.NoSuchNodeError, match=r"2 nodes have it: same at \(root\)\.0, same at \(root\)\.1"
+    ):
         alike.node_id("same")
 
 

@@ -13,7 +13,6 @@ from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import trained_variables
-from ckpt_viz.object_graph.names import LayerNames
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.text import listed, listed_by
 
@@ -147,7 +146,7 @@ def _holders(live: Graph, variables: Iterable[int | None], others: Iterable[int 
     shared = {parents[node] for node in others if node is not None}
     known = (node for node in variables if node is not None)
     places = sorted({node if parents[node] in shared else parents[node] for node in known})
-    return listed_by(LayerNames(live).place, places)
+    return listed_by(live.names.place, places)
 
 
 def _variable(graph: Graph, node: int) -> int:

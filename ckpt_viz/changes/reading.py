@@ -23,7 +23,7 @@ from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.correspondence.signatures import Signatures
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import LayerNames, readable_place
+from ckpt_viz.object_graph.names import readable_place
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.tree import NOWHERE
 from ckpt_viz.text import listed
@@ -64,7 +64,7 @@ def changes_of(
     of_saved = _owners(mapping.saved, [group.nodes for group in groups])
     of_live = _owners(mapping.live, [group.objects for group in groups])
     taken = {pair.obj for pair in mapping.parts.values()}
-    sentences = Sentences(LayerNames(mapping.saved), LayerNames(mapping.live), taken)
+    sentences = Sentences(mapping.saved.names, mapping.live.names, taken)
     alike = Signatures(mapping.saved, mapping.live)
     changes = []
     for group, nodes, objects in zip(groups, of_saved, of_live, strict=True):

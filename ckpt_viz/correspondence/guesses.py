@@ -39,7 +39,7 @@ def guessed_parts(mapping: ValueMapping) -> list[GuessedPart]:
         slot = mapping.saved.nodes[pair.node].slot
         if slot is None or slot.variable not in guessed:
             pairs.setdefault(_part(mapping.saved, pair.node), []).append(pair)
-    saved, live = LayerNames(mapping.saved), LayerNames(mapping.live)
+    saved, live = mapping.saved.names, mapping.live.names
     return [
         GuessedPart(
             part,

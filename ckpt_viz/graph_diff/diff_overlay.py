@@ -13,7 +13,7 @@ from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.names import LayerNames, counted, noun_for, readable_name
+from ckpt_viz.object_graph.names import counted, noun_for, readable_name
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -198,7 +198,7 @@ class _Sides:
     @cached_property
     def _guesses(self) -> dict[int, str]:
         """The name that each node with a guess may have on the other side."""
-        names_a, names_b = LayerNames(self.a), LayerNames(self.b)
+        names_a, names_b = self.a.names, self.b.names
         guesses = self.compared.guesses.values()
         of_a = {self.of_a[pair.node]: names_b.place_or_state(pair.obj) for pair in guesses}
         return of_a | {pair.obj: names_a.place_or_state(pair.node) for pair in guesses}

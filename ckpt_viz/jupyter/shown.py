@@ -56,6 +56,11 @@ class Shown:
         """Return the content of an exported file; `state` holds the explorer's traits."""
         return Content(self.graph, self.overlay, self._notes, state, measures=self._measured)
 
+    def node_id(self, name: str) -> int:
+        """Return the one node that a name means; raises NoSuchNodeError."""
+        named = self.graph if self.overlay is None else self.overlay
+        return named.node_id(name)
+
     @property
     def _measured(self) -> Measures | None:
         """What the values of each node measure; None before the first request."""

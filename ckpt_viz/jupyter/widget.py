@@ -123,12 +123,13 @@ class Explorer(SharingWidget):
         Raises:
             NoSuchNodeError: No node has this name, or several have it.
         """
-        self.selected = node if isinstance(node, int) else self._shown.graph.node_id(node)
+        self.selected = node if isinstance(node, int) else self._shown.node_id(node)
         return self.selected
 
     def find(self, query: str) -> tuple[int, ...]:
-        """Return the ids of the nodes that a query finds, in the order of the outline.
+        """Return the ids of the nodes that a query finds: first those of which it is a whole name.
 
+        All others follow in the order of the outline.
         The search box finds the same nodes; it shows `query`. A query about values (`norm>10`,
         `is:nan`) reads them first.
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.expressions import ROOT_ARGUMENT, is_attribute, operand
 from ckpt_viz.object_graph.calls import Call
+from ckpt_viz.object_graph.keys import part_in_words
 from ckpt_viz.object_graph.layers import Layers, layers_of
-from ckpt_viz.object_graph.lookup import Lookup
-from ckpt_viz.object_graph.names import tensorflow_name
+from ckpt_viz.object_graph.lookup import Lookup, first_meant
+from ckpt_viz.object_graph.names import LayerNames, tensorflow_name, without_root
 from ckpt_viz.object_graph.nodes import (
     ROOT,
     SAVE_COUNTER,
@@ -181,7 +182,8 @@ class Graph:
         """Return the value of one tensor.
 
         Args:
-            name_or_key: A checkpoint key, or what `node_id` takes. A key takes precedence.
+            name_or_key: What `node_id` takes. A checkpoint key takes precedence. A table has
+                several tensors: `table [table-keys]` is one of them.
 
         Returns:
             An array of the tensor's own dtype and shape; strings are `bytes` objects. For a live
@@ -198,19 +200,21 @@ class Graph:
         try:
             return self._access.value(name_or_key)
         except NoSuchTensorError as no_key:
-            meant = self._lookup.meant(name_or_key)
+            meant = first_meant(self.meanings(name_or_key))
             if not meant:
                 raise self._unknown(name_or_key) from no_key
-            node_id = self._only(meant, name_or_key)
-            attributes = self.nodes[node_id].attributes
-            if len(attributes) != 1:
-                keys = [a.checkpoint_key[:_MAX_NAMED] for a in attributes[:3]]
-                more = f" and {len(attributes) - 3} more" if len(attributes) > 3 else ""
+            node_id = self.only(meant, name_or_key)
+            own = [attribute.checkpoint_key for attribute in self.nodes[node_id].attributes]
+            stored = (key for attribute in own for key in self.tensor_keys(attribute))
+            own = [k for k in stored if name_or_key.endswith(part_in_words(k))] or own
+            if len(own) != 1:
+                keys = [key[:_MAX_NAMED] for key in own[:3]]
+                more = f" and {len(own) - 3} more" if len(own) > 3 else ""
                 raise NoSuchTensorError(
                     f"{self.title}: {name_or_key}: expected a node with one value, found "
                     f"{', '.join(keys) or 'no value'}{more}"
                 ) from no_key
-            return self._access.value(attributes[0].checkpoint_key)
+            return self._access.value(own[0])
 
     def beginning(self, checkpoint_key: str, count: int) -> Array:
         """Return at most this many first elements of a tensor, flat; raises as `read` does.
@@ -229,19 +233,24 @@ class Graph:
         """Return the one node that a name means.
 
         Args:
-            name: TensorFlow's name, `(root).net.l1`; a path along any edges, also as `net.l1` or
-                `net/l1`; the name of a layer; or the full name of a variable, `dense/kernel:0`.
+            name: A name in any form in which ckpt-viz or TensorFlow prints it: `net.l1`, `net/l1`,
+                `(root).net.l1`, the end of a path such as the name of a layer, the same as the
+                outline has it, a checkpoint key, or the full name of a variable, `dense/kernel:0`.
 
         Raises:
             NoSuchNodeError: No node has this name, or several have it.
         """
-        return self._only(self._lookup.meant(name), name)
+        return self.only(first_meant(self.meanings(name)), name)
 
-    def _only(self, meant: Sequence[int], name: str) -> int:
+    def meanings(self, name: str) -> Iterator[Sequence[int]]:
+        """Yield the nodes that a name means as each kind of name, the most exact kind first."""
+        return self._lookup.meanings(name)
+
+    def only(self, meant: Sequence[int], name: str) -> int:
         """Return the only node that a name means; raises NoSuchNodeError as `node_id` does."""
         if len(meant) == 1:
             return meant[0]
-        names = [self.name(node_id)[:_MAX_NAMED] for node_id in meant[:3]]
+        names = [self._in_full(node_id) for node_id in meant[:3]]
         more = f" and {len(meant) - 3} more" if len(meant) > 3 else ""
         holders = f"; {len(meant)} nodes have it: {', '.join(names)}{more}" if meant else ""
         raise NoSuchNodeError(
@@ -373,8 +382,18 @@ class Graph:
         return layers_of(self.nodes, self.tree, calls=self.calls)
 
     @cached_property
+    def names(self) -> LayerNames:
+        """What people call the nodes."""
+        return LayerNames(self)
+
+    @cached_property
     def _lookup(self) -> Lookup:
-        return Lookup(self.nodes, self.first_edges, self.tree, lambda: self.layers)
+        return Lookup(self, self)
+
+    def _in_full(self, node_id: int) -> str:
+        """Return the names of a node that tell it from all others: people's, then TensorFlow's."""
+        place, name = self.names.place(node_id), self.name(node_id)
+        return place if place == without_root(name) else f"{place} at {name}"[:_MAX_NAMED]
 
     def _unknown(self, name_or_key: str) -> NoSuchTensorError:
         return NoSuchTensorError(
@@ -389,6 +408,7 @@ class Graph:
             if (node.attributes or not values_only) and (
                 node_id == ROOT or node_id in self.first_edges
             ):
+                yield self.names.place(node_id)
                 yield self.name(node_id)
             yield from (attribute.checkpoint_key for attribute in node.attributes)
 

@@ -88,3 +88,22 @@ def parse_slot_key(object_key: str) -> SlotKey | None:
         return None
     optimizer_key, _, slot_name = f"/{rest}".rpartition("/")
     return SlotKey(variable_key[1:], optimizer_key[1:], unescape_local_name(slot_name))
+
+
+def part_in_words(checkpoint_key: str) -> str:
+    """Return which tensor a key means of a node that has several, as its place ends.
+
+    >>> part_in_words("table/.ATTRIBUTES/table-keys")
+    ' [table-keys]'
+    """
+    parsed = parse_checkpoint_key(checkpoint_key)
+    return "" if parsed is None else f" [{parsed.attribute}]"
+
+
+def without_part(name: str) -> str:
+    """Return the name of a node without the part that `part_in_words` adds.
+
+    >>> without_part("table [table-keys]"), without_part("table")
+    ('table', 'table')
+    """
+    return name.rpartition(" [")[0] or name if name.endswith("]") else name

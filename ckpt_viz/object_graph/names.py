@@ -149,16 +149,10 @@ class LayerNames:
         A variable that has others below it, such as its slots, keeps its place in their paths.
         The root has no name: it is "the root".
         """
-        names, parents, labels = self._names, self.graph.tree.parents, self.graph.tree.labels
-        nodes = self.graph.nodes
-
-        def step(node: int) -> tuple[int, str]:
-            above = parents[node]
-            while above > ROOT and labels[above].startswith("_") and not nodes[above].attributes:
-                above = parents[above]
-            return above, names[node]
-
-        return THE_ROOT if node_id == ROOT else _path(node_id, step, root=())
+        names, holders = self._names, self._holders
+        if node_id == ROOT:
+            return THE_ROOT
+        return _path(node_id, lambda node: (holders[node], names[node]), root=())
 
     def child_place(self, node_id: int, local_name: str) -> str:
         """Return the path of a node's child that the graph may lack."""
@@ -174,9 +168,24 @@ class LayerNames:
         return state_of(slot.name, self.place(slot.variable))
 
     @cached_property
+    def _holders(self) -> Sequence[int]:
+        return holders(self.graph.nodes, self.graph.tree)
+
+    @cached_property
     def _names(self) -> Sequence[str]:
         nodes, tree = self.graph.nodes, self.graph.tree
         return names_of(nodes, tree, list(tree.preorder()))
+
+
+def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
+    """Return for each node the one whose path its own continues, above all private ones."""
+    above = list(tree.parents)
+    for node_id in tree.preorder():
+        parent = tree.parents[node_id]
+        is_private = parent > ROOT and tree.labels[parent].startswith("_")
+        if is_private and not nodes[parent].attributes:
+            above[node_id] = above[parent]
+    return above
 
 
 def state_of(slot_name: str, variable: str) -> str:

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
+from ckpt_viz.object_graph.lookup import Lookup, first_meant
 from ckpt_viz.object_graph.remedy import Remedy, sentence_of_fix
 from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.text import readable
@@ -185,6 +187,11 @@ class Overlay:
         """The names of the nodes, each on its own side."""
         return SideNames.of_one(self.graph) if self.sides is None else self.sides
 
+    def node_id(self, name: str) -> int:
+        """Return the one node that a name means, on either side; raises as `Graph.node_id` does."""
+        meanings = chain(self.names.meanings(name), Lookup(self.graph, self).meanings(name))
+        return self.graph.only(first_meant(meanings), name)
+
     @cached_property
     def layers(self) -> Layers:
         """The layers of the merged graph; what needs attention has a row of its own there."""
@@ -204,10 +211,14 @@ class Overlay:
     @cached_property
     def saved_titles(self) -> Mapping[int, str]:
         """The titles on the saved side (in a) of the rows of layers that have others there."""
-        names = self.names
-        pairs = ((node_id, names.name_in_other(node_id)) for node_id in range(len(self.marks)))
-        others = {node: name for node, name in pairs if name and name != names.name(node)}
+        others = {node: name for node, name in enumerate(self.saved_names()) if name is not None}
         return self.layers.titles_with(others)
+
+    def saved_names(self) -> Iterator[str | None]:
+        """Yield what people call each node on the saved side (in a), if that is another name."""
+        for node_id in range(len(self.marks)):
+            other = self.names.name_in_other(node_id)
+            yield None if other in ("", self.names.name(node_id)) else other
 
     def saved_labels(self) -> Iterator[str | None]:
         """Yield each node's local name on the saved side (in a), if it has another there."""

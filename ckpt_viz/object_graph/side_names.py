@@ -6,11 +6,12 @@ them in its own column, and whatever it alone has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckpt_viz.object_graph.names import LayerNames, NamedGraph, readable_name, without_root
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import LayerNames, readable_name, without_root
 from ckpt_viz.object_graph.nodes import ROOT
 
 
@@ -26,12 +27,12 @@ class SideNames:
     `in_other` has the node of the other graph for each merged node that the other graph has.
     """
 
-    base: NamedGraph
-    other: NamedGraph
+    base: Graph
+    other: Graph
     in_other: Mapping[int, int]
 
     @classmethod
-    def of_one(cls, graph: NamedGraph) -> SideNames:
+    def of_one(cls, graph: Graph) -> SideNames:
         """Return the names of a graph that has all nodes of both sides."""
         return cls(graph, graph, {})
 
@@ -53,7 +54,7 @@ class SideNames:
         Each argument has a name of the thing on that side, None for none, and its nodes in that
         graph, the thing first. Without nodes the name itself is the path.
         """
-        sides = ((self._other, in_other), (self._base, in_base))
+        sides = ((self.other.names, in_other), (self.base.names, in_base))
         return both_sides(
             names.place(nodes[0]) if nodes else without_root(name)
             for names, (name, nodes) in sides
@@ -75,10 +76,20 @@ class SideNames:
         }
         return {place: name for place, name in names.items() if name != self.readable_name(place)}
 
+    def meanings(self, name: str) -> Iterator[Sequence[int]]:
+        """Yield the merged nodes that a name means as each kind of name: of the base, else other.
+
+        The most exact kind comes first.
+        """
+        places = {node: place for place, node in reversed(self.in_other.items())}
+        kinds = zip(self.base.meanings(name), self.other.meanings(name), strict=True)
+        for in_base, in_other in kinds:
+            yield in_base or sorted(places[node] for node in in_other if node in places)
+
     def name_in_other(self, node_id: int) -> str:
         """Return what people call a merged node in the other graph; "" if that lacks the node."""
         node = self.in_other.get(node_id)
-        return "" if node is None else self._other.name(node)
+        return "" if node is None else self.other.names.name(node)
 
     def label_in_other(self, node_id: int) -> str:
         """Return the local name of a merged node in the other graph; "" if that lacks the node."""
@@ -87,15 +98,9 @@ class SideNames:
 
     def _side(self, node_id: int) -> tuple[LayerNames, int]:
         is_of_base = node_id < len(self.base.nodes)
-        return (self._base, node_id) if is_of_base else (self._other, self.in_other[node_id])
-
-    @cached_property
-    def _base(self) -> LayerNames:
-        return LayerNames(self.base)
-
-    @cached_property
-    def _other(self) -> LayerNames:
-        return LayerNames(self.other)
+        return (
+            (self.base.names, node_id) if is_of_base else (self.other.names, self.in_other[node_id])
+        )
 
     @cached_property
     def _alike(self) -> set[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -55,6 +55,7 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
             "call_to": _i4(call.consumer for call in graph.calls),
         }
     columns |= _fact_columns(graph, strings)
+    columns["node_name"] = strings.column(_names(graph, overlay))
     columns |= _layer_columns(graph.layers if overlay is None else overlay.layers, strings)
     columns["layer_parameters"] = _flags(parameters_of(graph.nodes, graph.tree))
     if overlay is not None:
@@ -175,6 +176,14 @@ def shapes_text(shapes: Sequence[Sizes] | None) -> str | None:
     )
 
 
+def _names(graph: Graph, overlay: Overlay | None) -> Iterator[str | None]:
+    """Yield what people call each node, if that is not its local name."""
+    names = graph.names if overlay is None else overlay.names
+    for node_id, label in enumerate(graph.tree.labels):
+        name = names.name(node_id)
+        yield None if name == label else name
+
+
 def _layer_columns(view: Layers, strings: _Strings) -> _Columns:
     return {
         "layer_order": _i4(view.preorder()),
@@ -210,6 +219,7 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_state": _codes(_STATES, (mark.state for mark in marks)),
         "overlay_detail": strings.column(mark.detail or None for mark in marks),
         "overlay_saved_label": strings.column(overlay.saved_labels()),
+        "overlay_saved_name": strings.column(overlay.saved_names()),
         "overlay_partner": strings.column(mark.partner or None for mark in marks),
         "overlay_other_place": _i4(
             ABSENT if mark.other_place is None else mark.other_place for mark in marks

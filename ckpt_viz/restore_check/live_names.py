@@ -14,7 +14,6 @@ from typing import NamedTuple
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import (
-    LayerNames,
     child_of,
     readable_name,
     state_of,
@@ -61,16 +60,11 @@ class LiveNames:
         """Return what people call a live object; of a slot variable, whose state it is."""
         if obj in self.of_new:
             return self._new_places[obj]
-        return self.layers.place_or_state(obj)
+        return self.graph.names.place_or_state(obj)
 
     def is_save_counter(self, obj: int) -> bool:
         """Return whether an object is the checkpoint's counter, also if the restore makes it."""
         return obj == self.graph.save_counter or self.of_new.get(obj) == MADE_SAVE_COUNTER
-
-    @cached_property
-    def layers(self) -> LayerNames:
-        """What people call the objects in the graph."""
-        return LayerNames(self.graph)
 
     @cached_property
     def _new(self) -> Mapping[int, str]:
@@ -82,8 +76,8 @@ class LiveNames:
     @cached_property
     def _new_places(self) -> Mapping[int, str]:
         return self._spelled(
-            self.layers.place_or_state,
-            self.layers.child_place,
+            self.graph.names.place_or_state,
+            self.graph.names.child_place,
             lambda _, slot_name, variable: state_of(slot_name, variable),
         )
 

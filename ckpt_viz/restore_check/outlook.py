@@ -245,7 +245,7 @@ class _FutureComparison:
         return self._case.saved_side.place(node)
 
     def _child(self, node: int, local_name: str) -> str:
-        return self._case.saved_side.names.child_place(node, local_name)
+        return self._case.saved_side.graph.names.child_place(node, local_name)
 
 
 def _will_have_variables(part: object) -> bool | None:
@@ -373,7 +373,7 @@ def _other_variables(
     for name in plan.own:
         made = case.saved_side.child(node, name)
         if made is None or not case.saved.nodes[made].attributes:
-            return f"the checkpoint lacks {case.saved_side.names.child_place(node, name)}"
+            return f"the checkpoint lacks {case.saved_side.graph.names.child_place(node, name)}"
     return ""
 
 

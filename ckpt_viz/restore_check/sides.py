@@ -11,7 +11,6 @@ from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import LayerNames
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.restore_check.live_names import LiveNames
 
@@ -34,12 +33,7 @@ class SavedSide:
 
     def place(self, node: int) -> str:
         """Return what people call a node; of a slot variable, whose state it is."""
-        return self.names.place_or_state(node)
-
-    @cached_property
-    def names(self) -> LayerNames:
-        """What people call the nodes."""
-        return LayerNames(self.graph)
+        return self.graph.names.place_or_state(node)
 
     @cached_property
     def has_value_below(self) -> Sequence[bool]:

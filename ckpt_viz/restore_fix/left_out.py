@@ -110,7 +110,7 @@ class FixOfMapping:
 
     def left_out(self) -> LeftOut:
         """Return what the fix leaves out; the first reason of an object or a value counts."""
-        saved, pairs, names = self.mapping.saved, self.mapping.pairs, LayerNames(self.mapping.live)
+        saved, pairs, names = self.mapping.saved, self.mapping.pairs, self.mapping.live.names
         rest = _Rest(saved, names, {p.node for p in self.sure}, {p.obj for p in self.sure})
         rest.nodes.update(self.waiting)
         whole = [pair for pair in pairs if pair.node not in self.damaged]

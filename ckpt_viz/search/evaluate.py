@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 
+from ckpt_viz.errors import QueryError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.search.fields import FIELDS
@@ -19,6 +21,7 @@ from ckpt_viz.search.index import Index, Marks, marks
 from ckpt_viz.search.measures import Measures
 from ckpt_viz.search.pasted import find_named, is_pasted, without_output
 from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, FIELD_NAME, QueryReader, folded
+from ckpt_viz.search.whole_names import with_whole_name
 
 _REGEX = r"(?s:/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\[\\])*)/)"
 
@@ -29,21 +32,36 @@ def find(
     overlay: Overlay | None = None,
     measure: Callable[[], Measures] | None = None,
 ) -> tuple[int, ...]:
-    """Return the ids of the nodes that a query finds, in the order of the outline.
+    """Return the ids of the nodes that a query finds.
 
-    An empty query finds nothing. `measure` reads the values; it is called for a query that asks for
-    them.
+    Nodes of which the query is the whole name come first. All others follow in the order of the
+    outline. An empty query finds nothing. `measure` reads the values; it is called for a query that
+    asks for them.
 
     Raises:
         QueryError: The query cannot be read, or asks a single graph for a comparison, or asks for
             values without `measure`.
     """
     pasted, index = query[: LIMITS["pasted"]].strip(BLANKS), Index(graph, overlay, measure)
-    if is_pasted(pasted):
-        matches = find_named(pasted, index)
-    elif pasted:
-        matches = _by_terms(QueryReader(query), index)
-    return tuple([node_id for node_id in index.order if matches[node_id]]) if pasted else ()
+    if not pasted:
+        return ()
+    whole, others = _matches(query, pasted, index)
+    in_order = [[i for i in index.order if of_kind[i]] for of_kind in (whole, others & ~whole)]
+    return tuple(chain(*in_order))
+
+
+def _matches(query: str, pasted: str, index: Index) -> tuple[Marks, Marks]:
+    """Return the nodes that have the query as a whole name, and all that it finds."""
+    nothing = np.zeros(len(index.nodes), np.bool_)
+    if is_pasted(pasted) and (named := find_named(pasted, index)).any():
+        return nothing, named
+    whole = with_whole_name(pasted, index)
+    try:
+        return whole, nothing if is_pasted(pasted) else _by_terms(QueryReader(query), index)
+    except QueryError:
+        if whole.any():  # a name may have any sign in it
+            return whole, nothing
+        raise
 
 
 def _by_terms(reader: QueryReader, index: Index) -> Marks:
@@ -93,8 +111,14 @@ def _word(spellings: set[str], index: Index) -> Marks:
     for text in spellings:
         matches |= marks(any(text in name for name in names) for names in index.names)
         if "/" in text:
-            ends = zip(index.labels, index.paths, strict=True)
-            matches |= marks(text in path[-len(text) - len(label) :] for label, path in ends)
+            ends = zip(index.labels, index.called, index.paths, strict=True)
+            matches |= marks(
+                any(
+                    text in path[-len(text) - len(name) :]
+                    for name, path in zip(names, paths, strict=True)
+                )
+                for *names, paths in ends
+            )
     return matches
 
 
@@ -117,7 +141,10 @@ def _regex(reader: QueryReader, index: Index) -> Marks:
     at_end = _compiled(rf"(?:{pattern[1]})(?=[^/]*\Z)", start + 1, reader)
     most = LIMITS["text"]
     # `^` does not match at the place where a path is cut.
-    paths = marks(at_end.search(p, max(len(p) - most, 0)) is not None for p in index.paths)
+    paths = marks(
+        any(at_end.search(path, max(len(path) - most, 0)) for path in paths)
+        for paths in index.paths
+    )
     return paths | marks(any(anywhere.search(t[:most]) for t in names) for names in index.names)
 
 

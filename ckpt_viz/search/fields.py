@@ -119,8 +119,8 @@ def _name(reader: QueryReader, index: Index) -> Marks:
     glob = Glob(wanted, "/")
     edges = [{name for _, name in edges} for edges in index.graph.edges_to]
     fits = marks(any(glob.fits(folded(name)) for name in names) for names in edges)
-    own = marks(map(glob.fits, index.labels))
-    return fits | own | index.where_value(lambda a: glob.fits(folded(a.full_name)))
+    own = marks(any(map(glob.fits, names)) for names in index.own_names)
+    return fits | own
 
 
 def _dtype(reader: QueryReader, index: Index) -> Marks:

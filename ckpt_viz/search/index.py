@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import ROOT_NAME
+from ckpt_viz.object_graph.layers import Layers
+from ckpt_viz.object_graph.names import ROOT_NAME, holders
 from ckpt_viz.object_graph.nodes import ROOT, Attribute, Node
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.search.glob import Glob
@@ -18,6 +20,13 @@ from ckpt_viz.search.measures import Measures
 from ckpt_viz.search.syntax import folded
 
 Marks = npt.NDArray[np.bool_]  # by node id, whether the node is found
+
+
+class Way(NamedTuple):
+    """For each node what it is called on a way, and what is above it there."""
+
+    names: Sequence[str]
+    above: Sequence[int]
 
 
 class Index:
@@ -35,17 +44,46 @@ class Index:
         self.labels = list(map(folded, graph.tree.labels))
 
     @cached_property
-    def names(self) -> Sequence[Sequence[str]]:
-        """The names of each node: its local name, its class, the full names of its values."""
-        more = [[node.type_name, *[a.full_name for a in node.attributes]] for node in self.nodes]
-        named = zip(self.labels, more, strict=True)
-        return [[label, *[folded(name) for name in names if name]] for label, names in named]
+    def called(self) -> Sequence[str]:
+        """What people call each node."""
+        names = self.graph.names if self.overlay is None else self.overlay.names
+        return [folded(names.name(node_id)) for node_id in range(len(self.nodes))]
 
     @cached_property
-    def paths(self) -> Sequence[str]:
-        """The path to each node in the outline, or its end: whole paths take too much memory."""
+    def ways(self) -> Sequence[Way]:
+        """The ways to a node: by local names in the outline, and by the names that people give."""
+        people = Way(self.called, holders(self.nodes, self.graph.tree))
+        return Way(self.labels, self.parents), people
+
+    @cached_property
+    def own_names(self) -> Sequence[Sequence[str]]:
+        """The names of each node: by its edge, of people, and the full names of its values."""
+        return [
+            [label, called, *[folded(a.full_name) for a in node.attributes if a.full_name]]
+            for label, called, node in zip(self.labels, self.called, self.nodes, strict=True)
+        ]
+
+    @cached_property
+    def names(self) -> Sequence[Sequence[str]]:
+        """The same, and the name of its class."""
+        return [
+            [*own, folded(node.type_name)] if node.type_name else own
+            for own, node in zip(self.own_names, self.nodes, strict=True)
+        ]
+
+    @cached_property
+    def layers(self) -> Layers:
+        """The rows of layers, as the outline shows them."""
+        return self.graph.layers if self.overlay is None else self.overlay.layers
+
+    @cached_property
+    def paths(self) -> Sequence[Sequence[str]]:
+        """The paths to each node on each way, of long ones the end: they take too much memory."""
+        return [*zip(*map(self._paths_of, self.ways), strict=True)]
+
+    def _paths_of(self, way: Way) -> Sequence[str]:
         paths = [""] * len(self.nodes)
-        for node_id, parent, step in self._steps():
+        for node_id, parent, step in self._steps(way):
             paths[node_id] = paths[parent][-LIMITS["text"] :] + step
         return paths
 
@@ -63,8 +101,9 @@ class Index:
         return marks(any(map(holds, node.attributes)) for node in self.nodes)
 
     def where_path_fits(self, glob: Glob) -> Marks:
-        """Return the nodes whose whole path matches a glob; the root has none."""
-        matches = self._along(self._steps(), glob, "")
+        """Return the nodes one of whose whole paths matches a glob; the root has none."""
+        in_outline, of_people = (self._along(self._steps(way), glob, "") for way in self.ways)
+        matches = in_outline | of_people
         matches[ROOT] = False
         return matches
 
@@ -87,11 +126,11 @@ class Index:
         named = {i for problem in problems if kind in (None, problem.kind) for i in problem.nodes}
         return marks(i in named for i in range(len(self.nodes)))
 
-    def _steps(self) -> Iterable[tuple[int, int, str]]:
-        """Yield each node below the root, its parent, and what it adds to the parent's path."""
+    def _steps(self, way: Way) -> Iterable[tuple[int, int, str]]:
+        """Yield each node below the root, what is above it, and what it adds to the path there."""
         for node_id in self.order[1:]:
-            parent = self.parents[node_id]
-            yield node_id, parent, ("" if parent == ROOT else "/") + self.labels[node_id]
+            parent = way.above[node_id]
+            yield node_id, parent, ("" if parent == ROOT else "/") + way.names[node_id]
 
     def _along(self, steps: Iterable[tuple[int, int, str]], glob: Glob, root: str) -> Marks:
         states = [0] * len(self.nodes)

@@ -44,8 +44,9 @@ class ObjectGraph(Graph):
         return cls(**{field.name: getattr(graph, field.name) for field in fields(graph)})
 
     def find(self, query: str) -> tuple[int, ...]:
-        """Return the ids of the nodes that a query finds, in the order of the outline.
+        """Return the ids of the nodes that a query finds: first those of which it is a whole name.
 
+        All others follow in the order of the outline.
         A query about values (`norm>10`, `is:nan`) reads them all, with a progress bar. A graph of a
         file reads them once.
 

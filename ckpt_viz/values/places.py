@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.keys import parse_checkpoint_key
-from ckpt_viz.object_graph.names import LayerNames
+from ckpt_viz.object_graph.keys import part_in_words
 from ckpt_viz.values.row import ValueRow
 
 
@@ -16,22 +15,11 @@ def in_layer_names(graph: Graph, rows: Iterable[ValueRow]) -> tuple[ValueRow, ..
 
     The part of a node with several tensors stays at the end: `table [keys]`.
     """
-    names = LayerNames(graph)
     placed = []
     for row in rows:
         part = part_in_words(row.key) if _has_part(graph, row) else ""
-        placed.append(replace(row, place=f"{names.place(row.node_id)}{part}"))
+        placed.append(replace(row, place=f"{graph.names.place(row.node_id)}{part}"))
     return tuple(placed)
-
-
-def part_in_words(checkpoint_key: str) -> str:
-    """Return which tensor a key means of a node that has several, as its place ends.
-
-    >>> part_in_words("table/.ATTRIBUTES/table-keys")
-    ' [table-keys]'
-    """
-    parsed = parse_checkpoint_key(checkpoint_key)
-    return "" if parsed is None else f" [{parsed.attribute}]"
 
 
 def _has_part(graph: Graph, row: ValueRow) -> bool:

@@ -19,11 +19,11 @@ from ckpt_viz.formats.files import is_remote
 from ckpt_viz.formats.stored_ranges import Claims, StoredRange, stored_ranges
 from ckpt_viz.formats.tensors import Array, numpy_dtype
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keys import part_in_words
 from ckpt_viz.object_graph.names import readable_name, readable_place
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.values.assembly import Assembly, filled
 from ckpt_viz.values.pieces import Piece, Task, fits, measure, measure_array, result_bytes
-from ckpt_viz.values.places import part_in_words
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.running import Begin, Progress, bar, in_flight_of, results
 from ckpt_viz.values.strings import lengths_of

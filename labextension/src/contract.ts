@@ -154,6 +154,7 @@ const COLUMNS = {
   tree_order: ["id", "node"],
   tree_parent: ["id?", "node"],
   tree_label: ["text", "node"],
+  node_name: ["text", "node"],
   first_parent: ["id?", "node"],
   first_label: ["text", "node"],
   child_count: ["count of edges", "node"],
@@ -215,6 +216,7 @@ const OVERLAY_COLUMNS = {
   overlay_state: ["state", "node"],
   overlay_detail: ["text", "node"],
   overlay_saved_label: ["text", "node"],
+  overlay_saved_name: ["text", "node"],
   overlay_partner: ["text", "node"],
   overlay_other_place: ["id?", "node"],
   overlay_is_paired: ["flag", "node"],
@@ -271,7 +273,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   const { header, start } = readHeader(bytes);
   const sections = cutSections(bytes, header, start);
   const strings = readStrings(sections);
-  const columns = pick(withGrades(sections), COLUMNS);
+  const columns = pick(withLater(sections), COLUMNS);
   const payload: Payload = {
     title: header.title,
     origin: header.origin,
@@ -323,10 +325,14 @@ function withoutFacts(sections: Sections, nodeCount: number): Sections {
   ]);
 }
 
-/** First payloads of this version had no grades: all that was left out was an alarm. */
-function withGrades(sections: Sections): Sections {
+/**
+ * First payloads of this version had no grades: all that was left out was an alarm. Nor did they
+ * have other names of nodes than local ones.
+ */
+function withLater(sections: Sections): Sections {
   const lost = new Uint8Array(section(sections, "unsaved_name").length).fill(1);
-  return new Map<string, Column>([["unsaved_is_lost", lost], ...sections]);
+  const names = new Int32Array(section(sections, "role").length).fill(ABSENT);
+  return new Map<string, Column>([["unsaved_is_lost", lost], ["node_name", names], ...sections]);
 }
 
 /** A graph without an overlay has names for one side alone, and first payloads had no others. */
@@ -394,6 +400,7 @@ function withAbsent(sections: Sections, nodeCount: number): Sections {
     names.map((name) => [name, new Int32Array(length).fill(value)] as const);
   return new Map<string, Column>([
     ...absent(["overlay_other_place", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
+    ...absent(["overlay_saved_name"], nodeCount),
     ...absent(["problem_fix"], problemCount),
     ...absent(["problem_guess_count"], problemCount, 0),
     ...absent(["problem_guess", "guess_saved", "guess_live", "guess_code"], 0),

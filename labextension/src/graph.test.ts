@@ -4,6 +4,7 @@ import { expected, FIXTURES, loadGraph } from "./graphs.test-data";
 import { sizeOf } from "./layout/totals";
 import { MEASURES, type MeasureName, measureOf } from "./measures";
 import type { Overlay } from "./overlay";
+import { placeName } from "./words";
 
 const factsOf = (overlay: Overlay, size: number) => ({
   comparison: overlay.comparison,
@@ -31,6 +32,7 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
     const graph = await loadGraph(name);
     const nodes = Array.from({ length: graph.size }, (_, id) => ({
       name: graph.name(id),
+      place: placeName(graph, id),
       role: graph.role(id),
       typeName: graph.typeName(id),
       error: graph.error(id),
@@ -86,6 +88,7 @@ it("cuts off a first path that runs in a circle", () => {
     tree_order: new Int32Array([0, 1]),
     tree_parent: new Int32Array([-1, 0]),
     tree_label: zero,
+    node_name: zero,
     first_parent: new Int32Array([-1, 1]),
     first_label: zero,
     child_count: zero,

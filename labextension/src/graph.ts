@@ -120,6 +120,10 @@ export interface Graph {
   label(id: number): string;
   /** The same on the saved side of a comparison (in a). */
   savedLabel(id: number): string;
+  /** What people call a node, in any tree. */
+  called(id: number): string;
+  /** The same on the saved side of a comparison (in a). */
+  savedCalled(id: number): string;
   treeParent(id: number): number | null;
   /** All nodes in the order of the tree, parents before children. */
   readonly order: Int32Array;
@@ -238,6 +242,8 @@ type Tree = Pick<
   | "order"
   | "label"
   | "savedLabel"
+  | "called"
+  | "savedCalled"
   | "treeParent"
   | "treeChildren"
 >;
@@ -248,6 +254,8 @@ function treeOf(payload: Payload, at: NumberAt, text: TextAt): Tree {
   const { ids, starts: offsets } = childLists(columns.tree_order, columns.tree_parent);
   const label = (id: number): string => text("tree_label", id) ?? "";
   const saved = overlay?.columns.overlay_saved_label;
+  const savedNames = overlay?.columns.overlay_saved_name;
+  const called = (id: number) => text("node_name", id) ?? label(id);
   return {
     objects: null,
     treeSize: nodeCount,
@@ -256,6 +264,8 @@ function treeOf(payload: Payload, at: NumberAt, text: TextAt): Tree {
     order: Int32Array.from(columns.tree_order),
     label,
     savedLabel: (id) => strings[saved?.[id] ?? ABSENT] ?? label(id),
+    called,
+    savedCalled: (id) => strings[savedNames?.[id] ?? ABSENT] ?? called(id),
     treeParent: (id) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
     treeChildren: (id) => ids.subarray(offsets[id], offsets[id + 1]),
   };
@@ -295,6 +305,12 @@ function parseShape(text: string | null): readonly number[] | null {
     return null;
   }
   return text === "" ? [] : text.split(",").map(Number);
+}
+
+/** Whether a node is no part of the paths that people give: it only holds others, for itself. */
+export function isHolder(graph: Graph, id: number): boolean {
+  const label = (graph.objects ?? graph).label(id);
+  return label.startsWith("_") && graph.attributes(id).length === 0;
 }
 
 /** Whether a node or one of its values could not be read. */

@@ -56,6 +56,8 @@ export function treeGraph(parents: readonly number[]): Graph {
     notSaved: () => [],
     label: edgeLabel,
     savedLabel: edgeLabel,
+    called: edgeLabel,
+    savedCalled: edgeLabel,
     objects: null,
     calls: null,
     layerColumns: null,
@@ -141,6 +143,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         ),
         overlay_detail: Int32Array.from(ids, (id) => place(comparison.details?.[id])),
         overlay_saved_label: Int32Array.from(ids, () => -1),
+        overlay_saved_name: Int32Array.from(ids, () => -1),
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
         overlay_is_paired: Uint8Array.from(ids, (id) =>
           comparison.isPaired?.(id) === false ? 0 : 1,

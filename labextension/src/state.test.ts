@@ -736,7 +736,8 @@ describe("the same graph at another time", () => {
   });
 
   function named(graph: Graph, labels: Readonly<Record<number, string>>): Graph {
-    return { ...graph, label: (id) => labels[id] ?? "" };
+    const label = (id: number) => labels[id] ?? "";
+    return { ...graph, label, called: label };
   }
 
   it("keeps open, selected and visible nodes by their place in the tree", () => {

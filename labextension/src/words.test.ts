@@ -90,7 +90,7 @@ it("gives the sum as the size of a row, but a variable's own size beside a varia
 
 it("names a variable by its path in the model, not by that in an optimizer's list", async () => {
   const graph = await loadGraph("keras3_adam");
-  expect(placeName(graph, 7)).toBe("(root).layer._kernel");
+  expect(placeName(graph, 7)).toBe("layer.v7");
   const layers = layersOf(graph)!;
   expect(placeName(layers, 7)).toBe(placeName(graph, 7));
   expect(placeName(graph, 0)).toBe("(root)");

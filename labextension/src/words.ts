@@ -1,7 +1,7 @@
 /** The sentences that the view builds from the table of its strings. */
 
 import type { Role } from "./contract";
-import { type Attribute, type Graph, ROOT } from "./graph";
+import { type Attribute, type Graph, isHolder, ROOT } from "./graph";
 import type { Chunk, ShownTree } from "./layout/shown";
 import { parametersOf, sizeOf } from "./layout/totals";
 import type { Found } from "./search/found";
@@ -39,21 +39,17 @@ export function chunkLabel(
   return [firstChild, lastChild].map((id) => clip(visible(label(id)), MAX_END)).join(" … ");
 }
 
-/**
- * A node's path in the tree of objects, dotted. The tree prefers a model's path, while TensorFlow
- * prints the shortest one, often that of an optimizer's list.
- */
+/** A node's path in the names that people give, on its own side: as Python's `LayerNames.place`. */
 export function placeName(graph: Graph, id: number): string {
-  const name = graph.name(id);
-  if (graph.slot(id) !== null || name === WORDS.unreachable(id)) {
-    return name;
-  }
+  const isOfSaved = id >= (graph.overlay?.baseSize ?? graph.size);
   const objects = graph.objects ?? graph;
   const names: string[] = [];
   for (let node = id; node !== ROOT; node = objects.treeParent(node) ?? ROOT) {
-    names.push(objects.label(node));
+    if (node === id || !isHolder(graph, node)) {
+      names.push(isOfSaved ? graph.savedCalled(node) : graph.called(node));
+    }
   }
-  return [WORDS.root, ...names.reverse()].join(".");
+  return names.reverse().join(".") || WORDS.root;
 }
 
 /** What people call a row of the tree: a node or a group. */

@@ -25,6 +25,7 @@ from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
+from ckpt_viz.object_graph.names import ROOT_NAME
 from ckpt_viz.object_graph.nodes import ROOT, Fact, LayerFacts, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -75,6 +76,7 @@ def graphs() -> dict[str, ObjectGraph]:
         "blocks": _called(transformer(4)),
         "measured": adam,
         "facts": _with_facts(),
+        "numbered": _numbered(),
     }
 
 
@@ -131,6 +133,7 @@ def expected(
 ) -> dict[str, Any]:
     """Return what the front end must make of the graph's payload."""
     tree = spanning_tree(graph.nodes)
+    names = graph.names if overlay is None else overlay.names
     saved = [None] * len(graph.nodes) if overlay is None else [*overlay.saved_labels()]
     return {
         "title": graph.title,
@@ -139,6 +142,7 @@ def expected(
         "nodes": [
             {
                 "name": graph.name(i),
+                "place": names.place(i) if i != ROOT else ROOT_NAME,
                 "role": node.role.value,
                 "typeName": node.type_name,
                 "error": node.error,
@@ -355,6 +359,33 @@ def _with_facts() -> ObjectGraph:
     }
     nodes = enumerate(model.nodes)
     return replace(model, nodes=tuple(node._replace(**changes.get(i, {})) for i, node in nodes))
+
+
+def _numbered() -> ObjectGraph:
+    """Return layers as Keras 3 saves them: by numbers, with names only in those of variables."""
+    layers = ("head_norm", "block_3_depthwise_BN", "block_3_expand", "block_4_expand", "block_4_c")
+    layers = (*layers, "my.net/tail", "head")
+    tops = range(3, 3 + len(layers))
+    kernels = range(tops.stop, tops.stop + len(layers))
+    slot = kernels.stop
+    numbered = graph(
+        {
+            0: {"model": 1, "opt": slot + 1},
+            1: {"_operations": 2},
+            2: {str(place): top for place, top in enumerate(tops)},
+            **{top: {"_kernel": kernel} for top, kernel in zip(tops, kernels, strict=True)},
+            slot + 1: {},
+        },
+        (*kernels, slot),
+        {slot + 1: (("momentum", kernels[-1], slot),)},
+    )
+    nodes = [*numbered.nodes]
+    for top, kernel, layer in zip(tops, kernels, layers, strict=True):
+        (value,) = nodes[kernel].attributes
+        value = value._replace(full_name=f"{layer}/kernel")
+        nodes[kernel] = nodes[kernel]._replace(attributes=(value,))
+        nodes[top] = nodes[top]._replace(own_name=layer if "/" in layer else None)
+    return replace(numbered, nodes=tuple(nodes))
 
 
 def _name_based() -> ObjectGraph:

@@ -71,7 +71,7 @@ def _attribute(case: Case, obj: int, attribute: NotSaved) -> Finding:
 
 def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
     """Find metrics and the like, which begin again after a restore."""
-    place = case.live_side.names.layers.child_place
+    place = case.live_side.graph.names.child_place
     names = [f"{place(obj, attribute.name)} ({attribute.type_name})" for obj, attribute in left_out]
     return case.finding(
         Severity.INFO,

@@ -188,13 +188,12 @@ function FlowOf({ graph, row, dispatch }: Pick<NodeProps, "dispatch" | "graph"> 
   );
 }
 
-/** The path in the outline, and the name that TensorFlow prints if it takes another path. */
+/** The path of local names that `path:` takes, and the name that TensorFlow prints. */
 function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
+  const objects = graph.objects ?? graph;
   const names: string[] = [];
-  for (let node = id; node !== ROOT; node = graph.treeParent(node) ?? ROOT) {
-    if (node < graph.size) {
-      names.push(graph.label(node));
-    }
+  for (let node = id; node !== ROOT; node = objects.treeParent(node) ?? ROOT) {
+    names.push(objects.label(node));
   }
   const path = names.reverse().join("/");
   return path === "" ? null : (
@@ -202,11 +201,9 @@ function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
       <Fact term={WORDS.terms.path}>
         {visible(path)} <Copy what={WORDS.path} text={path} />
       </Fact>
-      {graph.name(id) === placeName(graph, id) ? null : (
-        <Fact term={WORDS.terms.printed}>
-          {visible(graph.name(id))} <Copy what={WORDS.printedName} text={graph.name(id)} />
-        </Fact>
-      )}
+      <Fact term={WORDS.terms.printed}>
+        {visible(graph.name(id))} <Copy what={WORDS.printedName} text={graph.name(id)} />
+      </Fact>
     </dl>
   );
 }
@@ -294,7 +291,7 @@ function OtherPlace({ graph, id, dispatch }: NodeProps) {
   return place === null ? null : (
     <p>
       <Jump graph={graph} id={place} dispatch={dispatch}>
-        {WORDS.otherPlace}: {visible(overlay?.partner(id) ?? graph.name(place))}
+        {WORDS.otherPlace}: {visible(placeName(graph, place))}
       </Jump>
     </p>
   );

@@ -9,19 +9,45 @@ import { LIMITS } from "./grammar";
 import { atOrBelow, both, either, type Index, indexOf, type Marks, pathsOf, where } from "./index";
 import { findNamed, isPasted, withoutOutput } from "./pasted";
 import { AROUND, BLANK_OR_END, BLANKS, FIELD_NAME, Reader } from "./syntax";
+import { withWholeName } from "./whole-names";
 
 const REGEX = /\/((?:\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[^/[\\])*)\//;
 
-/** The matches of a query in the order of the outline. Throws a Mistake. */
+/**
+ * The matches of a query: first the nodes of which it is the whole name, then all others, in the
+ * order of the outline. Throws a Mistake.
+ */
 export function find(graph: Graph, query: string): readonly number[] {
   const head = query.length > LIMITS.pasted ? [...query].slice(0, LIMITS.pasted).join("") : query;
   const pasted = head.replaceAll(AROUND, "");
   if (pasted === "") {
     return [];
   }
-  const index = indexOf(graph);
-  const marks = isPasted(pasted) ? findNamed(pasted, index) : byTerms(new Reader(query), index);
-  return Array.from(graph.order.filter((id) => marks[id] === 1));
+  const { whole, others } = matchesOf(query, pasted, indexOf(graph));
+  const inOrder = (isMatch: (id: number) => boolean) => graph.order.filter(isMatch);
+  return [
+    ...inOrder((id) => whole[id] === 1),
+    ...inOrder((id) => others[id] === 1 && whole[id] !== 1),
+  ];
+}
+
+/** The nodes that have the query as a whole name, and all that it finds. */
+function matchesOf(query: string, pasted: string, index: Index): Record<"whole" | "others", Marks> {
+  const nothing = where(index, () => false);
+  const isText = isPasted(pasted);
+  const named = isText ? findNamed(pasted, index) : nothing;
+  if (named.includes(1)) {
+    return { whole: nothing, others: named };
+  }
+  const whole = withWholeName(pasted, index);
+  try {
+    return { whole, others: isText ? nothing : byTerms(new Reader(query), index) };
+  } catch (error) {
+    if (whole.includes(1)) {
+      return { whole, others: nothing }; // a name may have any sign in it
+    }
+    throw error;
+  }
 }
 
 /**
@@ -84,8 +110,10 @@ function byWord(spellings: ReadonlySet<string>, index: Index): Marks {
   const found = Array.from(spellings, (text) => {
     const paths = text.includes("/") ? pathsOf(index) : [];
     return where(index, (id) => {
-      const end = paths[id]?.slice(-text.length - (index.labels[id]?.length ?? 0));
-      return [...(index.names[id] ?? []), end].some((name) => name?.includes(text));
+      const ends = paths.map(({ [id]: path }, way) =>
+        path?.slice(-text.length - (index.ways[way]?.names[id]?.length ?? 0)),
+      );
+      return [...(index.names[id] ?? []), ...ends].some((name) => name?.includes(text));
     });
   });
   return found.reduce(either);
@@ -111,12 +139,12 @@ function byRegex(reader: Reader, index: Index): Marks {
   const atEnd = compiled(`(?:${pattern})(?=[^/]*$)`, start + 1, reader);
   const paths = pathsOf(index);
   return where(index, (id) => {
-    const path = paths[id] ?? "";
-    atEnd.lastIndex = Math.max(path.length - LIMITS.text, 0); // `^` does not match at the cut
+    const isAtEnd = paths.some(({ [id]: path = "" }) => {
+      atEnd.lastIndex = Math.max(path.length - LIMITS.text, 0); // `^` does not match at the cut
+      return atEnd.test(path);
+    });
     const names = index.names[id] ?? [];
-    return (
-      atEnd.test(path) || names.some((name) => name.slice(0, LIMITS.text).search(anywhere) >= 0)
-    );
+    return isAtEnd || names.some((name) => name.slice(0, LIMITS.text).search(anywhere) >= 0);
   });
 }
 

@@ -135,8 +135,7 @@ function byName(reader: Reader, index: Index): Marks {
   const glob = makeGlob(wanted, "/");
   return where(index, (id) => {
     const edges = index.graph.edgesTo(id).map(({ localName }) => localName);
-    const fullNames = index.graph.attributes(id).map(({ fullName }) => fullName);
-    const names = [index.labels[id] ?? "", ...edges, ...fullNames];
+    const names = [...(index.ownNames[id] ?? []), ...edges];
     return names.some((name) => glob.fits(name.toLowerCase()));
   });
 }

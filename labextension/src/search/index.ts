@@ -1,6 +1,6 @@
 /** A graph, prepared for the terms of a query; ckpt_viz/search/index.py does the same. */
 
-import { type Attribute, type Graph, ROOT } from "../graph";
+import { type Attribute, type Graph, isHolder, ROOT } from "../graph";
 import type { Glob, GlobState } from "./glob";
 import { LIMITS } from "./grammar";
 
@@ -12,8 +12,18 @@ export const ROOT_NAME = "(root)";
 export interface Index {
   readonly graph: Graph;
   readonly labels: readonly string[];
-  /** The names of each node: its local name, its class, the full names of its values. */
+  /** The names of each node: by its edge, of people, and the full names of its values. */
+  readonly ownNames: readonly (readonly string[])[];
+  /** The same, and the name of its class. */
   readonly names: readonly (readonly string[])[];
+  /** The ways to a node: by local names in the outline, and by the names that people give. */
+  readonly ways: readonly Way[];
+}
+
+/** For each node what it is called on a way, and what is above it there. */
+export interface Way {
+  readonly names: readonly string[];
+  readonly above: readonly number[];
 }
 
 const indexes = new WeakMap<Graph, Index>();
@@ -25,12 +35,28 @@ export function indexOf(graph: Graph): Index {
 }
 
 function makeIndex(graph: Graph): Index {
-  const labels = Array.from({ length: graph.size }, (_, id) => graph.label(id).toLowerCase());
-  const names = labels.map((label, id) => {
-    const more = [graph.typeName(id), ...graph.attributes(id).map(({ fullName }) => fullName)];
-    return [label, ...more.filter((name) => name).map((name) => `${name}`.toLowerCase())];
+  const folded = (name: (id: number) => string) =>
+    Array.from({ length: graph.size }, (_, id) => name(id).toLowerCase());
+  const labels = folded(graph.label);
+  const called = folded(graph.called);
+  const types = folded((id) => graph.typeName(id) ?? "");
+  const ownNames = labels.map((label, id) => {
+    const fullNames = graph.attributes(id).map(({ fullName }) => fullName.toLowerCase());
+    return [label, called[id] ?? "", ...fullNames.filter((name) => name !== "")];
   });
-  return { graph, labels, names };
+  const names = ownNames.map((own, id) => (types[id] ? [...own, types[id]] : own));
+  const parents = labels.map((_, id) => graph.treeParent(id) ?? ROOT);
+  const holders: number[] = [ROOT];
+  for (const id of graph.order.subarray(1)) {
+    const parent = parents[id] ?? ROOT;
+    const isOnWay = parent === ROOT || !isHolder(graph, parent);
+    holders[id] = isOnWay ? parent : (holders[parent] ?? ROOT);
+  }
+  const ways = [
+    { names: labels, above: parents },
+    { names: called, above: holders },
+  ];
+  return { graph, labels, ownNames, names, ways };
 }
 
 export function where({ graph: { size } }: Index, holds: (id: number) => boolean): Marks {
@@ -42,26 +68,30 @@ export function whereValue(index: Index, holds: (attribute: Attribute) => boolea
   return where(index, (id) => index.graph.attributes(id).some(holds));
 }
 
-/** The path to each node in the outline, or its end: whole paths could take too much memory. */
-export function pathsOf(index: Index): readonly string[] {
+/**
+ * The paths to all nodes, on each way. Only the end of a long path: all paths together could take
+ * too much memory.
+ */
+export function pathsOf(index: Index): readonly (readonly string[])[] {
   return along(index, "", (above, step) => above.slice(-LIMITS.text) + step);
 }
 
-/** The nodes whose path matches a glob; the root has no path. */
+/** The nodes one of whose paths matches a glob; the root has no path. */
 export function wherePathFits(index: Index, glob: Glob): Marks {
-  const states = along(index, glob.start, glob.run);
-  return where(index, (id) => id !== ROOT && states[id]?.accepts === true);
+  const ways = along(index, glob.start, glob.run);
+  return where(index, (id) => id !== ROOT && ways.some((states) => states[id]?.accepts === true));
 }
 
-/** What the path to each node leads to, step by step from the root. */
-function along<T>({ graph, labels }: Index, root: T, next: (above: T, step: string) => T): T[] {
-  const reached: T[] = [root];
-  for (const id of graph.order.subarray(1)) {
-    const parent = graph.treeParent(id) ?? ROOT;
-    const step = `${parent === ROOT ? "" : "/"}${labels[id]}`;
-    reached[id] = next(reached[parent] ?? root, step);
-  }
-  return reached;
+/** What the paths to each node on each way lead to, step by step from the root. */
+function along<T>({ graph, ways }: Index, root: T, next: (above: T, step: string) => T): T[][] {
+  return ways.map(({ above, names }) => {
+    const reached: T[] = [root];
+    for (const id of graph.order.subarray(1)) {
+      const parent = above[id] ?? ROOT;
+      reached[id] = next(reached[parent] ?? root, `${parent === ROOT ? "" : "/"}${names[id]}`);
+    }
+    return reached;
+  });
 }
 
 /** The nodes whose name, as TensorFlow prints it, matches a glob. */

@@ -1,0 +1,46 @@
+/** The nodes of which a query is the whole name; ckpt_viz/search/whole_names.py does the same. */
+
+import { ROOT } from "../graph";
+import { layersOf } from "../layers";
+import { type Index, type Marks, ROOT_NAME, type Way, where } from "./index";
+import { withoutOutput } from "./pasted";
+
+const SEPARATORS = [".", "/", " › "]; // the last is between a block and its layer in the outline
+
+/** The nodes with this name or path, in any form in which Python and the view print it. */
+export function withWholeName(query: string, index: Index): Marks {
+  const { graph, ownNames, ways } = index;
+  const text = query.toLowerCase();
+  const own = [text, text.replaceAll(" › ", "_"), withoutOutput(text) || text];
+  const isAt = (path: string, id: number) => ways.some((way) => isPath(path, id, way));
+  const marks = where(index, (id) => {
+    if (id === ROOT) {
+      return text === ROOT_NAME || text === "the root";
+    }
+    const slot = graph.slot(id);
+    const name = slot?.name.toLowerCase();
+    const isState = [`the state '${name}' of `, `${name} of `].some(
+      (words) => text.startsWith(words) && isAt(text.slice(words.length), slot?.variable ?? ROOT),
+    );
+    return isState || ownNames[id]?.some((one) => own.includes(one)) || isAt(text, id);
+  });
+  const layers = marks.includes(1) ? null : layersOf(graph);
+  return layers === null
+    ? marks
+    : where(index, (id) => id !== ROOT && layers.label(id).toLowerCase() === text);
+}
+
+/** Whether a text is the path to a node on a way. */
+function isPath(text: string, id: number, { above, names }: Way): boolean {
+  let rest = text;
+  for (let node = id; node !== ROOT; node = above[node] ?? ROOT) {
+    const separator = SEPARATORS.find((sign) => node === id || rest.endsWith(sign));
+    rest = node === id ? rest : rest.slice(0, rest.length - `${separator}`.length);
+    const name = names[node] ?? "";
+    if (separator === undefined || !rest.endsWith(name)) {
+      return false;
+    }
+    rest = rest.slice(0, rest.length - name.length);
+  }
+  return rest === "" || rest === `${ROOT_NAME}.` || rest === `${ROOT_NAME}/`;
+}
