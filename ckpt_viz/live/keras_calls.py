@@ -13,11 +13,13 @@ from itertools import pairwise
 from typing import Any
 
 from ckpt_viz.live.shadows import instance_dict
+from ckpt_viz.live.untracked import items_of
 from ckpt_viz.object_graph.calls import Call
 
 _RECORDS = "_nodes_by_depth"  # of a functional model: the inputs have the greatest depth
 _IN_A_ROW = ("_layers", "_self_tracked_trackables")  # of a Sequential model: Keras 3, Keras 2
 _INBOUND = ("_inbound_nodes", "_inbound_nodes_value")  # of a layer: Keras 3, Keras 2
+_MAX_TENSORS = 10_000  # with the lists that hold them
 _MAX_SOURCES = 1000  # layers whose tensors meet in operations without a node, such as x + y
 
 
@@ -42,20 +44,43 @@ def takes_directly(consumer: object, producer: object) -> bool:
 
     Also true for a layer that remembers no call: those of a Sequential model before it is built.
     """
-    own = instance_dict(consumer)
-    records = next((own[name] for name in _INBOUND if name in own), ())
     try:
-        taken = [tensor for record in records for tensor in _taken(instance_dict(record))]
+        taken = [tensor for record in records_of(consumer) for tensor in tensors_taken(record)]
     except (KeyError, TypeError):  # these are not Keras' own records
         return False
     histories = [_history(tensor) for tensor in taken]
     return not histories or any(history[0] is producer for history in histories if history)
 
 
-def _taken(record: Mapping[str, Any]) -> Iterable[Any]:
+def records_of(layer: object) -> list[Mapping[str, Any]]:
+    """Return the records of the calls of a layer; raises TypeError if they are not Keras' own."""
+    own = instance_dict(layer)
+    records = next((own[name] for name in _INBOUND if name in own), ())
+    return [instance_dict(record) for record in _items(records)]
+
+
+def tensors_taken(record: Mapping[str, Any]) -> Iterable[Any]:
+    """Return the symbolic tensors that a call takes; raises as `records_of`, or KeyError."""
     if "arguments" in record:
         return _items(instance_dict(record["arguments"])["keras_tensors"])
     return _items(record["_keras_inputs"])
+
+
+def tensors_made(record: Mapping[str, Any]) -> Iterable[Any]:
+    """Return the symbolic tensors that a call makes; raises KeyError if it is not Keras' own."""
+    return tensors_in(record["outputs"])
+
+
+def tensors_in(held: Any) -> Iterator[Any]:
+    """Yield the tensors in lists, dicts and the like, in their order."""
+    stack, seen = [held], 0
+    while stack and seen < _MAX_TENSORS:
+        item, seen = stack.pop(), seen + 1
+        items = items_of(item)
+        if items is None:
+            yield item
+        else:
+            stack += reversed(items)
 
 
 def _history(tensor: object) -> tuple[Any, ...] | None:

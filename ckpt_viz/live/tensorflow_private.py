@@ -371,7 +371,13 @@ def is_python_state(obj: object) -> bool:
 
 def is_data_structure(obj: object) -> bool:
     """Return whether the object is one of TensorFlow's list, dict or tuple wrappers."""
-    return isinstance(obj, private("trackable.data_structures", "TrackableDataStructure"))
+    return isinstance(obj, data_structure())
+
+
+def data_structure() -> type:
+    """Return the class of TensorFlow's list, dict and tuple wrappers."""
+    cls: type = private("trackable.data_structures", "TrackableDataStructure")
+    return cls
 
 
 def is_name_scope(obj: object) -> bool:

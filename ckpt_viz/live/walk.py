@@ -8,7 +8,7 @@ reads no value and runs none of the objects' own serialisation. It never touches
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,11 @@ from ckpt_viz.live import facts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.facts import is_state_of_keras
 from ckpt_viz.live.keras_calls import calls_among
+from ckpt_viz.live.layer_facts import layer_facts_of
 from ckpt_viz.live.left_aside import not_saved_of
 from ckpt_viz.live.losses import loses_a_weight
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
+from ckpt_viz.live.trainable import frozen, trainable_variables
 from ckpt_viz.live.untracked import Known, Unsaved, find_not_saved, unsaved_in
 from ckpt_viz.live.wrappers import are_same_objects
 from ckpt_viz.object_graph import keys
@@ -28,6 +30,7 @@ from ckpt_viz.object_graph.nodes import (
     SAVE_COUNTER,
     Attribute,
     Child,
+    LayerFacts,
     Node,
     NotSaved,
     Role,
@@ -49,7 +52,8 @@ class Walk:
     nodes that obviously track nothing, so the walk does not ask them. `hidden` are the root's own
     children, by name, that the walk skips: a checkpoint keyword has their name, and nothing else
     leads to them. `lost` are the nodes that a save leaves out with a trained value. `calls` are
-    those between layers.
+    those between layers. `facts` are what layers say of themselves, `trainable` what variables do,
+    and `frozen` are the layers and weights that a training leaves as they are.
     """
 
     view: Any
@@ -72,6 +76,9 @@ class Walk:
     lost: list[int] = field(default_factory=list)
     _is_beyond: bool = field(default=False, init=False)  # at what TensorFlow does not follow
     calls: tuple[Call, ...] = ()
+    facts: Mapping[int, LayerFacts] = field(default_factory=dict)
+    trainable: Mapping[int, bool] = field(default_factory=dict)
+    frozen: Collection[int] = ()
 
     def run(self) -> tuple[Node, ...]:
         """Return the nodes that saving the view's root would write now."""
@@ -84,6 +91,9 @@ class Walk:
             is_lost=loses_a_weight,
             is_state=is_state_of_keras,
         )
+        self.facts = layer_facts_of(self.objects, _is_layer)
+        self.trainable = trainable_variables(self.objects)
+        self.frozen = frozen(self.objects, self.ids, self.trainable, _is_layer)
         for node_id, aside in not_saved_of(self.objects).items():
             self.not_saved[node_id] = (*self.not_saved.get(node_id, ()), aside)
         return self.bare_nodes()
@@ -190,7 +200,10 @@ class Walk:
             type_name=type(obj).__name__,
             not_saved=self.not_saved.get(node_id, ()),
             error=self.errors.get(node_id),
+            trainable=self.trainable.get(node_id),
             own_name=_own_name(obj) if role is Role.LAYER else None,
+            is_frozen=node_id in self.frozen,
+            facts=self.facts.get(node_id) if role in (Role.LAYER, Role.OBJECT) else None,
         )
 
     def _role(self, obj: Any) -> Role:
