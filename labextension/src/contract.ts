@@ -27,7 +27,7 @@ export type Role = (typeof ROLES)[number];
 export type Origin = "live" | "saved";
 
 /** What a training does to a variable; ckpt_viz/object_graph/training.py defines each. */
-export const TRAININGS = [null, "trained", "frozen", "never", "left out"] as const;
+export const TRAININGS = [null, "trained", "frozen", "never", "omitted"] as const;
 export type Training = (typeof TRAININGS)[number];
 
 /** How a node compares with the other side. ckpt_viz/object_graph/overlay.py defines each state. */

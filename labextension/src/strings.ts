@@ -91,8 +91,16 @@ export const notTracked = "Not tracked";
 export const notTrackedIn = (count: string) => `Not tracked in ${count}: no trained value is lost`;
 export const notTrackedHint =
   "TensorFlow does not track these attributes, but no trained value is lost. They hold seeds, metrics, counters or a vocabulary, or the graph has their values elsewhere.";
-export const trainable = "trainable";
-export const notTrainable = "not trainable";
+/** What a training does to a variable. */
+export const training = {
+  trained: "trained",
+  frozen: "frozen",
+  never: "never trained",
+  omitted: "trainable, but in no optimizer",
+} as const;
+export const frozenSign = "❄ frozen";
+export const freezes = (count: string) =>
+  `has trainable = False. Training leaves ${count} parameters there as they are.`;
 export const collections = "in collections";
 export const verdict = "Result of the comparison";
 export const previous = "Previous ([ or Shift+F8)";

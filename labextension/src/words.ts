@@ -4,6 +4,7 @@ import type { Role } from "./contract";
 import { type Attribute, type Graph, isHolder, ROOT } from "./graph";
 import type { Chunk, ShownTree } from "./layout/shown";
 import { parametersOf, sizeOf } from "./layout/totals";
+import { isFrozenHere } from "./layout/training";
 import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
 import { belowSentence, comparedWords } from "./signs";
@@ -93,7 +94,10 @@ export function isTrained(graph: Graph, id: number): boolean {
   if (graph.role(id) !== "variable") {
     return false;
   }
-  return graph.trainable(id) ?? graph.treeChildren(id).some((slot) => graph.slot(slot) !== null);
+  const training = graph.training(id);
+  return training === null
+    ? graph.treeChildren(id).some((slot) => graph.slot(slot) !== null)
+    : training === "trained";
 }
 
 const slotsOf = new WeakMap<Graph, ReadonlyMap<number, ReadonlyMap<string, number>>>();
@@ -186,7 +190,8 @@ export function kindText(graph: Graph, id: number): string {
   const role = graph.role(id);
   const isValue = role === "variable" || role === "slot" || role === "value";
   if (!isValue) {
-    return clip(graph.objects === null ? objectWords(graph, id) : typeWords(graph, id));
+    const frozen = isFrozenHere(graph, id) ? `${WORDS.frozenSign} ` : "";
+    return frozen + clip(graph.objects === null ? objectWords(graph, id) : typeWords(graph, id));
   }
   return clip(graph.objects === null ? boxText(graph, id) : layerValueWords(graph, id));
 }

@@ -341,10 +341,10 @@ function Notes({ graph, alarms = false }: NotesProps) {
 
 /** The facts about a variable in a MetaGraph or a SavedModel. */
 function VariableWords({ graph, id }: { readonly graph: Graph; readonly id: number }) {
-  const trainable = graph.trainable(id);
+  const training = graph.training(id);
   const collections = graph.collections(id);
   const words = [
-    trainable === null ? "" : trainable ? WORDS.trainable : WORDS.notTrainable,
+    training === null ? "" : WORDS.training[training],
     collections === null ? "" : `${WORDS.collections} ${visible(collections)}`,
   ].filter((word) => word !== "");
   return words.length === 0 ? null : <p>{words.join(", ")}</p>;

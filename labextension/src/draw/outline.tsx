@@ -8,6 +8,7 @@ import { badIn } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import type { ShownTree } from "../layout/shown";
 import type { Sort } from "../layout/sorting";
+import { isFrozenHere } from "../layout/training";
 import type { Found } from "../search/found";
 import { firstProblemNode, type State } from "../state";
 import * as WORDS from "../strings";
@@ -289,6 +290,7 @@ function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRo
         <span class="ckv-name">{label}</span>
       )}
       {row.childCount > 0 && !row.isExpanded ? <Count {...heldBy(tree, found, id)} /> : null}
+      {isFrozenHere(graph, id) ? <span class="ckv-frozen">{WORDS.frozenSign}</span> : null}
       {link === "" ? null : <span class="ckv-link-word">{link}</span>}
       <BadSign {...badIn(graph, tree, row)} />
       {problem === "" ? null : <span class="ckv-error">! {problem}</span>}

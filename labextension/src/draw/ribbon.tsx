@@ -6,6 +6,7 @@
 import { LIVE_ALONE, type NodeState, SAVED_ALONE } from "../contract";
 import type { Graph } from "../graph";
 import { isWithin, type Segment, type Strip, stripsOf } from "../layout/ribbon";
+import { trainingsOf } from "../layout/training";
 import { isQuiet } from "../overlay";
 import { countsSentence, stateSign } from "../signs";
 import type { State } from "../state";
@@ -50,7 +51,7 @@ function StripOf({ strip, state, dispatch }: RibbonProps & { readonly strip: Str
             <button
               type="button"
               tabIndex={-1}
-              class={`${lookOf(segment)}${isLit(segment.rows) ? " ckv-lit" : ""}`}
+              class={`${lookOf(segment)}${isMostlyFrozen(graph, segment) ? " ckv-strip-frozen" : ""}${isLit(segment.rows) ? " ckv-lit" : ""}`}
               title={sentenceOf(graph, segment, strip)}
               onClick={() => dispatch({ type: "select", id: segment.row })}
             >
@@ -83,6 +84,11 @@ function Mark({ segment }: { readonly segment: Segment }) {
 const isAlone = (state: NodeState): boolean =>
   SAVED_ALONE.has(state) || LIVE_ALONE.has(state) || state === "moved";
 
+function isMostlyFrozen(graph: Graph, { parameters, rows }: Segment): boolean {
+  const frozen = rows.reduce((sum, row) => sum + (trainingsOf(graph, row)?.frozen ?? 0), 0);
+  return frozen > parameters / 2;
+}
+
 function lookOf({ states: [worst] }: Segment): string {
   if (worst === undefined || isQuiet(worst.state)) {
     return worst === undefined ? "" : "ckv-strip-quiet";
@@ -102,6 +108,9 @@ function labelOf(graph: Graph, { rows }: Segment, { side }: Strip): string {
 function sentenceOf(graph: Graph, segment: Segment, strip: Strip): string {
   const { parameters, share, states } = segment;
   const size = `${formatCount(parameters)} ${WORDS.columns.parameters}`;
-  const words = [size, percentWords(share), countsSentence(states)].filter((word) => word !== "");
+  const frozen = isMostlyFrozen(graph, segment) ? WORDS.training.frozen : "";
+  const words = [size, percentWords(share), countsSentence(states), frozen].filter(
+    (word) => word !== "",
+  );
   return `${labelOf(graph, segment, strip)}: ${words.join(", ")}`;
 }

@@ -5,6 +5,7 @@ import { ROOT } from "../graph";
 import type { Kernel } from "../kernel";
 import { summaryOf } from "../layout/summary";
 import { parametersOf, sizeOf } from "../layout/totals";
+import { freezing, TRAINED_OR_NOT, trainingsOf } from "../layout/training";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, formatCount, visible } from "../text";
@@ -42,9 +43,7 @@ export function GraphSummary({ state, kernel, onRequest, dispatch }: SummaryProp
       <dl class="ckv-value">
         <Fact term={WORDS.columns.parameters}>
           {formatCount(all)}
-          {summary.trainable === null
-            ? ""
-            : `, ${formatCount(summary.trainable)} ${WORDS.trainable}`}
+          <TrainingWords graph={graph} />
         </Fact>
         <Fact term={WORDS.variables}>{formatCount(summary.variables)}</Fact>
         <Fact term={WORDS.columns.size}>
@@ -55,6 +54,7 @@ export function GraphSummary({ state, kernel, onRequest, dispatch }: SummaryProp
         </Fact>
         <Fact term={WORDS.columns.dtype}>{dtypeWords(summary.dtypes)}</Fact>
       </dl>
+      <Freezing graph={graph} dispatch={dispatch} />
       <Optimizers
         graph={graph}
         ids={summary.optimizers}
@@ -67,6 +67,38 @@ export function GraphSummary({ state, kernel, onRequest, dispatch }: SummaryProp
       <Largest graph={graph} rows={summary.largest} dispatch={dispatch} />
       <Searches graph={graph} rows={summary.largest} dispatch={dispatch} />
     </div>
+  );
+}
+
+/** How many parameters are trained, frozen, never trained: as signs and words. */
+function TrainingWords({ graph }: { readonly graph: Graph }) {
+  const of = trainingsOf(graph, ROOT);
+  const kinds = TRAINED_OR_NOT.filter((kind) => of !== null && of[kind] > 0);
+  return (
+    <>
+      {kinds.map((kind) => (
+        <div key={kind}>
+          <i class={`ckv-training ckv-training-${kind.split(" ")[0]}`} aria-hidden="true" />{" "}
+          {formatCount(of?.[kind] ?? 0)} {WORDS.training[kind]}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Which layers freeze what is below them. */
+function Freezing({ graph, dispatch }: Omit<RowsProps, "rows">) {
+  return (
+    <>
+      {freezing(graph)
+        .slice(0, MAX_NOTES)
+        .map((row) => (
+          <p key={row}>
+            <RowLink graph={graph} row={row} dispatch={dispatch} />{" "}
+            {WORDS.freezes(formatCount(trainingsOf(graph, row)?.frozen ?? 0))}
+          </p>
+        ))}
+    </>
   );
 }
 

@@ -145,7 +145,6 @@ describe("the summary", () => {
     expect(summary.optimizers).toEqual([1]);
     expect(summary.variables).toBe(2);
     expect(summary.largest).toEqual([2]);
-    expect(summary.trainable).toBe(null);
     expect(summary.dtypes[0]?.[0]).toBe("float32");
     expect([summary.broken, summary.unsaved]).toEqual([0, 0]);
   });

@@ -1,13 +1,11 @@
 /** What a graph holds, in numbers: for the summary that the view shows before a selection. */
 
 import { type Graph, isUnreadable, ROOT } from "../graph";
-import { elements, parametersOf } from "./totals";
+import { parametersOf } from "./totals";
 
 export interface Summary {
   /** The variables of the program itself: no state of optimizers. */
   readonly variables: number;
-  /** Those that the source records as trainable; null if it records none. */
-  readonly trainable: number | null;
   readonly slots: number;
   readonly optimizers: readonly number[];
   /** The number of values of each dtype, the most frequent first. */
@@ -35,7 +33,7 @@ function summed(graph: Graph): Summary {
   const holders = new Set<number>();
   const optimizers: number[] = [];
   const notes: number[] = [];
-  let [variables, trained, recorded, slots, broken, unsaved] = [0, 0, 0, 0, 0, 0];
+  let [variables, slots, broken, unsaved] = [0, 0, 0, 0];
   for (let id = 0; id < graph.size; id++) {
     const role = graph.role(id);
     const attributes = graph.attributes(id);
@@ -47,9 +45,6 @@ function summed(graph: Graph): Summary {
     if (role === "variable" && parametersOf(graph, id) > 0) {
       variables += 1;
       holders.add(graph.treeParent(id) ?? id);
-      const trainable = graph.trainable(id);
-      recorded += trainable === null ? 0 : 1;
-      trained += trainable === true ? elements(graph, id) : 0;
     }
     slots += role === "slot" ? 1 : 0;
     broken += isUnreadable(graph, id) ? 1 : 0;
@@ -64,7 +59,6 @@ function summed(graph: Graph): Summary {
   }
   return {
     ...{ variables, slots, optimizers, broken, unsaved, notes },
-    trainable: recorded === 0 ? null : trained,
     dtypes: [...dtypes].sort(([, a], [, b]) => b - a),
     largest: [...holders]
       .filter((row) => row !== ROOT)

@@ -21,7 +21,7 @@ const GAP = 15;
 /** From the edges of a panel to its content. */
 export const PANEL_MARGIN = 8;
 /** Between the ranks of a flow: the space for arrows, and for shapes beside them. */
-export const RANK_GAP = 15;
+export const RANK_GAP = 18;
 /** Left of a column: the lines that pass rows by, each in a lane of this width. */
 export const LANE = 8;
 const COLUMN_GAP = 22;
