@@ -21,7 +21,7 @@ class Training(str, Enum):
     TRAINED = "trained"
     FROZEN = "frozen"  # a weight that its layer, or a layer above, keeps as it is
     NEVER = "never"  # moving averages, seeds, counters
-    LEFT_OUT = "left out"  # no optimizer has it, though one has others of its model
+    LEFT_OUT = "omitted"  # no optimizer has it, though one has others of its model
 
 
 def trainings_of(nodes: Sequence[Node], tree: Tree) -> list[Training | None]:

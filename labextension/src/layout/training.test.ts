@@ -16,7 +16,7 @@ describe("what a training changes", () => {
       expect(parts.reduce((sum, part) => sum + (part?.[kind] ?? 0), 0)).toBe(whole?.[kind]);
     }
     expect(whole?.trained).toBeGreaterThan(0);
-    expect(whole?..omitted).toBeGreaterThan(0);
+    expect(whole?.omitted).toBeGreaterThan(0);
   });
 
   it("is nothing below a layer that freezes it, and the view tells it there alone", () => {
