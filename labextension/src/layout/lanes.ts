@@ -27,7 +27,9 @@ function lanesOf(flow: Flow): Lanes {
 }
 
 /** A row stays in the lane of the row before it in its branch; a line takes the nearest free one. */
-function laidOut({ heir, lines, rows }: Flow): Lanes {
+function laidOut({ heir, lines, rows: all }: Flow): Lanes {
+  const called = new Set(lines.flatMap(({ from, to }) => [from, to]));
+  const rows = all.filter((row) => called.has(row));
   const outOf = new Map<number, FlowEdge[]>();
   for (const line of lines) {
     outOf.set(line.from, [...(outOf.get(line.from) ?? []), line]);
