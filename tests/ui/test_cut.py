@@ -15,7 +15,7 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from tests.support import history_fixtures
 from tests.support.fixed_check import every_kind
-from tests.support.graphs import keras3_adam, transformer
+from tests.support.graphs import transformer
 from tests.support.payload_fixtures import overlays
 from tests.ui.cut import faults
 from tests.ui.history_pages import history_page
