@@ -793,8 +793,8 @@ describe("the textbook view", () => {
     const small = shows(textbook(start(fullTree(3, 1))));
     expect(small.camera).toEqual({ x: 100, y: 100, scale: 1 });
     const wide = shows(textbook(reduce(start(), { type: "select", id: 3 })));
-    expect(wide.camera.scale).toBe(0.5);
-    expect(left(wide, 3) + 40 * 0.5).toBeCloseTo(300);
+    expect(wide.camera.scale).toBe(0.92); // letters of 11 px
+    expect(left(wide, 3) + 40 * 0.92).toBeCloseTo(300);
   });
 
   it("keeps the node in its place once the user has moved the picture", () => {

@@ -147,15 +147,13 @@ const PAGE = 12;
 const MAX_OPENED = 2_000;
 const MARGIN = 24;
 const LEAST_MARGIN = 6;
-const MIN_SCALE = 0.1;
+export const MIN_SCALE = 0.1;
 const MAX_SCALE = 3;
 /** Fitting stops where letters would be smaller than 11 px, or needlessly large. */
 const MIN_FIT_SCALE = 0.92;
 const MAX_FIT_SCALE = 1.25;
 /** A view of fewer rows says too little, even if a larger drawing does not fit. */
 const LEAST_ROWS = 6;
-/** A picture is wide, and useful even from further away. */
-const MIN_PICTURE_SCALE = 0.5;
 
 export function initialState(
   loaded: Graph,
@@ -926,7 +924,7 @@ function fitted(state: State): State {
 function fittedPicture(state: State, picture: Picture): State {
   const [width, height] = [state.width - 2 * MARGIN, state.height - 2 * MARGIN];
   const whole = Math.min(width / picture.width, height / picture.height);
-  const scale = Math.min(Math.max(whole, MIN_PICTURE_SCALE), 1);
+  const scale = Math.min(Math.max(whole, MIN_FIT_SCALE), 1);
   const top = picture.boxes.get(state.selected ?? state.focus);
   const middle = top === undefined ? 0 : top.x + top.width / 2;
   const beyond = picture.width * scale - width;
@@ -936,6 +934,16 @@ function fittedPicture(state: State, picture: Picture): State {
       : MARGIN - beyond / 2;
   const y = Math.max(MARGIN + (height - picture.height * scale) / 2, MARGIN);
   return { ...state, camera: { x, y, scale } };
+}
+
+/** Whether a picture that the user has not moved yet shows only a part of itself. */
+export function isPartOfPicture(state: State): boolean {
+  const { camera, height, picture, width } = state;
+  return (
+    picture !== null &&
+    sameCamera(state, fitted(state)) &&
+    (picture.width * camera.scale > width || picture.height * camera.scale > height)
+  );
 }
 
 /** Switches between the drawings; Graphviz's picture arrives later. */

@@ -146,6 +146,7 @@ export const showValues = "Show values";
 export const showAgain = "Read again";
 export const moreElements = "more";
 export const accessor = "Python expression";
+export const moreItems = "More";
 export const exportWord = "Export";
 export const exportHint = "Save the graph as a file";
 /**
@@ -253,6 +254,9 @@ export const textbookDrawing =
   "Graphviz's drawing of the visible nodes; arrow keys move the selection, plus and minus zoom";
 export const loadingGraphviz = "Loading Graphviz…";
 export const drawingGraphviz = "Drawing with Graphviz…";
+export const partOfPicture =
+  "This is a part: the whole picture would be too small to read. Close nodes, or focus on one (f).";
+export const wholePicture = "Show it all";
 export const cancel = "Cancel";
 export const cancelled = "Cancelled: the drawing has not changed.";
 export const drawAgain = "Draw again";

@@ -436,7 +436,7 @@ def test_the_strip_beside_the_drawing_shows_problems_and_leads_there(
 
 
 def test_the_drawing_is_saved_as_svg_and_png(adam: Explorer, tmp_path: Path) -> None:
-    menu = adam.page.locator(".ckv-menu")
+    menu = adam.page.locator(".ckv-menu:visible")
     for name, kind in (("Drawing, SVG", "svg"), ("Drawing, PNG", "png")):
         menu.locator("summary").click()
         with adam.page.expect_download() as download:
@@ -481,7 +481,7 @@ def test_without_a_kernel_nothing_is_offered_that_needs_one(adam: Explorer) -> N
     expect(adam.page.locator(".ckv-node-name")).to_contain_text("(root).layer.bias")
     expect(adam.page.get_by_role("button", name="Show values")).to_have_count(0)
     expect(adam.page.get_by_role("button", name="Python expression")).to_have_count(0)
-    adam.page.locator(".ckv-menu summary").click()
-    expect(adam.page.locator(".ckv-menu-items button")).to_have_count(2)
+    adam.page.locator(".ckv-menu > summary:visible").click()
+    expect(adam.page.locator(".ckv-menu-items button:visible")).to_have_count(2)
     adam.page.keyboard.press("Escape")
-    expect(adam.page.locator(".ckv-menu-items")).to_be_hidden()
+    expect(adam.page.locator(".ckv-menu-items:visible")).to_have_count(0)

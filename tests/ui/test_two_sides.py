@@ -206,6 +206,9 @@ CUT = """() => [...document.querySelectorAll(
 @pytest.mark.parametrize("name", ["check", "diff"])
 def test_no_word_is_cut(opened: Open, name: str, width: int, scheme: str) -> None:
     page = opened(overlays()[name], width, color_scheme=scheme)
+    tab = page.get_by_role("tab", name="Two sides")
+    if tab.is_visible():
+        tab.click()
     expect(page.locator(".ckv-line").first).to_be_visible()
     page.screenshot(path=_SCREENSHOTS / f"two-sides-{name}-{width}-{scheme}.png")
     assert page.evaluate(CUT) == []

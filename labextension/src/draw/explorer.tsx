@@ -108,7 +108,7 @@ function Shown(props: ShownProps) {
         key={`${isTwoSided} ${isFixing}`}
         id={id}
         start={isFixing ? SHARES_OF_FIX : isTwoSided ? SHARES_OF_SIDES : SHARES_OF_TREE}
-        tab={isFixing ? "details" : "drawing"}
+        tab={isFixing ? "details" : isTwoSided ? "outline" : "drawing"}
         words={isFixing ? WORDS.tabsOfFix : isTwoSided ? WORDS.tabsOfSides : WORDS.tabs}
       >
         {{ outline: still.outline, drawing: <Middle {...props} />, details: still.details }}

@@ -5,12 +5,14 @@ import { useRef, useState } from "preact/hooks";
 
 interface MenuProps {
   readonly label: string;
+  /** For a label that is a sign. */
+  readonly name?: string;
   readonly hint: string;
   /** The items of the open menu. `close` closes it. */
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-export function Menu({ label, hint, children }: MenuProps) {
+export function Menu({ label, name, hint, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [isOpen, setOpen] = useState(false);
   const close = () => menu.current?.removeAttribute("open");
@@ -32,7 +34,9 @@ export function Menu({ label, hint, children }: MenuProps) {
         }
       }}
     >
-      <summary title={hint}>{label}</summary>
+      <summary title={hint} aria-label={name}>
+        {label}
+      </summary>
       <div class="ckv-menu-items">{isOpen ? children(close) : null}</div>
     </details>
   );

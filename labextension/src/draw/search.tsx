@@ -20,7 +20,7 @@ interface SearchProps {
 }
 
 export function SearchBox({ state, id, dispatch }: SearchProps) {
-  const { found, mode, query, selected } = state;
+  const { found, query, selected } = state;
   const box = useRef<HTMLInputElement>(null);
   const pause = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // Text that the user is typing has priority over the query of a moment ago.
@@ -57,7 +57,6 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const isFilter = mode === "filter";
   const { mistake } = found;
   return (
     <search class="ckv-search">
@@ -83,16 +82,25 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
       <span class="ckv-matches">{mistake === null ? matchWords(found, selected) : ""}</span>
       <StepButton words={WORDS.previousMatch} sign="↑" by={-1} state={state} dispatch={dispatch} />
       <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
-      <button
-        type="button"
-        class="ckv-mode"
-        aria-pressed={isFilter}
-        title={WORDS.filterHint}
-        onClick={() => dispatch({ type: "setMode", mode: isFilter ? "highlight" : "filter" })}
-      >
-        {WORDS.filter}
-      </button>
+      <span data-leaves="filter">
+        <FilterButton state={state} dispatch={dispatch} />
+      </span>
     </search>
+  );
+}
+
+export function FilterButton({ state, dispatch }: Omit<SearchProps, "id">) {
+  const isFilter = state.mode === "filter";
+  return (
+    <button
+      type="button"
+      class="ckv-mode"
+      aria-pressed={isFilter}
+      title={WORDS.filterHint}
+      onClick={() => dispatch({ type: "setMode", mode: isFilter ? "highlight" : "filter" })}
+    >
+      {WORDS.filter}
+    </button>
   );
 }
 

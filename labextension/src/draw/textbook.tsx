@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BOX_HEIGHT } from "../layout/tidy";
-import type { State } from "../state";
+import { isPartOfPicture, MIN_SCALE, type State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
 import type { Engine } from "../textbook/engine";
@@ -31,7 +31,7 @@ interface TextbookProps {
 /** The message over the picture, and the button that it offers. */
 interface Message {
   readonly words: string;
-  readonly offers: "cancel" | "again" | null;
+  readonly offers: "cancel" | "again" | "whole" | null;
 }
 
 export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps) {
@@ -78,12 +78,13 @@ export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps)
     setMessage({ words: WORDS.cancelled, offers: "again" });
   };
   const isTooLarge = isTooMany(part);
-  const shownMessage = isTooLarge
+  const shownMessage: Message | null = isTooLarge
     ? {
         words: tooManyWords(part.nodes, part.edges, part.edges === null ? MAX_NODES : MAX_EDGES),
         offers: null,
       }
-    : message;
+    : (message ??
+      (isPartOfPicture(state) ? { words: WORDS.partOfPicture, offers: "whole" } : null));
   return (
     <div class="ckv-textbook">
       <Canvas
@@ -93,22 +94,54 @@ export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps)
         dispatch={dispatch}
       />
       {shownMessage === null ? null : (
-        <div class={`ckv-textbook-said${shownMessage.offers === "cancel" ? " ckv-passing" : ""}`}>
-          <span role="status">{shownMessage.words}</span>
-          {shownMessage.offers === "cancel" ? (
-            <button type="button" onClick={cancel}>
-              {WORDS.cancel}
-            </button>
-          ) : null}
-          {shownMessage.offers === "again" ? (
-            <button type="button" onClick={() => setAttempt(attempt + 1)}>
-              {WORDS.drawAgain}
-            </button>
-          ) : null}
-        </div>
+        <Said
+          message={shownMessage}
+          cancel={cancel}
+          again={() => setAttempt(attempt + 1)}
+          whole={() => showWhole(state, dispatch)}
+        />
       )}
     </div>
   );
+}
+
+type SaidProps = { readonly message: Message } & Readonly<
+  Record<"cancel" | "again" | "whole", () => void>
+>;
+
+const OFFERS = {
+  cancel: WORDS.cancel,
+  again: WORDS.drawAgain,
+  whole: WORDS.wholePicture,
+} as const;
+
+function Said({ message: { words, offers }, ...does }: SaidProps) {
+  return (
+    <div class={`ckv-textbook-said ckv-${offers}`}>
+      <span role="status">{words}</span>
+      {offers === null ? null : (
+        <button type="button" onClick={does[offers]}>
+          {OFFERS[offers]}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Shows the whole picture, however small that makes its letters. */
+function showWhole({ camera, height, picture, width }: State, dispatch: Dispatch): void {
+  if (picture !== null) {
+    const fits = 0.95 * Math.min(width / picture.width, height / picture.height);
+    const whole = Math.max(fits, MIN_SCALE);
+    const factor = whole / camera.scale;
+    dispatch({ type: "zoom", factor, x: 0, y: 0 });
+    const middle = (size: number, of: number, at: number) => (size - of * whole) / 2 - at;
+    dispatch({
+      type: "pan",
+      dx: middle(width, picture.width, camera.x * factor),
+      dy: middle(height, picture.height, camera.y * factor),
+    });
+  }
 }
 
 function widthsOf({ behind, box, name }: Typesetter): PartWidths {

@@ -1,6 +1,7 @@
-/** The line at the top: what the view shows, and the buttons of the drawing. */
+/** The line at the top. What does not fit into it is in its menu. */
 
-import { useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ZOOM_IN, ZOOM_OUT } from "../commands";
 import type { Kernel } from "../kernel";
 import type { State } from "../state";
@@ -12,7 +13,7 @@ import type { Typesetter } from "./measure";
 import { Menu } from "./menu";
 import { type OnRequest, WithExtras } from "./on-request";
 import type { Dispatch } from "./props";
-import { SearchBox } from "./search";
+import { FilterButton, SearchBox } from "./search";
 import { Views } from "./views";
 
 interface ToolbarProps {
@@ -27,12 +28,19 @@ interface ToolbarProps {
   readonly dispatch: Dispatch;
 }
 
+/** What leaves the line if there is too little space, the first one first. At last, it breaks. */
+const LEAVING = [
+  ...["size", "screen", "export", "kind", "zoom", "views", "filter", "note"],
+  "wrap",
+] as const;
+/** A title keeps this many pixels, if it needs them, as long as something else can leave. */
+const LEAST_TITLE = 150;
+
 export function Toolbar(props: ToolbarProps) {
-  const { state, note, id, offersTextbook, onRequest, dispatch } = props;
-  const { graph } = state;
-  const kind = WORDS.kinds[graph.overlay?.comparison ?? graph.origin];
-  const size = countWords(graph.size, ...WORDS.counts.nodes);
+  const { state, id, offersTextbook, onRequest, dispatch } = props;
+  const texts = textsOf(props);
   const bar = useRef<HTMLDivElement>(null);
+  const left = useFitting(bar);
   const root = (): HTMLElement => {
     const found = bar.current?.closest<HTMLElement>(".ckpt-viz");
     if (found == null) {
@@ -40,58 +48,139 @@ export function Toolbar(props: ToolbarProps) {
     }
     return found;
   };
+  const views = { state, offersTextbook, dispatch };
+  const zoom = <Zoom dispatch={dispatch} />;
+  const exports =
+    onRequest === null ? null : <ExportMenu {...props} onRequest={onRequest} root={root} />;
+  const screen = document.fullscreenEnabled ? <ScreenButton root={root} /> : null;
+  const has = (item: (typeof LEAVING)[number]) => left.includes(item);
   return (
     <div class="ckv-toolbar" ref={bar}>
-      <span class="ckv-title" title={[visible(graph.title), kind, size].join(", ")}>
-        <bdi>{visible(graph.title)}</bdi>
-      </span>
-      <span class="ckv-tag">{kind}</span>
-      {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}
-      <span class="ckv-size">{size}</span>
-      <span class="ckv-space" />
+      <Title {...texts} title={visible(state.graph.title)} />
       <SearchBox state={state} id={id} dispatch={dispatch} />
-      <Views state={state} offersTextbook={offersTextbook} dispatch={dispatch} />
-      <button
-        type="button"
-        title={WORDS.zoomOut}
-        aria-label={WORDS.zoomOut}
-        onClick={() => dispatch(ZOOM_OUT)}
-      >
-        −
-      </button>
-      <button
-        type="button"
-        title={WORDS.zoomIn}
-        aria-label={WORDS.zoomIn}
-        onClick={() => dispatch(ZOOM_IN)}
-      >
-        +
-      </button>
-      <button
-        type="button"
-        title={WORDS.fit}
-        aria-label={WORDS.fit}
-        onClick={() => dispatch({ type: "fit" })}
-      >
-        <Glyph name="fit" />
-      </button>
-      {onRequest === null ? null : <ExportMenu {...props} onRequest={onRequest} root={root} />}
-      {document.fullscreenEnabled ? (
-        <button
-          type="button"
-          title={WORDS.fullWindow}
-          aria-label={WORDS.fullWindow}
-          onClick={() =>
-            void (document.fullscreenElement === root()
-              ? document.exitFullscreen()
-              : root().requestFullscreen())
-          }
-        >
-          <Glyph name="fullWindow" />
-        </button>
-      ) : null}
+      <Views {...views} />
+      <span class="ckv-group" data-leaves="zoom">
+        {zoom}
+      </span>
+      <span data-leaves="export">{exports}</span>
+      <span data-leaves="screen">{screen}</span>
+      <Menu label="⋯" name={WORDS.moreItems} hint={WORDS.moreItems}>
+        {(close) => (
+          <>
+            {has("views") ? <Views {...views} onShown={close} /> : null}
+            {has("filter") ? <FilterButton state={state} dispatch={dispatch} /> : null}
+            {has("zoom") ? zoom : null}
+            {has("export") ? exports : null}
+            {has("screen") ? screen : null}
+            <p class="ckv-hint">
+              {TEXTS.filter(has)
+                .flatMap((item) => texts[item] ?? [])
+                .join(", ")}
+            </p>
+          </>
+        )}
+      </Menu>
       <Help />
     </div>
+  );
+}
+
+const TEXTS = ["note", "kind", "size"] as const;
+type Texts = Readonly<Record<(typeof TEXTS)[number], string | undefined>>;
+
+function textsOf({ note, state: { graph } }: Pick<ToolbarProps, "note" | "state">): Texts {
+  const kind = WORDS.kinds[graph.overlay?.comparison ?? graph.origin];
+  return { note, kind, size: countWords(graph.size, ...WORDS.counts.nodes) };
+}
+
+function Title({ title, kind, note, size }: Texts & { readonly title: string }) {
+  return (
+    <>
+      <span class="ckv-title" title={[title, kind, size].join(", ")}>
+        <bdi>{title}</bdi>
+      </span>
+      <span class="ckv-tag" data-leaves="kind">
+        {kind}
+      </span>
+      {note === undefined ? null : (
+        <span class="ckv-tag ckv-note" data-leaves="note">
+          {note}
+        </span>
+      )}
+      <span class="ckv-size" data-leaves="size">
+        {size}
+      </span>
+      <span class="ckv-space" />
+    </>
+  );
+}
+
+/** What has left the toolbar so that the rest fits, as measured after each change. */
+function useFitting(bar: RefObject<HTMLDivElement | null>): readonly string[] {
+  const [count, setCount] = useState(0);
+  const fit = () => setCount(bar.current === null ? 0 : fitted(bar.current));
+  useLayoutEffect(fit);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(fit);
+    if (bar.current !== null) {
+      observer.observe(bar.current);
+    }
+    return () => observer.disconnect();
+  }, []);
+  return LEAVING.slice(0, count);
+}
+
+/** Hides as few items as possible, and returns how many. */
+function fitted(bar: HTMLElement): number {
+  const title = bar.firstElementChild;
+  for (let count = 0; ; count++) {
+    bar.dataset.left = LEAVING.slice(0, count).join(" ");
+    const isWhole =
+      bar.scrollWidth <= bar.clientWidth &&
+      (title === null || title.clientWidth >= Math.min(title.scrollWidth, LEAST_TITLE));
+    if (isWhole || count === LEAVING.length) {
+      return count;
+    }
+  }
+}
+
+function Zoom({ dispatch }: Pick<ToolbarProps, "dispatch">) {
+  const buttons = [
+    [WORDS.zoomOut, "−", ZOOM_OUT],
+    [WORDS.zoomIn, "+", ZOOM_IN],
+    [WORDS.fit, <Glyph key="fit" name="fit" />, { type: "fit" }],
+  ] as const;
+  return (
+    <>
+      {buttons.map(([words, sign, does]) => (
+        <button
+          key={words}
+          type="button"
+          title={words}
+          aria-label={words}
+          onClick={() => dispatch(does)}
+        >
+          {sign}
+        </button>
+      ))}
+    </>
+  );
+}
+
+function ScreenButton({ root }: { readonly root: () => HTMLElement }) {
+  return (
+    <button
+      type="button"
+      title={WORDS.fullWindow}
+      aria-label={WORDS.fullWindow}
+      onClick={() =>
+        void (document.fullscreenElement === root()
+          ? document.exitFullscreen()
+          : root().requestFullscreen())
+      }
+    >
+      <Glyph name="fullWindow" />
+    </button>
   );
 }
 

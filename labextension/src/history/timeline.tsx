@@ -273,7 +273,7 @@ function Toolbar({ state, list, dispatch, write }: ToolbarProps) {
       <span class="ckh-tag">
         {distances === null ? WORDS.checkpoints(count) : WORDS.members(count)}
       </span>
-      <span class="ckh-faint ckh-order">{visible(history.order)}</span>
+      <span class="ckh-faint">{visible(history.order)}</span>
       <span class="ckh-space" />
       <span role="group" aria-label={WORDS.order} class="ckh-choice">
         {ORDERS.map((one) => (
