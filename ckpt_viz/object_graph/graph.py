@@ -249,7 +249,12 @@ class Graph:
         """Return the only node that a name means; raises NoSuchNodeError as `node_id` does."""
         if len(meant) == 1:
             return meant[0]
-        names = [self._in_full(node_id) for node_id in meant[:3]]
+        shown = [self._in_full(node_id) for node_id in meant[:3]]
+        is_clear = len(set(shown)) == len(shown)
+        names = [
+            words if is_clear else f"{words} (node {node_id})"
+            for words, node_id in zip(shown, meant, strict=False)
+        ]
         more = f" and {len(meant) - 3} more" if len(meant) > 3 else ""
         holders = f"; {len(meant)} nodes have it: {', '.join(names)}{more}" if meant else ""
         raise NoSuchNodeError(
