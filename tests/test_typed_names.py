@@ -285,9 +285,11 @@ def test_each_name_in_a_comparison_can_be_typed(make: Make, tmp_path: Path) -> N
             for attribute in node.not_saved
         }
         _assert_selected({*_names_in_comments(fix.code)} - untracked, checked)
+    saved = check.saved
+    assert saved is not None
     for guess in check.overlay.guesses:
-        node = check.saved.node_id(guess.saved)
-        for name in (guess.saved, guess.saved.replace(".", "/"), check.saved.name(node)):
+        tensorflows = saved.name(saved.node_id(guess.saved))
+        for name in (guess.saved, guess.saved.replace(".", "/"), tensorflows):
             assert check.fix(guesses=name).pairs == check.fix(guesses=guess.saved).pairs
 
 

@@ -135,8 +135,8 @@ def _names(problem: Problem) -> Iterator[str]:
     if problem.place and problem.place == both_sides(map(without_root, names)):
         return
     if problem.saved == problem.live:
-        name = shortened(problem.saved or "")
-        yield f"at {name}" if name and problem.place else name
+        same = shortened(problem.saved or "")
+        yield f"at {same}" if same and problem.place else same
         return
     for words, name in zip(SIDES[Comparison.CHECK], (problem.saved, problem.live), strict=True):
         if name is not None:
