@@ -305,8 +305,8 @@ def test_diff_says_what_differs_and_has_status_1(adam: str, plain: str) -> None:
     assert result.exit_code == 1
     assert result.output.splitlines() == [
         f"{adam} → {plain}",
-        "  \N{MINUS SIGN} only in a      (root).optimizer  and 6 nodes below, 3 variables",
-        "  ✓ matched        (root).layer  2 variables",
+        "  \N{MINUS SIGN} only in a      optimizer  and 6 nodes below, 3 variables",
+        "  ✓ matched        layer  2 variables",
         "differs: 3 variables only in a",
     ]
 
@@ -421,7 +421,7 @@ def test_fix_takes_the_guesses_that_a_person_accepts(tmp_path: Path) -> None:
     every = _run("fix", live, saved, "--guesses")
     assert not every.exit_code and "blocks=tf.train.Tr" in every.output
     part = _run("fix", live, saved, "--guess", "blocks.1")
-    assert part.exit_code == 1 and "blocks.0" not in part.output
+    assert part.exit_code == 1 and "blocks.0 may belong to" in part.output
     wrong = _run("fix", live, saved, "--guess", "blocks.2")
     assert wrong.exit_code == 2 and "'blocks.2' names no guess; expected " in wrong.output
 

@@ -245,7 +245,7 @@ def test_renamed_subtree_has_moved_as_a_whole() -> None:
     assert (problem.saved, problem.live) == ("(root).old", "(root).new")
     assert (
         str(found).splitlines()[1]
-        == "  ↷ moved          (root).new  in a (root).old  and 2 nodes below, 2 variables"
+        == "  ↷ moved          new  in a old  and 2 nodes below, 2 variables"
     )
 
 

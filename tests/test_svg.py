@@ -153,7 +153,10 @@ def test_a_screen_reader_reads_title_summary_and_each_row(check: cv.RestoreCheck
         for row in root.iter(f"{_SVG}g")
         if row.get("role") == "listitem"
     ]
-    assert "(root).optimizer._iterations, variable, float32 5×2, not in checkpoint" in sentences
+    assert (
+        "optimizer.v5 at (root).optimizer._iterations, variable, float32 5×2, not in checkpoint"
+        in sentences
+    )
 
 
 # --- hostile names

@@ -190,7 +190,7 @@ def _element(value: object) -> str:
 def _accessor(shown: Shown, question: Mapping[str, Any]) -> Answer:
     node_id = _node_id(shown, question)
     if shown.overlay is not None and node_id >= shown.overlay.base_size:
-        raise SourceError(f"{shown.graph.name(node_id)} has no live object")
+        raise SourceError(f"{shown.overlay.names.place(node_id)} has no live object")
     source = _source(question) or "source"
     return {"text": shown.graph.accessor(node_id, source)}, []
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.expressions import ROOT_ARGUMENT, is_attribute, operand
 from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.object_graph.keys import part_in_words
+from ckpt_viz.object_graph.keys import part_in_words, without_part
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup, first_meant
 from ckpt_viz.object_graph.names import LayerNames, tensorflow_name, without_root
@@ -205,8 +205,9 @@ class Graph:
                 raise self._unknown(name_or_key) from no_key
             node_id = self.only(meant, name_or_key)
             own = [attribute.checkpoint_key for attribute in self.nodes[node_id].attributes]
-            stored = (key for attribute in own for key in self.tensor_keys(attribute))
-            own = [k for k in stored if name_or_key.endswith(part_in_words(k))] or own
+            if without_part(name_or_key) != name_or_key:
+                stored = (key for attribute in own for key in self.tensor_keys(attribute))
+                own = [key for key in stored if name_or_key.endswith(part_in_words(key))] or own
             if len(own) != 1:
                 keys = [key[:_MAX_NAMED] for key in own[:3]]
                 more = f" and {len(own) - 3} more" if len(own) > 3 else ""
@@ -250,7 +251,12 @@ class Graph:
         """Return the only node that a name means; raises NoSuchNodeError as `node_id` does."""
         if len(meant) == 1:
             return meant[0]
-        names = [self._in_full(node_id) for node_id in meant[:3]]
+        shown = [self._in_full(node_id) for node_id in meant[:3]]
+        is_clear = len(set(shown)) == len(shown)
+        names = [
+            words if is_clear else f"{words} (node {node_id})"
+            for words, node_id in zip(shown, meant, strict=False)
+        ]
         more = f" and {len(meant) - 3} more" if len(meant) > 3 else ""
         holders = f"; {len(meant)} nodes have it: {', '.join(names)}{more}" if meant else ""
         raise NoSuchNodeError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Protocol
 
 from ckpt_viz.object_graph.keys import escape_local_name, parse_checkpoint_key, without_part
@@ -55,10 +56,11 @@ class Lookup:
 
     def first_named(self, name: str) -> int | None:
         """Return the first node with this name of TensorFlow's, as `Graph.name` gives it."""
-        for node_id in self._first(name):
-            if not self._is_declared_slot(node_id):
-                return node_id
-        return self._declared_slot(name) if STATE_OF in name else None
+        return next(iter(self._named(name)), None)
+
+    def _named(self, name: str) -> list[int]:
+        named = [i for i in self._first(name) if not self._is_declared_slot(i)]
+        return named or (self._declared_slots(name) if STATE_OF in name else [])
 
     def meanings(self, name: str) -> Iterator[Sequence[int]]:
         """Yield the nodes that a name means as each kind of name, the most exact kind first.
@@ -68,15 +70,15 @@ class Lookup:
         whose state it is; the last names of a path, such as a layer's own, or the full name of a
         variable, `w:0`; the same in the outline.
         """
-        first = self.first_named(name)
-        yield [] if first is None else [first]
+        yield self._named(name)
         yield self._with_key(name)
         for text in dict.fromkeys((name, without_part(name))):
             yield self._whole(text, self._by_name)
             yield self._whole(text, self._by_row)
             yield self._states(text)
-            yield sorted({*self._ends(text, self._by_name), *self._with_full_name(text)})
-            yield self._ends(text, self._by_row)
+            by_end = self._ends(text, self._own_names, self._by_name)
+            yield sorted({*by_end, *self._with_full_name(text)})
+            yield self._ends(text, chain(*self._by_row), self._by_row)
 
     def _with_key(self, name: str) -> list[int]:
         """Return the node of a key: of its value, or of one of the tensors that store this."""
@@ -124,9 +126,9 @@ class Lookup:
         starts += [(child, len(step)) for step, child in steps[ROOT] if name.startswith(step)]
         return self._along(name, starts if name else (), steps)
 
-    def _ends(self, name: str, steps: _Steps) -> list[int]:
-        """Return the nodes whose last names make up a text: they may begin anywhere."""
-        starts = [(c, len(step)) for below in steps for step, c in below if name.startswith(step)]
+    def _ends(self, name: str, own: Iterable[tuple[str, int]], steps: _Steps) -> list[int]:
+        """Return the nodes whose last names make up a text, the first of them an own name."""
+        starts = [(child, len(step)) for step, child in own if name.startswith(step)]
         return self._along(name, starts if name else (), steps, _MOST_STEPS)
 
     def _along(
@@ -160,6 +162,17 @@ class Lookup:
         return sorted(node_id for node_id in ends if node_id < len(self._nodes))
 
     @cached_property
+    def _own_names(self) -> Sequence[tuple[str, int]]:
+        """The names of each node in the outline and for people; a bare name is none of an alias."""
+        labels, names = self._graph.tree.labels, self._view.names
+        own = ((name, i) for i in self._below_root for name in (labels[i], names.name(i)))
+        return [*_spelled(own)]
+
+    @property
+    def _below_root(self) -> Iterator[int]:
+        return (node_id for node_id in self._graph.tree.preorder() if node_id != ROOT)
+
+    @cached_property
     def _by_name(self) -> _Steps:
         """What each node leads to: its edges, its children in the outline, and what people see.
 
@@ -170,11 +183,10 @@ class Lookup:
         below: list[list[tuple[str, int]]] = [
             [(child.local_name, child.node_id) for child in node.children] for node in self._nodes
         ]
-        for node_id in tree.preorder():
-            if node_id != ROOT:
-                below[tree.parents[node_id]].append((tree.labels[node_id], node_id))
-                below[tree.parents[node_id]].append((names.name(node_id), node_id))
-                below[above[node_id]].append((names.name(node_id), node_id))
+        for node_id in self._below_root:
+            below[tree.parents[node_id]].append((tree.labels[node_id], node_id))
+            below[tree.parents[node_id]].append((names.name(node_id), node_id))
+            below[above[node_id]].append((names.name(node_id), node_id))
         return [[*_spelled(steps)] for steps in below]
 
     @cached_property
@@ -184,14 +196,17 @@ class Lookup:
         below: list[list[tuple[str, int]]] = [[] for _ in layers.parents]
         for row in layers.preorder():
             above = layers.parents[row]
-            names = {layers.names[row], layers.title(row)}
+            group = layers.group(row)
+            is_alike = group is not None and group.is_alike
+            names = {layers.title(row)} if is_alike else {layers.names[row], layers.title(row)}
             while above >= ROOT:
                 below[above] += [(name, row) for name in names]
                 above = layers.parents[above] if layers.group(above) is not None else -1
         return [[*_spelled(steps)] for steps in below]
 
-    def _declared_slot(self, name: str) -> int | None:
-        """Return the slot of a name such as `(root).opt's state 'm' for (root).kernel`."""
+    def _declared_slots(self, name: str) -> list[int]:
+        """Return the slots of a name such as `(root).opt's state 'm' for (root).kernel`."""
+        slots: list[int] = []
         readings: dict[str, tuple[set[int], set[int]]] = {}
         for node_id in filter(self._is_declared_slot, self._graph.first_edges):
             slot = self._nodes[node_id].slot
@@ -202,8 +217,8 @@ class Lookup:
                 readings[slot.name] = set(sides[0]), set(sides[1])
             optimizers, variables = readings[slot.name]
             if slot.optimizer in optimizers and slot.variable in variables:
-                return node_id
-        return None
+                slots.append(node_id)
+        return slots
 
     def _first(self, name: str) -> list[int]:
         """Return the nodes with a name of TensorFlow's; several if names have points in them."""
@@ -227,8 +242,10 @@ class Lookup:
 def _spelled(steps: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     """Yield each name as it is, as checkpoint keys spell it, and as it is printed."""
     for name, node_id in dict.fromkeys(steps):
-        for spelling in {name, escape_local_name(name), printable(readable(name))}:
-            yield spelling, node_id
+        yield name, node_id
+        for spelling in (escape_local_name(name), printable(readable(name))):
+            if spelling != name:
+                yield spelling, node_id
 
 
 def first_meant(meanings: Iterable[Sequence[int]]) -> Sequence[int]:

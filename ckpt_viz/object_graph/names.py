@@ -1,9 +1,8 @@
 """The names of nodes, in any graph: TensorFlow's and people's. No other module makes any.
 
-TensorFlow's names are in heads, rows and data, where people compare with its messages. They are
-cut where they are too long to read: `readable_name`, and `readable_place` for the way through the
-model. The names that people give are in all sentences, in tables of values, histories and outlines:
-`LayerNames`.
+The names that people give come first in all texts: `LayerNames`. TensorFlow's names are in second
+place and in data, where people compare with its messages. They are cut where they are too long to
+read: `readable_name`, and `readable_place` for the way through the model.
 """
 
 from __future__ import annotations
@@ -154,6 +153,23 @@ class LayerNames:
             return THE_ROOT
         return _path(node_id, lambda node: (holders[node], names[node]), root=())
 
+    def place_of_part(self, node_id: int) -> str:
+        """Return the path of a node, or of the part whose private container it is."""
+        is_private = is_holder(self.graph.nodes, self.graph.tree, node_id)
+        return self.place(self._holders[node_id] if is_private else node_id)
+
+    def name_beside(self, holder: int, name: str, local_name: str) -> str:
+        """Return what people call a child that a node lacks.
+
+        That is its name on the other side, or its local name if another child has that name here.
+        """
+        below = (self.name(child.node_id) for child in self.graph.nodes[holder].children)
+        return local_name if name in below else name
+
+    def readable_name(self, node_id: int) -> str:
+        """Return TensorFlow's name of a node, or its end if it is too deep to read."""
+        return readable_name(self.graph, node_id)
+
     def child_place(self, node_id: int, local_name: str) -> str:
         """Return the path of a node's child that the graph may lack."""
         name = readable(local_name)
@@ -182,10 +198,14 @@ def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
     above = list(tree.parents)
     for node_id in tree.preorder():
         parent = tree.parents[node_id]
-        is_private = parent > ROOT and tree.labels[parent].startswith("_")
-        if is_private and not nodes[parent].attributes:
+        if parent > ROOT and is_holder(nodes, tree, parent):
             above[node_id] = above[parent]
     return above
+
+
+def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
+    """Return whether a node is a private container: people's paths leave these out."""
+    return tree.labels[node_id].startswith("_") and not nodes[node_id].attributes
 
 
 def state_of(slot_name: str, variable: str) -> str:

@@ -81,7 +81,7 @@ class SideNames:
 
         The most exact kind comes first.
         """
-        places = {node: place for place, node in reversed(self.in_other.items())}
+        places = {node: place for place, node in sorted(self.in_other.items(), reverse=True)}
         kinds = zip(self.base.meanings(name), self.other.meanings(name), strict=True)
         for in_base, in_other in kinds:
             yield in_base or sorted(places[node] for node in in_other if node in places)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import graphviz
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import QUIET, Overlay
+from ckpt_viz.render.both_names import both_names
 from ckpt_viz.render.families import family_of
 from ckpt_viz.render.palette import DOT, LIGHT
 from ckpt_viz.render.row_tree import RowTree
@@ -104,7 +104,9 @@ def _add_node(
         label = _compared(overlay, node_id, label)
         if node_id >= overlay.base_size:
             look = {**look, "style": "dashed"}
-    tooltip = _escaped(f"{readable_name(graph, node_id)} ({node.role.value})")
+    names = graph.names if overlay is None else overlay.names
+    called = " ".join(both_names(names, graph, node_id))
+    tooltip = _escaped(f"{called} ({node.role.value})")
     dot.node(str(node_id), label, tooltip=tooltip, **look)
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from ckpt_viz.object_graph.groups import NodeGroup, groups
-from ckpt_viz.object_graph.names import counted, slot_of, without_root
+from ckpt_viz.object_graph.names import counted, without_root
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
 from ckpt_viz.object_graph.side_names import both_sides
+from ckpt_viz.render.both_names import both_names, partner_words
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
 from ckpt_viz.render.text import MAX_LINES, printable, shortened, side_by_side
 from ckpt_viz.text import count
@@ -107,7 +108,7 @@ def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterato
     sign = SEVERITIES[problem.severity]
     kind = printable(problem.kind.replace("_", " "))
     head = paint(_SEVERITY_COLORS[problem.severity], f"{sign.glyph} {sign.word}, {kind}")
-    yield side_by_side(f"  {head}", *_names(problem), _place_of_problem(overlay, problem))
+    yield side_by_side(f"  {head}", *_names(problem))
     for sentence in (problem.why, problem.to_do(overlay.wording)):
         if sentence:
             yield f"      {shortened(sentence)}"
@@ -128,8 +129,14 @@ def _explained(overlay: Overlay) -> dict[int, str]:
 
 
 def _names(problem: Problem) -> Iterator[str]:
+    """Yield what people call a problem's place, then TensorFlow's names if these are others."""
+    yield shortened(problem.place)
+    names = [name for name in (problem.saved, problem.live) if name is not None]
+    if problem.place and problem.place == both_sides(map(without_root, names)):
+        return
     if problem.saved == problem.live:
-        yield shortened(problem.saved or "")
+        same = shortened(problem.saved or "")
+        yield f"at {same}" if same and problem.place else same
         return
     for words, name in zip(SIDES[Comparison.CHECK], (problem.saved, problem.live), strict=True):
         if name is not None:
@@ -139,48 +146,15 @@ def _names(problem: Problem) -> Iterator[str]:
 def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) -> str:
     sign = STATES[state]
     head = paint(_STATE_COLORS[state], f"{sign.glyph} {sign.word:<{_WIDTHS[overlay.comparison]}}")
-    name = overlay.names.readable_name(top)
-    return side_by_side(f"  {head}", shortened(name), _place(overlay, top), reason)
-
-
-def _place_of_problem(overlay: Overlay, problem: Problem) -> str:
-    """Return what people call a problem's place, unless TensorFlow's names show it."""
-    names = [name for name in (problem.saved, problem.live) if name is not None]
-    return _at(overlay, problem.place, problem.nodes[0], *names) if problem.nodes else ""
-
-
-def _place(overlay: Overlay, node_id: int) -> str:
-    """Return what people call a node, unless TensorFlow's name shows it."""
-    names = overlay.names
-    return _at(overlay, names.place(node_id), node_id, names.readable_name(node_id))
-
-
-def _at(overlay: Overlay, place: str, node_id: int, *names: str) -> str:
-    if overlay.graph.nodes[node_id].slot is not None:  # its variable shows the place
-        return ""
-    is_shown = place in ("", both_sides(map(without_root, names)))
-    return "" if is_shown else f"at {shortened(place)}"
+    return side_by_side(f"  {head}", *both_names(overlay.names, overlay.graph, top), reason)
 
 
 def _reason(overlay: Overlay, group: NodeGroup) -> str:
     if group.of_slots:
         return count(len(group.members), "slot variable")
-    mark = overlay.marks[group.top]
-    partner = shortened(mark.partner)
-    if partner:
-        saved_as, in_program = SIDES[overlay.comparison]
-        partner = f"{saved_as if group.top < overlay.base_size else in_program} {partner}"
-    slot = _slot_words(overlay, group.top) if len(group.members) == 1 else ""
-    return side_by_side(slot, shortened(mark.detail), partner, _extent(overlay, group))
-
-
-def _slot_words(overlay: Overlay, node_id: int) -> str:
-    """Return whose slot a slot variable is, unless its name shows that."""
-    slot = overlay.graph.nodes[node_id].slot
-    if slot is None or not slot.rule.inferred:
-        return ""
-    variable = overlay.names.place(slot.variable)
-    return f"({slot_of(shortened(slot.name), shortened(variable))})"
+    detail = shortened(overlay.marks[group.top].detail)
+    partner = side_by_side(*partner_words(overlay, group.top))
+    return side_by_side(detail, partner, _extent(overlay, group))
 
 
 def _extent(overlay: Overlay, group: NodeGroup) -> str:

@@ -9,13 +9,14 @@ from typing import Literal
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import LayerGroup
-from ckpt_viz.object_graph.names import ROOT_NAME, readable_name
+from ckpt_viz.object_graph.names import ROOT_NAME
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.both_names import both_names, partner_words
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
 from ckpt_viz.render.outline import outline
 from ckpt_viz.render.row_tree import Row
-from ckpt_viz.render.signs import SIDES, STATES
+from ckpt_viz.render.signs import STATES
 from ckpt_viz.render.text import briefly, describe_value, printable, shortened, side_by_side
 from ckpt_viz.text import count
 
@@ -72,8 +73,9 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
     glyph, note = _state(overlay, row.node_id)
     wrong = side_by_side(_wrong(node), _lost(row))
     notes = side_by_side(note, wrong)
-    name = shortened(readable_name(graph, row.node_id))
-    said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), wrong)
+    names = graph.names if overlay is None else overlay.names
+    called = " ".join(both_names(names, graph, row.node_id))
+    said = (called, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), wrong)
     return RowText(
         cut(label, _MAX_LABEL),
         cut(kind, _MAX_KIND),
@@ -142,11 +144,8 @@ def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
     if mark.state is State.PLAIN:
         return "", ""
     sign = STATES[mark.state]
-    saved, live = SIDES[overlay.comparison]
-    partner = shortened(mark.partner)
-    if partner:
-        partner = f"{saved if node_id < overlay.base_size else live} {partner}"
-    return sign.glyph, side_by_side(sign.word, shortened(mark.detail), partner)
+    partner = partner_words(overlay, node_id)
+    return sign.glyph, side_by_side(sign.word, shortened(mark.detail), *partner)
 
 
 def _signs(row: Row) -> str:

@@ -144,12 +144,13 @@ def _tree_lines(graph: Graph, tree: Tree) -> Iterator[str]:
             continue
         label, target = edges.pop()
         branch, below = ("├─ ", "│  ") if edges else ("└─ ", "   ")
-        line = f"{indent}{branch}{shortened(label)}"
         if target in shown or (tree.parents[target], tree.labels[target]) != (parent, label):
-            yield f"{line} → #{target} {shortened(_pointed_at(graph, target))}"
+            place = shortened(_pointed_at(graph, target))
+            yield f"{indent}{branch}{shortened(label)} → #{target} {place}"
             continue
         shown.add(target)
-        yield f"{line} {_node_words(graph.nodes[target], target)}"
+        own = " at ".join(map(shortened, dict.fromkeys((graph.names.name(target), label))))
+        yield f"{indent}{branch}{own} {_node_words(graph.nodes[target], target)}"
         stack.append((target, _edges(graph, tree, target), indent + below))
 
 
@@ -163,9 +164,11 @@ def _edges(graph: Graph, tree: Tree, node_id: int) -> list[tuple[str, int]]:
 
 
 def _pointed_at(graph: Graph, node_id: int) -> str:
-    """Return the name of a node; for a slot, whose slot it is."""
-    slot = graph.nodes[node_id].slot
-    return graph.name(node_id) if slot is None else slot_of(slot.name, graph.name(slot.variable))
+    """Return what people call a node; for a slot, whose slot it is."""
+    if node_id == ROOT:
+        return ROOT_NAME
+    slot, place = graph.nodes[node_id].slot, graph.names.place
+    return place(node_id) if slot is None else slot_of(slot.name, place(slot.variable))
 
 
 def _node_words(node: Node, node_id: int) -> str:

@@ -25,7 +25,7 @@ from ckpt_viz.live.building import (
 )
 from ckpt_viz.object_graph.keras_optimizers import TRAINABLE, VARIABLES
 from ckpt_viz.object_graph.nodes import Attribute, Child, Role
-from ckpt_viz.object_graph.optimizer_table import Generation
+from ckpt_viz.object_graph.optimizer_table import SLOT_NAMES, Generation
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.sides import subtree
 from ckpt_viz.text import shape_words
@@ -155,8 +155,9 @@ class _FutureComparison:
                 yield below._replace(node=child, counterpart=part, obj=obj)
             elif self._has_variables(part, obj) is not False:
                 self._future.trained.append(None)
-                instead = f", only {missing[0].local_name!r}" if missing else ""
-                self._say(is_sure, (), f"{self._name(pair.node)} has no saved {name!r}{instead}")
+                called = self._called(pair.node, name, obj)
+                instead = f", only {self._own_name(missing[0])!r}" if missing else ""
+                self._say(is_sure, (), f"{self._name(pair.node)} has no saved {called!r}{instead}")
         for place, gone in enumerate(missing):
             if known.owns.match(gone.local_name):
                 self._misfit(
@@ -164,7 +165,8 @@ class _FutureComparison:
                     f"{_class(pair.counterpart)} has no place for {self._name(gone.node_id)}",
                 )
             elif not place:
-                self._doubt(f"{gone.local_name!r} of {self._name(pair.node)} does not exist yet")
+                name = self._own_name(gone)
+                self._doubt(f"{name!r} of {self._name(pair.node)} does not exist yet")
 
     def _is_unknown(self, pair: _Pair) -> bool:
         """Return whether even a layer's own sublayers do not show what it will have.
@@ -243,6 +245,16 @@ class _FutureComparison:
 
     def _name(self, node: int) -> str:
         return self._case.saved_side.place(node)
+
+    def _own_name(self, child: Child) -> str:
+        return self._case.saved.names.name(child.node_id)
+
+    def _called(self, node: int, local_name: str, obj: int | None) -> str:
+        """Return what people call a part of the program that a saved node lacks."""
+        if obj is None:
+            return local_name
+        name = self._case.live.names.name(obj)
+        return self._case.saved.names.name_beside(node, name, local_name)
 
     def _child(self, node: int, local_name: str) -> str:
         return self._case.saved_side.graph.names.child_place(node, local_name)
@@ -330,7 +342,7 @@ def _slots(names: Iterable[str]) -> str:
 
 
 def _names(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, sorted(names)))
+    return ", ".join(repr(SLOT_NAMES.get(name, name)) for name in sorted(names))
 
 
 def _declared(case: Case, node: int) -> dict[str, list[int]]:

@@ -17,7 +17,7 @@ from ckpt_viz.restore_check.comprehensions import ReadTensor, in_lines
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
-from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, Partly
+from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, Partly, SavedValue
 from ckpt_viz.text import printable
 
 TO_WRITE_FIRST = """\
@@ -167,22 +167,29 @@ def _comments(left: LeftOut) -> Iterator[str]:
     )
     yield from _listed(
         "The checkpoint has these, but their bytes are damaged:",
-        dict.fromkeys(f"{key} of {name}" for name, key in left.damaged),
+        _with_keys(left.damaged),
     )
     yield from _listed(
         f"These are guesses, and left out; {left.accepting} uses the first place of each:",
-        (f"{key} may belong to {places}" for key, places in left.guesses),
+        (f"{name} may belong to {places}: {key}" for name, key, places in left.guesses),
     )
     yield from _listed(
         "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
     )
-    yield from _listed("These are restored as soon as their objects are built:", left.waiting)
-    yield from _listed("The checkpoint has these; the program has no place for them:", left.unused)
+    yield from _listed(
+        "These are restored as soon as their objects are built:", _with_keys(left.waiting)
+    )
+    yield from _listed(
+        "The checkpoint has these; the program has no place for them:", _with_keys(left.unused)
+    )
 
 
-def _with_keys(kept: Iterable[KeptValue], known: Collection[str] = ()) -> dict[str, None]:
+def _with_keys(
+    values: Iterable[KeptValue | SavedValue], known: Collection[str] = ()
+) -> dict[str, None]:
     """Return lines with the names, and the keys that no other line names."""
-    lines = (f"{name}: {key}" if key and key not in known else name for name, key in kept)
+    pairs = ((value.name, value.key) for value in values)
+    lines = (f"{name}: {key}" if key and key not in known else name for name, key in pairs)
     return dict.fromkeys(lines)
 
 

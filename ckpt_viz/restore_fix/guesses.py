@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from ckpt_viz.correspondence.guesses import guessed_parts, guessed_values
 from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import NoSuchNodeError, SourceError
+from ckpt_viz.object_graph.lookup import first_meant
 from ckpt_viz.text import listed
 
 Accepted = bool | str | Iterable[str]
@@ -23,7 +23,7 @@ def with_accepted(mapping: ValueMapping, accepted: Accepted) -> ValueMapping:
     A slot variable goes with its variable.
 
     Raises:
-        NoSuchNodeError: A name is none of a saved part with guesses.
+        NoSuchNodeError: A name is none of a saved part with guesses, or that of several.
         SourceError: Neither a truth value nor names.
     """
     nodes = _accepted_nodes(mapping, accepted)
@@ -61,22 +61,26 @@ def _accepted_nodes(mapping: ValueMapping, accepted: Accepted) -> frozenset[int]
     return frozenset(nodes | {node for node, slot in slots if slot and slot.variable in nodes})
 
 
-def _meant(mapping: ValueMapping, guessed: Iterable[int], name: str) -> set[int]:
+def _meant(mapping: ValueMapping, guessed: Sequence[int], name: str) -> set[int]:
     """Return the guessed nodes in the part of a name, or below the beginning of their keys."""
     saved = mapping.saved
-    by_key = {
+    within: dict[int, set[int]] = {}
+    for node in guessed:
+        for part in (node, *saved.tree.above(node)):
+            within.setdefault(part, set()).add(node)
+    printed = {part.node for part in guessed_parts(mapping) if part.saved == name}
+    if printed:
+        return set().union(*(within[part] for part in printed))
+    beginning = f"{name.removesuffix('/')}/"
+    parts = [part for part in first_meant(saved.meanings(beginning[:-1])) if part in within]
+    if parts:
+        return within[saved.only(parts, name)]
+    return {
         node
         for node in guessed
         for attribute in saved.nodes[node].attributes
-        if f"{attribute.checkpoint_key}/".startswith(f"{name.removesuffix('/')}/")
+        if f"{attribute.checkpoint_key}/".startswith(beginning)
     }
-    if by_key:
-        return by_key
-    parts = {part.node for part in guessed_parts(mapping) if part.saved == name}
-    if not parts:
-        with suppress(NoSuchNodeError):
-            parts = {saved.node_id(name)}
-    return {node for node in guessed if not parts.isdisjoint((node, *saved.tree.above(node)))}
 
 
 def _names(accepted: str | Iterable[str]) -> list[str]:

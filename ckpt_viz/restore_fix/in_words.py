@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut
+from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, SavedValue
 from ckpt_viz.text import count, listed, printable
 
 
@@ -62,8 +62,8 @@ class Summary:
             (_names(left.other_states), "kept; the saved state may mean something else to"),
             (_names(left.not_restored), "kept; no code restores"),
             (_names(left.damaged), "kept; the saved bytes are damaged for"),
-            (left.waiting, "restored as soon as objects are built:"),
-            (left.unused, "left in the checkpoint; the program has no place for"),
+            (_names(left.waiting), "restored as soon as objects are built:"),
+            (_names(left.unused), "left in the checkpoint; the program has no place for"),
         )
         for names, why in reasons:
             every = list(dict.fromkeys(names))
@@ -79,5 +79,5 @@ class Summary:
             yield f"{number} left out as guesses, {why}: {parts}"
 
 
-def _names(kept: Sequence[KeptValue]) -> Iterator[str]:
-    return (value.name for value in kept)
+def _names(values: Sequence[KeptValue | SavedValue]) -> Iterator[str]:
+    return (value.name for value in values)

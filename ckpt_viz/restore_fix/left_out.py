@@ -40,11 +40,12 @@ class Partly(NamedTuple):
         return f"[{', '.join(':' if was == now else f':{min(was, now)}' for was, now in sizes)}]"
 
 
-class Guess(NamedTuple):
-    """A key, and the names of the objects that its value may belong to."""
+class SavedValue(NamedTuple):
+    """What people call a value in the checkpoint, its key, and in words what is left open of it."""
 
+    name: str
     key: str
-    places: str
+    places: str = ""
 
 
 class KeptValue(NamedTuple):
@@ -61,30 +62,30 @@ class LeftOut:
     Attributes:
         missing: The names of objects that the checkpoint has no value for.
         untold: The names of those that a value without a sure place fits, in a name-based file.
-        unused: The keys that nothing takes.
-        guesses: The keys whose places are guesses.
+        unused: The values that nothing takes.
+        guesses: The values whose places are guesses, each with the objects that it may belong to.
         other_states: States that may mean something else in the optimizer's class of today.
         elsewhere: What a plain restore puts into an object of another name or meaning.
         damaged: Values whose bytes do not match their checksums.
         not_restored: Whole values of objects that no code of ours restores.
         misfits: Values of another shape or dtype.
         partly: Those of the misfits whose elements, or some of them, can be converted.
-        waiting: The keys of values that are restored once their objects are built.
+        waiting: The values that are restored once their objects are built.
         untracked: Attributes with values that TensorFlow does not follow.
         accepting: What makes a fix with the guesses.
     """
 
     missing: Sequence[str]
     untold: Sequence[str]
-    unused: Sequence[str]
-    guesses: Sequence[Guess]
+    unused: Sequence[SavedValue]
+    guesses: Sequence[SavedValue]
     other_states: Sequence[KeptValue]
     elsewhere: Sequence[KeptValue]
     damaged: Sequence[KeptValue]
     not_restored: Sequence[KeptValue]
     misfits: Sequence[KeptValue]
     partly: Sequence[Partly]
-    waiting: Sequence[str]
+    waiting: Sequence[SavedValue]
     untracked: Sequence[str]
     accepting: str
 
@@ -129,7 +130,7 @@ class FixOfMapping:
         return LeftOut(
             missing=[names.place_or_state(obj) for obj in sorted(missing - untold)],
             untold=[names.place_or_state(obj) for obj in sorted(untold)],
-            unused=[key for node in sorted(unused) for key in keys_of(saved, node)],
+            unused=_saved_values(saved, unused),
             guesses=[*_places(saved, names, guesses)],
             other_states=rest.named(others),
             elsewhere=rest.named(elsewhere),
@@ -137,7 +138,7 @@ class FixOfMapping:
             not_restored=rest.named(not_restored),
             misfits=rest.named(misfits),
             partly=[*_partly(self.mapping, misfits)],
-            waiting=[key for node in sorted(self.waiting) for key in keys_of(saved, node)],
+            waiting=_saved_values(saved, self.waiting),
             untracked=[*_untracked(names)],
             accepting=self.accepting,
         )
@@ -200,8 +201,18 @@ def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
     return tuple(attribute.checkpoint_key for attribute in saved.nodes[node].attributes)
 
 
-def _places(saved: Graph, names: LayerNames, guesses: Sequence[tuple[int, int]]) -> Iterator[Guess]:
-    """Yield the keys of guesses, each with the objects of its kind that it may belong to."""
+def _saved_values(saved: Graph, nodes: Iterable[int]) -> list[SavedValue]:
+    return [
+        SavedValue(saved.names.place_or_state(node), key)
+        for node in sorted(nodes)
+        for key in keys_of(saved, node)
+    ]
+
+
+def _places(
+    saved: Graph, names: LayerNames, guesses: Sequence[tuple[int, int]]
+) -> Iterator[SavedValue]:
+    """Yield the values of guesses, each with the objects of its kind that it may belong to."""
 
     def kind(node: int) -> object:
         return saved.tree.labels[node], values_of(saved.nodes[node])
@@ -211,7 +222,7 @@ def _places(saved: Graph, names: LayerNames, guesses: Sequence[tuple[int, int]])
         of_kind.setdefault(kind(node), []).append(obj)
     for node, obj in guesses:
         places = _alternatives(names, obj, of_kind[kind(node)])
-        yield from (Guess(key, places) for key in keys_of(saved, node))
+        yield from (value._replace(places=places) for value in _saved_values(saved, [node]))
 
 
 def _alternatives(names: LayerNames, obj: int, objects: Sequence[int]) -> str:

@@ -26,7 +26,6 @@ from ckpt_viz.formats.sstable import brief
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import (
     ROOT,
     SAVE_COUNTER,
@@ -176,8 +175,8 @@ class _Rewrite:
         is_same_saver = was.registered_saver == now.registered_saver
         if not (is_reached and is_same_saver and _fit(was.attributes, now.attributes)):
             raise UnsupportedError(
-                f"{readable_name(self._live, obj)}: cannot take the value of "
-                f"{readable_name(self._saved, node)}: found {_described(was)}, "
+                f"{self._live.names.place_or_state(obj)}: cannot take the value of "
+                f"{self._saved.names.place_or_state(node)}: found {_described(was)}, "
                 f"expected {_described(now)}"
             )
 

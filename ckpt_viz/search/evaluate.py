@@ -111,14 +111,9 @@ def _word(spellings: set[str], index: Index) -> Marks:
     for text in spellings:
         matches |= marks(any(text in name for name in names) for names in index.names)
         if "/" in text:
-            ends = zip(index.labels, index.called, index.paths, strict=True)
-            matches |= marks(
-                any(
-                    text in path[-len(text) - len(name) :]
-                    for name, path in zip(names, paths, strict=True)
-                )
-                for *names, paths in ends
-            )
+            for way, paths in zip(index.ways, index.paths, strict=True):
+                ends = zip(way.names, paths, strict=True)
+                matches |= marks(text in path[-len(text) - len(name) :] for name, path in ends)
     return matches
 
 
@@ -142,8 +137,8 @@ def _regex(reader: QueryReader, index: Index) -> Marks:
     most = LIMITS["text"]
     # `^` does not match at the place where a path is cut.
     paths = marks(
-        any(at_end.search(path, max(len(path) - most, 0)) for path in paths)
-        for paths in index.paths
+        any(at_end.search(path, max(len(path) - most, 0)) for path in of_node)
+        for of_node in zip(*index.paths, strict=True)
     )
     return paths | marks(any(anywhere.search(t[:most]) for t in names) for names in index.names)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -50,17 +51,33 @@ class Index:
         return [folded(names.name(node_id)) for node_id in range(len(self.nodes))]
 
     @cached_property
+    def called_in_saved(self) -> Sequence[str]:
+        """What people call each node on the saved side of a comparison (in a)."""
+        if self.overlay is None:
+            return self.called
+        pairs = zip(self.overlay.saved_names(), self.called, strict=True)
+        return [called if name is None else folded(name) for name, called in pairs]
+
+    @cached_property
     def ways(self) -> Sequence[Way]:
-        """The ways to a node: by local names in the outline, and by the names that people give."""
-        people = Way(self.called, holders(self.nodes, self.graph.tree))
-        return Way(self.labels, self.parents), people
+        """The ways to a node: by local names in the outline, and by the names that people give.
+
+        In a comparison these are the names on both sides.
+        """
+        ways = [Way(self.labels, self.parents)]
+        above = tuple(holders(self.nodes, self.graph.tree))
+        for names in (self.called, self.called_in_saved):
+            if (way := Way(names, above)) not in ways:
+                ways.append(way)
+        return ways
 
     @cached_property
     def own_names(self) -> Sequence[Sequence[str]]:
-        """The names of each node: by its edge, of people, and the full names of its values."""
+        """The names of each node: on each way, and the full names of its values."""
+        by_way = zip(*(way.names for way in self.ways), strict=True)
         return [
-            [label, called, *[folded(a.full_name) for a in node.attributes if a.full_name]]
-            for label, called, node in zip(self.labels, self.called, self.nodes, strict=True)
+            [*names, *[folded(a.full_name) for a in node.attributes if a.full_name]]
+            for names, node in zip(by_way, self.nodes, strict=True)
         ]
 
     @cached_property
@@ -78,8 +95,8 @@ class Index:
 
     @cached_property
     def paths(self) -> Sequence[Sequence[str]]:
-        """The paths to each node on each way, of long ones the end: they take too much memory."""
-        return [*zip(*map(self._paths_of, self.ways), strict=True)]
+        """On each way the paths to all nodes, of long ones the end: they take too much memory."""
+        return [*map(self._paths_of, self.ways)]
 
     def _paths_of(self, way: Way) -> Sequence[str]:
         paths = [""] * len(self.nodes)
@@ -102,8 +119,8 @@ class Index:
 
     def where_path_fits(self, glob: Glob) -> Marks:
         """Return the nodes one of whose whole paths matches a glob; the root has none."""
-        in_outline, of_people = (self._along(self._steps(way), glob, "") for way in self.ways)
-        matches = in_outline | of_people
+        ways = (self._along(self._steps(way), glob, "") for way in self.ways)
+        matches = reduce(operator.or_, ways)
         matches[ROOT] = False
         return matches
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ckpt_viz.object_graph.names import ROOT_NAME, THE_ROOT, slot_of, state_of
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.nodes import ROOT, Node
 from ckpt_viz.search.index import Index, Marks, Way, marks
 from ckpt_viz.search.pasted import without_output
 from ckpt_viz.search.syntax import folded
@@ -21,13 +21,16 @@ def with_whole_name(query: str, index: Index) -> Marks:
     text = folded(query)
     own = {text, text.replace(_BLOCK, "_"), without_output(text) or text}
 
+    is_key, is_state = "/.attributes/" in text, " of " in text
+
     def has_it(node_id: int) -> bool:
         if node_id == ROOT:
             return text in (ROOT_NAME, THE_ROOT)
         return (
             not own.isdisjoint(index.own_names[node_id])
             or _is_at(text, node_id, index)
-            or _is_state(text, node_id, index)
+            or (is_state and _is_state(text, node_id, index))
+            or (is_key and _has_key(text, index.nodes[node_id]))
         )
 
     matches = marks(map(has_it, range(len(index.nodes))))
@@ -36,6 +39,10 @@ def with_whole_name(query: str, index: Index) -> Marks:
         matches = marks(title == text for title in titles)
         matches[ROOT] = False
     return matches
+
+
+def _has_key(text: str, node: Node) -> bool:
+    return any(folded(attribute.checkpoint_key) == text for attribute in node.attributes)
 
 
 def _is_state(text: str, node_id: int, index: Index) -> bool:

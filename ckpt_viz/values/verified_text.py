@@ -11,7 +11,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.render.signs import SEVERITIES
 from ckpt_viz.render.text import printable, shortened
 from ckpt_viz.text import count, listed, size_words
-from ckpt_viz.values.verifying import Verification
+from ckpt_viz.values.verifying import Damaged, Untested, Verification, nodes_by_key
 
 VERSION = 1
 _MOST_NAMES = 6
@@ -34,6 +34,12 @@ def render_verification(
 
 
 def _lines(graph: Graph, verification: Verification) -> Iterator[str]:
+    nodes = nodes_by_key(graph)
+
+    def named(tensor: Damaged | Untested) -> str:
+        node_id = nodes.get(tensor.key)
+        return shortened(tensor.key if node_id is None else graph.names.place_or_state(node_id))
+
     lost = lost_files(graph.stored_in)
     lost_keys = {key for files in lost for key in files.keys}
     for files in lost:
@@ -42,15 +48,15 @@ def _lines(graph: Graph, verification: Verification) -> Iterator[str]:
         if damaged:
             yield f"  {_DAMAGED.glyph} damaged  {printable(files.why)}"
             yield f"      {files.remedy} Until then, reading these raises {files.raises}."
-        names = [shortened(tensor.name or tensor.key) for tensor in damaged if tensor.key]
+        names = [named(tensor) for tensor in damaged if tensor.key]
         if names:
             yield f"      {listed(names, most=_MOST_NAMES)}"
     for tensor in verification:
         if tensor.key and tensor.key not in lost_keys:
-            yield f"  {_DAMAGED.glyph} damaged  {shortened(tensor.name or tensor.key)}"
+            yield f"  {_DAMAGED.glyph} damaged  {named(tensor)}"
             yield f"      {printable(tensor.why)}"
     for left in verification.untested:
-        yield f"  {_UNTESTED.glyph} not tested  {shortened(left.name or left.key)}"
+        yield f"  {_UNTESTED.glyph} not tested  {named(left)}"
         yield f"      {printable(left.why)}"
 
 

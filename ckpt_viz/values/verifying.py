@@ -137,7 +137,7 @@ def verify(
             f"{graph.title}: found {kind}, which have no checksums; expected a checkpoint: "
             f"{first}, then verify the graph of that path"
         )
-    nodes = _nodes_by_key(graph)
+    nodes = nodes_by_key(graph)
     wanted = set(stored.entries) if keys is None else set(keys) & set(stored.entries)
     ordered = [key for key in dict.fromkeys((*nodes, *stored.entries)) if key in wanted]
     work = _of_bundle(stored, ordered) if isinstance(stored, Bundle) else _of_v1(stored, ordered)
@@ -157,7 +157,7 @@ def verify(
     return Verification(damaged, untested, len(ordered) - len(untested), nbytes)
 
 
-def _nodes_by_key(graph: Graph) -> dict[str, int]:
+def nodes_by_key(graph: Graph) -> dict[str, int]:
     """Return the node of each tensor that an object graph names, in the order of the outline."""
     nodes: dict[str, int] = {}
     for node_id in graph.tree.preorder():

@@ -363,8 +363,8 @@ def _with_facts() -> ObjectGraph:
 
 def _numbered() -> ObjectGraph:
     """Return layers as Keras 3 saves them: by numbers, with names only in those of variables."""
-    layers = ("head_norm", "block_3_depthwise_BN", "block_3_expand", "block_4_expand", "block_4_c")
-    layers = (*layers, "my.net/tail", "head")
+    blocks = ("block_3_depthwise_BN", "block_3_expand", "block_4_expand", "block_4_c")
+    layers = ("head_norm", *blocks, "my.net/tail", "head")
     tops = range(3, 3 + len(layers))
     kernels = range(tops.stop, tops.stop + len(layers))
     slot = kernels.stop

@@ -48,7 +48,10 @@ def check_keys(lab: JupyterLab) -> None:
     before = lab.page.evaluate(sources)
     places = [
         *(explorer.get_by_role("treegrid"), explorer.get_by_role("application")),
-        *(explorer.get_by_role("button", name="Zoom in"), explorer.locator(".ckv-menu > summary:visible")),
+        *(
+            explorer.get_by_role("button", name="Zoom in"),
+            explorer.locator(".ckv-menu > summary:visible"),
+        ),
         explorer.get_by_role("separator", name="Width of the outline"),
     ]
     for place in places:
@@ -92,7 +95,10 @@ def check_left_alone(lab: JupyterLab, explorer: Locator) -> None:
     grid.press("Control+j")
     assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
     # While something covers the explorer, Escape closes that.
-    for opens in (explorer.locator(".ckv-menu > summary:visible"), explorer.locator(".ckv-help-button")):
+    for opens in (
+        explorer.locator(".ckv-menu > summary:visible"),
+        explorer.locator(".ckv-help-button"),
+    ):
         opens.click()
         lab.page.keyboard.press("Escape")
     assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]

@@ -40,7 +40,7 @@ def test_damaged_tensor_is_named_and_has_status_1(prefix: str) -> None:
     done = _run("verify", prefix)
     assert done.output.splitlines() == [
         prefix,
-        "  ✗ damaged  (root).b",
+        "  ✗ damaged  b",
         f"      {found.why}",
         "2 values, 48 bytes read: 1 damaged",
     ]

@@ -137,8 +137,11 @@ def _why_unresolved(case: Case, top: int, number: int) -> str:
     values = count(number, "saved value")
     if case.saved.nodes[top].slot is not None or holder is None:
         return f"The program has nothing here for {values}"
-    holder_name = case.live_side.place(holder)
-    return f"The program has no place for {values}: {holder_name} has no child {name!r}"
+    place = case.live_side.place(holder)
+    if case.live_side.is_in_graph(holder):
+        place = case.live.names.place_of_part(holder)
+        name = case.live.names.name_beside(holder, case.saved.names.name(top), name)
+    return f"The program has no place for {values}: {place} has no child {name!r}"
 
 
 def _like_it(case: Case, top: int) -> str:
@@ -222,20 +225,21 @@ def _saved_as_another(case: Case, layer: int, objects: Sequence[int]) -> Finding
 def _why_unmatched(case: Case, top: int) -> str:
     if top in case.trace.holders:
         return "it has no slot variables for this optimizer"
-    parent, label = case.live.tree.parents[top], case.live.tree.labels[top]
-    while parent >= 0 and parent not in case.trace.holders:
-        parent, label = case.live.tree.parents[parent], case.live.tree.labels[parent]
-    if parent < 0:
+    obj, tree = top, case.live.tree
+    while tree.parents[obj] >= 0 and tree.parents[obj] not in case.trace.holders:
+        obj = tree.parents[obj]
+    if tree.parents[obj] < 0:
         return "it has no such object"
-    node = case.trace.holders[parent][0]
-    holder = case.saved_side.place(node)
+    label, node = tree.labels[obj], case.trace.holders[tree.parents[obj]][0]
+    holder = case.saved.names.place_of_part(node)
     if is_count_of_keras(case, top):
         return f"{holder} got a ready vocabulary and counted no words"
     child = case.saved_side.child(node, label)
     if child is not None and child in case.trace.bound:
         other = case.live_side.place(case.trace.bound[child])
-        return f"the child {label!r} of {holder} goes into {other}"
-    return f"{holder} has no child {label!r}"
+        return f"the child {case.saved.names.name(child)!r} of {holder} goes into {other}"
+    name = case.saved.names.name_beside(node, case.live.names.name(obj), label)
+    return f"{holder} has no child {name!r}"
 
 
 def _is_valued(case: Case, node: int) -> bool:

@@ -12,11 +12,14 @@ export const ROOT_NAME = "(root)";
 export interface Index {
   readonly graph: Graph;
   readonly labels: readonly string[];
-  /** The names of each node: by its edge, of people, and the full names of its values. */
+  /** The names of each node: on each way, and the full names of its values. */
   readonly ownNames: readonly (readonly string[])[];
   /** The same, and the name of its class. */
   readonly names: readonly (readonly string[])[];
-  /** The ways to a node: by local names in the outline, and by the names that people give. */
+  /**
+   * The ways to a node: by local names in the outline, and by the names that people give. In a
+   * comparison these are the names on both sides.
+   */
   readonly ways: readonly Way[];
 }
 
@@ -39,10 +42,12 @@ function makeIndex(graph: Graph): Index {
     Array.from({ length: graph.size }, (_, id) => name(id).toLowerCase());
   const labels = folded(graph.label);
   const called = folded(graph.called);
+  const savedCalled = graph.overlay === null ? [] : folded(graph.savedCalled);
   const types = folded((id) => graph.typeName(id) ?? "");
   const ownNames = labels.map((label, id) => {
     const fullNames = graph.attributes(id).map(({ fullName }) => fullName.toLowerCase());
-    return [label, called[id] ?? "", ...fullNames.filter((name) => name !== "")];
+    const own = [label, called[id] ?? "", savedCalled[id] ?? ""];
+    return [...own, ...fullNames].filter((name, place) => place === 0 || name !== "");
   });
   const names = ownNames.map((own, id) => (types[id] ? [...own, types[id]] : own));
   const parents = labels.map((_, id) => graph.treeParent(id) ?? ROOT);
@@ -52,11 +57,18 @@ function makeIndex(graph: Graph): Index {
     const isOnWay = parent === ROOT || !isHolder(graph, parent);
     holders[id] = isOnWay ? parent : (holders[parent] ?? ROOT);
   }
-  const ways = [
-    { names: labels, above: parents },
-    { names: called, above: holders },
-  ];
+  const ways: Way[] = [{ names: labels, above: parents }];
+  for (const names of [called, savedCalled]) {
+    const isKnown = ways.some((way) => isSame(way.names, names) && isSame(way.above, holders));
+    if (names.length > 0 && !isKnown) {
+      ways.push({ names, above: holders });
+    }
+  }
   return { graph, labels, ownNames, names, ways };
+}
+
+function isSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.every((item, place) => item === b[place]);
 }
 
 export function where({ graph: { size } }: Index, holds: (id: number) => boolean): Marks {

@@ -1,6 +1,6 @@
 /** The nodes of which a query is the whole name; ckpt_viz/search/whole_names.py does the same. */
 
-import { ROOT } from "../graph";
+import { ROOT, type Slot } from "../graph";
 import { layersOf } from "../layers";
 import { type Index, type Marks, ROOT_NAME, type Way, where } from "./index";
 import { withoutOutput } from "./pasted";
@@ -13,16 +13,22 @@ export function withWholeName(query: string, index: Index): Marks {
   const text = query.toLowerCase();
   const own = [text, text.replaceAll(" › ", "_"), withoutOutput(text) || text];
   const isAt = (path: string, id: number) => ways.some((way) => isPath(path, id, way));
+  const isStateOf = ({ name, variable }: Slot) =>
+    [`the state '${name.toLowerCase()}' of `, `${name.toLowerCase()} of `].some(
+      (words) => text.startsWith(words) && isAt(text.slice(words.length), variable),
+    );
+  const [isKey, isState] = [text.includes("/.attributes/"), text.includes(" of ")];
   const marks = where(index, (id) => {
     if (id === ROOT) {
       return text === ROOT_NAME || text === "the root";
     }
-    const slot = graph.slot(id);
-    const name = slot?.name.toLowerCase();
-    const isState = [`the state '${name}' of `, `${name} of `].some(
-      (words) => text.startsWith(words) && isAt(text.slice(words.length), slot?.variable ?? ROOT),
+    const slot = isState ? graph.slot(id) : null;
+    return (
+      ownNames[id]?.some((name) => own.includes(name)) ||
+      isAt(text, id) ||
+      (slot !== null && isStateOf(slot)) ||
+      (isKey && graph.attributes(id).some((one) => one.checkpointKey.toLowerCase() === text))
     );
-    return isState || ownNames[id]?.some((one) => own.includes(one)) || isAt(text, id);
   });
   const layers = marks.includes(1) ? null : layersOf(graph);
   return layers === null
