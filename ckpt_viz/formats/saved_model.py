@@ -45,7 +45,8 @@ class SavedObject:
 
     `identifier` is TensorFlow's word for its kind (`_tf_keras_layer`, `trackable_list_wrapper`, ""
     for variables and the like). `class_name` is its class as far as the files give it, and `config`
-    is its Keras configuration as JSON. `trainable` applies to a variable.
+    is its Keras configuration as JSON. `described` is all that Keras wrote of it, a dict of any
+    content. `trainable` applies to a variable.
     """
 
     children: tuple[tuple[str, int], ...]
@@ -53,6 +54,7 @@ class SavedObject:
     class_name: str | None
     config: str | None
     trainable: bool | None
+    described: Mapping[str, Any]
 
 
 def read_saved_model(directory: str) -> tuple[SavedObject, ...]:
@@ -112,27 +114,25 @@ def _check_size(path: str, size: int) -> None:
 
 def _saved_object(proto: Any, metadata: str) -> SavedObject:
     is_user_object = proto.HasField("user_object")
-    class_name, config = _described(metadata or proto.user_object.metadata)
+    described = _described(metadata or proto.user_object.metadata)
+    class_name, config = described.get("class_name"), described.get("config")
     kind = next((name for field, name in _KINDS.items() if proto.HasField(field)), None)
     return SavedObject(
         children=tuple((child.local_name, child.node_id) for child in proto.children),
         identifier=proto.user_object.identifier if is_user_object else "",
-        class_name=class_name or proto.registered_name.rpartition(".")[2] or kind,
-        config=config,
+        class_name=(class_name if isinstance(class_name, str) else "")
+        or proto.registered_name.rpartition(".")[2]
+        or kind,
+        config=json.dumps(config) if isinstance(config, dict) else None,
         trainable=proto.variable.trainable if proto.HasField("variable") else None,
+        described=described,
     )
 
 
-def _described(metadata: str) -> tuple[str | None, str | None]:
-    """Return class name and configuration from Keras' JSON; empty for anything else."""
+def _described(metadata: str) -> Mapping[str, Any]:
+    """Return Keras' JSON; empty for anything else."""
     try:
         described = json.loads(metadata) if metadata else {}
     except (ValueError, RecursionError):
-        return None, None
-    if not isinstance(described, dict):
-        return None, None
-    class_name, config = described.get("class_name"), described.get("config")
-    return (
-        class_name if isinstance(class_name, str) else None,
-        json.dumps(config) if isinstance(config, dict) else None,
-    )
+        return {}
+    return described if isinstance(described, dict) else {}

@@ -68,7 +68,8 @@ def _config(obj: object) -> _Config:
     own = instance_dict(obj)
     cell = instance_dict(own["cell"]) if "cell" in own else {}  # a recurrent layer's arguments
     config = []
-    for name, private in _parameters(type(obj)):
+    cls: Any = type(obj)
+    for name, private in _parameters(cls):
         held = own.get(name)
         if held is None:
             held = own.get(private)
@@ -161,7 +162,7 @@ def _shapes(
 
 def _sizes(tensors: Iterable[Any]) -> tuple[Sizes, ...] | None:
     """Return the sizes of symbolic tensors without the batch; None if one has none."""
-    sizes = []
+    sizes: list[Sizes] = []
     for tensor in tensors:
         own = instance_dict(tensor)
         shape = own.get("_shape", getattr(own.get("_type_spec"), "shape", None))
@@ -186,11 +187,11 @@ def _joined(calls: Iterable[tuple[Sizes, ...] | None]) -> tuple[Sizes, ...] | No
         if joined is None or joined == sizes:
             joined = sizes
             continue
-        if [len(one) for one in joined] != [len(one) for one in sizes]:
+        if list(map(len, joined)) != list(map(len, sizes)):
             return None
         joined = tuple(
-            tuple(a if a == b else None for a, b in zip(one, other, strict=True))
-            for one, other in zip(joined, sizes, strict=True)
+            tuple(a if a == b else None for a, b in zip(*pair, strict=True))
+            for pair in zip(joined, sizes, strict=True)
         )
     return joined
 

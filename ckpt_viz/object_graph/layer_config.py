@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ckpt_viz.object_graph.nodes import Fact
+from ckpt_viz.object_graph.nodes import Fact, Sizes
 
 _MAX_FACTS = 12
 _MAX_LENGTH = 60  # characters of a name or a value
 _MAX_ITEMS = 8  # of a tuple
+_MAX_SHAPES = 64  # of a layer
+_MAX_RANK = 32
+_TUPLES = ("__tuple__", "TensorShape")  # lists in a dict, as Keras writes them
 
 # The most telling first; the rest keeps the order of the configuration.
 _FIRST = (
@@ -58,10 +61,13 @@ _USUAL: Mapping[str, tuple[object, ...]] = {
     **dict.fromkeys(("bias_initializer", "beta_initializer"), ("Zeros",)),
     **dict.fromkeys(("gamma_initializer", "moving_variance_initializer"), ("Ones",)),
     "moving_mean_initializer": ("Zeros",),
+    **dict.fromkeys(("kernel_initializer", "depthwise_initializer"), ("GlorotUniform",)),
+    "pointwise_initializer": ("GlorotUniform",),
+    "embeddings_initializer": ("RandomUniform", "uniform"),
     "recurrent_initializer": ("Orthogonal", "OrthogonalInitializer"),
 }
 _PLACES = ("axis", "axes", "dims")  # all other tuples of numbers are sizes
-_ONES = ("strides", "dilation_rate")
+_STEPS = ("strides", "dilation_rate")
 
 
 def stated_facts(config: Mapping[str, Any]) -> tuple[Fact, ...]:
@@ -121,6 +127,30 @@ def with_dtypes(
     }
 
 
+def shapes_in(value: Any) -> Iterator[Sizes]:
+    """Yield the shapes in a configuration, which may be in lists and dicts.
+
+    >>> list(shapes_in([[None, 4], {"class_name": "TensorShape", "items": [None, 8]}]))
+    [(None, 4), (None, 8)]
+    """
+    stack, count = [value], 0
+    while stack and count < _MAX_SHAPES:
+        item = stack.pop()
+        if isinstance(item, Mapping):
+            is_tuple = item.get("class_name") in _TUPLES
+            stack += [item.get("items")] if is_tuple else reversed(list(item.values()))
+        elif isinstance(item, list):
+            if item and all(map(_is_size, item)):
+                count += 1
+                yield tuple(item[:_MAX_RANK])
+            else:
+                stack += reversed(item)
+
+
+def _is_size(item: Any) -> bool:
+    return item is None or (type(item) is int and 0 <= item < 1 << 63)
+
+
 def _rank(fact: Fact) -> tuple[int, bool]:
     place = _FIRST.index(fact.name) if fact.name in _FIRST else len(_FIRST)
     return place, fact.name.endswith(_LAST)
@@ -130,6 +160,8 @@ def _plain(value: Any) -> Any:
     """Return a value with the names of classes in place of Keras' objects."""
     if isinstance(value, Mapping):
         class_name = value.get("class_name")
+        if class_name in _TUPLES:
+            return value.get("items")
         is_function = class_name == "function"  # Keras 3 has its name as the configuration
         return value.get("config") if is_function else class_name
     return value
@@ -138,9 +170,9 @@ def _plain(value: Any) -> Any:
 def _is_usual(name: str, value: Any) -> bool:
     if value is None or (value is False and True not in _USUAL.get(name, ())):
         return True
-    if isinstance(value, list | tuple) and name in _ONES:
+    if isinstance(value, list | tuple) and name in _STEPS:
         return all(size == 1 for size in value)
-    if name in _ONES:
+    if name in _STEPS:
         return bool(value == 1)
     if isinstance(value, list | tuple) and len(value) == 1:
         if name == "axis":  # Keras 2 has this in place of the usual -1 once a layer is built
@@ -150,12 +182,12 @@ def _is_usual(name: str, value: Any) -> bool:
     return any(type(value) in (type(item), float) and value == item for item in items)
 
 
-def _words(name: str, value: Any) -> str | None:
+def _words(name: str, value: Any, depth: int = 0) -> str | None:
     """Return a value as text; None for one that is too long, or of no simple type."""
     if isinstance(value, list | tuple):
-        if not 0 < len(value) <= _MAX_ITEMS:
+        if not 0 < len(value) <= _MAX_ITEMS or depth > 1:
             return None
-        parts = [_words(name, _plain(item)) for item in value]
+        parts = [_words(name, _plain(item), depth + 1) for item in value]
         if None in parts:
             return None
         are_sizes = all(type(item) is int and item > 0 for item in value)

@@ -9,7 +9,7 @@ from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.keras_optimizers import keras_optimizers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.parameters import are_of_optimizers
-from ckpt_viz.object_graph.tree import Tree
+from ckpt_viz.object_graph.tree import Tree, exported_lists
 
 
 class Training(str, Enum):
@@ -56,13 +56,17 @@ def _of_variable(node: Node) -> Training:
 
 
 def _behind_frozen_layers(nodes: Sequence[Node]) -> set[int]:
-    """Return the nodes to which all ways lead through a frozen layer, optimizers aside."""
+    """Return the nodes to which all ways lead through a frozen layer.
+
+    Optimizers are aside, and so are the lists in a SavedModel: they have frozen variables, too.
+    """
     frozen = {i for i, node in enumerate(nodes) if node.is_frozen and node.role is Role.LAYER}
     if not frozen:
         return set()
-    optimizers = {i for i, node in enumerate(nodes) if node.role is Role.OPTIMIZER}
-    free = walks.reached({ROOT} - frozen, _steps(nodes, optimizers | frozen))
-    return walks.reached([ROOT], _steps(nodes, optimizers)) - free
+    aside = {i for i, node in enumerate(nodes) if node.role is Role.OPTIMIZER}
+    aside |= exported_lists(nodes)
+    free = walks.reached({ROOT} - frozen, _steps(nodes, aside | frozen))
+    return walks.reached([ROOT], _steps(nodes, aside)) - free
 
 
 def _steps(nodes: Sequence[Node], closed: Collection[int]) -> Callable[[int], Iterable[int]]:
@@ -106,7 +110,8 @@ def _all_tell(nodes: Sequence[Node], optimizers: Sequence[int]) -> bool:
     One that is not built, or that keeps no slots, says nothing. A wrapper has what it wraps.
     """
     telling = {optimizer.node_id for optimizer in keras_optimizers(nodes) if optimizer.trainable}
-    telling |= {node.slot.optimizer for node in nodes if node.slot is not None}
+    slots = [node.slot for node in nodes if node.slot is not None]
+    telling |= {slot.optimizer for slot in slots if slot.optimizer is not None}
     return all(
         optimizer in telling
         or any(nodes[child.node_id].role is Role.OPTIMIZER for child in nodes[optimizer].children)

@@ -67,7 +67,7 @@ def spanning_tree(nodes: Sequence[Node]) -> Tree:
     labels = [""] * len(nodes)
     placed = [_stands_with_its_variable(nodes, node) for node in nodes]
     placed[ROOT] = False
-    exported = _exported(nodes)
+    exported = exported_lists(nodes)
     # As digits of one number: no path has as many edges as the base.
     of_private, of_optimizer, of_bookkeeping = (len(nodes) ** place for place in (1, 2, 3))
     queue: list[tuple[int, int, int, int, str]] = [(0, 0, ROOT, NOWHERE, "")]
@@ -127,7 +127,7 @@ def last_edges(
     return links
 
 
-def _exported(nodes: Sequence[Node]) -> set[int]:
+def exported_lists(nodes: Sequence[Node]) -> set[int]:
     """Return the lists of variables that Keras 2 adds to the layers of a SavedModel."""
     return {
         child.node_id

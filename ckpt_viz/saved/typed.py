@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ckpt_viz.formats.saved_model import SavedObject
+from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.nodes import Node, Role
+from ckpt_viz.saved.keras_configs import with_facts
 
 # TensorFlow's and Keras' words for kinds of objects, with the class if a kind has only one
 # (saved_model/load.py, tf_keras/src/saving/legacy/saved_model/constants.py).
@@ -32,9 +34,13 @@ def are_of_one_graph(nodes: Sequence[Node], objects: Sequence[SavedObject]) -> b
     )
 
 
-def with_types(nodes: Sequence[Node], objects: Sequence[SavedObject]) -> tuple[Node, ...]:
-    """Return the nodes with role, class and configuration from the SavedModel."""
-    return tuple(map(_with_type, nodes, objects[: len(nodes)]))
+def with_types(
+    nodes: Sequence[Node], objects: Sequence[SavedObject]
+) -> tuple[tuple[Node, ...], tuple[Call, ...]]:
+    """Return the nodes with role, class, configuration and facts from the SavedModel, and calls."""
+    typed = tuple(map(_with_type, nodes, objects[: len(nodes)]))
+    layers = (i for i, node in enumerate(typed) if node.role is Role.LAYER)
+    return with_facts(typed, {i: objects[i].described for i in layers})
 
 
 def _with_type(node: Node, obj: SavedObject) -> Node:
@@ -50,14 +56,12 @@ def _with_type(node: Node, obj: SavedObject) -> Node:
         type_name=class_name,
         config=obj.config,
         trainable=obj.trainable,
-        own_name=_own_name(obj.config) if role is Role.LAYER else None,
+        own_name=_own_name(obj.described) if role is Role.LAYER else None,
     )
 
 
-def _own_name(config: str | None) -> str | None:
-    """Return the name of a layer in the JSON that Keras stored for it."""
-    try:
-        name = json.loads(config or "null")["name"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
+def _own_name(described: Mapping[str, Any]) -> str | None:
+    """Return the name of a layer in what Keras wrote of it."""
+    config = described.get("config")
+    name = config.get("name") if isinstance(config, Mapping) else None
     return name if isinstance(name, str) else None

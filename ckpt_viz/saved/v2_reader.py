@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ckpt_viz.errors import CkptVizError, FormatError
 from ckpt_viz.formats.bundle import holds_header, open_bundle
 from ckpt_viz.formats.files import is_readable_file, open_file
 from ckpt_viz.formats.saved_model import read_saved_model
+from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.roles import assign_roles
@@ -35,20 +38,23 @@ def _read(location: Location, meta: str | None) -> Graph:
     nodes = read_object_based(bundle)
     if location.saved_model is None:
         return graph_at(location, bundle, assign_roles(nodes), Format.OBJECT_BASED)
-    nodes, notes = _typed(nodes, location.saved_model)
-    return graph_at(location, bundle, assign_roles(nodes), Format.SAVED_MODEL, notes)
+    nodes, calls, notes = _typed(nodes, location.saved_model)
+    graph = graph_at(location, bundle, assign_roles(nodes), Format.SAVED_MODEL, notes)
+    return replace(graph, calls=calls)
 
 
-def _typed(nodes: tuple[Node, ...], directory: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-    """Return the nodes with the SavedModel's types; without them, unchanged and with the reason."""
+def _typed(
+    nodes: tuple[Node, ...], directory: str
+) -> tuple[tuple[Node, ...], tuple[Call, ...], tuple[str, ...]]:
+    """Return the nodes with the SavedModel's types, and calls; else unchanged, with the reason."""
     try:
         objects = read_saved_model(directory)
     except CkptVizError as error:
-        return nodes, (f"without types: {error}",)
+        return nodes, (), (f"without types: {error}",)
     if not objects or not are_of_one_graph(nodes, objects):
         why = "without types: saved_model.pb does not describe the objects of this graph"
-        return nodes, (why,)
-    return with_types(nodes, objects), ()
+        return nodes, (), (why,)
+    return *with_types(nodes, objects), ()
 
 
 def _in_file(path: str) -> Location | None:

@@ -149,7 +149,7 @@ def expected(
                 "registeredSaver": node.registered_saver,
                 "trainable": node.trainable,
                 "collections": ", ".join(node.collections) or None,
-                "training": graph.trainings[i] and graph.trainings[i].value,
+                "training": None if (training := graph.trainings[i]) is None else training.value,
                 "facts": [fact._asdict() for fact in node.facts.stated] if node.facts else [],
                 "gives": payload.shapes_text(node.facts and node.facts.gives),
                 "gets": payload.shapes_text(node.facts and node.facts.gets),
