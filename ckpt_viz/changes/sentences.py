@@ -175,7 +175,7 @@ class Sentences:
     @staticmethod
     def _undecided(names: LayerNames, top: int, number: str, verb: str) -> str:
         """Return how many items of a sequence one side has alone, if others are like them."""
-        place = names.place(names.graph.tree.parents[top])
+        place = names.place_of_part(names.graph.tree.parents[top])
         items = count(int(number), "item")
         if number == "1":
             return f"{items} of {place} was {verb}; others are like it, so it may be any of them."
