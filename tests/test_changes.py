@@ -291,8 +291,8 @@ def test_a_guess_is_told_as_a_guess(tmp_path: Path) -> None:
         for old, new in (("a", "x"), ("b", "y"))
     ]
     fix = check.fix()
-    assert "a/w/.ATTRIBUTES/VARIABLE_VALUE may belong to x.w or y.w\n" in fix.code
-    assert "b/w/.ATTRIBUTES/VARIABLE_VALUE may belong to y.w or x.w\n" in fix.code
+    assert "a.w may belong to x.w or y.w: a/w/.ATTRIBUTES/VARIABLE_VALUE\n" in fix.code
+    assert "b.w may belong to y.w or x.w: b/w/.ATTRIBUTES/VARIABLE_VALUE\n" in fix.code
     assert all(line.startswith("#") for line in fix.code.splitlines())
     assert not fix.is_applied
 

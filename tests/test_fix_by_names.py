@@ -163,7 +163,7 @@ def test_numbers_of_keras_are_guesses_if_layers_are_new_or_gone(count: int, tmp_
     path = save_by_name(tmp_path / "model.ckpt", values("dense", "dense_1", "dense_2"))
     fix = restored(layers_of(*[""] * count), path, {})
     assert "# These are guesses, and left out; " in fix.code
-    assert "#   dense_1/kernel may belong to " in fix.code
+    assert "#   dense_1.kernel may belong to " in fix.code
 
 
 def test_numbers_are_an_order_if_a_later_model_has_others(tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ def test_scopes_that_only_their_order_pairs_are_guesses(tmp_path: Path) -> None:
     path = save_by_name(tmp_path / "model.ckpt", values(*scopes))
     nets = {name: module(layers=[layer(), layer()]) for name in ("pi", "vf")}
     fix = restored(ckpt(**nets), path, {})
-    assert "#   actor/fc1/kernel may belong to pi.layers.0.kernel or " in fix.code
+    assert "#   actor.fc1.kernel may belong to pi.layers.0.kernel or " in fix.code
 
 
 def test_all_variables_of_one_full_name_take_its_value(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_code_restores_all_but_the_damaged_values(tmp_path: Path, name: str) -> 
     assert value_key("model/a") in fix.unused
     exec(fix.code, {"ckpt": live, "path": path})
     assert _values(getattr(live, name)) == [0.0, 7.0]
-    assert "but their bytes are damaged:\n#   model/a/" in fix.code
+    assert f"but their bytes are damaged:\n#   {name}.a: model/a/" in fix.code
 
 
 def test_apply_restores_all_but_the_damaged_values(tmp_path: Path) -> None:

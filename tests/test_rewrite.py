@@ -540,7 +540,7 @@ def test_values_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         return str(caught.value)
 
     assert said((place["a"][0], place["a"][1])) == (
-        "(root).a: cannot take the value of (root).a: "
+        "a: cannot take the value of a: "
         "found VARIABLE_VALUE of float32 1, expected VARIABLE_VALUE of float32 2"
     )
     assert "expected no value" in said((place["b"][0], 0))

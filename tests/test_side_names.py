@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.side_names import SideNames
+from ckpt_viz.render.dot import to_dot
+from ckpt_viz.sources.pictured import ObjectGraph
 from tests.support.graphs import graph
 from tests.support.programs import ckpt, module, saved, var
 
@@ -107,3 +110,29 @@ def test_a_place_has_both_sides_if_they_differ(saved_side: Any, live_side: Any, 
     live, was = (graph({0: {name: 1, "b": 2}}, (1, 2)) for name in ("a", "head"))
     names = SideNames(live, was, {1: 1, 2: 2})
     assert names.place_of_both(saved_side, live_side) == place
+
+
+def _layer(name: str, *values: str) -> ObjectGraph:
+    """Return a layer of a list, which only the full names of its variables name."""
+    edges = {0: {"model": 1}, 1: {"_layers": 2}, 2: {"0": 3}}
+    below = {value: place for place, value in enumerate(values, 4)}
+    listed = graph({**edges, 3: below}, tuple(below.values()))
+    nodes = [*listed.nodes]
+    for value, node in below.items():
+        (stored,) = nodes[node].attributes
+        named = stored._replace(full_name=f"{name}/{value}", shape=(3,))
+        nodes[node] = nodes[node]._replace(attributes=(named,))
+    return replace(listed, nodes=tuple(nodes))
+
+
+def test_what_one_side_alone_has_is_named_as_there() -> None:
+    diff = cv.diff(_layer("was", "kernel", "bias"), _layer("now", "kernel"))
+    explorer = cv.show(diff.a, against=diff.b)
+    (bias,) = (i for i, label in enumerate(explorer.graph.tree.labels) if label == "bias")
+    assert "model.was  at (root).model._layers.0  and 2 nodes below" in str(diff)
+    assert "model.was.bias at (root).model._layers.0.bias" in diff.to_svg()
+    drawn = to_dot(diff.overlay.graph, diff.overlay).source
+    assert "model.was.bias at (root).model._layers.0.bias" in drawn
+    assert explorer.select("model.was.bias") == explorer.select("was.bias") == bias
+    assert explorer.find("model/was/bias") == explorer.find("was.bias") == (bias,)
+    assert explorer.select("model.was.kernel") != explorer.select("model.now.kernel")

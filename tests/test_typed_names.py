@@ -157,7 +157,7 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 def _assert_typed(names: Iterable[tuple[str, int | None]], graph: ObjectGraph) -> None:
     """Assert that each name means its node in all functions, or that these tell several nodes."""
-    explorer = cv.show(graph)
+    explorer, table = cv.show(graph), graph.values(progress=False)
     names = [*names]
     assert names
     for name, node in names:
@@ -175,7 +175,9 @@ def _assert_typed(names: Iterable[tuple[str, int | None]], graph: ObjectGraph) -
             continue
         assert graph.node_id(name) == explorer.select(name) == meant[0]
         if len(attributes := graph.nodes[meant[0]].attributes) == 1:
-            _assert_read(graph, name, attributes[0].checkpoint_key)
+            key = attributes[0].checkpoint_key
+            _assert_read(graph, name, key)
+            assert graph.tensor_keys(key) != (key,) or table[name].key == key, name
 
 
 def _assert_read(graph: ObjectGraph, name: str, key: str) -> None:

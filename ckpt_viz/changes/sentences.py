@@ -175,7 +175,7 @@ class Sentences:
     @staticmethod
     def _undecided(names: LayerNames, top: int, number: str, state: str) -> str:
         """Return how many items of a sequence one side has alone, if others are like them."""
-        place = names.place(names.graph.tree.parents[top])
+        place = names.place_of_part(names.graph.tree.parents[top])
         items = (
             f"{count(int(number), 'item')} of {place} {'is' if number == '1' else 'are'} {state}"
         )

@@ -10,6 +10,7 @@ from ckpt_viz.search.syntax import folded
 
 _BLOCK = " \u203a "  # between a block and its layer in the outline
 _SEPARATORS = (".", "/", _BLOCK)
+_ATTRIBUTES = "/.attributes/"  # behind the key of an object
 
 
 def with_whole_name(query: str, index: Index) -> Marks:
@@ -21,7 +22,7 @@ def with_whole_name(query: str, index: Index) -> Marks:
     text = folded(query)
     own = {text, text.replace(_BLOCK, "_"), without_output(text) or text}
 
-    is_key, is_state = "/.attributes/" in text, " of " in text
+    is_key, is_state = _ATTRIBUTES in text, " of " in text
 
     def has_it(node_id: int) -> bool:
         if node_id == ROOT:
@@ -42,7 +43,9 @@ def with_whole_name(query: str, index: Index) -> Marks:
 
 
 def _has_key(text: str, node: Node) -> bool:
-    return any(folded(attribute.checkpoint_key) == text for attribute in node.attributes)
+    """Return whether a key is of an object: a table has several, and the graph names none."""
+    keys = (folded(attribute.checkpoint_key) for attribute in node.attributes)
+    return any(key.split(_ATTRIBUTES)[0] == text.split(_ATTRIBUTES)[0] for key in keys)
 
 
 def _is_state(text: str, node_id: int, index: Index) -> bool:

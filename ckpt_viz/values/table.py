@@ -11,6 +11,7 @@ from typing import Any, overload
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.lookup import first_meant
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.values.frame import frame_of
 from ckpt_viz.values.places import in_layer_names
@@ -150,10 +151,12 @@ class ValueTable(Sequence[ValueRow]):
 
     def _named(self, name: str) -> ValueRow:
         matches = [row for row in self._rows if row.key == name]
-        matches = matches or [row for row in self._rows if row.name == name]
         if not matches:
             shown = zip(self._rows, self._named_by_layers, strict=True)
             matches = [row for row, shown in shown if shown.place == name]
+        if not matches:
+            nodes = {*first_meant(self._graph.meanings(name))}
+            matches = [row for row in self._rows if row.node_id in nodes]
         if len(matches) == 1:
             return matches[0]
         if matches:

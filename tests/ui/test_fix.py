@@ -126,7 +126,7 @@ def test_the_fix_tells_why_two_nodes_belong_together(shown: JupyterLab) -> None:
     _press(explorer, "Fix")
     _line(explorer, "body").locator(".ckv-box").click()
     place = explorer.locator(".ckv-place-of-fix")
-    expect(place).to_contain_text("(root).net.body → (root).net.inner.dense.")
+    expect(place).to_contain_text("net.body → net.inner.dense.")
     expect(place).to_contain_text("no other part has this structure and these shapes")
     focused(explorer).get_by_role("treegrid").press("ArrowUp")
     expect(place).to_have_count(0)  # the selected layer keeps its values

@@ -76,7 +76,7 @@ def test_a_kernel_that_stops_in_the_middle_of_a_question_ends_it_in_a_sentence(l
     expect(said).to_contain_text("The kernel ended or was restarted before", timeout=_SOON_MS)
     expect(live.notices).to_contain_text("or the kernel was restarted")
     row(tab, "kernel").click()  # what is drawn is of use still
-    expect(tab.locator(".ckv-node-name")).to_contain_text("(root).kernel")
+    expect(tab.locator(".ckv-node-name")).to_contain_text("kernel")
     live.bring()
     expect(live.lab.output(1).get_by_text("saved picture", exact=True)).to_be_visible()
     expect(output.get_by_role("treegrid")).to_be_visible()

@@ -51,7 +51,7 @@ def test_what_is_typed_is_found_in_the_browser_and_in_the_kernel(lab: JupyterLab
 
     # The filter leaves the matches and what holds them.
     explorer.get_by_role("button", name="filter", exact=True).click()
-    expect(box(explorer, "(root).step")).to_have_count(0)
+    expect(box(explorer, "step")).to_have_count(0)
     expect(_rows(explorer)).to_contain_text(["_kernel", "momentum", "velocity"])
     lab.screenshot("search-filter")
     lab.run_cell_until(2, "'kernel shape:[*,5]' filter 3")
@@ -61,7 +61,7 @@ def test_what_is_typed_is_found_in_the_browser_and_in_the_kernel(lab: JupyterLab
     lab.run_cell(3)
     expect(search).to_have_value("step")
     expect(counted).to_have_text("1 match")
-    expect(box(explorer, "(root).step").locator(".ckv-found")).to_have_count(1)
+    expect(box(explorer, "step").locator(".ckv-found")).to_have_count(1)
 
     # What is no query is said in words, and a text of TensorFlow finds its node.
     search.fill("kernel role:foo")

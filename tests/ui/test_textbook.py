@@ -141,7 +141,7 @@ def test_it_has_every_edge_that_is_visible(adam: Locator) -> None:
 
 def test_selection_is_that_of_the_outline(adam: Locator) -> None:
     button(adam).click()
-    title = adam.page.locator("title").filter(has_text="(root).layer.bias (variable)")
+    title = adam.page.locator("title").filter(has_text="layer.bias (variable)")
     bias = picture(adam).locator(".ckv-node").filter(has=title)
     bias.click()
     expect(row(adam, "bias")).to_have_attribute("aria-selected", "true")

@@ -85,7 +85,7 @@ def test_a_cause_a_line_and_the_evidence_are_one_state(opened: Open) -> None:
     expect(evidence).to_contain_text("Nothing in the program takes this value.")
     expect(evidence).to_contain_text("Run the code below, where live is the checked object and ")
     expect(evidence).to_contain_text(CODE)
-    expect(page.locator(".ckv-node-name")).to_contain_text("(root).model.aux")
+    expect(page.locator(".ckv-node-name")).to_contain_text("model.aux")
 
     # from a line to the list and the evidence,
     _line(page, "step").click()
@@ -126,7 +126,7 @@ def test_a_restored_node_has_its_facts_and_no_evidence(opened: Open) -> None:
     page.get_by_role("treegrid").focus()
     _line(page, "dense").get_by_role("button", include_hidden=True).first.click()
     _line(page, "dense").click()
-    expect(page.locator(".ckv-node-name")).to_have_text("(root).model.dense")
+    expect(page.locator(".ckv-node-name")).to_have_text("model.dense")
     expect(page.locator(".ckv-evidence")).to_have_count(0)
 
 
@@ -181,7 +181,7 @@ def test_both_places_of_a_moved_part_are_beside_each_other(opened: Open) -> None
     expect(page.locator(".ckv-moves")).to_have_count(0)
     # Each side of the line is a node of its own.
     line.locator(".ckv-side-saved .ckv-box").click()
-    expect(page.locator(".ckv-details")).to_contain_text("Go to its other place: (root).new")
+    expect(page.locator(".ckv-details")).to_contain_text("Go to its other place: new")
 
 
 def test_a_line_leads_to_another_parent(opened: Open) -> None:

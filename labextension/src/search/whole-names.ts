@@ -7,6 +7,8 @@ import { withoutOutput } from "./pasted";
 
 const SEPARATORS = [".", "/", " › "]; // the last is between a block and its layer in the outline
 
+const ATTRIBUTES = "/.attributes/"; // behind the key of an object
+
 /** The nodes with this name or path, in any form in which Python and the view print it. */
 export function withWholeName(query: string, index: Index): Marks {
   const { graph, ownNames, ways } = index;
@@ -17,7 +19,7 @@ export function withWholeName(query: string, index: Index): Marks {
     [`the state '${name.toLowerCase()}' of `, `${name.toLowerCase()} of `].some(
       (words) => text.startsWith(words) && isAt(text.slice(words.length), variable),
     );
-  const [isKey, isState] = [text.includes("/.attributes/"), text.includes(" of ")];
+  const [isKey, isState] = [text.includes(ATTRIBUTES), text.includes(" of ")];
   const marks = where(index, (id) => {
     if (id === ROOT) {
       return text === ROOT_NAME || text === "the root";
@@ -27,13 +29,21 @@ export function withWholeName(query: string, index: Index): Marks {
       ownNames[id]?.some((name) => own.includes(name)) ||
       isAt(text, id) ||
       (slot !== null && isStateOf(slot)) ||
-      (isKey && graph.attributes(id).some((one) => one.checkpointKey.toLowerCase() === text))
+      (isKey &&
+        graph
+          .attributes(id)
+          .some((one) => objectKey(one.checkpointKey.toLowerCase()) === objectKey(text)))
     );
   });
   const layers = marks.includes(1) ? null : layersOf(graph);
   return layers === null
     ? marks
     : where(index, (id) => id !== ROOT && layers.label(id).toLowerCase() === text);
+}
+
+/** The key of the object that a key of a tensor begins with: a table has several. */
+function objectKey(key: string): string {
+  return key.split(ATTRIBUTES)[0] ?? "";
 }
 
 /** Whether a text is the path to a node on a way. */
