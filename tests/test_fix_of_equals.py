@@ -614,7 +614,7 @@ def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
     ]
     assert repr(fix).endswith("into Checkpoint: 0 values restored, 2 guesses left out>")
     taken = f"{check.fix(guesses='net.blocks.0')}".splitlines()
-    assert taken[1].endswith(" under their saved names, 1 of them accepted guesses")
+    assert taken[1].endswith(" by their saved names, 1 of them accepted guesses")
     assert taken[-1].startswith("fix.apply() restores now")
 
 
