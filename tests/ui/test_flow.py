@@ -1,0 +1,126 @@
+"""How a model flows: its branches in the drawing and in the outline, and what feeds a layer."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import ckpt_viz as cv
+from ckpt_viz.render.html import to_html
+from tests.ui.pages import OpenPage, html_pages, showing_first
+
+SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+
+
+@pytest.fixture
+def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
+    with html_pages(browser, tmp_path) as opened:
+        yield opened
+
+
+def _two_inputs(keras: Any) -> Any:
+    """Return a model with a frozen base, a residual block, two inputs and two outputs."""
+    layers = keras.layers
+    photo = keras.Input((16, 16, 3), name="photo")
+    image = keras.Input((16, 16, 3))
+    base = keras.Model(image, layers.Conv2D(8, 3, name="stem")(image), name="base")
+    base.trainable = False
+    pooled = layers.GlobalAveragePooling2D(name="pool")(base(photo))
+    proj = layers.Dense(12, activation="relu", name="proj")(pooled)
+    inner = layers.Dense(12, name="res_out")(layers.Dense(12, name="res_in")(proj))
+    added = layers.Add(name="res_add")([inner, proj])
+    text = keras.Input((6,), name="text", dtype="int32")
+    embedded = layers.LSTM(4, name="lstm")(layers.Embedding(50, 5, name="embed")(text))
+    joined = layers.Concatenate(name="join")([added, embedded])
+    topic, urgent = layers.Dense(3, name="topic"), layers.Dense(1, name="urgent")
+    return keras.Model([photo, text], [topic(joined), urgent(joined)])
+
+
+@pytest.fixture(params=["keras", "tf_keras"])
+def page(request: pytest.FixtureRequest, open_page: OpenPage) -> Page:
+    importlib.import_module("tensorflow")
+    keras = importlib.import_module("keras")
+    if request.param == "tf_keras":
+        keras = pytest.importorskip("tf_keras")
+    graph = cv.graph(_two_inputs(keras))
+    viewport = {"width": 1500, "height": 900}
+    return open_page(showing_first("layers", to_html(graph)), viewport=viewport)
+
+
+def _outline(page: Page) -> list[str]:
+    return page.locator(".ckv-row .ckv-name").all_text_contents()
+
+
+def _row(page: Page, name: str) -> Any:
+    return page.locator(".ckv-row").filter(has=page.get_by_text(name, exact=True))
+
+
+def _boxes(page: Page) -> dict[str, tuple[float, float]]:
+    """Return the left edge and the middle of each box in the drawing, by its name."""
+    boxes: dict[str, tuple[float, float]] = page.locator(".ckv-drawing").evaluate(
+        """(drawing) => Object.fromEntries(
+            [...drawing.querySelectorAll(".ckv-node")].map((box) => {
+                const { left, top, height } = box.querySelector(".ckv-shape").getBoundingClientRect();
+                return [box.querySelector(".ckv-box-name")?.textContent, [left, top + height / 2]];
+            }))"""
+    )
+    return boxes
+
+
+@pytest.mark.tf
+def test_branches_are_side_by_side_and_together_in_the_outline(page: Page) -> None:
+    names = _outline(page)
+    order = ["photo", "base", "pool", "proj", "res_in", "res_out", "res_add", "text", "embed"]
+    places = [names.index(name) for name in [*order, "lstm", "join", "topic", "urgent"]]
+    assert places == sorted(places)
+    boxes = _boxes(page)
+    trunk = {boxes[name][0] for name in ("photo", "pool", "proj", "res_add", "join", "topic")}
+    assert len(trunk) == 1
+    assert {boxes[name][0] for name in ("text", "embed", "lstm")} == {boxes["urgent"][0]}
+    assert boxes["urgent"][0] > boxes["topic"][0]
+    assert boxes["urgent"][1] == boxes["topic"][1]
+    assert boxes["lstm"][1] == boxes["res_add"][1]
+    page.screenshot(path=SCREENSHOTS / "flow.png")
+
+
+@pytest.mark.tf
+def test_a_layer_shows_what_feeds_it_and_what_it_feeds(page: Page) -> None:
+    _row(page, "proj").click()
+    links = {
+        name: _row(page, name).locator(".ckv-link-word").all_text_contents()
+        for name in ("pool", "res_in", "res_add", "join")
+    }
+    assert links == {"pool": ["input"], "res_in": ["output 1"], "res_add": ["output 2"], "join": []}
+    details = page.locator(".ckv-details")
+    flow = details.locator("h4", has_text="Flow").locator("xpath=following-sibling::ul[1]")
+    assert [" ".join(item.split()) for item in flow.locator("li").all_inner_texts()] == [
+        "input pool 8",
+        "output 1 res_in 12",
+        "output 2 res_add 12",
+    ]
+    expect(details.locator("dl").first).to_contain_text("units")
+    page.screenshot(path=SCREENSHOTS / "flow-of-a-layer.png")
+    flow.get_by_role("button", name="res_add").click()
+    expect(page.locator(".ckv-node-name")).to_contain_text("res_add")
+    # Two layers feed it: the key goes to one after the other, and back.
+    page.locator(".ckv-outline").focus()
+    for name in ("proj", "res_out", "res_add"):
+        page.keyboard.press("i")
+        expect(page.locator(".ckv-node-name")).to_contain_text(name)
+    page.keyboard.press("o")
+    expect(page.locator(".ckv-node-name")).to_contain_text("join")
+
+
+@pytest.mark.tf
+def test_a_frozen_layer_has_a_sign_and_a_word_once(page: Page) -> None:
+    expect(page.locator(".ckv-frozen")).to_have_text("❄ frozen")
+    expect(_row(page, "base").locator(".ckv-frozen")).to_be_visible()
+    summary = page.locator(".ckv-summary")
+    expect(summary).to_contain_text("224 frozen")
+    expect(summary).to_contain_text("base has trainable = False")
+    expect(page.locator(".ckv-strip-frozen")).to_have_count(1)
