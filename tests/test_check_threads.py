@@ -133,7 +133,7 @@ def keras_19389_backup_loses_the_state_of_the_optimizer(at: Path) -> Any:
     return path, lambda: ckpt(model=keras_3_sequential(4), optimizer=keras_3_adam())
 
 
-@thread(Kind.NOT_BUILT, Severity.FAIL, "saved before it had its variables")
+@thread(Kind.NOT_BUILT, Severity.FAIL, "saved it before it had variables")
 def models_8953_checkpoint_of_864_bytes(at: Path) -> Any:
     return saved(at, model=translator()()), lambda: ckpt(model=called(translator()()))
 
@@ -160,7 +160,7 @@ def tensorflow_30942_noise_of_a_program_that_only_predicts(at: Path) -> Any:
     return rewritten(at, path, as_old_keras_did), lambda: ckpt(model=keras_2_sequential(4))
 
 
-@thread(Kind.OPTIMIZER_MISSING, Severity.FAIL, "(root).optimizer", "25 values of its state")
+@thread(Kind.OPTIMIZER_MISSING, Severity.FAIL, "(root).optimizer", "25 saved values")
 def tensorflow_42852_hundreds_of_warnings_of_load_weights(at: Path) -> Any:
     keras = keras_2()
     model = called(keras_2_sequential(4, 4, 4, 4, 4))

@@ -412,7 +412,7 @@ async def test_answers_that_are_too_large_are_refused(seeded: Path, ask: Ask) ->
 async def test_reading_too_much_is_refused(seeded: Path, ask: Ask) -> None:
     reply = await ask("graph", path="ckpts/adam")
     assert (reply.status, reply.json["reason"]) == (422, "unreadable")
-    assert "of the 100 that may be read at a time" in reply.json["message"]
+    assert "of the 100 that one request may read" in reply.json["message"]
 
 
 async def test_large_answers_are_compressed_before_they_reach_the_server(

@@ -169,7 +169,7 @@ async def test_a_question_reads_no_more_than_is_allowed(
     history_fixtures.write(root / "large", times)
     reply = await ask("history", path="large", question={"ask": "between", "a": 0, "b": 1})
     assert (reply.status, reply.json["reason"]) == (422, "unreadable")
-    assert "of the 300000 that may be read" in reply.json["message"]
+    assert "of the 300000 that one request may read" in reply.json["message"]
 
 
 # --- bad input
