@@ -26,6 +26,7 @@ from ckpt_viz import (
     SlotVariable,
 )
 from ckpt_viz.object_graph.calls import Call
+from ckpt_viz.object_graph.nodes import Fact, LayerFacts
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import graphs
 from tests.support.saved_graphs import write_graph
@@ -51,6 +52,8 @@ FULL = Node(
     not_saved=(NotSaved("layers", "dict", 3), NotSaved("seed", "SeedGenerator", 1, False)),
     error="could not be walked",
     own_name="adam",
+    is_frozen=True,
+    facts=LayerFacts((Fact("rate", "1"),), ((3, None),), ((),)),
 )
 KEPT = (
     Kept("d/ckpt-1", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc), False),
@@ -93,7 +96,23 @@ def _node(found: dict[str, Any]) -> Node:
         tuple(NotSaved(**one) for one in found.get("not_saved", ())),
         found.get("error"),
         found.get("own_name"),
+        found.get("is_frozen", False),
+        _facts(found),
     )
+
+
+def _facts(found: dict[str, Any]) -> LayerFacts | None:
+    if not {"facts", "gets", "gives"} & found.keys():
+        return None
+    return LayerFacts(
+        tuple(Fact(**fact) for fact in found.get("facts", ())),
+        _shapes(found.get("gets")),
+        _shapes(found.get("gives")),
+    )
+
+
+def _shapes(found: list[list[int | None]] | None) -> tuple[tuple[int | None, ...], ...] | None:
+    return None if found is None else tuple(map(tuple, found))
 
 
 def _attribute(found: dict[str, Any]) -> Attribute:

@@ -1,6 +1,8 @@
 import unicodedata
 
+from ckpt_viz.render.text import advice, summary
 from tests.support.graphs import graph, keras3_adam, named
+from tests.support.payload_fixtures import graphs
 
 
 def test_tree_shows_every_edge_once_and_points_to_the_place_of_a_node() -> None:
@@ -46,3 +48,20 @@ def test_names_neither_break_lines_nor_move_the_cursor() -> None:
     for line in str(hostile).splitlines():
         assert not any(unicodedata.category(c) in ("Cc", "Cf") for c in line)
     assert len(str(hostile).split("\n")) == len(str(keras3_adam()).split("\n"))
+
+
+def test_the_summary_counts_what_is_trained_if_the_source_records_it() -> None:
+    assert summary(graphs()["facts"]).endswith(
+        "; parameters: 30 trained, 58 frozen, 24 never trained, 22 in no optimizer"
+    )
+    assert "parameters" not in summary(graphs()["keras3_adam"])
+
+
+def test_variables_in_no_optimizer_are_named_with_what_to_do() -> None:
+    (sentence,) = advice(graphs()["facts"])
+    assert sentence == (
+        "No optimizer has 1 variable, though one has others of the same model: model.added. "
+        "A training leaves such variables as they are. "
+        "To train all, make the optimizer after the last layer is built."
+    )
+    assert advice(graphs()["keras3_adam"]) == ()

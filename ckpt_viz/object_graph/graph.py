@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
@@ -25,6 +25,7 @@ from ckpt_viz.object_graph.nodes import (
     Node,
     Stored,
 )
+from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.object_graph.training import Training, trainings_of
 from ckpt_viz.object_graph.tree import Tree, last_edges, spanning_tree
 
@@ -366,6 +367,17 @@ class Graph:
     def trainings(self) -> Sequence[Training | None]:
         """For each node: what a training does to it, None if the source says nothing of it."""
         return trainings_of(self.nodes, self.tree)
+
+    @cached_property
+    def parameters_by_training(self) -> Mapping[Training, int]:
+        """The number of parameters by what a training does to them; empty if nothing is known."""
+        counts: Counter[Training] = Counter()
+        if any(self.trainings):
+            elements = parameters_of(self.nodes, self.tree)
+            for training, number in zip(self.trainings, elements, strict=True):
+                if training is not None:
+                    counts[training] += number
+        return {training: counts[training] for training in Training if counts[training]}
 
     @cached_property
     def _last_edges(self) -> dict[int, tuple[int, str]]:

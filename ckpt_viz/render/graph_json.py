@@ -19,12 +19,14 @@ def graph_json(graph: Graph) -> dict[str, Any]:
     A node has no path, because the paths in a chain together grow with the square of its length. It
     has its `parent` and `label` in the outline, from which a path can be built.
     """
+    parameters = graph.parameters_by_training
     return {
         "version": VERSION,
         "title": graph.title,
         "origin": graph.origin.value,
         "provenance": _provenance(graph.provenance),
         "lost_files": [files.to_json() for files in lost_files(graph.stored_in)],
+        "parameters": {training.value: number for training, number in parameters.items()} or None,
         "nodes": [_node(graph, node_id) for node_id in range(len(graph.nodes))],
         "calls": [{"producer": call.producer, "consumer": call.consumer} for call in graph.calls],
     }
@@ -52,7 +54,7 @@ def _provenance(provenance: Provenance | None) -> dict[str, Any] | None:
 
 
 def _node(graph: Graph, node_id: int) -> dict[str, Any]:
-    node, tree = graph.nodes[node_id], graph.tree
+    node, tree, training = graph.nodes[node_id], graph.tree, graph.trainings[node_id]
     parent = tree.parents[node_id]
     fields: dict[str, Any] = {
         "id": node_id,
@@ -74,6 +76,9 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
         registered_saver=node.registered_saver,
         config=node.config,
         trainable=node.trainable,
+        is_frozen=node.is_frozen or None,
+        training=None if training is None else training.value,
+        **_facts(node),
         collections=list(node.collections),
         not_saved=[
             {
@@ -86,6 +91,17 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
         ],
         error=node.error,
     )
+
+
+def _facts(node: Node) -> dict[str, Any]:
+    if node.facts is None:
+        return {}
+    stated, gets, gives = node.facts
+    return {
+        "facts": [fact._asdict() for fact in stated],
+        "gets": None if gets is None else list(map(list, gets)),
+        "gives": None if gives is None else list(map(list, gives)),
+    }
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:

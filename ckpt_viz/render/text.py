@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
-from ckpt_viz.object_graph.names import ROOT_NAME, slot_of
+from ckpt_viz.object_graph.names import ROOT_NAME, LayerNames, slot_of
 from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.training import Training
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.render.signs import SEVERITIES
 from ckpt_viz.text import count, first_clause, readable, shape_words
@@ -19,6 +20,7 @@ from ckpt_viz.text import printable as printable
 MAX_LINES = 300
 _MAX_SHOWN = 1000  # characters of a name, or of the values of a node
 _MAX_PROBLEMS = 3  # problems of a node
+_MAX_NAMES = 3  # of variables in a sentence
 _MAX_KEPT = 20  # checkpoints of a directory, the latest ones
 _WORDS = {Origin.LIVE: "live object", Origin.SAVED: "saved checkpoint"}
 
@@ -41,10 +43,26 @@ def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
 
 
 def summary(graph: Graph) -> str:
-    """Return one line: the source, and the number of nodes of each role."""
+    """Return one line: the source, the number of nodes of each role, and what is trained."""
     counts = Counter(node.role for node in graph.nodes)
     roles = ", ".join(f"{counts[role]} {role.value}" for role in Role if counts[role])
-    return f"{printable(graph.title)} ({_WORDS[graph.origin]}): {len(graph.nodes)} nodes: {roles}"
+    source = f"{printable(graph.title)} ({_WORDS[graph.origin]})"
+    return f"{source}: {len(graph.nodes)} nodes: {roles}{_trained(graph)}"
+
+
+_TRAININGS = {
+    Training.TRAINED: "trained",
+    Training.FROZEN: "frozen",
+    Training.NEVER: "never trained",
+    Training.LEFT_OUT: "in no optimizer",
+}
+
+
+def _trained(graph: Graph) -> str:
+    """Return what a training does to the parameters; "" if the source does not record it."""
+    parameters = graph.parameters_by_training
+    words = ", ".join(f"{number:,} {_TRAININGS[kind]}" for kind, number in parameters.items())
+    return f"; parameters: {words}" if words else ""
 
 
 ALARM = SEVERITIES[Severity.ERROR].glyph
@@ -79,7 +97,25 @@ def notes(graph: Graph) -> tuple[str, ...]:
 
 
 def advice(graph: Graph) -> tuple[str, ...]:
-    """Return what to know about the object graph itself, in one sentence and what to do."""
+    """Return what to know about the object graph itself, in one sentence each and what to do."""
+    return _hanging(graph) + _left_out(graph)
+
+
+def _left_out(graph: Graph) -> tuple[str, ...]:
+    variables = [i for i, kind in enumerate(graph.trainings) if kind is Training.LEFT_OUT]
+    if not variables:
+        return ()
+    places = LayerNames(graph)
+    names = [places.place(i) for i in variables[:_MAX_NAMES]]
+    more = [f"{len(variables) - len(names)} more"] if len(variables) > len(names) else []
+    return (
+        f"No optimizer has {count(len(variables), 'variable')}, though one has others of the same "
+        f"model: {', '.join([*names, *more])}. A training leaves such variables as they are. "
+        "To train all, make the optimizer after the last layer is built.",
+    )
+
+
+def _hanging(graph: Graph) -> tuple[str, ...]:
     variables, blocks = hanging_from_optimizers(graph.nodes)
     if not variables:
         return ()

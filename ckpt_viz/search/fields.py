@@ -14,6 +14,7 @@ from math import isinf, isnan, prod
 from ckpt_viz.object_graph.names import ROOT_NAME
 from ckpt_viz.object_graph.nodes import Attribute, Node, Role, loses_values
 from ckpt_viz.object_graph.parameters import parameters_of
+from ckpt_viz.object_graph.training import Training
 from ckpt_viz.search.glob import Glob
 from ckpt_viz.search.grammar import COMPARED, MEASURES, STATES, UNITS
 from ckpt_viz.search.index import Index, Marks, marks
@@ -43,11 +44,12 @@ def _is_empty(node: Node) -> bool:
 _OF_GRAPH: Mapping[str, Callable[[Index], Marks]] = {
     "empty": lambda index: index.where(_is_empty),
     "error": lambda index: index.where(_has_error),
+    "frozen": lambda index: marks(t is Training.FROZEN for t in index.graph.trainings),
     "inferred": lambda index: index.where(lambda n: n.slot is not None and n.slot.rule.inferred),
     "problem": lambda index: index.where(_has_error) | index.of_problems(),
     "shared": lambda index: marks(len(edges) > 1 for edges in index.graph.edges_to),
     "sliced": lambda index: index.where_value(lambda a: bool(a.slices)),
-    "trainable": lambda index: index.where(lambda n: n.trainable is True),
+    "trained": lambda index: marks(t is Training.TRAINED for t in index.graph.trainings),
     "unsaved": lambda index: index.where(loses_values),
 }
 _PROPERTIES = sorted([*_OF_GRAPH, *STATES, *OF_VALUES, "unbuilt"])
@@ -60,18 +62,18 @@ def _of_property(value: str, reader: QueryReader, index: Index) -> Marks:
         return nodes_that_are(value, _measures(reader, index))
     if index.overlay is None:
         reader.fail(reader.start, f"a comparison: only of two graphs a node is {value}")
-    if value == "frozen":
-        return _frozen(reader, index)
+    if value == "unchanged":
+        return _unchanged(reader, index)
     if value == "unbuilt":
         return index.of_problems("not_built")
     return marks(mark.state.value in STATES[value] for mark in index.overlay.marks)
 
 
-def _frozen(reader: QueryReader, index: Index) -> Marks:
+def _unchanged(reader: QueryReader, index: Index) -> Marks:
     """Return the parameters that did not change; counters, seeds and slot variables may rest."""
     parameters = parameters_of(index.nodes, index.graph.tree)
     is_parameter = marks(elements > 0 for elements in parameters)
-    return nodes_that_are("frozen", _measures(reader, index)) & is_parameter
+    return nodes_that_are("unchanged", _measures(reader, index)) & is_parameter
 
 
 def _measures(reader: QueryReader, index: Index) -> Measures:

@@ -62,9 +62,9 @@ _DERIVED: Mapping[str, Callable[[Mapping[str, Numbers]], Numbers]] = {
     "zeros": lambda columns: _share(columns["zeros"], columns["count"]),
 }
 _ARE: Mapping[str, Callable[[Mapping[str, Numbers]], npt.NDArray[np.bool_]]] = {
-    "frozen": lambda columns: columns["changed"] == 0,
     "inf": lambda columns: columns["inf"] > 0,
     "nan": lambda columns: columns["nan"] > 0,
+    "unchanged": lambda columns: columns["changed"] == 0,
     "unreadable": lambda columns: columns["unreadable"] > 0,
     "zero": lambda columns: (columns["count"] > 0) & (columns["zeros"] == columns["count"]),
 }
@@ -73,5 +73,5 @@ PROPERTIES: Sequence[str] = tuple(_ARE)
 
 
 def nodes_that_are(value: str, measures: Measures) -> npt.NDArray[np.bool_]:
-    """Return by node whether its values are `nan`, `inf`, `zero`, `frozen` or such."""
+    """Return by node whether its values are `nan`, `inf`, `zero`, `unchanged` or such."""
     return _ARE[value](measures.columns)

@@ -56,9 +56,9 @@ function share(part: number, whole: number): number {
 }
 
 const ARE = {
-  frozen: (at) => at("changed") === 0,
   inf: (at) => at("inf") > 0,
   nan: (at) => at("nan") > 0,
+  unchanged: (at) => at("changed") === 0,
   unreadable: (at) => at("unreadable") > 0,
   zero: (at) => at("count") > 0 && at("zeros") === at("count"),
 } satisfies Record<string, (at: NumberOf) => boolean>;

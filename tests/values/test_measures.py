@@ -107,7 +107,7 @@ def test_a_diff_measures_the_change(saved: str, later: str) -> None:
     new = _of(explorer, "new")
     assert (new["norm"], "change" in new) == (6, False)
     assert _names(explorer, "change>50%") == {"sparse", "zero"}
-    assert "dense.broken" in _names(explorer, "is:frozen")
+    assert "dense.broken" in _names(explorer, "is:unchanged")
     with pytest.raises(QueryError, match="a single graph has no change"):
         cv.show(saved).find("change>5%")
 
@@ -228,5 +228,5 @@ def test_a_check_measures_what_the_restore_brings(tmp_path: Path) -> None:
     assert _of(explorer, "b")["change"] == 0
     assert _of(explorer, "extra")["norm"] == 2
     assert "change" not in _of(explorer, "extra")
-    assert _names(explorer, "is:frozen") == {"b"}
+    assert _names(explorer, "is:unchanged") == {"b"}
     assert _names(explorer, "change>=100%") == {"a"}

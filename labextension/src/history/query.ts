@@ -94,7 +94,7 @@ function byProperty(reader: Reader, b: number): Test {
   switch (property) {
     case undefined:
       return reader.fail(place, WORDS.oneOf(PROPERTIES.join(", ")));
-    case "frozen":
+    case "unchanged":
       return ({ change, row }) => !row.is_state && amountOf(change) === 0;
     case "zero":
       return ({ row }) => isSo(property, numbersOf(row, b));

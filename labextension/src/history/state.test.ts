@@ -120,15 +120,15 @@ test("the search asks for what the values of b measure", () => {
   );
   expect(found("zeros=100%")).toEqual(where(({ min, max, nan }) => !(min || max || nan)));
   expect(found("is:zero")).toEqual(found("zeros=100%"));
-  expect(found("change=0")).toEqual(found("is:frozen"));
-  expect(found("is:frozen").size).toBeGreaterThan(0);
+  expect(found("change=0")).toEqual(found("is:unchanged"));
+  expect(found("is:unchanged").size).toBeGreaterThan(0);
 });
 
 test("a query with a mistake says where it is, and leaves out nothing", () => {
   const list = listOf(after(training, { type: "query", query: "kernel is:lost" }));
   expect(list.mistake).toMatchObject({
     place: 10,
-    expected: "one of frozen, inf, nan, unreadable, zero",
+    expected: "one of inf, nan, unchanged, unreadable, zero",
   });
   expect(list.shown).toHaveLength(list.variables);
   expect(listOf(after(training, { type: "query", query: "norm>" })).mistake?.place).toBe(5);

@@ -37,11 +37,12 @@ const OF_GRAPH: ReadonlyMap<string, (graph: Graph, id: number) => boolean> = new
   Object.entries({
     empty: isEmpty,
     error: isUnreadable,
+    frozen: (graph: Graph, id: number) => graph.training(id) === "frozen",
     inferred: (graph: Graph, id: number) => (graph.slot(id)?.rule ?? "declared") !== "declared",
     problem: isUnreadable,
     shared: (graph: Graph, id: number) => graph.edgesTo(id).length > 1,
     sliced: (graph: Graph, id: number) => graph.attributes(id).some(({ slices }) => slices > 0),
-    trainable: (graph: Graph, id: number) => graph.trainable(id) === true,
+    trained: (graph: Graph, id: number) => graph.training(id) === "trained",
     unsaved: (graph: Graph, id: number) => graph.notSaved(id).some(({ isLost }) => isLost),
   }),
 );
