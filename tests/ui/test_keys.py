@@ -46,7 +46,7 @@ def check_keys(lab: JupyterLab) -> None:
     sources = "() => [...document.querySelectorAll('.jp-Cell .cm-content')].map(c => c.innerText)"
     row(explorer, "b").click()
     before = lab.page.evaluate(sources)
-    menu = explorer.locator(".ckv-menu > summary:visible")
+    menu = explorer.locator(".ckv-menu > summary:visible").first
     places = [
         *(explorer.get_by_role("treegrid"), explorer.get_by_role("application")),
         *(explorer.get_by_role("button", name="Zoom in"), menu),
@@ -94,7 +94,7 @@ def check_left_alone(lab: JupyterLab, explorer: Locator) -> None:
     grid.press("Control+j")
     assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
     # While something covers the explorer, Escape closes that.
-    menu = explorer.locator(".ckv-menu > summary:visible")
+    menu = explorer.locator(".ckv-menu > summary:visible").first
     for opens in (menu, explorer.locator(".ckv-help-button")):
         opens.click()
         lab.page.keyboard.press("Escape")

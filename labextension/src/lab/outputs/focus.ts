@@ -7,13 +7,14 @@ const PLACES = "[role=treegrid], [role=grid], [role=tree], [role=application]";
 
 /** Returns to the notebook if an explorer has the focus, else goes to that of the active cell. */
 export function moveFocus(notebook: Notebook): void {
-  const isInside = document.activeElement?.closest(EXPLORER) != null;
-  if (isInside) {
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLElement && activeElement.closest(EXPLORER) !== null) {
+    activeElement.blur(); // a notebook that has the focus inside keeps it there
     notebook.mode = "command";
     notebook.activate();
-    return;
+  } else {
+    placeIn(notebook)?.focus();
   }
-  placeIn(notebook)?.focus();
 }
 
 /** The first part that takes keys of the active cell's explorer, or of the one above it. */
