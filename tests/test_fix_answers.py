@@ -16,6 +16,7 @@ from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.jupyter import answers
 from ckpt_viz.jupyter.answers import answer
 from ckpt_viz.jupyter.shown import Shown, show_of
+from ckpt_viz.object_graph.remedy import Code
 from ckpt_viz.render import payload
 from tests.support.programs import ckpt, module, saved, var, written
 
@@ -173,6 +174,39 @@ def test_code_has_the_programs_variable_and_the_path(
     monkeypatch.setattr(answers, "kernel_shell", lambda: SimpleNamespace(user_ns=names))
     fix, _ = asked(shown)
     assert fix["source"] == "checkpoint" and "l1=checkpoint.net.dense" in fix["code"]
+
+
+def test_the_code_of_a_remedy_has_names_of_the_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tensorflow as tf
+
+    path = saved(tmp_path, net=module(l1=layer(2)))
+    live = ckpt(net=module(inner=module(l1=layer(2))))
+    shown = show_of(live, path)
+    assert shown.overlay is not None
+    coded = [i for i, one in enumerate(shown.overlay.problems) if isinstance(one.remedy, Code)]
+    question = {"ask": "code", "problem": coded[0]}
+    assert "needs the notebook" in answer(shown, question)[0]["error"]
+
+    names: dict[str, Any] = {"live": 3, "path": "other", "tf": tf}
+    monkeypatch.setattr(answers, "kernel_shell", lambda: SimpleNamespace(user_ns=names))
+    assert "No variable of the notebook" in answer(shown, question)[0]["error"]
+
+    names["trainer"] = live
+    code = answer(shown, question)[0]["text"]
+    exec(code, names)  # with the names of the notebook alone
+    assert names["live"] == 3 and "import" not in code
+    np.testing.assert_array_equal(live.net.inner.l1.w, cv.graph(path).read("net.l1.w"))
+    names["tf"] = None
+    assert answer(shown, question)[0]["text"].startswith("import tensorflow as tf\n")
+
+
+@pytest.mark.parametrize("problem", [-1, 10**9, "0", None, True])
+def test_code_of_other_problems_is_refused(problem: Any, tmp_path: Path) -> None:
+    shown = show_of(ckpt(net=layer(2)), saved(tmp_path, net=layer(2)))
+    error = answer(shown, {"ask": "code", "problem": problem})[0]["error"]
+    assert "expected one whose remedy has code" in error
 
 
 def test_a_fix_knows_when_its_values_are_in_the_program(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ does not trust it. A question without an answer gets a sentence with the reason.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -13,15 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.errors import CkptVizError, SourceError
-from ckpt_viz.expressions import is_name
+from ckpt_viz.expressions import is_name, with_names
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.object_graph.overlay import State
+from ckpt_viz.object_graph.remedy import Code, FreeName
 from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.restore_check.dry_run import prefix_of
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.restore_fix.fixed_places import Placed
 from ckpt_viz.sources.pictured import ObjectGraph
@@ -45,9 +48,10 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     """Return the answer to a question as data and buffers; `error` gives the reason for none.
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
-    "format": "svg"}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}` and `{"ask": "measures"}`. For an
-    accessor and a fix, "source" may give the program's variable; for a fix, "guesses" the places of
-    the accepted guesses. `state` holds the explorer's traits, with which an exported file opens.
+    "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`
+    and `{"ask": "measures"}`. For an accessor and a fix, "source" may give the program's variable;
+    for a fix, "guesses" the places of the accepted guesses. `state` holds the explorer's traits,
+    with which an exported file opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers
@@ -221,6 +225,38 @@ def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | 
     return {"name": export.file_name, "type": export.mime}, [text.encode()]
 
 
+# --- the code of a remedy
+
+
+def _code(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    """Return the code of a problem's remedy, with names that the notebook has."""
+    problems = shown.overlay.problems if shown.overlay is not None else ()
+    place = question["problem"]
+    if not _is_place(place, problems) or not isinstance(problems[place].remedy, Code):
+        raise SourceError(f"found problem {place!r:.40}, expected one whose remedy has code")
+    code = problems[place].remedy
+    shell = kernel_shell()
+    if shell is None or not isinstance(shown.comparison, RestoreCheck):
+        raise SourceError("This code needs the notebook in which the check ran.")
+    live, saved = _variable_of(shown.comparison), shown.comparison.saved
+    if live is None and FreeName.LIVE in code.names:
+        raise SourceError(
+            "No variable of the notebook holds the checked object. Copy the code, and write your "
+            "name for the object in place of `live`."
+        )
+    if FreeName.PATH in code.names and (saved is None or saved.is_held):
+        raise SourceError("No file holds these values. Copy the code, and write a path in it.")
+    names = {FreeName.LIVE: live or "", FreeName.PATH: _path_in_code(saved)}
+    tensorflow = sys.modules.get("tensorflow")
+    imports = "" if dict.get(shell.user_ns, "tf") is tensorflow else "import tensorflow as tf\n\n"
+    named = with_names(code.expression, {free.value: text for free, text in names.items()})
+    return {"text": f"{imports}{named}"}, []
+
+
+def _path_in_code(saved: ObjectGraph | None) -> str:
+    return "" if saved is None or saved.is_held else repr(prefix_of(saved))
+
+
 # --- the fix of a check
 
 
@@ -310,6 +346,7 @@ class _NoBar:
 _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "values": _values,
     "accessor": _accessor,
+    "code": _code,
     "fix": _fix,
     "fixed-check": _fixed_check,
     "measures": _measures,

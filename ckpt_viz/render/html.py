@@ -59,6 +59,13 @@ const model = {
   save_changes: () => {},
 };
 explorer.render({ model, el: document.getElementById("explorer"), makeExtras });
+// The page has nothing else that keys could mean.
+addEventListener("keydown", (event) => {
+  const view = document.querySelector("#explorer > .ckpt-viz");
+  if (event.target === document.body && !view.dispatchEvent(new KeyboardEvent("keydown", event))) {
+    event.preventDefault();
+  }
+});
 """
 
 

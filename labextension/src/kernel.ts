@@ -44,6 +44,8 @@ export interface Kernel {
   values(node: number): Promise<readonly (Value | NoValue)[]>;
   /** A Python expression for the live object of a node. */
   accessor(node: number): Promise<string>;
+  /** The code of a problem's remedy, with names that the notebook has. */
+  code(problem: number): Promise<string>;
   file(format: string): Promise<WrittenFile>;
   /**
    * The fix of the check with the guesses at these places, and its columns of nodes. It may take as
@@ -98,6 +100,7 @@ export function makeKernel(ask: Ask): Kernel {
   return {
     values: async (node) => (await answered({ ask: "values", node })).values ?? [],
     accessor: async (node) => (await answered({ ask: "accessor", node })).text ?? "",
+    code: async (problem) => (await answered({ ask: "code", problem })).text ?? "",
     async file(format) {
       const { name = "", type = "", data } = await answered({ ask: "file", format });
       return { name, type, data };

@@ -80,7 +80,9 @@ export const flow = "Flow";
 export const feeds = { input: "input", output: "output", gets: "gets", gives: "gives" } as const;
 export const slots = "Slot variables";
 export const loading = "Reading the graph…";
-export const legend = "Roles";
+export const legend = "Roles and lines";
+/** What the lines of a drawing mean, by their class. */
+export const lines = { edge: "holds", call: "gives its result to" } as const;
 export const bookkeeping = "Show Keras' own objects without values";
 export const problem = "problem";
 export const valueMissing = "value missing";
@@ -115,6 +117,29 @@ export const below = "Below";
 export const search = "Search (/)";
 export const searchHint =
   "name, role:slot, size>1MB, is:shared, /regex/, or an error text of TensorFlow";
+export const suggestions = "Terms of a search";
+/** What the fields of a search compare; search/fields.ts has the fields. */
+export const fieldHints = {
+  "role:": "variable, slot, layer, optimizer…",
+  "path:": "the path in the outline, such as **/kernel",
+  "key:": "the checkpoint key",
+  "name:": "a local or full name",
+  "dtype:": "float32, int*…",
+  "shape:": "[*,768], [...,3], ()",
+  "is:": "a property, such as shared",
+  "size>": "bytes, such as 1MB",
+  "params>": "elements, such as 1e6",
+  "change>": "relative change, such as 5%",
+  "largest>": "largest change of one element",
+  "norm>": "Euclidean norm",
+  "mean>": "mean of the elements",
+  "std>": "standard deviation",
+  "min>": "smallest element",
+  "max>": "largest element",
+  "zeros>": "part that is zero, such as 50%",
+  "nan>": "number of NaNs",
+  "inf>": "number of infinities",
+} as const;
 export const waitingQuery = "Press Enter to search";
 export const nextMatch = "Next match (n, in the box Enter)";
 export const previousMatch = "Previous match (N, in the box Shift+Enter)";

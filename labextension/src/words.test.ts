@@ -10,6 +10,7 @@ import {
   heldBy,
   percentWords,
   placeName,
+  rowLabel,
   sentence,
   shortCount,
   sizeCell,
@@ -124,4 +125,13 @@ it("counts at a row of layers the matches that have no row", async () => {
   expect(heldBy(tree, found, 0).count).toBe(found.matches.length);
   const group = Array.from(layers.order).find((id) => layers.group(id) !== null)!;
   expect(heldBy(tree, found, group)).toEqual({ count: 8, areMatches: true });
+});
+
+it("names a layer with all blocks that it is in", () => {
+  // 1 has 2 and 3, which are alike; 2 has the layer 4.
+  const groups = new Map([1, 2, 3].map((row) => [row, { isAlike: row === 3, size: 1 }]));
+  const tree = treeGraph([0, 1, 3, 2]);
+  const graph: Graph = { ...tree, group: (row) => groups.get(row) ?? null };
+  expect(rowLabel(graph, 4)).toBe("edge 1 › edge 2 › edge 4");
+  expect(sentence(graph, 4)).toContain("edge 1 › edge 2 › edge 4, object");
 });

@@ -65,11 +65,15 @@ export function rowLabel(graph: Graph, row: number): string {
   return [block, clip(visible(graph.label(row))) || WORDS.rootWord].join("");
 }
 
-/** The name of the block that a row is in; a layer's name among layers leaves it out. */
+/** The names of the blocks that a row is in; a layer's name among layers leaves them out. */
 function blockAbove(graph: Graph, row: number): string {
   const above = graph.treeParent(row);
-  const isBlock = above !== null && graph.group(above)?.isAlike === false;
-  return isBlock ? `${clip(visible(graph.label(above)))} › ` : "";
+  const group = above === null ? null : graph.group(above);
+  if (above === null || group === null) {
+    return "";
+  }
+  const own = group.isAlike ? "" : `${clip(visible(graph.label(above)))} › `;
+  return blockAbove(graph, above) + own;
 }
 
 /** The number of nodes in a chunk and in its list: 100 of 1,424. In a group: 12 alike. */
@@ -430,7 +434,7 @@ export function sentence(graph: Graph, id: number): string {
   const { overlay } = graph;
   const attributes = graph.attributes(id);
   return [
-    graph.label(id) === "" ? WORDS.rootWord : visible(graph.label(id)),
+    rowLabel(graph, id),
     graph.role(id),
     graph.role(id) === "variable" || graph.role(id) === "slot" ? "" : typeWords(graph, id),
     ...attributes.map((a) => `${a.dtype ?? ""} ${shapeWords(a).replaceAll("×", " by ")}`.trim()),

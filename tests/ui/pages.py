@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
 
 OpenPage = Callable[..., Page]
 
@@ -33,6 +33,14 @@ const answering = (model, answer, buffers, others = {}) => {
   };
 };
 """
+
+
+def open_exports(view: Locator) -> None:
+    """Open the menu of an explorer's exports, which a narrow toolbar has in another menu."""
+    more = view.locator(".ckv-toolbar > .ckv-menu > summary")
+    if more.is_visible():
+        more.click()
+    view.locator("summary:visible").get_by_text("Export", exact=True).click()
 
 
 def showing_objects(page: str) -> str:

@@ -145,8 +145,8 @@ def test_settings_change_the_keys_of_the_explorer(
         tab.get_by_role("treegrid").press(key)
         expect(selected).to_contain_text(name)
     expect(tab.get_by_role("navigation", name="Above")).to_have_count(0)
-    tab.get_by_role("searchbox").press_sequentially("jkf")
-    expect(tab.get_by_role("searchbox")).to_have_value("jkf")
+    tab.get_by_role("combobox", name="Search").press_sequentially("jkf")
+    expect(tab.get_by_role("combobox", name="Search")).to_have_value("jkf")
 
 
 def test_without_a_mouse_one_opens_and_gets_to_the_outline(files: Files) -> None:

@@ -20,6 +20,7 @@ from tests.ui.file_browser import (
     state_of,
 )
 from tests.ui.jupyter import JupyterLab
+from tests.ui.pages import open_exports
 from tests.ui.test_explorer import row
 
 _ICON = "[data-icon='ckpt-viz:checkpoint']"
@@ -55,7 +56,7 @@ def test_a_document_is_coloured_by_values_that_the_server_reads(files: Files) ->
     tab.get_by_role("row", name="_operations").click()
     tab.get_by_role("treegrid").press("ArrowLeft")
     expect(tab.locator(".ckv-node.ckv-filled").first).to_be_visible()
-    tab.get_by_role("searchbox").fill("norm>0")
+    tab.get_by_role("combobox", name="Search").fill("norm>0")
     expect(tab.locator("mark").first).to_be_visible()
     files.lab.screenshot("document-by-norm")
     assert files.complaints == []
@@ -224,7 +225,7 @@ def test_files_are_handed_over(files: Files, tmp_path: Path) -> None:
     files.write("ckpt-1", "kernel")
     tab = files.open("ckpt-1.index")
     for words, start in {"Outline, SVG": "<svg", "Graph, JSON": "{"}.items():
-        tab.locator(".ckv-menu summary").click()
+        open_exports(tab)
         with files.page.expect_download() as download:
             tab.get_by_role("button", name=words).click()
         path = tmp_path / download.value.suggested_filename
@@ -306,7 +307,7 @@ def test_nothing_is_written(files: Files, mode: int) -> None:
     tab = files.open("ckpt-1.index")
     row(tab, "kernel").click()
     show_values(tab)
-    tab.locator(".ckv-menu summary").click()
+    open_exports(tab)
     with files.page.expect_download():
         tab.get_by_role("button", name="Graph, JSON").click()
     files.toolbar.locator("button").first.click()

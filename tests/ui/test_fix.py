@@ -36,6 +36,12 @@ explorer.refresh()
 print("equal:", bool((trainer.net.inner.dense.w == was.body.w).numpy().all()))
 """
 CHANGE = "trainer.net.inner.dense.w.assign_add(trainer.net.inner.dense.w)\nexplorer.refresh()"
+NAMELESS = """
+cv.show(
+    tf.train.Checkpoint(net=net(inner=net(dense=layer(4)), out=layer(2), new=layer(7))),
+    against=path,
+)
+"""
 NOWHERE = "cv.show(trainer, against='/nowhere/ckpt')"
 
 
@@ -119,6 +125,32 @@ def test_from_the_verdict_to_values_in_the_program(shown: JupyterLab) -> None:
     _press(explorer, "Fix")
     expect(explorer.locator(".ckv-applied")).to_contain_text("The program has all these values")
     expect(explorer.get_by_role("button", name="Fixed")).to_be_visible()
+
+
+def test_inserted_code_runs_in_the_notebook(shown: JupyterLab) -> None:
+    explorer = _explorer(shown)
+    remedy = explorer.locator(".ckv-remedy")
+    expect(remedy).to_contain_text("body=live.net.inner.dense")
+    _press(explorer, "Insert below")
+    cell = shown.page.locator(".jp-Notebook .jp-Cell").nth(1)
+    expect(cell).to_contain_text("body=trainer.net.inner.dense")
+    shown.run_cell(1)
+    expect(shown.output(1)).to_contain_text("CheckpointLoadStatus")
+    shown.run_cell(2)
+    expect(shown.output(2)).to_contain_text("equal: True")
+
+
+def test_code_without_a_name_in_the_notebook_is_not_inserted(shown: JupyterLab) -> None:
+    shown.create_notebook("nameless.ipynb", code_cell(NAMELESS))
+    shown.open_notebook("nameless.ipynb", shown.kernel_id)
+    shown.run_cell(0)
+    explorer = _explorer(shown)
+    _press(explorer, "Insert below")
+    expect(explorer.get_by_role("alert")).to_contain_text("No variable of the notebook holds")
+    expect(shown.page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")).to_have_count(1)
+    _press(explorer, "Fix")
+    expect(explorer.locator(".ckv-fix h3")).to_be_visible()
+    expect(explorer.locator(".ckv-fix").get_by_role("button", name="Insert below")).to_have_count(0)
 
 
 def test_the_fix_tells_why_two_nodes_belong_together(shown: JupyterLab) -> None:

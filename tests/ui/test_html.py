@@ -67,6 +67,26 @@ def test_file_shows_the_explorer_offline_and_asks_for_nothing(
     opened.check_quiet()
 
 
+def test_file_hears_keys_at_once(offline: BrowserContext, tmp_path: Path) -> None:
+    opened = _Opened(offline, tmp_path / "a.html", to_html(keras3_adam()))
+    page = opened.page
+    page.get_by_role("row", name="optimizer").first.wait_for()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[role=row][aria-selected=true]")).to_have_count(1)
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("/")
+    page.keyboard.type("bias")
+    box = page.get_by_role("combobox", name="Search")
+    expect(box).to_be_focused()
+    expect(box).to_have_value("bias")
+    opened.check_quiet()
+
+
 def test_file_starts_with_the_node_that_was_selected(
     offline: BrowserContext, tmp_path: Path
 ) -> None:
@@ -191,7 +211,7 @@ def test_the_query_of_a_file_is_shown_and_waits_for_enter(
     query = "/(a+)+$/"
     html = to_html(graph({0: {"a" * 1000 + "!": 1, "b": 2}}), state={"query": query})
     page = _Opened(lax, tmp_path / "a.html", _with_model(html, model)).page
-    box, said = page.get_by_role("searchbox"), page.locator(".ckv-matches")
+    box, said = page.get_by_role("combobox", name="Search"), page.locator(".ckv-matches")
     expect(box).to_have_value(query)
     expect(said).to_have_text("Press Enter to search")
     expect(page.get_by_role("status")).to_contain_text("Press Enter to search")
@@ -217,6 +237,6 @@ def test_a_query_that_the_kernel_has_is_run_at_once(lax: BrowserContext, tmp_pat
 def test_enter_runs_the_query_of_a_file(lax: BrowserContext, tmp_path: Path) -> None:
     html = to_html(keras3_adam(), state={"query": "bias", "mode": "filter"})
     page = _Opened(lax, tmp_path / "a.html", html).page
-    page.get_by_role("searchbox").press("Enter")
+    page.get_by_role("combobox", name="Search").press("Enter")
     expect(page.locator(".ckv-matches")).to_have_text("1 of 1")
     expect(page.get_by_role("row", name="optimizer")).to_have_count(0)

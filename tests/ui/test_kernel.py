@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.pages import open_exports
 from tests.ui.test_explorer import box, focused, row
 
 NET = """
@@ -76,7 +77,7 @@ def test_the_kernel_writes_files(shown: JupyterLab, tmp_path: Path) -> None:
         "Explorer, one HTML file": "<!DOCTYPE html>",
     }
     for name, start in starts.items():
-        explorer.locator(".ckv-menu summary").click()
+        open_exports(explorer)
         with shown.page.expect_download() as download:
             explorer.get_by_role("button", name=name).click()
         path = tmp_path / download.value.suggested_filename
@@ -134,7 +135,7 @@ def test_steps_that_the_kernel_has_not_heard_of_outlive_a_refresh(shown: Jupyter
     shown.page.keyboard.press("ArrowLeft")
     shown.run_cell(1)
     # Until the kernel is done with this, the page sends no further step.
-    explorer.get_by_role("searchbox").fill("bias")
+    explorer.get_by_role("combobox", name="Search").fill("bias")
     shown.run_cell_until(4, "bias")
     layers[0].click()
     focused(explorer)
@@ -171,8 +172,8 @@ def test_two_views_of_one_explorer_agree(shown: JupyterLab) -> None:
     row(first, "kernel").click()
     expect(row(second, "kernel")).to_have_attribute("aria-selected", "true")
     expect(second.locator(".ckv-node-name")).to_contain_text("kernel")
-    second.get_by_role("searchbox").fill("bias")
-    expect(first.get_by_role("searchbox")).to_have_value("bias")
+    second.get_by_role("combobox", name="Search").fill("bias")
+    expect(first.get_by_role("combobox", name="Search")).to_have_value("bias")
     expect(row(first, "0")).to_be_visible()
     row(second, "layers").dblclick()
     expect(row(first, "0")).to_have_count(0)
@@ -225,7 +226,7 @@ def test_enter_opens_the_way_to_the_first_match_in_a_long_list(
     explorer = explorer_of(lab)
     badge = row(explorer, "0 … 99").locator(".ckv-count")
     expect(badge).to_have_attribute("title", "200 nodes below")
-    box_for_search = explorer.get_by_role("searchbox")
+    box_for_search = explorer.get_by_role("combobox", name="Search")
     box_for_search.fill("dense_13")
     expect(explorer.locator(".ckv-matches")).to_contain_text("11")
     expect(badge).to_have_attribute("title", "1 match below")

@@ -46,12 +46,10 @@ def check_keys(lab: JupyterLab) -> None:
     sources = "() => [...document.querySelectorAll('.jp-Cell .cm-content')].map(c => c.innerText)"
     row(explorer, "b").click()
     before = lab.page.evaluate(sources)
+    menu = explorer.locator(".ckv-menu > summary:visible").first
     places = [
         *(explorer.get_by_role("treegrid"), explorer.get_by_role("application")),
-        *(
-            explorer.get_by_role("button", name="Zoom in"),
-            explorer.locator(".ckv-menu > summary:visible"),
-        ),
+        *(explorer.get_by_role("button", name="Zoom in"), menu),
         explorer.get_by_role("separator", name="Width of the outline"),
     ]
     for place in places:
@@ -59,7 +57,8 @@ def check_keys(lab: JupyterLab) -> None:
             place.press(key)
             assert not lab.page.locator(".jp-Notebook.jp-mod-editMode").count(), key
         expect(cells).to_have_count(2)
-        expect(explorer.get_by_role("searchbox")).to_be_focused()  # by the last of them
+        # The last key goes there.
+        expect(explorer.get_by_role("combobox", name="Search")).to_be_focused()
         assert lab.page.evaluate(sources) == before
         assert lab.output(1).inner_text() == ""
 
@@ -72,7 +71,7 @@ def check_meanings(explorer: Locator) -> None:
     keys = explorer.page.keyboard
     if explorer.get_by_role("navigation", name="Above").count():
         explorer.get_by_role("button", name="Show the whole graph").last.click()
-    explorer.get_by_role("searchbox").fill("")
+    explorer.get_by_role("combobox", name="Search").fill("")
     if row(explorer, "(root)").get_attribute("aria-expanded") == "false":
         row(explorer, "(root)").dblclick()
     row(explorer, "b").click()
@@ -95,10 +94,8 @@ def check_left_alone(lab: JupyterLab, explorer: Locator) -> None:
     grid.press("Control+j")
     assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
     # While something covers the explorer, Escape closes that.
-    for opens in (
-        explorer.locator(".ckv-menu > summary:visible"),
-        explorer.locator(".ckv-help-button"),
-    ):
+    menu = explorer.locator(".ckv-menu > summary:visible").first
+    for opens in (menu, explorer.locator(".ckv-help-button")):
         opens.click()
         lab.page.keyboard.press("Escape")
     assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
@@ -128,3 +125,20 @@ def test_high_contrast_themes(lab: JupyterLab) -> None:
         assert (sum(back) > 600) == (theme == "Light")
         assert weak_contrasts(lab.page) == {}
     lab.execute("apputils:change-theme", theme="JupyterLab Light")
+
+
+def test_the_focus_goes_into_the_explorer_of_the_cell_and_back(lab: JupyterLab) -> None:
+    lab.create_notebook("focus.ipynb", code_cell(SHOW), code_cell("print('ran')"))
+    lab.open_notebook("focus.ipynb")
+    lab.run_cell(0)
+    grid = lab.output(0).get_by_role("treegrid")
+    expect(grid).to_be_visible()
+    for cell in (0, 1):  # the second cell is below the explorer
+        lab.select_cell(cell)
+        lab.page.keyboard.press("Escape")
+        lab.page.keyboard.press("Alt+Shift+E")
+        expect(grid).to_be_focused()
+        lab.page.keyboard.press("ArrowDown")
+        lab.page.keyboard.press("Alt+Shift+E")
+        expect(lab.page.locator(".jp-Notebook :focus")).to_have_count(1)
+        expect(grid).not_to_be_focused()

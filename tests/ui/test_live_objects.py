@@ -21,7 +21,7 @@ from tests.support.kernels import Kernel
 from tests.ui.file_browser import state_of
 from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.live_panel import PROGRAM, RENAME, SAVE, TRAIN, Live, complaints
-from tests.ui.pages import new_page
+from tests.ui.pages import new_page, open_exports
 from tests.ui.processes import Server
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import row
@@ -247,7 +247,7 @@ def test_a_click_opens_the_explorer_of_what_is_there_now(live: Live, tmp_path: P
     tab.get_by_role("button", name="Python expression").click()
     expect(tab.locator(".ckv-details code")).to_have_text("ckpt.net.step")
     live.lab.screenshot("live-tab")
-    tab.locator(".ckv-menu summary").click()
+    open_exports(tab)
     with live.page.expect_download() as download:
         tab.get_by_role("button", name="Graph, DOT (Graphviz)").click()
     download.value.save_as(tmp_path / "graph.gv")
@@ -725,6 +725,9 @@ def test_all_buttons_are_reached_by_keys_and_say_whose_they_are(live: Live) -> N
     live.start()
     live.show_panel()
     live.expect_listed("ckpt", "net")
+    expect(live.item("ckpt").locator(".ckpt-viz-live-open")).to_be_focused()
+    live.page.keyboard.press("Alt+Shift+K")
+    expect(live.page.locator(".jp-Notebook :focus, .jp-Notebook:focus")).not_to_have_count(0)
     live.page.keyboard.press("Alt+Shift+K")
     expect(live.item("ckpt").locator(".ckpt-viz-live-open")).to_be_focused()
     heard = []

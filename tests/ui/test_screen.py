@@ -302,7 +302,7 @@ def test_a_long_list_has_chunks(pages: BrowserContext, tmp_path: Path) -> None:
         re.compile("layer_200 … layer_249, 50 of 250")
     )
     # What is searched for opens the chunk that it is in.
-    explorer.page.get_by_role("searchbox").fill("layer_242")
+    explorer.page.get_by_role("combobox", name="Search").fill("layer_242")
     explorer.page.keyboard.press("Enter")
     expect(explorer.page.get_by_role("row", selected=True)).to_contain_text("layer_242")
     assert explorer.problems == []
@@ -312,7 +312,7 @@ def test_the_first_match_is_in_sight_while_one_types(pages: BrowserContext, tmp_
     explorer = Explorer(pages, tmp_path / "a.html", _wide(95))
     match = explorer.row("layer_90")
     expect(match).not_to_be_attached()
-    explorer.page.get_by_role("searchbox").fill("layer_90")
+    explorer.page.get_by_role("combobox", name="Search").fill("layer_90")
     expect(match).to_be_in_viewport()
     expect(explorer.boxes().filter(has_text="layer_90")).to_be_in_viewport()
     assert explorer.problems == []
@@ -397,8 +397,8 @@ def test_a_match_without_a_layer_is_shown_among_the_objects(adam: Explorer) -> N
     button = adam.page.get_by_role("button", name="Layers", exact=True)
     button.click()
     expect(adam.row("_momentums")).to_have_count(0)
-    adam.page.get_by_role("searchbox").fill("_momentums")
-    adam.page.get_by_role("searchbox").press("Enter")
+    adam.page.get_by_role("combobox", name="Search").fill("_momentums")
+    adam.page.get_by_role("combobox", name="Search").press("Enter")
     expect(button).to_have_attribute("aria-pressed", "false")
     expect(adam.row("_momentums")).to_have_attribute("aria-selected", "true")
 
@@ -428,7 +428,7 @@ def test_the_strip_beside_the_drawing_shows_problems_and_leads_there(
     assert float(sight.get_attribute("y") or 0) > before + 50
     titles = explorer.boxes().locator("title")
     assert any("layer_8" in title for title in titles.all_text_contents())
-    explorer.page.get_by_role("searchbox").fill("layer_3")
+    explorer.page.get_by_role("combobox", name="Search").fill("layer_3")
     expect(strip.locator(".ckv-match-ticks")).to_have_attribute("d", re.compile("M0 .*M0 "))
     strip.focus()
     explorer.page.keyboard.press("ArrowUp")

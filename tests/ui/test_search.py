@@ -23,7 +23,7 @@ def test_what_is_typed_is_found_in_the_browser_and_in_the_kernel(lab: JupyterLab
 
     # A key leads into the box; brackets and `n` are letters there.
     explorer.get_by_role("treegrid").press("/")
-    search = explorer.get_by_role("searchbox", name="Search (/)")
+    search = explorer.get_by_role("combobox", name="Search (/)")
     expect(search).to_be_focused()
     keyboard.type("kernel shape:[*,5]")
     counted, status = explorer.locator(".ckv-matches"), explorer.get_by_role("status")
@@ -85,3 +85,40 @@ def test_what_is_typed_is_found_in_the_browser_and_in_the_kernel(lab: JupyterLab
 
 def _rows(explorer: Locator) -> Locator:
     return explorer.locator("mark.ckv-match")
+
+
+def test_the_box_suggests_its_grammar(lab: JupyterLab) -> None:
+    lab.create_notebook("suggest.ipynb", *map(code_cell, (TRAIN, SHOW)))
+    lab.open_notebook("suggest.ipynb")
+    lab.run_cell(0)
+    lab.run_cell(1)
+    explorer = lab.output(1).locator(".ckpt-viz")
+    box = explorer.get_by_role("combobox", name="Search (/)")
+    options = explorer.get_by_role("listbox").get_by_role("option")
+    box.focus()
+    box.press("ArrowDown")
+    expect(options.first).to_contain_text("role:")
+    lab.screenshot("suggestions")
+    box.press("Escape")
+    expect(options).to_have_count(0)
+    expect(box).to_be_focused()
+    lab.page.keyboard.type("ro")
+    expect(options).to_have_count(1)
+    box.press("Tab")
+    expect(box).to_have_value("role:")
+    box.press("ArrowUp")
+    expect(options.last).to_have_attribute("aria-selected", "true")
+    active = box.get_attribute("aria-activedescendant")
+    assert active is not None and options.last.get_attribute("id") == active
+    lab.page.keyboard.type("var")
+    box.press("ArrowDown")
+    box.press("Enter")
+    expect(box).to_have_value("role:variable")
+    expect(explorer.locator(".ckv-matches")).to_contain_text("matches")
+    # Without an active suggestion, Enter goes to a match as before.
+    lab.page.keyboard.type("|s")
+    expect(options.first).to_be_visible()
+    box.fill("role:slot d")
+    options.first.click()
+    expect(box).to_have_value("role:slot dtype:")
+    expect(box).to_be_focused()

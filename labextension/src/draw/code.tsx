@@ -3,6 +3,7 @@
 import { type ComponentChildren, Fragment } from "preact";
 import * as WORDS from "../strings";
 import { clip, visible } from "../text";
+import { useAsked } from "./asking";
 import { codeParts } from "./code-parts";
 import { Copy } from "./copy";
 
@@ -46,20 +47,26 @@ function Part({ pieces }: { readonly pieces: readonly string[] }) {
 
 interface ButtonProps {
   readonly code: string;
-  /** Puts code into a new cell below; null where there are no cells. */
-  readonly insert: ((code: string) => void) | null;
+  /** Puts code that runs there into a new cell below; null where it cannot. */
+  readonly insert: ((code: string) => void | Promise<void>) | null;
 }
 
 /** They take code elsewhere. */
 export function CodeButtons({ code, insert }: ButtonProps) {
+  const [asked, ask] = useAsked(async () => insert?.(code.trimEnd()));
   return (
     <>
       {insert === null ? null : (
-        <button type="button" title={WORDS.insertHint} onClick={() => insert(code.trimEnd())}>
+        <button type="button" title={WORDS.insertHint} onClick={ask}>
           {WORDS.insertBelow}
         </button>
       )}
       <Copy what={WORDS.code} text={code} />
+      {asked?.problem === undefined ? null : (
+        <span class="ckv-error" role="alert">
+          {asked.problem}
+        </span>
+      )}
     </>
   );
 }

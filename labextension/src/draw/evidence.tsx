@@ -1,6 +1,7 @@
 /** What a comparison says of the selection: the problem, its remedy, and TensorFlow's own words. */
 
 import type { Graph } from "../graph";
+import type { Kernel } from "../kernel";
 import type { Guess, Overlay, Problem } from "../overlay";
 import { causeSign, namesWords } from "../signs";
 import { type State, shownProblem } from "../state";
@@ -24,12 +25,14 @@ interface EvidenceProps {
   readonly state: State;
   readonly fixing: Fixing | null;
   readonly accepting: Accepting;
+  readonly kernel: Kernel | null;
   /** Puts code into a new cell below; null where there are no cells. */
   readonly insert: ((code: string) => void) | null;
   readonly dispatch: Dispatch;
 }
 
-export function Evidence({ state, fixing, accepting, insert, dispatch }: EvidenceProps) {
+export function Evidence(props: EvidenceProps) {
+  const { state, fixing, accepting, insert, kernel, dispatch } = props;
   const { graph, selected } = state;
   const { overlay } = graph;
   const index = shownProblem(state);
@@ -58,7 +61,10 @@ export function Evidence({ state, fixing, accepting, insert, dispatch }: Evidenc
           guesses={problem.guesses}
           accepting={accepting}
           showFix={problem.offersFix && fixing !== null ? fixing.toggle : null}
-          insert={insert}
+          insert={
+            // Only the kernel knows what the notebook calls the object.
+            insert && kernel && (async () => insert(await kernel.code(index)))
+          }
         />
       )}
       <Messages overlay={overlay} problem={problem} />
@@ -83,7 +89,8 @@ function topsOf(graph: Graph, nodes: readonly number[]): readonly number[] {
   return nodes.filter((id) => !all.has(graph.treeParent(id) ?? -1));
 }
 
-interface RemedyProps extends Pick<EvidenceProps, "accepting" | "insert"> {
+interface RemedyProps extends Pick<EvidenceProps, "accepting"> {
+  readonly insert: (() => Promise<void>) | null;
   readonly remedy: string;
   readonly code: string | null;
   readonly guesses: readonly Guess[];

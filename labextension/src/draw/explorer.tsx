@@ -178,6 +178,7 @@ function Right(props: FixingProps & { readonly accepting: Accepting }) {
         fixing={fixing}
         accepting={accepting}
         insert={insert}
+        kernel={kernel}
         dispatch={dispatch}
       />
     ) : undefined;

@@ -128,7 +128,7 @@ function Code({ fix, insert }: Pick<PaneProps, "insert"> & { readonly fix: Fix }
   return (
     <div class="ckv-code">
       <p class="ckv-buttons">
-        <CodeButtons code={code} insert={restored === 0 ? null : insert} />
+        <CodeButtons code={code} insert={restored === 0 || source === null ? null : insert} />
       </p>
       <CodeText code={shown.join("\n")} />
       {more <= 0 ? null : (

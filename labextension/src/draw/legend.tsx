@@ -38,8 +38,23 @@ export function Legend({ state, dispatch }: LegendProps) {
           )}
         </li>
       ))}
+      <Lines state={state} />
     </ul>
   );
+}
+
+/** What the lines of the drawing mean; only a model that tells its calls has lines for them. */
+function Lines({ state: { drawn, graph } }: Pick<LegendProps, "state">) {
+  const hasCalls = graph.objects !== null && graph.calls !== null;
+  const shown = drawn === "tree" && hasCalls ? Object.entries(WORDS.lines) : [];
+  return shown.map(([look, words]) => (
+    <li key={look}>
+      <svg width="18" height="8" aria-hidden="true">
+        <path class={`ckv-${look}`} d="M0 4h18" />
+      </svg>{" "}
+      {words}
+    </li>
+  ));
 }
 
 function roleCounts(graph: Graph): ReadonlyMap<string, number> {

@@ -1,12 +1,13 @@
 /** The search box: searches while the user types, counts the matches and steps through them. */
 
-import type { TargetedClipboardEvent } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { UNREAD } from "../search/fields";
+import type { RefObject, TargetedClipboardEvent } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { fieldsOf, UNREAD, valuesOf } from "../search/fields";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { matchWords, mistakeWords } from "../words";
 import { type Measuring, ReadButton } from "./measuring";
+import type { OnRequest } from "./on-request";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
 
@@ -16,12 +17,64 @@ const PAUSE = 80;
 interface SearchProps {
   readonly state: State;
   readonly id: string;
+  readonly onRequest: OnRequest | null;
   readonly dispatch: Dispatch;
 }
 
-export function SearchBox({ state, id, dispatch }: SearchProps) {
-  const { found, query, selected } = state;
+export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
+  const { found, graph, query, selected } = state;
+  const [extras, setExtras] = useState(onRequest?.extras);
   const box = useRef<HTMLInputElement>(null);
+  const { searchSoon, press } = useSearching(box, query, dispatch);
+  const { mistake } = found;
+  return (
+    <search class="ckv-search">
+      <input
+        ref={box}
+        type="search"
+        // biome-ignore lint/a11y/noRedundantRoles: without a list attribute it is a searchbox
+        role="combobox"
+        list={undefined}
+        aria-autocomplete="list"
+        aria-controls={`${id}-suggestions`}
+        aria-expanded={false}
+        data-part={"search" satisfies Part}
+        aria-label={WORDS.search}
+        aria-invalid={mistake !== null}
+        aria-describedby={mistake === null ? undefined : `${id}-mistake`}
+        placeholder={WORDS.search}
+        title={WORDS.searchHint}
+        spellcheck={false}
+        autocomplete="off"
+        onFocus={() => void onRequest?.load().then(setExtras, () => {})}
+        onInput={searchSoon}
+        onKeyDown={press}
+        onPaste={(event) => {
+          if (pastesLines(event)) {
+            searchSoon();
+          }
+        }}
+      />
+      {extras && (
+        <extras.Suggesting
+          box={box}
+          id={id}
+          graph={graph}
+          vocabulary={{ fields: fieldsOf(graph), values: (field) => valuesOf(field, graph) }}
+        />
+      )}
+      <span class="ckv-matches">{mistake === null ? matchWords(found, selected) : ""}</span>
+      <StepButton words={WORDS.previousMatch} sign="↑" by={-1} state={state} dispatch={dispatch} />
+      <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
+      <span data-leaves="filter">
+        <FilterButton state={state} dispatch={dispatch} />
+      </span>
+    </search>
+  );
+}
+
+/** Runs the search while the user types, and answers the keys of the box. */
+function useSearching(box: RefObject<HTMLInputElement | null>, query: string, dispatch: Dispatch) {
   const pause = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // Text that the user is typing has priority over the query of a moment ago.
   useLayoutEffect(() => {
@@ -57,39 +110,10 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const { mistake } = found;
-  return (
-    <search class="ckv-search">
-      <input
-        ref={box}
-        type="search"
-        data-part={"search" satisfies Part}
-        aria-label={WORDS.search}
-        aria-invalid={mistake !== null}
-        aria-describedby={mistake === null ? undefined : `${id}-mistake`}
-        placeholder={WORDS.search}
-        title={WORDS.searchHint}
-        spellcheck={false}
-        autocomplete="off"
-        onInput={searchSoon}
-        onKeyDown={press}
-        onPaste={(event) => {
-          if (pastesLines(event)) {
-            searchSoon();
-          }
-        }}
-      />
-      <span class="ckv-matches">{mistake === null ? matchWords(found, selected) : ""}</span>
-      <StepButton words={WORDS.previousMatch} sign="↑" by={-1} state={state} dispatch={dispatch} />
-      <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
-      <span data-leaves="filter">
-        <FilterButton state={state} dispatch={dispatch} />
-      </span>
-    </search>
-  );
+  return { searchSoon, press };
 }
 
-export function FilterButton({ state, dispatch }: Omit<SearchProps, "id">) {
+export function FilterButton({ state, dispatch }: Pick<SearchProps, "state" | "dispatch">) {
   const isFilter = state.mode === "filter";
   return (
     <button

@@ -57,7 +57,7 @@ export function Toolbar(props: ToolbarProps) {
   return (
     <div class="ckv-toolbar" ref={bar}>
       <Title {...texts} title={visible(state.graph.title)} />
-      <SearchBox state={state} id={id} dispatch={dispatch} />
+      <SearchBox state={state} id={id} onRequest={onRequest} dispatch={dispatch} />
       <Views {...views} />
       <span class="ckv-group" data-leaves="zoom">
         {zoom}

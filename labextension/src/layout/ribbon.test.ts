@@ -149,6 +149,25 @@ describe("the summary", () => {
     expect([summary.broken, summary.unsaved]).toEqual([0, 0]);
   });
 
+  it("lists no part together with what is inside it", () => {
+    // Nodes 1 and 4 hold a variable and a part with one: 1 → 2, 3 → 5 and 4 → 6, 7 → 8.
+    const shapes: Readonly<Record<number, number>> = { 2: 100, 5: 10, 6: 10, 8: 100 };
+    const tree = treeGraph([0, 1, 1, 0, 3, 4, 4, 7]);
+    const graph: Graph = {
+      ...tree,
+      layerColumns: { layer_parameters: tree.order.map((id) => (shapes[id] ? 1 : 0)) } as never,
+      role: (id) => (shapes[id] === undefined ? "object" : "variable"),
+      attributes: (id) => {
+        const size = shapes[id];
+        const value = { name: "v", fullName: "", checkpointKey: "", dtype: "float32", slices: 0 };
+        return size === undefined
+          ? []
+          : [{ ...value, shape: [size], nbytes: 4 * size, error: null, stored: null }];
+      },
+    };
+    expect(summaryOf(graph).largest).toEqual([1, 7]);
+  });
+
   it("counts what is broken and what is not saved", async () => {
     const graph = await loadGraph("keras3_adam");
     const broken = { ...graph, error: (id: number) => (id === 2 ? "gone" : null) };

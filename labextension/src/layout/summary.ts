@@ -60,9 +60,39 @@ function summed(graph: Graph): Summary {
   return {
     ...{ variables, slots, optimizers, broken, unsaved, notes },
     dtypes: [...dtypes].sort(([, a], [, b]) => b - a),
-    largest: [...holders]
-      .filter((row) => row !== ROOT)
+    largest: apart(graph, holders)
       .sort((a, b) => parametersOf(graph, b) - parametersOf(graph, a))
       .slice(0, MAX_LARGEST),
   };
+}
+
+/** Rows that are not inside each other. Parts inside replace a part if they have most of it. */
+function apart(graph: Graph, holders: ReadonlySet<number>): number[] {
+  const nearest = new Map<number, number>();
+  const inside = new Map<number, number>();
+  for (const row of graph.order) {
+    const above = graph.treeParent(row) ?? row;
+    const holder = holders.has(above) ? above : nearest.get(above);
+    if (holder !== undefined && row !== holder) {
+      nearest.set(row, holder);
+      if (holders.has(row)) {
+        inside.set(holder, (inside.get(holder) ?? 0) + parametersOf(graph, row));
+      }
+    }
+  }
+  const isWhole = (row: number) =>
+    row !== ROOT && (inside.get(row) ?? 0) <= parametersOf(graph, row) / 2;
+  const covered = new Set<number>();
+  return [...graph.order].filter((row) => {
+    const above = graph.treeParent(row) ?? row;
+    if (covered.has(above)) {
+      covered.add(row);
+      return false;
+    }
+    const isTaken = holders.has(row) && isWhole(row);
+    if (isTaken) {
+      covered.add(row);
+    }
+    return isTaken;
+  });
 }

@@ -198,6 +198,20 @@ function byMeasure(name: MeasureName, kind: Kind): Field {
   };
 }
 
+/** The values of a field that has a list of them; only a comparison has its states. */
+export function valuesOf(field: string, { overlay }: Graph): readonly string[] {
+  const isOfTwo = (name: string) => STATES.has(name) || isOfComparison(name) || name === "unbuilt";
+  const properties = PROPERTIES.filter((name) => overlay !== null || !isOfTwo(name));
+  return { role: ROLES, is: properties }[field] ?? [];
+}
+
+/** The fields of a graph, each with its sign; some compare two graphs. */
+export function fieldsOf({ overlay }: Graph): readonly string[] {
+  return [...FIELDS.keys()].filter(
+    (name) => overlay !== null || !isOfComparison(name.slice(0, -1)),
+  );
+}
+
 /** By name and sign; behind `>`, other comparisons are also possible. */
 export const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["role:", byRole],

@@ -40,7 +40,11 @@ const live: JupyterFrontEndPlugin<void> = {
     const explorers = new LiveExplorers(app, tabs, followed);
     const panel = makePanel(app, followed, trans);
     app.shell.add(panel, "left", { rank: RANK, type: "Live TensorFlow Objects" });
-    const showPanel = () => app.shell.activateById(panel.id);
+    // A second time, the same keys lead back.
+    const showPanel = () => {
+      const back = panel.node.contains(document.activeElement) ? app.shell.currentWidget : null;
+      app.shell.activateById((back ?? panel).id);
+    };
     const table = liveCommands(app, explorers, followed, showPanel);
     addCommands(app.commands, palette, trans.__("Checkpoints"), table);
     restorer?.add(panel, panel.id);

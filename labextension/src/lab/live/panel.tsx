@@ -32,6 +32,7 @@ export class LivePanel extends Widget {
     this.#where = where;
     this.#trans = trans;
     this.addClass("ckpt-viz-live");
+    this.node.tabIndex = -1;
     objects.changed.connect(this.update, this);
     // A file dropped on a row is checked against that row's object.
     acceptPaths(
@@ -58,8 +59,9 @@ export class LivePanel extends Widget {
     this.#objects.setWatched(false);
   }
 
+  /** The panel itself waits with the focus for a list that the kernel still makes. */
   protected override onActivateRequest(): void {
-    this.node.querySelector("button")?.focus();
+    (this.node.querySelector("button") ?? this.node).focus();
   }
 
   protected override onUpdateRequest(): void {
@@ -86,6 +88,9 @@ export class LivePanel extends Widget {
       </section>,
       this.node,
     );
+    if (this.node === document.activeElement) {
+      this.node.querySelector("button")?.focus();
+    }
   }
 
   /** The messages beside the list, or in its place. */

@@ -1,10 +1,13 @@
 import type { JupyterFrontEndPlugin } from "@jupyterlab/application";
-import type { ISessionContext, IWidgetTracker } from "@jupyterlab/apputils";
+import { ICommandPalette, type ISessionContext, type IWidgetTracker } from "@jupyterlab/apputils";
 import { IConsoleTracker } from "@jupyterlab/console";
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
+import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 import type { Widget } from "@lumino/widgets";
+import { addCommands } from "../commands";
 import { MIME_TYPE } from "./bundle";
+import { moveFocus } from "./focus";
 import { HISTORY_MIME_TYPE, HistoryRenderer } from "./history";
 import { takeCode } from "./insert";
 import { knowsModel } from "./kernels";
@@ -20,13 +23,31 @@ const outputs: JupyterFrontEndPlugin<void> = {
   description: "Renders the object graphs of TensorFlow checkpoints in outputs.",
   autoStart: true,
   requires: [IRenderMimeRegistry],
-  optional: [INotebookTracker, IConsoleTracker],
+  optional: [INotebookTracker, IConsoleTracker, ICommandPalette, ITranslator],
   activate: (
-    _app,
+    { commands },
     rendermime: IRenderMimeRegistry,
     notebooks: INotebookTracker | null,
     consoles: IConsoleTracker | null,
+    palette: ICommandPalette | null,
+    translator: ITranslator | null,
   ) => {
+    const trans = (translator ?? nullTranslator).load("ckpt_viz");
+    const notebook = () => notebooks?.currentWidget?.content ?? null;
+    addCommands(commands, palette, trans.__("Checkpoints"), [
+      {
+        id: "ckpt-viz:go-to-explorer",
+        label: trans.__("Go to the Explorer of the Cell, or Back"),
+        isInPalette: true,
+        isEnabled: () => notebook() !== null,
+        execute: () => {
+          const content = notebook();
+          if (content !== null) {
+            moveFocus(content);
+          }
+        },
+      },
+    ]);
     const stored = new Stored();
     addRenderer(rendermime, null, stored);
     const sessions = new Set<ISessionContext>();
