@@ -50,7 +50,7 @@ function Lines({ state: { drawn, graph } }: Pick<LegendProps, "state">) {
   return shown.map(([look, words]) => (
     <li key={look}>
       <svg width="18" height="8" aria-hidden="true">
-        <path class={`ckv-${look}`} d="M0 4h18" />
+        <path class={`ckv-${look}`} d={look === "call" ? "M0 4h17m-4 -3l4 3l-4 3" : "M0 4h18"} />
       </svg>{" "}
       {words}
     </li>
