@@ -62,7 +62,7 @@ def records_of(layer: object) -> list[Mapping[str, Any]]:
 def tensors_taken(record: Mapping[str, Any]) -> Iterable[Any]:
     """Return the symbolic tensors that a call takes; raises as `records_of`, or KeyError.
 
-    Keras 3 also passes on the masks of its tensors, which nobody sees in a program.
+    The masks that Keras 3 passes on with its tensors are no such tensors.
     """
     if "arguments" in record:
         arguments = instance_dict(record["arguments"])
