@@ -153,6 +153,16 @@ def test_a_layer_called_on_several_shapes_says_only_what_they_share(keras: str) 
 
 @pytest.mark.tf
 @both
+def test_masks_are_no_tensors_that_a_layer_gets(keras: str) -> None:
+    k: Any = importlib.import_module(keras)
+    words = k.Input((7,), name="words")
+    embedded = k.layers.Embedding(9, 4, mask_zero=True)(words)
+    model = k.Model(words, k.layers.LSTM(3, name="lstm")(embedded))
+    assert shapes(cv.graph(model), "lstm") == (((7, 4),), ((3,),))
+
+
+@pytest.mark.tf
+@both
 def test_layers_without_symbolic_calls_know_what_they_were_built_for(keras: str) -> None:
     k: Any = importlib.import_module(keras)
     dense = k.layers.Dense(2, name="dense")

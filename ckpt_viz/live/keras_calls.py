@@ -60,10 +60,20 @@ def records_of(layer: object) -> list[Mapping[str, Any]]:
 
 
 def tensors_taken(record: Mapping[str, Any]) -> Iterable[Any]:
-    """Return the symbolic tensors that a call takes; raises as `records_of`, or KeyError."""
+    """Return the symbolic tensors that a call takes; raises as `records_of`, or KeyError.
+
+    The masks that Keras 3 passes on with its tensors are no such tensors.
+    """
     if "arguments" in record:
-        return _items(instance_dict(record["arguments"])["keras_tensors"])
+        arguments = instance_dict(record["arguments"])
+        masks = list(tensors_in(_mask(arguments.get("kwargs"))))
+        tensors = _items(arguments["keras_tensors"])
+        return [tensor for tensor in tensors if not any(tensor is mask for mask in masks)]
     return _items(record["_keras_inputs"])
+
+
+def _mask(arguments: object) -> object:
+    return dict.get(arguments, "mask") if isinstance(arguments, dict) else None
 
 
 def tensors_made(record: Mapping[str, Any]) -> Iterable[Any]:

@@ -19,7 +19,7 @@ Json = Mapping[str, Any]
 _NO_FACTS = LayerFacts()
 
 
-class _Tensor(NamedTuple):
+class _Result(NamedTuple):
     """A tensor that a layer takes: which layer makes it, and as which of its results."""
 
     layer: str
@@ -27,7 +27,7 @@ class _Tensor(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Models:
+class _Inside:
     """What the models among the layers say of the layers in them."""
 
     calls: set[Call] = field(default_factory=set)
@@ -67,7 +67,7 @@ def _built_for(words: Json) -> tuple[Sizes, ...] | None:
 
 
 def _input_of(words: Json) -> tuple[Sizes, ...] | None:
-    """Return the sizes of the tensor that an input layer stands for."""
+    """Return the sizes of the tensor that an input layer gives."""
     if words.get("class_name") != "InputLayer":
         return None
     config = _config(words)
@@ -82,8 +82,8 @@ def _models(
     nodes: Sequence[Node],
     configs: Mapping[int, Json],
     gets: Mapping[int, tuple[Sizes, ...] | None],
-) -> _Models:
-    models = _Models()
+) -> _Inside:
+    models = _Inside()
     for i, config in configs.items():
         layers = config.get("layers")
         if isinstance(layers, list):
@@ -109,7 +109,7 @@ def _ids_by_name(nodes: Sequence[Node], model: int) -> dict[str, int]:
 
 
 def _add_functional(
-    models: _Models,
+    models: _Inside,
     entries: Sequence[Json],
     ids: Mapping[str, int],
     gets: Mapping[int, tuple[Sizes, ...] | None],
@@ -133,7 +133,7 @@ def _add_functional(
 
 
 def _add_sequential(
-    models: _Models,
+    models: _Inside,
     entries: Sequence[Json],
     ids: Mapping[str, int],
     gets: Mapping[int, tuple[Sizes, ...] | None],
@@ -149,7 +149,7 @@ def _add_sequential(
             _add_gives(models, ids[name], sizes[0])
 
 
-def _add_gives(models: _Models, producer: int, sizes: Sizes) -> None:
+def _add_gives(models: _Inside, producer: int, sizes: Sizes) -> None:
     known = models.gives.setdefault(producer, sizes)
     if known != sizes:
         models.gives[producer] = None
@@ -172,7 +172,7 @@ def _inbound(entry: Json) -> list[Any]:
     return inbound if isinstance(inbound, list) else []
 
 
-def _tensors_in(inbound: Any) -> Iterator[_Tensor]:
+def _tensors_in(inbound: Any) -> Iterator[_Result]:
     """Yield the tensors in records of calls: a layer's name, its call, and which of its results.
 
     Keras 2 has them among the arguments, Keras 3 as the `keras_history` of a tensor.
@@ -184,7 +184,7 @@ def _tensors_in(inbound: Any) -> Iterator[_Tensor]:
             stack += reversed(list(item.values()))
         elif isinstance(item, list):
             if _is_tensor(item):
-                yield _Tensor(item[0], item[2])
+                yield _Result(item[0], item[2])
                 item = item[3:]  # further arguments of the call
             stack += reversed(item)
 
