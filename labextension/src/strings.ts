@@ -82,8 +82,8 @@ export const legend = "Roles and lines";
 /** What the lines of a drawing mean, by their class. */
 export const lines = {
   edge: "holds",
-  call: "calls next",
-  "call ckv-skip": "calls later",
+  call: "into the next layer",
+  "call ckv-skip": "into a later layer",
 } as const;
 export const bookkeeping = "Show objects that Keras tracks for itself and that hold no value";
 export const problem = "problem";
