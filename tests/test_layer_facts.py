@@ -324,7 +324,9 @@ def snapshot(layers: Any) -> Iterator[tuple[int, Any]]:
 @pytest.mark.tf
 @both
 @pytest.mark.parametrize(
-    "garbage", [None, 7, [None], [[1, "a"]], {"a": object()}, "x" * 10_000], ids=repr
+    "garbage",
+    [None, 7, [None], [[1, "a"]], {"a": object()}, "x" * 10_000],
+    ids=["nothing", "number", "list", "pair", "object", "long text"],
 )
 def test_garbage_in_the_attributes_of_layers_hurts_nothing(keras: str, garbage: Any) -> None:
     k: Any = importlib.import_module(keras)
