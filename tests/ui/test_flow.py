@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
 from ckpt_viz.render.html import to_html
+from tests.support.graphs import transformer
 from tests.ui.pages import OpenPage, html_pages, showing_first
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -124,3 +125,20 @@ def test_a_frozen_layer_has_a_sign_and_a_word_once(page: Page) -> None:
     expect(summary).to_contain_text("224 frozen")
     expect(summary).to_contain_text("base has trainable = False")
     expect(page.locator(".ckv-strip-frozen")).to_have_count(1)
+
+
+def test_a_group_of_a_comparison_has_its_cells_in_one_line(open_page: OpenPage) -> None:
+    diff = cv.diff(transformer(4), transformer(6))
+    page = open_page(to_html(diff.overlay.graph, diff.overlay))
+    page.get_by_role("button", name="Layers").click()
+    page.locator(".ckv-row.ckv-chunk").first.wait_for()
+    lines = page.locator(".ckv-row.ckv-chunk").evaluate_all(
+        """(rows) => rows.map((row) => {
+            const tops = [...row.querySelectorAll("[role=gridcell]")]
+                .map((cell) => cell.getBoundingClientRect())
+                .filter(({ width }) => width > 0)
+                .map(({ top, height }) => top + height / 2);
+            return Math.max(...tops) - Math.min(...tops);
+        })"""
+    )
+    assert lines and max(lines) < 2
