@@ -18,7 +18,7 @@ from ckpt_viz.timeline.history_html import history_page
 from ckpt_viz.timeline.history_json import history_json
 from ckpt_viz.timeline.questions import answer
 from ckpt_viz.timeline.record import Record
-from ckpt_viz.timeline.restoring import restore_code
+from ckpt_viz.timeline.restoring import is_named, restore_code
 from ckpt_viz.timeline.view_payload import encode
 from ckpt_viz.timeline.words import headline
 
@@ -67,7 +67,9 @@ class HistoryView(SharingWidget):
         match question:
             case {"ask": "restore", "checkpoint": int(number)}:
                 if 0 <= number < len(self.history.sources):
-                    return {"code": restore_code(self.history, number, self._checkpoint_name())}, []
+                    name = self._checkpoint_name()
+                    code = restore_code(self.history, number, name)
+                    return {"code": code, "is_named": is_named(self.history, number, name)}, []
             case {"ask": "file", "format": str(kind)} if kind in _FILES:
                 mime, written = _FILES[kind]
                 data = written(self.history).encode("utf-8", "backslashreplace")

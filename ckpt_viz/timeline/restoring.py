@@ -34,6 +34,14 @@ def whole_before(history: Record, time: int) -> int | None:
     return None
 
 
+def is_named(history: Record, number: int, name: str | None) -> bool:
+    """Return whether the code of `restore_code` has no name to replace, so that it runs."""
+    checkpoint = history.sources[number]
+    provenance = None if checkpoint.graph is None else checkpoint.graph.provenance
+    is_of_objects = provenance is not None and provenance.format is Format.OBJECT_BASED
+    return name is not None and is_of_objects
+
+
 def restore_code(history: Record, number: int, name: str | None = None) -> str | None:
     """Return code that restores a checkpoint of a history; None if it is none of TensorFlow's.
 
@@ -47,13 +55,13 @@ def restore_code(history: Record, number: int, name: str | None = None) -> str |
     kind = Format.NAME_BASED if provenance.format is Format.NAME_BASED_V1 else provenance.format
     if kind not in _CALLS:
         return None
-    is_named = name is not None and kind is Format.OBJECT_BASED
+    has_name = is_named(history, number, name)
     lines = [f"# {printable(checkpoint.title)}: all values that were read are finite."]
     unread = sum(row.cells[number].values is None for row in history.rows if _has(row, number))
     if unread:
         lines.append(f"# Not read, because they never changed: {count(unread, 'tensor')}.")
-    lines += [] if is_named else [_UNNAMED[kind]]
-    call = _CALLS[kind].format(name=name if is_named else CHECKPOINT, path=repr(provenance.prefix))
+    lines += [] if has_name else [_UNNAMED[kind]]
+    call = _CALLS[kind].format(name=name if has_name else CHECKPOINT, path=repr(provenance.prefix))
     return "\n".join([*lines, call]) + "\n"
 
 

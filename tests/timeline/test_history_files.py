@@ -84,5 +84,5 @@ def test_the_kernel_answers_with_the_way_back(history: Any) -> None:
     view = history.show()
     nan = next(one for one in history.to_json()["findings"] if one["kind"] == "nan")
     answer, _ = view._answer({"ask": "restore", "checkpoint": 7})
-    assert answer == {"code": nan["restore"]["code"]}
+    assert answer == {"code": nan["restore"]["code"], "is_named": False}
     assert view._answer({"ask": "restore", "checkpoint": 9}) == (None, [])

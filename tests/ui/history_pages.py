@@ -40,7 +40,7 @@ const model = {
       row: () => ({ row: answers.rows[question.row] }),
       between: () => ({ cells: answers.between[ends] }),
       where: () => ({ map: answers.where[ends][question.row] }),
-      restore: () => ({ code: answers.restore[question.checkpoint] }),
+      restore: () => ({ code: answers.restore[question.checkpoint], is_named: true }),
       file: () => ({ name: `history.${question.format}`, type: "text/plain" }),
     }[question.ask]();
     const message = { kind: "ckpt-viz:answer", id, answer };

@@ -8,7 +8,7 @@ interface MenuProps {
   /** For a label that is a sign. */
   readonly name?: string;
   readonly hint: string;
-  /** The items of the open menu. `close` closes it. */
+  /** The items of the open menu. `close` closes it, and the menu that it is in. */
   readonly children: (close: () => void) => ComponentChildren;
 }
 
@@ -16,6 +16,10 @@ export function Menu({ label, name, hint, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [isOpen, setOpen] = useState(false);
   const close = () => menu.current?.removeAttribute("open");
+  const closeAll = () => {
+    close();
+    menu.current?.parentElement?.closest("details")?.removeAttribute("open");
+  };
   return (
     <details
       ref={menu}
@@ -37,7 +41,7 @@ export function Menu({ label, name, hint, children }: MenuProps) {
       <summary title={hint} aria-label={name}>
         {label}
       </summary>
-      <div class="ckv-menu-items">{isOpen ? children(close) : null}</div>
+      <div class="ckv-menu-items">{isOpen ? children(closeAll) : null}</div>
     </details>
   );
 }

@@ -6,9 +6,15 @@ import { sentenceText, visible, whyWords } from "../text";
 import { type Finding, type History, isBroken, type Row } from "./data";
 import * as WORDS from "./strings";
 
+export interface RestoreCode {
+  readonly code: string;
+  /** Whether it has the program's name for the checkpoint, and so runs. */
+  readonly isNamed: boolean;
+}
+
 export interface Restoring {
-  /** The code for a checkpoint, with the names of the program; undefined without a kernel. */
-  readonly code?: ((checkpoint: number) => Promise<string>) | undefined;
+  /** The code for a checkpoint; undefined without a kernel. */
+  readonly code?: ((checkpoint: number) => Promise<RestoreCode>) | undefined;
   /** Puts code into a new cell below; null where there are no cells. */
   readonly insert: ((code: string) => void) | null;
 }
@@ -85,10 +91,11 @@ function Restore({ title, restore, restoring }: RestoreProps) {
   const act = async () => {
     try {
       // The kernel knows what the program calls its checkpoint.
-      const code = (await restoring.code?.(restore.checkpoint)) ?? restore.code;
-      if (insert === null) {
+      const known = await restoring.code?.(restore.checkpoint);
+      const code = known?.code ?? restore.code;
+      if (insert === null || known?.isNamed !== true) {
         await copyText(code);
-        setSaid(WORDS.copiedCode);
+        setSaid(insert === null ? WORDS.copiedCode : WORDS.copiedUnnamed);
       } else {
         insert(code.trimEnd());
         setSaid("");

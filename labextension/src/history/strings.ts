@@ -87,6 +87,7 @@ export const rows = "rows";
 export const columnsOfMatrix = "columns";
 export const slotsToo = "The values that the optimizer keeps for it are not finite either.";
 export const copiedCode = "Copied.";
+export const copiedUnnamed = "Copied. Put your name for the checkpoint into it.";
 export const exportWord = "Export ▾";
 export const exportHint = "Save the history as a file";
 export const exports = {

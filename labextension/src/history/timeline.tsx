@@ -8,7 +8,7 @@ import { sentenceText, visible, whyWords } from "../text";
 import { type Cell, decodeHistory, type History } from "./data";
 import { Details } from "./details";
 import { Exports, type Write } from "./exports";
-import type { Restoring } from "./remedy";
+import type { RestoreCode, Restoring } from "./remedy";
 import {
   type Action,
   initialState,
@@ -38,7 +38,7 @@ export interface Host {
   /** Reads where a row changed from a to b. */
   readonly where?: AskWhere | undefined;
   /** The code that restores a checkpoint, with the names of the program. */
-  readonly restoreCode?: ((checkpoint: number) => Promise<string>) | undefined;
+  readonly restoreCode?: ((checkpoint: number) => Promise<RestoreCode>) | undefined;
   /** Writes a file in all digits. Without it, the view writes what it has. */
   readonly file?: Write | undefined;
   /** Called after a user has moved a or b. */

@@ -22,6 +22,7 @@ interface Answer {
   readonly cells?: readonly Cell[];
   readonly map?: ChangeMap;
   readonly code?: string;
+  readonly is_named?: boolean;
   readonly name?: string;
   readonly type?: string;
 }
@@ -94,7 +95,11 @@ function kernelOf(model: AnyModel): Host {
       return map;
     },
     async restoreCode(checkpoint) {
-      return (await ask({ ask: "restore", checkpoint }, PATIENCE)).code ?? "";
+      const { code = "", is_named: isNamed = false } = await ask(
+        { ask: "restore", checkpoint },
+        PATIENCE,
+      );
+      return { code, isNamed };
     },
     async file(format) {
       const [{ name = "", type = "" }, [data]] = await asked({ ask: "file", format }, READING);
