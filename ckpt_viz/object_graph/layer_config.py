@@ -37,17 +37,10 @@ UNTOLD = frozenset(
         *("vocabulary", "vocabulary_size", "idf_weights", "mean", "variance", "weights"),
         *("layers", "inputs", "outputs", "input_layers", "output_layers", "function", "encoding"),
         *("zero_output_for_mask", "synchronized", "quantization_config", "has_input_vocabulary"),
-        *(
-            "rank",
-            "cell",
-            "backward_layer",
-            "fused",
-            "renorm_momentum",
-            "renorm_clipping",
-            "virtual_batch_size",
-        ),
+        *("rank", "cell", "backward_layer", "fused", "renorm_momentum", "renorm_clipping"),
         *("pool_mode", "pool_function", "vocabulary_dtype", "oov_method", "oov_token"),
         *("flash_attention", "lora_alpha", "attention_axes", "input_length", "optional"),
+        "virtual_batch_size",
     }
 )
 # What most layers say: only other values tell.
