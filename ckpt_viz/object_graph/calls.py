@@ -53,7 +53,7 @@ def in_call_order(rows: Sequence[int], consumers: Mapping[int, Sequence[int]]) -
 
 
 def _lengths(
-    rows: Sequence[int], after: Mapping[int, Sequence[int]], before: Mapping[int, list[int]]
+    rows: Sequence[int], after: Mapping[int, Sequence[int]], before: dict[int, list[int]]
 ) -> Mapping[int, int]:
     """Return the length of the longest way to each row, and cut circles in `before`.
 
