@@ -225,6 +225,7 @@ const OVERLAY_COLUMNS = {
   problem_kind: ["text", "problem"],
   problem_saved: ["text", "problem"],
   problem_live: ["text", "problem"],
+  problem_place: ["text", "problem"],
   problem_why: ["text", "problem"],
   problem_remedy: ["text", "problem"],
   problem_fix: ["text", "problem"],
@@ -401,7 +402,7 @@ function withAbsent(sections: Sections, nodeCount: number): Sections {
   return new Map<string, Column>([
     ...absent(["overlay_other_place", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
     ...absent(["overlay_saved_name"], nodeCount),
-    ...absent(["problem_fix"], problemCount),
+    ...absent(["problem_fix", "problem_place"], problemCount),
     ...absent(["problem_guess_count"], problemCount, 0),
     ...absent(["problem_guess", "guess_saved", "guess_live", "guess_code"], 0),
     ...sections,

@@ -120,7 +120,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
   const { guesses = [], problems = [] } = comparison;
   const causes: readonly (Partial<Cause> & Pick<Cause, "problems">)[] =
     comparison.causes ?? problems.map((_, index) => ({ problems: [index] }));
-  const texts = (key: "kind" | "saved" | "live" | "why" | "remedy" | "code") =>
+  const texts = (key: "kind" | "saved" | "live" | "place" | "why" | "remedy" | "code") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const overlay = makeOverlay({
     nodeCount: graph.size,
@@ -159,6 +159,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_kind: texts("kind"),
         problem_saved: texts("saved"),
         problem_live: texts("live"),
+        problem_place: texts("place"),
         problem_why: texts("why"),
         problem_remedy: texts("remedy"),
         problem_fix: Int32Array.from(problems, () => -1),

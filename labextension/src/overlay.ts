@@ -30,6 +30,8 @@ export interface Problem {
   /** The names in the checkpoint and in the program; in a diff: in a and in b. */
   readonly saved: string | null;
   readonly live: string | null;
+  /** What people call the object; null for a problem of the whole comparison. */
+  readonly place: string | null;
   readonly why: string;
   readonly remedy: string | null;
   /** Whether the remedy names the fix, and the view can show that. */
@@ -341,6 +343,10 @@ function problemsOf(
         nodes: nodesOf(index),
         saved: text("problem_saved", index),
         live: text("problem_live", index),
+        place:
+          text("problem_place", index) ??
+          text("problem_live", index) ??
+          text("problem_saved", index),
         why: text("problem_why", index) ?? "",
         remedy: fix ?? text("problem_remedy", index),
         offersFix: fix !== null,

@@ -78,11 +78,11 @@ it("describes a mark and a problem in one sentence each", async () => {
   const { overlay } = await loadGraph("check");
   expect(comparedWords(overlay!, 10)).toEqual(["shape differs", "float32 10 by 2 but 10 by 3"]);
   expect(problemSentence(overlay!, 0)).toBe(
-    "error, shape, (root).model.head.kernel: The checkpoint has shape 10×3, the variable has 10×2. " +
+    "error, shape, model.head.kernel: The checkpoint has shape 10×3, the variable has 10×2. " +
       "Make the layer with 3 units, or restore the rest with check.fix().apply().",
   );
   expect(problemSentence(overlay!, 1)).toMatch(/takes this value\. Run the code in the details\.$/);
-  expect(problemSentence(overlay!, 3)).toBe("error, saver unknown, (root).table: It has no saver.");
+  expect(problemSentence(overlay!, 3)).toBe("error, saver unknown, table: It has no saver.");
   expect(severityWords(overlay!)).toBe("2 errors, 2 fail, 1 deferred, 2 warnings, 1 note");
   expect([positionWords(overlay!, null), positionWords(overlay!, 2)]).toEqual([
     "8 problems",
@@ -94,19 +94,17 @@ it("titles a problem with its name, unless its sentence has it", async () => {
   const { overlay } = await loadGraph("check");
   const title = (change: Partial<Problem>) =>
     problemTitle(overlay!, { ...overlay!.problem(0), ...change });
-  expect(title({ live: null, saved: "(root).out" })).toBe("error, shape, (root).out");
-  expect(title({ live: "(root).b", why: "(root).b has another shape." })).toBe("error, shape");
-  expect(title({ live: null, saved: null })).toBe("error, shape");
-  expect(title({ live: `(root).${"long".repeat(99)}.bias` })).toMatch(
-    /^error, shape, ….{54}\.bias$/,
-  );
+  expect(title({ place: "out" })).toBe("error, shape, out");
+  expect(title({ place: "net.b", why: "net.b has another shape." })).toBe("error, shape");
+  expect(title({ place: null })).toBe("error, shape");
+  expect(title({ place: `net.${"long".repeat(99)}.bias` })).toMatch(/^error, shape, ….{54}\.bias$/);
 });
 
 it("does not call a difference in a diff a failure", async () => {
   const { overlay } = await loadGraph("diff");
   expect(positionWords(overlay!, null)).toBe("7 differences");
   expect(problemSentence(overlay!, 0)).toBe(
-    "value differs, (root).model.kernel: The stored bytes differ.",
+    "value differs, model.kernel: The stored bytes differ.",
   );
   expect(severityWords(overlay!)).toBe("");
   expect(verdictSign(overlay!, false).word).toBe("not equal");

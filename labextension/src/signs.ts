@@ -164,14 +164,14 @@ export function problemHead(overlay: Overlay, problem: Problem): string {
     : filled(word, kind).join(", ");
 }
 
-/** The kind of a problem and its object: value differs, (root).step. */
+/** The kind of a problem and what people call its object: value differs, step. */
 export function problemTitle(overlay: Overlay, problem: Problem): string {
-  const name = sentenceText(problem.live ?? problem.saved ?? "");
+  const name = sentenceText(problem.place ?? "");
   const isSaid = sentenceText(problem.why).includes(name);
   return filled(problemHead(overlay, problem), isSaid ? "" : clipStart(name)).join(", ");
 }
 
-/** A problem in a line, without room for code: error, shape, (root).step: … */
+/** A problem in a line, without room for code: error, shape, step: … */
 export function problemSentence(overlay: Overlay, index: number): string {
   const problem = overlay.problem(index);
   const title = `${problemTitle(overlay, problem)}:`;

@@ -49,7 +49,7 @@ from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
-from ckpt_viz.render.text import notes
+from ckpt_viz.render.text import advice, notes
 from ckpt_viz.search.grammar import MEASURES
 from ckpt_viz.search.measures import COLUMNS, Measures, no_measures
 from ckpt_viz.wording import with_code_below
@@ -138,7 +138,7 @@ def expected(
     return {
         "title": graph.title,
         "origin": graph.origin.value,
-        "notes": notes(graph),
+        "notes": [*notes(graph), *(advice(graph) if overlay is None else overlay.notes)],
         "nodes": [
             {
                 "name": graph.name(i),
@@ -279,6 +279,7 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "nodes": p.nodes,
                 "saved": p.saved,
                 "live": p.live,
+                "place": p.place or p.live or p.saved,
                 "why": p.why,
                 "remedy": p.to_do(with_code_below(overlay.wording)) or None,
                 "offersFix": False,  # no kernel shows it here
