@@ -187,11 +187,12 @@ def test_the_code_of_a_remedy_has_names_of_the_notebook(
     assert shown.overlay is not None
     coded = [i for i, one in enumerate(shown.overlay.problems) if isinstance(one.remedy, Code)]
     question = {"ask": "code", "problem": coded[0]}
-    assert "needs the notebook" in answer(shown, question)[0]["error"]
+    needs = "This code needs the notebook in which the check ran."
+    assert answer(shown, question)[0]["error"] == needs
 
     names: dict[str, Any] = {"live": 3, "path": "other", "tf": tf}
     monkeypatch.setattr(answers, "kernel_shell", lambda: SimpleNamespace(user_ns=names))
-    assert "No variable of the notebook" in answer(shown, question)[0]["error"]
+    assert answer(shown, question)[0]["error"].startswith("No variable of the notebook")
 
     names["trainer"] = live
     code = answer(shown, question)[0]["text"]

@@ -62,6 +62,8 @@ def _answered(shown: Shown, question: Any, state: Mapping[str, Any] | None) -> A
         if question["ask"] == "file":
             return _file(shown, question, state)
         return _ANSWERS[question["ask"]](shown, question)
+    except CkptVizError as error:  # some of them are also a KeyError or a TypeError
+        return {"error": str(error)}, []
     except (KeyError, TypeError) as error:
         return {"error": f"found the question {question!r:.200}: {error}"}, []
     except Exception as error:  # a value's own code raises, a file is gone, a disk fails

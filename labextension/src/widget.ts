@@ -164,7 +164,7 @@ type PreactModule = "preact" | "preact/hooks" | "preact/jsx-runtime";
 
 /** All of Preact that the extras use: with whole modules, the widget would be larger. */
 const PREACT: Readonly<Record<PreactModule, object>> = {
-  preact: { render: renderInto },
+  preact: { Fragment, render: renderInto },
   "preact/hooks": { useEffect, useLayoutEffect, useMemo, useRef, useState },
   "preact/jsx-runtime": { Fragment, jsx, jsxs },
 };

@@ -43,6 +43,14 @@ def open_exports(view: Locator) -> None:
     view.locator("summary:visible").get_by_text("Export", exact=True).click()
 
 
+def choose_view(view: Locator, name: str) -> None:
+    """Show a view of an explorer; a narrow toolbar has its button in a menu."""
+    button = view.get_by_role("button", name=name, exact=True)
+    if not button.is_visible():
+        view.locator(".ckv-toolbar > .ckv-menu > summary").click()
+    button.click()
+
+
 def showing_objects(page: str) -> str:
     """Return a page whose explorer shows objects first, unless the page has its own defaults."""
     return showing_first("objects", page)

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.pages import choose_view
 from tests.ui.test_explorer import TRAIN, box, focused, row
 
 CHECK = """
@@ -40,7 +41,8 @@ cv.show(tf.train.Checkpoint(new=new, step=tf.Variable(0)), against=was)
 
 SHIFTED = """
 path = tf.train.Checkpoint(model).write(tempfile.mkdtemp() + "/ckpt")
-cv.show(tf.train.Checkpoint(net=model), against=path)
+shifted = tf.train.Checkpoint(net=model)
+cv.show(shifted, against=path)
 """
 
 
@@ -96,14 +98,14 @@ def test_problems_are_in_sight_and_one_key_away(lab: JupyterLab, explorer: Locat
 
     # The object graph is still there, with the same selection.
     row(explorer, "step").click()
-    explorer.get_by_role("button", name="Object graph").click()
+    choose_view(explorer, "Object graph")
     expect(row(explorer, "step")).to_have_attribute("aria-selected", "true")
     dashes = "element => getComputedStyle(element).strokeDasharray"
     shape = box(explorer, "optimizer").locator(".ckv-shape").first
     assert shape.evaluate(dashes) != "none"
     expect(verdict).to_contain_text(re.compile(r"\d of \d"))
     lab.screenshot("restore-check-object-graph")
-    explorer.get_by_role("button", name="Two sides").click()
+    choose_view(explorer, "Two sides")
 
     # The notebook keeps the comparison.
     lab.save()
@@ -133,7 +135,7 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
     lab.run_cell(3)
     moved = lab.output(3).locator(".ckpt-viz")
     expect(row(moved, "new")).to_contain_text("old")  # on one line, until
-    moved.get_by_role("button", name="Object graph").click()
+    choose_view(moved, "Object graph")
     row(moved, "new").click()
     link = moved.locator(".ckv-move-link")
     expect(link).to_have_count(1)
@@ -158,7 +160,7 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
     lab.run_cell(4)
     renamed = lab.output(4).locator(".ckpt-viz")
     expect(row(renamed, "new")).to_contain_text("likely the same")
-    renamed.get_by_role("button", name="Object graph").click()
+    choose_view(renamed, "Object graph")
     row(renamed, "new").click()
     renamed.get_by_role("button", name="Go to its other place: old").click()
     expect(row(renamed, "old")).to_have_attribute("aria-selected", "true")
@@ -174,14 +176,14 @@ def test_the_code_of_a_remedy_goes_into_a_new_cell_below(
     code = shifted.locator(".ckv-remedy pre")
     expect(code).to_contain_text("tf.train.Checkpoint(")
     shifted.get_by_role("button", name="Insert below").click()
-    source = "app => app.shell.currentWidget.content.activeCell.model.sharedModel.source"
-    assert lab.page.evaluate(f"({source})(window.jupyterapp)") == code.inner_text()
-    index = "app => app.shell.currentWidget.content.activeCellIndex"
-    assert lab.page.evaluate(f"({index})(window.jupyterapp)") == 6
+    active = "window.jupyterapp.shell.currentWidget.content"
+    lab.page.wait_for_function(f"() => {active}.activeCellIndex === 6")
+    source = lab.page.evaluate(f"() => {active}.activeCell.model.sharedModel.source")
+    assert source.startswith("tf.train.Checkpoint(shifted.net).read('")
     expect(lab.output(5).locator(".ckpt-viz")).to_be_visible()
     lab.screenshot("inserted-remedy")
 
-    # A snapshot has no kernel, but its notebook has cells.
+    # Without a kernel, nobody knows the names of the notebook.
     lab.save()
     lab.shut_down_kernel()
     lab.close()
@@ -189,5 +191,5 @@ def test_the_code_of_a_remedy_goes_into_a_new_cell_below(
     lab.shut_down_kernel()
     snapshot = lab.output(5).locator(".ckpt-viz")
     expect(snapshot.get_by_text("saved picture", exact=True)).to_be_visible()
-    snapshot.get_by_role("button", name="Insert below").click()
-    assert lab.page.evaluate(f"({source})(window.jupyterapp)") == code.inner_text()
+    expect(snapshot.locator(".ckv-remedy pre")).to_be_visible()
+    expect(snapshot.get_by_role("button", name="Insert below")).to_have_count(0)
