@@ -381,7 +381,7 @@ def test_name_based_checkpoint_is_explored_like_any_other(lab: JupyterLab) -> No
     details = explorer.locator(".ckv-details")
     expect(details).to_contain_text("is a name-based checkpoint: names of variables, no objects")
     row(explorer, "kernel").click()
-    expect(details).to_contain_text("trainable, in collections trainable_variables")
+    expect(details).to_contain_text("trained, in collections trainable_variables")
     box(explorer, "dense.kernel").click()
     focused(explorer).press("ArrowRight")
     row(explorer, "Adam_1").click()

@@ -148,7 +148,7 @@ def test_selection_is_that_of_the_outline(adam: Locator) -> None:
     expect(bias.locator(".ckv-halo")).to_have_count(1)
     adam.page.keyboard.press("ArrowUp")
     expect(bias.locator(".ckv-halo")).to_have_count(0)
-    expect(picture(adam).locator(".ckv-selected title")).to_contain_text("_kernel")
+    expect(picture(adam).locator(".ckv-selected title")).to_contain_text("layer.v7")
     # A slot that the outline has folded away unfolds there, and stays where it is here.
     slot = picture(adam).locator(".ckv-role-slot").last
     before = slot.locator(".ckv-shape").bounding_box()
