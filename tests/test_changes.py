@@ -157,7 +157,7 @@ def test_an_inserted_layer_and_a_new_head_are_two_findings(tmp_path: Path) -> No
     assert "norm is new" in told[0].why and "model.head" in told[1].why
     assert len(check.findings) == 3  # the last one is a note on the learning rate
     assert sum(len(finding.explains) for finding in told) >= 5
-    assert "This change causes 3 more problems" in str(check)
+    assert "This change causes 5 more problems" in str(check)
 
 
 @pytest.mark.tf

@@ -604,8 +604,7 @@ def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
     assert f"{fix}".splitlines() == [
         f"{fix.prefix} into Checkpoint",
         "  restores nothing: no value has a sure place",
-        "  1 value left in the checkpoint; the program has no place for "
-        "net/blocks/2/w/.ATTRIBUTES/VARIABLE_VALUE",
+        "  1 value left in the checkpoint; the program has no place for net.blocks.2.w",
         "  2 values left out as guesses, because only order or shape suggests their places: "
         "net.blocks.0 and net.blocks.1",
         "check.fix(guesses=True) adds these guesses; with names of saved parts, it adds only "

@@ -72,6 +72,6 @@ def test_a_new_kind_of_finding_needs_three_places(tmp_path: Path) -> None:
         check=True,
     )
     text = run.stdout
-    assert "! warning, many nodes  (root)" in text
+    assert "! warning, many nodes  the root" in text
     assert "Save fewer objects." in text
     assert text.rstrip().endswith("['Many nodes'] many_nodes")

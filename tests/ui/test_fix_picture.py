@@ -79,7 +79,7 @@ def test_certainties_differ_in_word_and_line(opened: Open) -> None:
     dash = "path => getComputedStyle(path).strokeDasharray"
     paths = page.locator(".ckv-moves > path")
     assert {paths.nth(i).evaluate(dash) for i in range(paths.count())} == {"7px, 4px"}
-    expect(page.locator(".ckv-fix")).to_contain_text("Guesses are left out of the code")
+    expect(page.locator(".ckv-fix")).to_contain_text("The code leaves guesses out")
 
 
 def test_the_line_of_a_certain_pair_is_solid(opened: Open) -> None:
