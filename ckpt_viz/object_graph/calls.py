@@ -63,18 +63,19 @@ def _lengths(
     longest = dict.fromkeys(rows, 0)
     waits_for = {row: len(before[row]) for row in rows}
     ready = [row for row in rows if not waits_for[row]]
-    for first in [None, *rows]:
-        if first is not None and first not in lengths and first not in ready:
+    rest = iter(rows)
+    while len(lengths) < len(longest):
+        if not ready:
+            first = next(row for row in rest if row not in lengths)
             before[first] = [producer for producer in before[first] if producer in lengths]
-            ready = [first]
-        for row in ready:
-            lengths[row] = longest[row]
-            for consumer in after[row]:
-                longest[consumer] = max(longest[consumer], lengths[row] + 1)
-                waits_for[consumer] -= 1
-                if not waits_for[consumer] and consumer not in lengths:
-                    ready.append(consumer)
-        ready = []
+            ready.append(first)
+        row = ready.pop()
+        lengths[row] = longest[row]
+        for consumer in after[row]:
+            longest[consumer] = max(longest[consumer], lengths[row] + 1)
+            waits_for[consumer] -= 1
+            if not waits_for[consumer] and consumer not in lengths:
+                ready.append(consumer)
     return lengths
 
 

@@ -104,7 +104,6 @@ def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
         "type_name": strings.column(node.type_name for node in nodes),
         "error": strings.column(node.error for node in nodes),
         "registered_saver": strings.column(node.registered_saver for node in nodes),
-        "trainable": _i4(ABSENT if n.trainable is None else n.trainable for n in nodes),
         "collections": strings.column(", ".join(n.collections) or None for n in nodes),
         "tree_order": _i4(tree.preorder()),
         "tree_parent": _i4(tree.parents),

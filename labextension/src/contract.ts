@@ -149,7 +149,6 @@ const COLUMNS = {
   type_name: ["text", "node"],
   error: ["text", "node"],
   registered_saver: ["text", "node"],
-  trainable: ["flag?", "node"],
   collections: ["text", "node"],
   tree_order: ["id", "node"],
   tree_parent: ["id?", "node"],
@@ -602,7 +601,6 @@ function rangesOf({ nodeCount, strings }: Payload): Ranges {
     text: [ABSENT, strings.length],
     id: [0, nodeCount],
     "id?": [ABSENT, nodeCount],
-    "flag?": [ABSENT, 2],
     flag: [0, 2],
   };
 }

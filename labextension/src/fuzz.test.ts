@@ -8,7 +8,7 @@ import { decode, NODE_STATES, PayloadError } from "./contract";
 import { factsOf, labelOf, markOf } from "./draw/lines";
 import { messageOf } from "./draw/message";
 import { type Graph, makeGraph } from "./graph";
-import { FIXTURES, payload } from "./graphs.test-data";
+import { FIXTURES, payload, randomFrom } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
 import { movesOf } from "./layout/sides";
 import { causeSign, problemSentence } from "./signs";
@@ -46,17 +46,6 @@ interface Section {
 interface Parts {
   header: Json;
   sections: Section[];
-}
-
-/** A random generator that repeats its numbers for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let a = seed;
-  return () => {
-    a = (a + 0x6d2b79f5) | 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const SIZES: Readonly<Record<string, number>> = { uint8: 1, int32: 4, float64: 8 };

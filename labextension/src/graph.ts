@@ -89,8 +89,6 @@ export interface Graph {
   typeName(id: number): string | null;
   error(id: number): string | null;
   registeredSaver(id: number): string | null;
-  /** For a variable: whether it is trainable. Null if the source does not record it. */
-  trainable(id: number): boolean | null;
   collections(id: number): string | null;
   /** What the configuration of a layer says, the most telling first. */
   facts(id: number): readonly Fact[];
@@ -181,7 +179,6 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
     typeName: (id) => text("type_name", id),
     error: (id) => text("error", id),
     registeredSaver: (id) => text("registered_saver", id),
-    trainable: (id) => (at("trainable", id) === ABSENT ? null : at("trainable", id) === 1),
     collections: (id) => text("collections", id),
     ...ofLayers(payload),
     notSaved: (id) => range(unsavedStart, id).map((index) => notSavedAt(index, at, text)),

@@ -47,7 +47,6 @@ export function treeGraph(parents: readonly number[]): Graph {
     typeName: () => null,
     error: () => null,
     registeredSaver: () => null,
-    trainable: () => null,
     collections: () => null,
     facts: () => [],
     gives: () => null,
@@ -222,4 +221,15 @@ export function fixOf({
     throw new Error("no fix");
   }
   return fix;
+}
+
+/** A random generator that repeats its numbers for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -5,22 +5,19 @@ import { NODE_STATES } from "./contract";
 import { fixMarkOf } from "./draw/fix-lines";
 import { BONDS, type Fix } from "./fix";
 import type { Graph } from "./graph";
-import { compared, FIXTURES, fixOf, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import {
+  compared,
+  FIXTURES,
+  fixOf,
+  fullTree,
+  loadGraph,
+  randomFrom,
+  treeGraph,
+} from "./graphs.test-data";
 import { endsOfMoves, movesOfFix } from "./layout/fates";
 import { type Action, initialState, isNode, reduce, type State } from "./state";
 
 const WIDTHS = { box: () => 80, behind: () => 18 };
-
-/** A random generator that repeats its numbers for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let a = seed;
-  return () => {
-    a = (a + 0x6d2b79f5) | 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const QUERIES = ["", "e", "role:variable", "is:shared", "nothing at all", "(", "(root).*"];
 const STEPS = ["previous", "next", "first", "last", "pageUp", "pageDown", "in", "out"] as const;

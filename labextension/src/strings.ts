@@ -227,8 +227,6 @@ export const others = {
   },
 } as const;
 export const nothingWrong = { check: "No problems", diff: "No differences" } as const;
-export const wholeComparison = "the whole comparison";
-export const evidence = "Evidence and details";
 export const whatToDo = "What to do";
 export const tensorFlowSays = "What TensorFlow would say";
 export const code = "the code";

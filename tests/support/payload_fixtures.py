@@ -147,7 +147,6 @@ def expected(
                 "typeName": node.type_name,
                 "error": node.error,
                 "registeredSaver": node.registered_saver,
-                "trainable": node.trainable,
                 "collections": ", ".join(node.collections) or None,
                 "training": None if (training := graph.trainings[i]) is None else training.value,
                 "facts": [fact._asdict() for fact in node.facts.stated] if node.facts else [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../graph";
-import { treeGraph } from "../graphs.test-data";
+import { randomFrom, treeGraph } from "../graphs.test-data";
 import { type Flow, flowsIn } from "./flow";
 import { flowPaths } from "./flow-paths";
 import { visibleRows } from "./rows";
@@ -146,19 +146,8 @@ function pieces(path: string): readonly (readonly [number, number, number, numbe
   return found;
 }
 
-// mulberry32, so that a failing flow is reproducible
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 describe.each(Array.from({ length: 40 }, (_, seed) => seed))("any flow (seed %i)", (seed) => {
-  const next = random(seed);
+  const next = randomFrom(seed);
   const size = 4 + Math.floor(next() * 25);
   const pairs = Array.from({ length: Math.floor(size * (0.8 + next())) }, (): Pair => {
     const from = 1 + Math.floor(next() * (size - 1));
@@ -197,7 +186,7 @@ describe.each(Array.from({ length: 40 }, (_, seed) => seed))("any flow (seed %i)
 });
 
 it("draws 2,000 layers with 5,000 calls, and 500 branches", () => {
-  const next = random(7);
+  const next = randomFrom(7);
   const size = 2_000;
   const chain = Array.from({ length: size - 1 }, (_, i): Pair => [i + 1, i + 2]);
   const skips = Array.from({ length: 3_000 }, (): Pair => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { treeGraph } from "../graphs.test-data";
+import { randomFrom, treeGraph } from "../graphs.test-data";
 import { feedsOf } from "./feeds";
 import { flowsIn } from "./flow";
 import { gutters, LANE_WIDTH, pieces } from "./lanes";
@@ -59,11 +59,7 @@ describe("the lanes of an outline", () => {
   });
 
   it.each(Array.from({ length: 30 }, (_, seed) => seed))("never meet (seed %i)", (seed) => {
-    let state = seed * 7919 + 1;
-    const next = () => {
-      state = (state * 48_271) % 2_147_483_647;
-      return state / 2_147_483_647;
-    };
+    const next = randomFrom(seed);
     const size = 4 + Math.floor(next() * 12);
     const pairs = Array.from({ length: size }, (): Pair => {
       const from = 1 + Math.floor(next() * (size - 1));

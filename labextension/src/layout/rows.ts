@@ -56,6 +56,15 @@ export function visibleRows(
   return rows;
 }
 
+/** By row, the rows just below it. */
+export function childRows(rows: readonly Row[]): readonly (readonly number[])[] {
+  const children: number[][] = rows.map(() => []);
+  rows.forEach(({ parentRow }, row) => {
+    children[parentRow]?.push(row);
+  });
+  return children;
+}
+
 /**
  * The nodes that are open at first. Opens breadth first while the rows stay few; or the given
  * number of levels while the rows stay within bounds. Variables stay closed, and chips show their

@@ -6,7 +6,7 @@
 import type { Bond, Fix } from "../fix";
 import type { Graph } from "../graph";
 import type { Overlay } from "../overlay";
-import type { Row } from "./rows";
+import { childRows, type Row } from "./rows";
 
 /** The distance from one line to the next. */
 export const LINE_PITCH = 30;
@@ -88,14 +88,6 @@ function sideOf({ chunk, id }: Row, overlay: Overlay) {
   }
   const [first, last] = [overlay.side(chunk.firstChild), overlay.side(chunk.lastChild)];
   return first === last ? first : "both";
-}
-
-function childRows(rows: readonly Row[]): readonly (readonly number[])[] {
-  const children: number[][] = rows.map(() => []);
-  rows.forEach(({ parentRow }, index) => {
-    children[parentRow]?.push(index);
-  });
-  return children;
 }
 
 /** By row of the program (of b), the row of the checkpoint (of a) that seems to be the same part. */

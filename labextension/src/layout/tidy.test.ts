@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../graph";
-import { fullTree, treeGraph } from "../graphs.test-data";
+import { fullTree, randomFrom, treeGraph } from "../graphs.test-data";
 import { defaultExpansion, visibleRows } from "./rows";
 import { shownTree } from "./shown";
 import { BOX_HEIGHT, type Layout, PITCH, tidyTree, type Widths } from "./tidy";
@@ -11,19 +11,8 @@ const WIDTHS: Widths = {
 };
 const all = (graph: Graph) => new Set(Array.from({ length: graph.size }, (_, id) => id));
 
-// mulberry32, so that a failing tree is reproducible
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const randomTree = (seed: number): Graph => {
-  const next = random(seed);
+  const next = randomFrom(seed);
   return treeGraph(Array.from({ length: 60 }, (_, i) => Math.floor(next() * (i + 1))));
 };
 

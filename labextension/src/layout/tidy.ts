@@ -10,7 +10,7 @@
 import type { Graph } from "../graph";
 import type { Flow, Flows } from "./flow";
 import { allBad, BAD_SIGN, type Bad, badIn } from "./measured";
-import type { Row } from "./rows";
+import { childRows, type Row } from "./rows";
 import type { ShownTree } from "./shown";
 
 /** Distances in pixels at scale 1. */
@@ -85,7 +85,7 @@ export function tidyTree(
 ): Layout {
   const outline = outlines(rows, widths, isNarrow);
   const blocks = rows.map((row, i) => new Block(at(outline, i) + widths.behind(row)));
-  const children = childrenOf(rows);
+  const children = childRows(rows);
   const isAround = (row: number) =>
     rows[row]?.isExpanded === true && (rows[row].chunk !== null || flows.has(row));
   const own = new Map<number, Grid>();
@@ -140,14 +140,6 @@ class Block {
     this.x += parent?.x ?? 0;
     this.y += parent?.y ?? 0;
   }
-}
-
-function childrenOf(rows: readonly Row[]): readonly (readonly number[])[] {
-  const children: number[][] = rows.map(() => []);
-  rows.forEach(({ parentRow }, row) => {
-    children[parentRow]?.push(row);
-  });
-  return children;
 }
 
 /** One below the other, behind their parent, which is at the middle of the first and the last. */
