@@ -17,6 +17,7 @@ from ckpt_viz.changes.kind import CHANGES, Kind
 from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Origin
+from ckpt_viz.object_graph.overlay import State
 from tests.support.amounts import amount
 from tests.support.programs import (
     ckpt,
@@ -230,22 +231,17 @@ def test_causes_of_the_explorer_hold_what_a_change_explains(tmp_path: Path) -> N
 
 @pytest.mark.tf
 @pytest.mark.usefixtures("quiet_tensorflow")
-def test_each_variable_of_a_renamed_part_has_one_other_place_and_counts_once(
+def test_each_variable_of_a_renamed_part_is_one_row_and_counts_once(
     tmp_path: Path,
 ) -> None:
     path = save_any(tmp_path, ckpt(net=module(a=module(w=var([1.0]), v=var([1.0, 2.0])))))
     overlay = cv.check(ckpt(net=module(b=module(w=var([0.0]), v=var([0.0, 0.0])))), path).overlay
-    graph, (cause,) = overlay.graph, overlay.causes
-    others = {
-        graph.name(node): graph.name(mark.other_place)
-        for node, mark in enumerate(overlay.marks)
-        if mark.other_place is not None
-    }
-    assert others == {
-        f"(root).net.{here}{inner}": f"(root).net.{there}{inner}"
-        for here, there in ("ab", "ba")
-        for inner in ("", ".w", ".v")
-    }
+    names, (cause,) = overlay.names, overlay.causes
+    moved = [node for node, mark in enumerate(overlay.marks) if mark.state is State.MOVED]
+    assert [(names.place_in_other(node), names.place(node)) for node in moved] == [
+        (f"net.a{inner}", f"net.b{inner}") for inner in ("", ".w", ".v")
+    ]
+    assert overlay.headline == "assert_consumed() would fail: 2 values moved"
     assert (cause.title, cause.count) == ("Renamed", 2)
 
 

@@ -305,9 +305,9 @@ def test_diff_says_what_differs_and_has_status_1(adam: str, plain: str) -> None:
     assert result.exit_code == 1
     assert result.output.splitlines() == [
         f"{adam} → {plain}",
-        "  \N{MINUS SIGN} only in a      optimizer  and 6 nodes below, 3 variables",
-        "  ✓ matched        layer  2 variables",
-        "differs: 3 variables only in a",
+        "  \N{MINUS SIGN} only in a      optimizer  and 6 nodes below, 3 values",
+        "  ✓ matched        layer  2 values",
+        "differs: 3 values only in a",
     ]
 
 
@@ -325,7 +325,7 @@ def test_diff_prints_json(adam: str, plain: str) -> None:
 
 def test_diff_cuts_after_the_given_number_of_lines(adam: str, plain: str) -> None:
     lines = _run("diff", adam, plain, "--max-lines", 1).output.splitlines()
-    assert lines[2:] == ["… cut after 1 lines, 1 more", "differs: 3 variables only in a"]
+    assert lines[2:] == ["… cut after 1 lines, 1 more", "differs: 3 values only in a"]
 
 
 @pytest.mark.parametrize("command", ["diff", "check"])
@@ -340,7 +340,7 @@ def test_check_of_two_files_says_what_a_restore_would(adam: str, plain: str) -> 
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert lines[0] == f"{plain} → {adam}"
-    assert lines[-1] == "assert_consumed() would fail: 3 variables not in checkpoint"
+    assert lines[-1] == "assert_consumed() would fail: 3 values not in checkpoint"
     assert _run("check", adam, adam).exit_code == 0
 
 

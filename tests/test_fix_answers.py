@@ -37,17 +37,26 @@ def asked(shown: Shown, **more: Any) -> tuple[dict[str, Any], list[list[int]]]:
 
 
 def named(shown: Shown, column: list[int]) -> list[Named]:
-    """Return the pairs of a column by the names of the shown graph, with their certainty."""
-    name, certainties = shown.graph.name, list(Certainty)
+    """Return the pairs of a column by TensorFlow's names on both sides, with their certainty."""
+    certainties = list(Certainty)
     rows = [column[start : start + 4] for start in range(0, len(column), 4)]
-    return [(name(a), name(b), certainties[c].value) for a, b, c, _ in rows]
+    return [
+        (saved_name(shown, a), shown.graph.name(b), certainties[c].value) for a, b, c, _ in rows
+    ]
+
+
+def saved_name(shown: Shown, node: int) -> str:
+    """Return TensorFlow's name in the checkpoint of a node of the shown graph."""
+    assert shown.overlay is not None
+    names = shown.overlay.names
+    return names.other.name(names.in_other[node])
 
 
 def test_a_renamed_layer_goes_to_its_new_name(tmp_path: Path) -> None:
     path = saved(tmp_path, net=module(l1=layer(2), head=layer(5)), gone=var(3))
     live = ckpt(net=module(dense=layer(2), head=layer(5), new=layer(7)))
     shown = show_of(live, path)
-    fix, (pairs, misfits, kept, unused) = asked(shown)
+    fix, (pairs, misfits, kept, unused, _) = asked(shown)
     assert named(shown, pairs) == [
         ("(root).net.l1", "(root).net.dense", "likely"),
         ("(root).net.l1.w", "(root).net.dense.w", "likely"),
@@ -62,10 +71,11 @@ def test_a_renamed_layer_goes_to_its_new_name(tmp_path: Path) -> None:
     assert fix["restored"] == 4
     assert {*map(shown.graph.name, kept)} == {"(root).net.new.w", "(root).net.new.b"}
     assert [*map(shown.graph.name, unused)] == ["(root).gone"]
-    # The nodes of the file are ghosts in the shown graph, those of the program are not.
+    # A pair is one node of the shown graph; what only the file has is behind the program's nodes.
     size = len(cv.graph(live).nodes)
-    assert all(node >= size for node in [*pairs[::4], *unused])
-    assert all(node < size for node in [*pairs[1::4], *kept])
+    assert pairs[::4] == pairs[1::4]
+    assert all(node >= size for node in unused)
+    assert all(node < size for node in [*pairs, *kept])
 
 
 def test_counts_and_names_are_those_of_the_fix(tmp_path: Path) -> None:
@@ -73,7 +83,7 @@ def test_counts_and_names_are_those_of_the_fix(tmp_path: Path) -> None:
     live = ckpt(net=module(inner=module(dense=layer(2), head=layer(6))))
     check = cv.check(live, path)
     fix, shown = check.fix(), show_of(check)
-    found, (_, misfits, kept, unused) = asked(shown)
+    found, (_, misfits, kept, unused, _) = asked(shown)
     assert found["restored"] == len(fix.pairs) == 2
     assert [shown.graph.name(node) for node in kept] == list(fix.missing)
     assert len(unused) == len(fix.unused)
@@ -98,7 +108,7 @@ def test_a_wrapped_layer_gets_its_values_on_its_new_level(tmp_path: Path) -> Non
 def test_values_that_go_to_the_object_of_another_name(tmp_path: Path) -> None:
     path = saved(tmp_path, layers=[layer(2), layer(3), layer(4)])
     shown = show_of(ckpt(layers=[layer(9), layer(2), layer(3), layer(4)]), path)
-    _, (pairs, _, kept, unused) = asked(shown)
+    _, (pairs, _, kept, unused, _) = asked(shown)
     places = {a: b for a, b, _ in named(shown, pairs)}
     # Restore pairs 0 with 0; the fix knows that it is 1 now.
     assert places["(root).layers.0.w"] == "(root).layers.1.w"
@@ -109,12 +119,13 @@ def test_values_that_go_to_the_object_of_another_name(tmp_path: Path) -> None:
 def test_without_a_fix_the_guesses_are_drawn_and_nothing_is_restored(tmp_path: Path) -> None:
     path = written(tmp_path, blocks=[layer(3), layer(3)])
     shown = show_of(ckpt(items=[layer(3), layer(3), layer(3)]), path)
-    fix, (pairs, _, kept, unused) = asked(shown)
+    fix, (pairs, _, kept, unused, guessed) = asked(shown)
     assert fix["restored"] == 0
     certainties = [certainty for *_, certainty in named(shown, pairs)]
     assert certainties.count("likely") == 1  # the list
     assert set(certainties) == {"guess", "likely"}
     assert (len(kept), len(unused)) == (6, 4)
+    assert [saved_name(shown, node) for node in guessed] == ["(root).blocks.0", "(root).blocks.1"]
 
 
 def test_the_fix_takes_the_guesses_of_these_places(tmp_path: Path) -> None:

@@ -63,29 +63,29 @@ def test_what_matches_is_counted_by_children_of_the_root() -> None:
     assert render_plan(_check({3: Mark(State.SHAPE, "8×10 ≠ 8×12")})).splitlines() == [
         "ckpt-1 → Checkpoint",
         "  ≠ shape differs         model.dense.kernel  8×10 ≠ 8×12",
-        "  ✓ matched               model  2 other variables",
-        "  ✓ matched               step  1 variable",
-        "  ✓ matched               old  2 variables",
+        "  ✓ matched               model  2 other values",
+        "  ✓ matched               step  1 value",
+        "  ✓ matched               old  2 values",
         "assert_consumed() would fail",
     ]
 
 
 def test_all_that_matches_is_one_line() -> None:
     assert render_plan(_check({})).splitlines()[1:] == [
-        "  ✓ matched               (root)  6 variables",
+        "  ✓ matched               (root)  6 values",
         "assert_consumed() would pass",
     ]
 
 
 def test_whole_subtree_that_is_missing_is_one_line() -> None:
     lines = render_plan(_check({6: _SAVED_ONLY, 7: _SAVED_ONLY, 8: _SAVED_ONLY})).splitlines()
-    assert lines[1] == "  \N{MINUS SIGN} not used by program   old  and 2 nodes below, 2 variables"
+    assert lines[1] == "  \N{MINUS SIGN} not used by program   old  and 2 nodes below, 2 values"
 
 
 def test_values_that_are_missing_below_what_is_there_are_one_line() -> None:
     live_only = Mark(State.LIVE_ONLY)
     lines = render_plan(_check({3: live_only, 10: live_only})).splitlines()
-    assert lines[1] == "  + not in checkpoint     model.dense  2 nodes below, 2 variables"
+    assert lines[1] == "  + not in checkpoint     model.dense  2 nodes below, 2 values"
 
 
 def test_slots_of_an_optimizer_are_one_line() -> None:
@@ -93,7 +93,7 @@ def test_slots_of_an_optimizer_are_one_line() -> None:
     overlay = _check({9: _SAVED_ONLY, 10: _SAVED_ONLY}, of=adam)
     assert render_plan(overlay).splitlines()[1:3] == [
         "  \N{MINUS SIGN} not used by program   optimizer  2 slot variables",
-        "  ✓ matched               optimizer  1 other variable",
+        "  ✓ matched               optimizer  1 other value",
     ]
     assert render_plan(_check({9: _SAVED_ONLY}, of=adam)).splitlines()[1] == (
         "  \N{MINUS SIGN} not used by program   momentum of layer.v7  "
@@ -106,7 +106,7 @@ def test_missing_optimizer_is_one_line_with_its_slots() -> None:
     overlay = _check(missing, of=keras3_adam())
     group, *_ = groups(overlay.graph, overlay.marks)
     assert (group.top, set(group.members)) == (1, set(missing))
-    assert "optimizer  and 6 nodes below, 3 variables" in render_plan(overlay)
+    assert "optimizer  and 6 nodes below, 3 values" in render_plan(overlay)
 
 
 def test_problems_of_a_check_come_first_with_why_and_remedy() -> None:
@@ -139,7 +139,7 @@ def test_many_children_that_match_are_summed_up() -> None:
     wide = graph({0: {str(i): i + 1 for i in range(100)}}, variables=tuple(range(1, 101)))
     lines = render_plan(_check({1: Mark(State.SHAPE, "x")}, of=wide)).splitlines()
     assert len(lines) == 14
-    assert lines[-2] == "  ✓ matched               89 variables in 89 other children of the root"
+    assert lines[-2] == "  ✓ matched               89 values in 89 other children of the root"
 
 
 def test_colours_are_only_printed_on_request() -> None:

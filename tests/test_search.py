@@ -66,7 +66,8 @@ def test_search_of_a_comparison_knows_its_states() -> None:
     old, new = graph({0: {"a": 1, "b": 2}}, (1, 2)), graph({0: {"a": 1, "c": 2}}, (1, 2))
     explorer = cv.show(old, against=new)
     named = {explorer.graph.name(i) for i in explorer.find("is:unmatched|moved")}
-    assert named == {"(root).b", "(root).c"}
+    assert named == {"(root).c"}
+    assert explorer.find("is:moved b") == explorer.find("c")
 
 
 def test_a_chain_of_100_000_nodes_takes_no_recursion_and_no_paths() -> None:

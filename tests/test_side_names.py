@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.render.dot import to_dot
 from ckpt_viz.sources.pictured import ObjectGraph
@@ -44,7 +44,7 @@ def _dense(family: str, names: str) -> Any:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("was", "now"), EDITS)
-def test_a_layer_has_the_name_in_the_file_of_what_a_restore_brings(
+def test_a_row_has_the_same_layer_of_both_sides_and_says_whose_value_a_restore_brings(
     family: str, was: str, now: str, tmp_path: Path
 ) -> None:
     path = saved(tmp_path, model=_dense(family, was))
@@ -56,17 +56,32 @@ def test_a_layer_has_the_name_in_the_file_of_what_a_restore_brings(
     live.restore(path).expect_partial()
     brought = {layer: int(layer.kernel.numpy()[0, 0]) for layer in model.layers[1:]}
     assert any(brought.values())
+    marks, named = overlay.marks, was.split()
+    sources = {mark.goes_to: node for node, mark in enumerate(marks) if mark.goes_to is not None}
     for layer, number in brought.items():
-        in_file = was.split()[number - 1] if number else ""
         node = _node_of(overlay, layer)
-        assert overlay.names.name_in_other(node) == in_file
+        in_file = overlay.names.name_in_other(node)
+        assert in_file == layer.name or layer.name not in named
         # Rows in a block leave out its name.
         assert not in_file or in_file.endswith(_saved_title(overlay, node))
+        kernel = _node_of(overlay, layer.kernel)
+        gets_own = marks[kernel].state is State.MATCHED
+        source = kernel if gets_own else sources.get(kernel)
+        assert _layer_in_file(overlay, source) == (named[number - 1] if number else "")
 
 
 def _node_of(overlay: Overlay, layer: Any) -> int:
     graph = overlay.graph
     return next(n for n in range(overlay.base_size) if graph.object(n) is layer)
+
+
+def _layer_in_file(overlay: Overlay, kernel: int | None) -> str:
+    """Return the layer in the file that holds the saved value of a node; "" for no node."""
+    if kernel is None:
+        return ""
+    *_, layer, name = overlay.names.place_in_other(kernel).split(".")
+    assert name == "kernel"
+    return layer
 
 
 def _saved_title(overlay: Overlay, node: int) -> str:
@@ -80,8 +95,6 @@ def test_what_the_checkpoint_alone_has_keeps_its_names(tmp_path: Path) -> None:
     alone = range(overlay.base_size, len(overlay.graph.nodes))
     assert [overlay.names.place(n) for n in alone] == [
         "save_counter",
-        "net.old",
-        "net.old.w",
         "net.old.gone",
         "net.old.gone.deep",
     ]

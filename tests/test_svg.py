@@ -117,7 +117,7 @@ def check(tmp_path: Path) -> cv.RestoreCheck:
 
 def test_a_check_has_its_verdict_on_top_and_states_in_its_rows(check: cv.RestoreCheck) -> None:
     texts = _texts(check.to_svg())
-    assert "✗ assert_consumed() would fail: 3 variables not in checkpoint" in texts
+    assert "✗ assert_consumed() would fail: 3 values not in checkpoint" in texts
     assert any(text.startswith("✓ restore()   ✗ assert_consumed()") for text in texts)
     rows = {row[0]: row[1:] for row in _rows(check.to_svg())}
     assert rows["v5"] == ["variable", "float32 5×2", "+", "not in checkpoint"]
@@ -126,7 +126,7 @@ def test_a_check_has_its_verdict_on_top_and_states_in_its_rows(check: cv.Restore
 
 def test_a_diff_says_what_differs_and_strikes_out_what_is_gone() -> None:
     svg = cv.diff(keras3_adam(), without_optimizer()).to_svg()
-    assert _texts(svg)[1] == "≠ differs: 3 variables only in a; 2 variables not compared"
+    assert _texts(svg)[1] == "≠ differs: 3 values only in a; 2 values not compared"
     assert 'class="gone"' in svg
     (row,) = [row for row in _rows(svg) if row[0] == "optimizer"]
     assert row == ["optimizer", "optimizer", "\N{MINUS SIGN}", "only in a"]
@@ -145,9 +145,7 @@ def test_empty_names_are_seen() -> None:
 def test_a_screen_reader_reads_title_summary_and_each_row(check: cv.RestoreCheck) -> None:
     root = ET.fromstring(check.to_svg())
     assert [child.tag for child in root][:2] == [f"{_SVG}title", f"{_SVG}desc"]
-    assert (root.findtext(f"{_SVG}desc") or "").startswith(
-        "assert_consumed() would fail: 3 variables"
-    )
+    assert (root.findtext(f"{_SVG}desc") or "").startswith("assert_consumed() would fail: 3 values")
     sentences = [
         row.findtext(f"{_SVG}title")
         for row in root.iter(f"{_SVG}g")

@@ -13,7 +13,7 @@ from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.names import counted, noun_for, readable_name
+from ckpt_viz.object_graph.names import counted, readable_name
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -49,13 +49,10 @@ _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 
 
 def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
-    """Return the comparison as an overlay.
-
-    A node that has moved appears in both places; each names the other.
-    """
-    merged = merge(b, a, compared.pairs)
+    """Return the comparison as an overlay; a node that has moved appears at its place in b."""
+    merged = merge(b, a, compared.anywhere)
     names = SideNames(b, a, {place: node_a for node_a, place in merged.of_other.items()})
-    marks = _marks(a, b, compared, names, merged.of_other)
+    marks = _marks(a, b, compared, names)
     sides = _Sides(a, b, compared, merged.of_other, names)
     problems = [
         sides.problem(group, marks[group.top])
@@ -71,14 +68,14 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(a, b, compared),
         causes=causes(merged.graph, marks, problems, _TITLES, names),
-        paired=frozenset(compared.pairs.values()),
-        saved_elements=other_elements(b.nodes, a.nodes, compared.pairs),
+        paired=frozenset(compared.anywhere.values()),
+        saved_elements=other_elements(b.nodes, a.nodes, compared.anywhere),
         sides=names,
     )
 
 
 def headline(a: Graph, b: Graph, compared: Compared) -> str:
-    """Return the summary in one line: `differs: 31 variables only in a, 85 by value`.
+    """Return the summary in one line: `differs: 31 values only in a, 85 by value`.
 
     It counts objects only if no variable differs.
     """
@@ -88,7 +85,7 @@ def headline(a: Graph, b: Graph, compared: Compared) -> str:
     known = [state for state in _DIFFERS if counts[state]]
     parts = [f"{counts[state]} {_DIFFERS[state]}" for state in known]
     if known:
-        noun = noun_for(node for _, node in valued) if valued else "object"
+        noun = "value" if valued else "object"
         parts[0] = f"{count(counts[known[0]], noun)} {_DIFFERS[known[0]]}"
     sentence = f"differs: {', '.join(parts)}" if parts else "no difference"
     unknown = [
@@ -112,10 +109,8 @@ def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, 
             yield state, node
 
 
-def _marks(
-    a: Graph, b: Graph, compared: Compared, names: SideNames, of_a: Mapping[int, int]
-) -> list[Mark]:
-    marks = [_ONLY_B] * len(b.nodes) + [_ONLY_A] * (len(a.nodes) - len(compared.pairs))
+def _marks(a: Graph, b: Graph, compared: Compared, names: SideNames) -> list[Mark]:
+    marks = [_ONLY_B] * len(b.nodes) + [_ONLY_A] * (len(a.nodes) - len(compared.anywhere))
     for node_a, node_b in compared.pairs.items():
         state, detail, _ = compared.differences[node_a]
         partner = names.readable_in_other.get(node_b, "")
@@ -124,10 +119,8 @@ def _marks(
         else:
             marks[node_b] = Mark(State.PLAIN, "", partner) if partner else _PLAIN
     for node_a, node_b, *_ in compared.moved.values():
-        left = of_a[node_a]
         detail = difference(a.nodes[node_a], b.nodes[node_b], lambda *_: None).detail
-        marks[node_b] = Mark(State.MOVED, detail, readable_name(a, node_a), left)
-        marks[left] = Mark(State.MOVED, detail, readable_name(b, node_b), node_b)
+        marks[node_b] = Mark(State.MOVED, detail, readable_name(a, node_a))
     return marks
 
 
@@ -143,20 +136,15 @@ class _Sides:
 
     @cached_property
     def _in_a(self) -> dict[int, int]:
-        in_a = {place: node_a for node_a, place in self.of_a.items()}
-        return in_a | {pair.obj: pair.node for pair in self.compared.moved.values()}
+        return {place: node_a for node_a, place in self.of_a.items()}
 
     def is_listed(self, group: NodeGroup) -> bool:
-        """Return whether to list a group: if it differs, and at the new place if it has moved."""
-        is_old_place = group.state is State.MOVED and group.top >= len(self.b.nodes)
-        return group.state is not State.MATCHED and not is_old_place
+        """Return whether to list a group: if it differs."""
+        return group.state is not State.MATCHED
 
     def problem(self, group: NodeGroup, mark: Mark) -> Problem:
         """Return a group's difference as a problem; `mark` is the mark of its top."""
         size = len(self.b.nodes)
-        nodes = group.members
-        if group.state is State.MOVED:
-            nodes += tuple(self.of_a[self._in_a[node]] for node in group.members)
         in_a = self._in_a.get(group.top)
         name_in_a = None if in_a is None else readable_name(self.a, in_a)
         name_in_b = readable_name(self.b, group.top) if group.top < size else None
@@ -164,7 +152,7 @@ class _Sides:
         return Problem(
             Severity.INFO,
             group.state.value.replace(" ", "_"),
-            nodes,
+            group.members,
             name_in_a,
             name_in_b,
             self._why(group, mark.detail),

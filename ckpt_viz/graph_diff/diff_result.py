@@ -140,7 +140,7 @@ class GraphDiff:
     @cached_property
     def places(self) -> Mapping[int, int]:
         """By node id in a, the node's id in the graph of `overlay`."""
-        return merged_ids(self.b, self.a, self._compared.pairs)
+        return merged_ids(self.b, self.a, self._compared.anywhere)
 
     @property
     def states_a(self) -> tuple[State, ...]:

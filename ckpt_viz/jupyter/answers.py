@@ -300,7 +300,8 @@ def fix_answer(
         "evidence": [evidence.value for evidence in Evidence],
         "changes": _sentences([change.why for change in fix.changes]),
     }
-    nodes = _columns(places.pairs), _columns(places.misfits), places.kept, places.unused
+    lists = places.kept, places.unused, places.guessed
+    nodes = _columns(places.pairs), _columns(places.misfits), *lists
     return {"fix": description}, [array("i", column).tobytes() for column in nodes]
 
 

@@ -88,7 +88,8 @@ def _summaries(outline: _Outline, states: Sequence[State | None]) -> list[object
         if parent == NOWHERE or summary is None:
             continue
         # Two moved nodes below one that has not moved may come from two places.
-        if summary is State.MOVED and states[parent] is not State.MOVED:
+        holder = outline.optimizers.get(parent, parent)
+        if summary is State.MOVED and states[holder] is not State.MOVED:
             summary = _MIXED
         if summaries[parent] is None:
             summaries[parent] = summary

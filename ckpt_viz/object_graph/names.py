@@ -293,11 +293,5 @@ def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def counted(nodes: Iterable[Node], *, other: bool = False) -> str:
-    """Return the number of nodes with a value: "3 variables"; with other values "3 values"."""
-    valued = [node for node in nodes if has_value(node)]
-    return count(len(valued), f"other {noun_for(valued)}" if other else noun_for(valued))
-
-
-def noun_for(nodes: Iterable[Node]) -> str:
-    """Return what to call nodes with values: a variable; a value if others are among them."""
-    return "value" if any(node.role is Role.VALUE for node in nodes) else "variable"
+    """Return the number of nodes with a value: "3 values"."""
+    return count(sum(map(has_value, nodes)), "other value" if other else "value")

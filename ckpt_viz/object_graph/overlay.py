@@ -67,14 +67,14 @@ class Mark:
     """What a comparison says of one node.
 
     `detail` is the difference in few words, `float32 8×10 ≠ 8×12`. `partner` is the name of the
-    node on the other side, if it differs from this node's name. `other_place` is the node of the
-    merged graph where the same thing appears again: its place before or after a move or a rename.
+    node on the other side, if it differs from this node's name. `goes_to` is the other node into
+    which a plain restore puts the value that the checkpoint has of this node.
     """
 
     state: State
     detail: str = ""
     partner: str = ""
-    other_place: int | None = None
+    goes_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class Overlay:
             is_large = len(problem.nodes) > _MAX_OF_PROBLEM
             named.update(problem.nodes[:1] if is_large else problem.nodes)
         marks = {
-            node_id: (mark.state, mark.detail, mark.other_place is not None, node_id in named)
+            node_id: (mark.state, mark.detail, mark.goes_to is not None, node_id in named)
             for node_id, mark in enumerate(self.marks)
             if mark.state not in QUIET or node_id in named
         }
@@ -215,13 +215,24 @@ class Overlay:
         return self.layers.titles_with(others)
 
     def saved_names(self) -> Iterator[str | None]:
-        """Yield what people call each node on the saved side (in a), if that is another name."""
-        for node_id in range(len(self.marks)):
-            other = self.names.name_in_other(node_id)
+        """Yield what people call each node on the saved side (in a), if that is another name.
+
+        Of what another part holds there, this is the whole path.
+        """
+        for node_id, is_elsewhere in enumerate(self.are_held_elsewhere):
+            other = self._path_in_saved(node_id, is_elsewhere) or self.names.name_in_other(node_id)
             yield None if other in ("", self.names.name(node_id)) else other
 
     def saved_labels(self) -> Iterator[str | None]:
-        """Yield each node's local name on the saved side (in a), if it has another there."""
-        for node_id, label in enumerate(self.graph.tree.labels):
-            other = self.names.label_in_other(node_id)
-            yield None if other in ("", label) else other
+        """Yield the same by local names."""
+        for node_id, is_elsewhere in enumerate(self.are_held_elsewhere):
+            other = self._path_in_saved(node_id, is_elsewhere) or self.names.label_in_other(node_id)
+            yield None if other in ("", self.graph.tree.labels[node_id]) else other
+
+    @cached_property
+    def are_held_elsewhere(self) -> Sequence[bool]:
+        """Whether another part holds a node on the saved side (in a), by node."""
+        return [*map(self.names.is_held_elsewhere, range(len(self.marks)))]
+
+    def _path_in_saved(self, node_id: int, is_elsewhere: bool) -> str:
+        return self.names.place_in_other(node_id) if is_elsewhere else ""

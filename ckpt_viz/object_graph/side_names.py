@@ -91,10 +91,23 @@ class SideNames:
         node = self.in_other.get(node_id)
         return "" if node is None else self.other.names.name(node)
 
+    def place_in_other(self, node_id: int) -> str:
+        """Return the path of a merged node in the other graph; "" if that lacks the node."""
+        node = self.in_other.get(node_id)
+        return "" if node is None else self.other.names.place(node)
+
     def label_in_other(self, node_id: int) -> str:
         """Return the local name of a merged node in the other graph; "" if that lacks the node."""
         node = self.in_other.get(node_id)
         return "" if node is None else self.other.tree.labels[node]
+
+    def is_held_elsewhere(self, node_id: int) -> bool:
+        """Return whether another part holds a node in the other graph than in the base."""
+        node = self.in_other.get(node_id)
+        if node in (None, ROOT) or node_id >= len(self.base.nodes):
+            return False
+        holder = self.in_other.get(self.base.tree.parents[node_id])
+        return holder != self.other.tree.parents[node]
 
     def _side(self, node_id: int) -> tuple[LayerNames, int]:
         is_of_base = node_id < len(self.base.nodes)

@@ -38,15 +38,14 @@ def both_names(names: NamesOfSides, graph: Graph, node_id: int) -> Iterator[str]
 
 def partner_words(overlay: Overlay, node_id: int) -> Iterator[str]:
     """Yield where a node is on the other side, if it has another name there."""
-    mark = overlay.marks[node_id]
-    if not mark.partner:
-        return
-    saved, live = SIDES[overlay.comparison]
-    side = saved if node_id < overlay.base_size else live
-    names, other = overlay.names, mark.other_place
-    if other is None or names.place(other) == names.place(node_id):
-        yield f"{side} {shortened(mark.partner)}"
-    else:
-        called, *more = both_names(names, overlay.graph, other)
-        yield f"{side} {called}"
-        yield from more
+    mark, names = overlay.marks[node_id], overlay.names
+    if mark.partner:
+        saved, live = SIDES[overlay.comparison]
+        side = saved if node_id < overlay.base_size else live
+        place = names.place_in_other(node_id)
+        has_other_place = place not in ("", names.place(node_id))
+        yield f"{side} {shortened(place if has_other_place else mark.partner)}"
+        if has_other_place and without_root(mark.partner) != place:
+            yield f"at {shortened(mark.partner)}"
+    if mark.goes_to is not None:
+        yield f"goes into {shortened(names.place(mark.goes_to))}"

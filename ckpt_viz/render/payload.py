@@ -220,9 +220,8 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_saved_label": strings.column(overlay.saved_labels()),
         "overlay_saved_name": strings.column(overlay.saved_names()),
         "overlay_partner": strings.column(mark.partner or None for mark in marks),
-        "overlay_other_place": _i4(
-            ABSENT if mark.other_place is None else mark.other_place for mark in marks
-        ),
+        "overlay_goes_to": _i4(ABSENT if mark.goes_to is None else mark.goes_to for mark in marks),
+        "overlay_is_held_elsewhere": _flags(overlay.are_held_elsewhere),
         "overlay_is_paired": np.fromiter((i in overlay.paired for i in range(len(marks))), "u1"),
         "overlay_saved_elements": np.array(
             [overlay.saved_elements.get(i, ABSENT) for i in range(len(marks))], "<f8"

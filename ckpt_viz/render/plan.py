@@ -99,8 +99,7 @@ def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
             matched.append(group)
             continue
         differing.add(group.section)
-        if group.state is not State.MOVED or group.top < overlay.base_size:
-            yield _line(overlay, group.state, group.top, _reason(overlay, group), paint)
+        yield _line(overlay, group.state, group.top, _reason(overlay, group), paint)
     yield from _matched_lines(overlay, matched, differing, paint)
 
 

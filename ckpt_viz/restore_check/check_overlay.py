@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
-from ckpt_viz.changes.kind import TITLES, Kind
+from ckpt_viz.changes.kind import TITLES
 from ckpt_viz.correspondence.guesses import GuessedPart, guessed_parts
-from ckpt_viz.correspondence.pairs import is_guess
-from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.name_based_restore import NameTrace
-from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
+from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.names import noun_for
-from ckpt_viz.object_graph.nodes import Node, has_value
+from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
     Mark,
     Overlay,
     Problem,
-    Severity,
     State,
     Verdict,
 )
@@ -34,16 +28,13 @@ from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import mapping_in
 from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.headline import headline
+from ckpt_viz.restore_check.marks import PLAIN, RowMarks, failed_mark, same_parts
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count, readable, size_words
 from ckpt_viz.values.verifying import Verification
 
-_PLAIN = Mark(State.PLAIN)
 _NOT_READ = "Values were not read: damaged bytes raise DataLossError; {} tests them."
-_MADE = "made by the restore"
-_FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
-# Problems of restored values, whether or not an assert fails for other values.
-_WRONG = {Kind.MISPLACED, Kind.SWAPPED, Kind.UNTIED}
 
 
 def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
@@ -51,12 +42,11 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
     size = len(run.live.nodes)
     findings = [finding for cause in causes_found for finding in cause.all()]
     if isinstance(run.trace, Trace) and run.saved is not None:
-        in_graph = {node: obj for node, obj in run.trace.bound.items() if obj < size}
-        merged = merge(run.live, run.saved, in_graph)
+        merged = merge(run.live, run.saved, same_parts(run, run.trace))
         graph, of_saved = merged.graph, merged.of_other
         saved_elements = other_elements(run.live.nodes, run.saved.nodes, of_saved)
         sides = _names_of(run.live, run.saved, run.trace, of_saved)
-        marks = _marks(run, run.trace, run.saved, of_saved, sides, findings)
+        marks = RowMarks(run, run.trace, run.saved, of_saved, sides, findings).marks()
     else:
         graph, of_saved, saved_elements = run.live, {}, {}
         sides = SideNames.of_one(run.live)
@@ -71,7 +61,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         marks=marks,
         problems=problems,
         verdicts=_verdicts(run),
-        headline=headline(run, causes_found),
+        headline=headline(run, graph, marks, causes_found),
         notes=untested(run),
         causes=causes(graph, marks, problems, TITLES, sides),
         paired=frozenset(node for node in paired if node < size),
@@ -84,7 +74,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
 
 def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, int]) -> SideNames:
     """Return the names on both sides; of two nodes of one object, those of the one it reads."""
-    sources = {obj: node for obj, node in trace.source_of.items() if obj < len(live.nodes)}
+    sources = {obj: n for obj, n in trace.source_of.items() if of_saved[n] == obj}
     return SideNames(live, saved, {place: node for node, place in of_saved.items()} | sources)
 
 
@@ -135,161 +125,8 @@ def _verdict(name: str, raised: Raised | None) -> Verdict:
     return Verdict(name, raised is None, message)
 
 
-def headline(run: DryRun, findings: Sequence[Finding]) -> str:
-    """Return the summary in one line.
-
-    `assert_consumed() would fail: 2 variables not used, 1 of another shape`.
-    """
-    verdicts = run.verdicts
-    waiting = len(_waiting_nodes(run, findings))
-    steps = run.trace.steps if run.trace is not None else ()
-    failed = Counter(step.failure.cause for step in steps if step.failure is not None)
-    shapes, dtypes = failed.pop(Cause.SHAPE, 0), failed.pop(Cause.DTYPE, 0)
-    damaged = failed.pop(Cause.DAMAGED, 0) + failed.pop(Cause.UNREADABLE, 0)
-    counts = (
-        (len(verdicts.unresolved) - waiting, "not used"),
-        (len(verdicts.unmatched), "not in checkpoint"),
-        (shapes, "of another shape"),
-        (dtypes, "of another dtype"),
-        (damaged, "damaged"),
-        (failed.total(), "failing"),
-        (waiting, "waiting"),
-    )
-    known = [(number, words) for number, words in counts if number]
-    noun = noun_for(_counted_nodes(run))
-    parts = [f"{count(number, noun)} {words}" for number, words in known[:1]]
-    parts += [f"{number} {words}" for number, words in known[1:]]
-    warnings = sum(finding.severity is Severity.WARNING for finding in findings)
-    parts += [count(warnings, "warning")] if warnings else []
-    raised = run.trace.raised if run.trace is not None else None
-    if raised is not None and raised.cause is Cause.ABORT:
-        verdict = f"{run.method}() would end the process"
-    elif verdicts.restore is not None:
-        verdict = f"{run.method}() would raise {verdicts.restore.type}"
-    elif verdicts.consumed is not None:
-        verdict = "assert_consumed() would fail"
-    else:
-        verdict = "assert_consumed() would pass"
-    return f"{verdict}: {', '.join(parts)}" if parts else verdict
-
-
-def _counted_nodes(run: DryRun) -> Iterator[Node]:
-    """Yield the nodes that the headline counts."""
-    live = run.live.nodes
-    steps = run.trace.steps if run.trace is not None else ()
-    failed = (step.obj for step in steps if step.failure is not None)
-    for obj in (*run.verdicts.unmatched, *failed):
-        if obj is not None and obj < len(live):
-            yield live[obj]
-    if run.saved is not None:
-        yield from (run.saved.nodes[node] for node in run.verdicts.unresolved)
-
-
-def _waiting_nodes(run: DryRun, findings: Iterable[Finding]) -> set[int]:
-    if run.saved is None:
-        return set()
-    return _waiting(run.saved, findings) & set(run.verdicts.unresolved)
-
-
-def _marks(
-    run: DryRun,
-    trace: Trace,
-    saved: Graph,
-    of_saved: Mapping[int, int],
-    sides: SideNames,
-    findings: Sequence[Finding],
-) -> list[Mark]:
-    size = len(run.live.nodes)
-    marks = [_PLAIN] * (1 + max((size - 1, *of_saved.values())))
-    for place in of_saved.values():
-        if place < size:
-            marks[place] = Mark(State.MATCHED, partner=sides.readable_in_other.get(place, ""))
-    for obj in run.verdicts.unmatched:
-        if obj < size:
-            marks[obj] = Mark(State.LIVE_ONLY)
-    valued = has_values(saved.nodes)
-    waiting = _waiting(saved, findings)
-    for node, place in of_saved.items():
-        if place >= size and valued[node]:
-            marks[place] = _ghost(node, trace, waiting)
-    _mark_failures(trace, of_saved, size, marks)
-    for finding in chain.from_iterable((finding, *finding.explains) for finding in findings):
-        if finding.severity is Severity.WARNING or finding.kind in _WRONG:
-            for obj in finding.objects:
-                if obj < size and marks[obj].state in (State.MATCHED, State.PLAIN):
-                    marks[obj] = replace(marks[obj], state=State.WARNED, detail=finding.kind.value)
-        elif finding.kind is Kind.UNUSED_ATTRIBUTE:
-            for obj in finding.objects:
-                if obj < size:
-                    marks[obj] = replace(
-                        marks[obj], state=State.FAILED, detail="attribute not used"
-                    )
-        if finding.change is not None:
-            _mark_astray(run, trace, finding, marks)
-    _link_places(run, of_saved, size, marks)
-    return marks
-
-
-def _mark_astray(run: DryRun, trace: Trace, finding: Finding, marks: list[Mark]) -> None:
-    """Mark the objects that get a value of a change which belongs elsewhere, or nowhere."""
-    sure = (pair for pair in run.mapping.pairs if not is_guess(pair))
-    pairs = {(pair.node, pair.obj) for pair in sure}
-    taken = {trace.source_of[obj] for obj in finding.objects if obj in trace.source_of}
-    for node in trace.restored.intersection(taken.union(finding.nodes)):
-        obj = trace.bound[node]
-        is_wrong = obj < len(run.live.nodes) and (node, obj) not in pairs
-        if is_wrong and marks[obj].state is State.MATCHED:
-            marks[obj] = replace(marks[obj], state=State.WARNED, detail=Kind.MISPLACED.value)
-
-
-def _link_places(run: DryRun, of_saved: Mapping[int, int], size: int, marks: list[Mark]) -> None:
-    """Link what the restore leaves aside to the objects that it belongs to."""
-    left_aside = {node: place for node, place in of_saved.items() if place >= size}
-    for pair in run.mapping.parts.values() if left_aside else ():
-        place = left_aside.get(pair.node)
-        if place is not None and pair.obj < size and not is_guess(pair):
-            marks[pair.obj] = replace(marks[pair.obj], other_place=place)
-            marks[place] = replace(marks[place], other_place=pair.obj)
-
-
-def _ghost(node: int, trace: Trace, waiting: set[int]) -> Mark:
-    if node in trace.bound:
-        return Mark(State.MATCHED, _MADE)
-    return Mark(State.DEFERRED if node in waiting else State.SAVED_ONLY)
-
-
-def _waiting(saved: Graph, findings: Iterable[Finding]) -> set[int]:
-    """Return the saved nodes that wait for something to be built, with all nodes below them."""
-    waiting = {n for f in findings if f.severity is Severity.DEFERRED for n in f.nodes}
-    stack = list(waiting)
-    while stack:
-        for child in saved.nodes[stack.pop()].children:
-            if child.node_id not in waiting:
-                waiting.add(child.node_id)
-                stack.append(child.node_id)
-    return waiting
-
-
-def _mark_failures(trace: Trace, of_saved: Mapping[int, int], size: int, marks: list[Mark]) -> None:
-    for step in trace.steps:
-        if step.action is not Action.FAIL or step.failure is None:
-            continue
-        place = step.obj if step.obj is not None and step.obj < size else None
-        if place is None and step.node is not None:
-            place = of_saved.get(step.node)
-        if place is not None:
-            state = _FAILED.get(step.failure.cause, State.FAILED)
-            marks[place] = Mark(state, _detail(step.failure), marks[place].partner)
-
-
-def _detail(failure: Failure) -> str:
-    if failure.actual and failure.expected:
-        return f"{failure.actual} ≠ {failure.expected}"
-    return failure.type
-
-
 def _marks_by_name(run: DryRun) -> list[Mark]:
-    marks = [_PLAIN] * len(run.live.nodes)
+    marks = [PLAIN] * len(run.live.nodes)
     if isinstance(run.trace, NameTrace):
         for name, objects in run.trace.bound.items():
             for obj in objects:
@@ -297,8 +134,7 @@ def _marks_by_name(run: DryRun) -> list[Mark]:
                     marks[obj] = Mark(State.MATCHED, partner=name)
         for step in run.trace.steps:
             if step.failure is not None and step.obj is not None and step.obj < len(marks):
-                state = _FAILED.get(step.failure.cause, State.FAILED)
-                marks[step.obj] = Mark(state, _detail(step.failure))
+                marks[step.obj] = failed_mark(step.failure)
     for obj in run.verdicts.unmatched:
         if obj < len(marks):
             marks[obj] = Mark(State.LIVE_ONLY)

@@ -22,6 +22,7 @@ from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
+from ckpt_viz.restore_check.marks import same_parts
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
 from ckpt_viz.sources.pictured import ObjectGraph
@@ -144,7 +145,7 @@ class RestoreCheck:
         run = self._run
         if run.saved is None or not isinstance(run.trace, Trace):
             return {}
-        return merged_ids(run.live, run.saved, run.trace.bound)
+        return merged_ids(run.live, run.saved, same_parts(run, run.trace))
 
     def fix(self, guesses: bool | str | Iterable[str] = False) -> RestoreFix[RestoreCheck]:
         """Return what to do so that every saved value goes where it belongs; change nothing.

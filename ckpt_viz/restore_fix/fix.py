@@ -227,7 +227,10 @@ class RestoreFix(Generic[CheckT]):
 
     def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
         """Return the mapping by nodes of a picture, whose nodes `of_saved` has by saved node."""
-        return fixed_places(self._mapping, of_saved)
+        trace = self._run.trace
+        bound = trace.bound if isinstance(trace, Trace) else {}
+        guessed = [part.node for part in guessed_parts(self._unasked)]
+        return fixed_places(self._mapping, of_saved, bound, guessed)
 
     @property
     def is_applied(self) -> bool:

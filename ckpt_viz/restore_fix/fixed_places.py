@@ -28,12 +28,14 @@ class FixedPlaces:
 
     Attributes:
         restored: How many live objects get their values.
-        pairs: Parts and values that belong to another node, and all guesses. What is in no list is
-            restored at the place where it was.
+        pairs: Parts and values that a plain restore puts elsewhere or nowhere, and all guesses.
+            What is in no list, a plain restore puts where it belongs.
         misfits: Values whose counterpart has another dtype or shape.
         kept: The live objects that keep their values.
         unused: The saved values that nothing takes, as far as the merged graph has them.
         unused_count: The number of all of these.
+        guessed: The saved part of each guess of the check, in its order; -1 for one that is not in
+            the merged graph.
     """
 
     restored: int
@@ -42,10 +44,20 @@ class FixedPlaces:
     kept: tuple[int, ...]
     unused: tuple[int, ...]
     unused_count: int
+    guessed: tuple[int, ...]
 
 
-def fixed_places(mapping: ValueMapping, of_saved: Mapping[int, int]) -> FixedPlaces:
-    """Return the picture of a mapping; `of_saved` has the merged graph's nodes by saved node."""
+def fixed_places(
+    mapping: ValueMapping,
+    of_saved: Mapping[int, int],
+    bound: Mapping[int, int],
+    guessed: Iterable[int],
+) -> FixedPlaces:
+    """Return the picture of a mapping.
+
+    `of_saved` has the merged graph's nodes by saved node, and `bound` the live objects to which a
+    plain restore binds saved nodes. `guessed` are the saved parts of the guesses.
+    """
 
     def placed(pairs: Iterable[Pair]) -> tuple[Placed, ...]:
         return tuple(
@@ -65,10 +77,11 @@ def fixed_places(mapping: ValueMapping, of_saved: Mapping[int, int]) -> FixedPla
             pair
             for pair in everything
             if pair not in misfits
-            and (of_saved.get(pair.node) != pair.obj or pair.certainty is Certainty.GUESS)
+            and (bound.get(pair.node) != pair.obj or pair.certainty is Certainty.GUESS)
         ),
         placed(mapping.misfits),
         tuple(sorted(kept)),
         tuple(sorted(of_saved[node] for node in unused if node in of_saved)),
         len(unused),
+        tuple(of_saved.get(node, -1) for node in guessed),
     )

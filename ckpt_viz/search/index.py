@@ -66,10 +66,21 @@ class Index:
         """
         ways = [Way(self.labels, self.parents)]
         above = tuple(holders(self.nodes, self.graph.tree))
-        for names in (self.called, self.called_in_saved):
-            if (way := Way(names, above)) not in ways:
+        for way in (
+            Way(self.called, above),
+            Way(self.called_in_saved, self._above_in_saved(above)),
+        ):
+            if way not in ways:
                 ways.append(way)
         return ways
+
+    def _above_in_saved(self, above: Sequence[int]) -> Sequence[int]:
+        """Return what is above each node on the saved side; above a whole path is the root."""
+        if self.overlay is None:
+            return above
+        are_elsewhere = self.overlay.are_held_elsewhere
+        both = zip(above, are_elsewhere, strict=True)
+        return tuple(ROOT if is_elsewhere else node for node, is_elsewhere in both)
 
     @cached_property
     def own_names(self) -> Sequence[Sequence[str]]:

@@ -77,6 +77,7 @@ export const COMMANDS: readonly Command[] = [
     palette: "previous-problem",
   },
   { keys: ["x"], does: { type: "toggleFix" }, help: HELP.fix, palette: "fix" },
+  { keys: ["t"], does: { type: "toggleOwnWay" }, help: HELP.ownWay, palette: "own-way" },
   { keys: ["f"], does: { type: "focusSelected" }, help: HELP.focus, palette: "focus" },
   { keys: ["s"], does: { type: "toggleSlots" }, help: HELP.slots, palette: "slots" },
   {

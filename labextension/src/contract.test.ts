@@ -158,8 +158,8 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
     ));
   it("a problem that names a missing node", () =>
     says(withFirst("problem_node", 16), /has 16 in section problem_node/));
-  it.each([16, -2])("another place that does not exist, %i", (id) =>
-    says(withFirst("overlay_other_place", id), /in section overlay_other_place, which is out of/),
+  it.each([16, -2])("a value that goes into a missing node, %i", (id) =>
+    says(withFirst("overlay_goes_to", id), /in section overlay_goes_to, which is out of/),
   );
   it("floating-point numbers as ids of nodes", () =>
     says(
@@ -181,13 +181,13 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
   };
 });
 
-it("reads a payload that was written before the format had other places", async () => {
+it("reads a payload that was written before it told where a plain restore puts values", async () => {
   const earlier = withHeader((header) => {
     const sections = header.sections as { name: string }[];
-    sections.find(({ name }) => name === "overlay_other_place")!.name = "something_else";
+    sections.find(({ name }) => name === "overlay_goes_to")!.name = "something_else";
   }, "diff");
   const { overlay, nodeCount } = await decode(earlier);
-  expect([...overlay!.columns.overlay_other_place]).toEqual(Array(nodeCount).fill(-1));
+  expect([...overlay!.columns.overlay_goes_to]).toEqual(Array(nodeCount).fill(-1));
 });
 
 it("reads a payload that was written before the view had its own words for the fix", async () => {

@@ -217,7 +217,8 @@ const OVERLAY_COLUMNS = {
   overlay_saved_label: ["text", "node"],
   overlay_saved_name: ["text", "node"],
   overlay_partner: ["text", "node"],
-  overlay_other_place: ["id?", "node"],
+  overlay_goes_to: ["id?", "node"],
+  overlay_is_held_elsewhere: ["flag", "node"],
   overlay_is_paired: ["flag", "node"],
   overlay_saved_elements: ["number", "node"],
   problem_severity: ["severity", "problem"],
@@ -399,8 +400,9 @@ function withAbsent(sections: Sections, nodeCount: number): Sections {
   const absent = (names: readonly string[], length: number, value = ABSENT) =>
     names.map((name) => [name, new Int32Array(length).fill(value)] as const);
   return new Map<string, Column>([
-    ...absent(["overlay_other_place", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
+    ...absent(["overlay_goes_to", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
     ...absent(["overlay_saved_name"], nodeCount),
+    ["overlay_is_held_elsewhere", new Uint8Array(nodeCount)],
     ...absent(["problem_fix", "problem_place"], problemCount),
     ...absent(["problem_guess_count"], problemCount, 0),
     ...absent(["problem_guess", "guess_saved", "guess_live", "guess_code"], 0),

@@ -10,4 +10,4 @@ export { Suggesting } from "./draw/suggesting";
 export { Textbook } from "./draw/textbook";
 export { Values } from "./draw/values";
 export { makeFix } from "./fix";
-export { endsOfMoves, movesOfFix } from "./layout/fates";
+export { endsOfMoves } from "./layout/fates";

@@ -17,7 +17,11 @@ const NONE = column();
 describe("the fix in an answer", () => {
   it("tells where values go, where they come from, and why", () => {
     const pairs = column(5, 2, 0, 0, 5, 3, 1, 1);
-    const fix = makeFix(ANSWER, [pairs, column(6, 4, 0, 0), column(4), column(6)], 7)!;
+    const fix = makeFix(
+      ANSWER,
+      [pairs, column(6, 4, 0, 0), column(4), column(6), column(6, 5)],
+      7,
+    )!;
     expect(fix.goesTo(5).map(({ live, bond }) => [live, bond])).toEqual([
       [2, "certain"],
       [3, "likely"],
@@ -30,6 +34,7 @@ describe("the fix in an answer", () => {
       true,
       false,
     ]);
+    expect([fix.guessOf(6), fix.guessOf(5), fix.guessOf(4)]).toEqual([0, 1, undefined]);
     expect([fix.kept, fix.unused, fix.changes]).toEqual([1, 1, []]);
   });
 
@@ -38,14 +43,14 @@ describe("the fix in an answer", () => {
     const bytes = new Uint8Array(17);
     bytes.set(new Uint8Array(inside.buffer, 4), 1);
     const odd = new DataView(bytes.buffer, 1);
-    expect(makeFix(ANSWER, [odd, NONE, NONE, NONE], 2)?.pairs).toHaveLength(1);
+    expect(makeFix(ANSWER, [odd, NONE, NONE, NONE, NONE], 2)?.pairs).toHaveLength(1);
   });
 
   it.each([
-    ["a column is missing", [NONE, NONE, NONE]],
-    ["a number is cut", [new DataView(new ArrayBuffer(3)), NONE, NONE, NONE]],
-    ["a node does not exist", [NONE, NONE, column(7), NONE]],
-    ["a node is negative", [column(-1, 0, 0, 0), NONE, NONE, NONE]],
+    ["a column is missing", [NONE, NONE, NONE, NONE]],
+    ["a number is cut", [new DataView(new ArrayBuffer(3)), NONE, NONE, NONE, NONE]],
+    ["a node does not exist", [NONE, NONE, column(7), NONE, NONE]],
+    ["a node is negative", [column(-1, 0, 0, 0), NONE, NONE, NONE, NONE]],
   ])("is none if %s", (_, buffers) => {
     expect(makeFix(ANSWER, buffers, 7)).toBeNull();
   });
@@ -59,14 +64,14 @@ describe("the fix in an answer", () => {
     { changes: null },
   ])("is none with %o", (change) => {
     const answer = { ...ANSWER, ...change } as unknown as FixAnswer;
-    expect(makeFix(answer, [NONE, NONE, NONE, NONE], 7)).toBeNull();
+    expect(makeFix(answer, [NONE, NONE, NONE, NONE, NONE], 7)).toBeNull();
   });
 
   it("is read in a moment for 50,000 pairs", () => {
     const numbers = Int32Array.from({ length: 200_000 }, (_, i) =>
       i % 4 === 0 ? i / 4 : i % 4 === 1 ? 50_000 + (i - 1) / 4 : 0,
     );
-    const fix = makeFix(ANSWER, [new DataView(numbers.buffer), NONE, NONE, NONE], 100_000)!;
+    const fix = makeFix(ANSWER, [new DataView(numbers.buffer), NONE, NONE, NONE, NONE], 100_000)!;
     expect(fix.comesFrom(99_999)?.saved).toBe(49_999);
   }, 10_000);
 });

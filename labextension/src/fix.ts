@@ -44,6 +44,8 @@ export interface Fix extends Omit<FixAnswer, "is_applied" | "evidence"> {
   goesTo(saved: number): readonly Placed[];
   /** Where the value of a live object comes from, except from its own place. */
   comesFrom(live: number): Placed | null;
+  /** The guess that a saved part is, by its place among all guesses. */
+  guessOf(saved: number): number | undefined;
   keeps(live: number): boolean;
   isUnused(saved: number): boolean;
 }
@@ -54,9 +56,9 @@ const INT = 4;
 
 /** The fix in an answer of the kernel, for a graph of this size; null for a malformed one. */
 export function makeFix(answer: FixAnswer, buffers: readonly DataView[], size: number): Fix | null {
-  const columns = Array.from({ length: 4 }, (_, index) => numbersIn(buffers[index]));
-  const [pairs, misfits, kept, unused] = columns;
-  if (!pairs || !misfits || !kept || !unused || !isText(answer)) {
+  const columns = Array.from({ length: 5 }, (_, index) => numbersIn(buffers[index]));
+  const [pairs, misfits, kept, unused, guesses] = columns;
+  if (!pairs || !misfits || !kept || !unused || !guesses || !isText(answer)) {
     return null;
   }
   const placed = [
@@ -74,6 +76,7 @@ export function makeFix(answer: FixAnswer, buffers: readonly DataView[], size: n
     from.set(one.live, one);
   }
   const [keeping, left] = [new Set(kept), new Set(unused)];
+  const guessOf = new Map(guesses.map((saved, place) => [saved, place]));
   const { changes, code, restored, source, unused: unusedCount } = answer;
   return {
     ...{
@@ -88,6 +91,7 @@ export function makeFix(answer: FixAnswer, buffers: readonly DataView[], size: n
     kept: keeping.size,
     goesTo: (saved) => to.get(saved) ?? NOWHERE,
     comesFrom: (live) => from.get(live) ?? null,
+    guessOf: (saved) => guessOf.get(saved),
     keeps: (live) => keeping.has(live),
     isUnused: (saved) => left.has(saved),
   };

@@ -10,7 +10,7 @@ import { messageOf } from "./draw/message";
 import { type Graph, makeGraph } from "./graph";
 import { FIXTURES, payload, randomFrom } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
-import { movesOf } from "./layout/sides";
+import { detoursOf } from "./layout/sides";
 import { causeSign, problemSentence } from "./signs";
 import { type Action, initialState, reduce, type State } from "./state";
 import { toDot } from "./textbook/dot";
@@ -275,7 +275,7 @@ function lookAtSides({ graph, rows, rowOf, sides }: State): void {
   if (sides === null || overlay === null) {
     return;
   }
-  movesOf(rows, rowOf, sides, overlay);
+  detoursOf(rows, rowOf, sides, overlay);
   for (const line of sides.lines) {
     markOf(graph, rows, line);
     for (const side of ["saved", "live"] as const) {

@@ -15,7 +15,7 @@ const factsOf = (overlay: Overlay, size: number) => ({
     state: overlay.state(id),
     detail: overlay.detail(id),
     partner: overlay.partner(id),
-    otherPlace: overlay.otherPlace(id),
+    goesTo: overlay.goesTo(id),
   })),
   problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
   causes: overlay.causes,

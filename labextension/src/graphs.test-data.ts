@@ -100,7 +100,7 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly details?: Readonly<Record<number, string>>;
   readonly partners?: Readonly<Record<number, string>>;
   readonly savedLabels?: Readonly<Record<number, string>>;
-  readonly otherPlaces?: Readonly<Record<number, number>>;
+  readonly goesTo?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
   readonly guesses?: readonly Guess[];
   /** Without them, each problem is its own cause. */
@@ -144,6 +144,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         overlay_saved_label: Int32Array.from(ids, () => -1),
         overlay_saved_name: Int32Array.from(ids, () => -1),
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
+        overlay_is_held_elsewhere: new Uint8Array(graph.size),
         overlay_is_paired: Uint8Array.from(ids, (id) =>
           comparison.isPaired?.(id) === false ? 0 : 1,
         ),
@@ -151,7 +152,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
           ids,
           (id) => comparison.savedElements?.[id] ?? -1,
         ),
-        overlay_other_place: Int32Array.from(ids, (id) => comparison.otherPlaces?.[id] ?? -1),
+        overlay_goes_to: Int32Array.from(ids, (id) => comparison.goesTo?.[id] ?? -1),
         problem_severity: Uint8Array.from(problems, ({ severity }) =>
           SEVERITIES.indexOf(severity ?? "fail"),
         ),
@@ -190,11 +191,13 @@ export function fixOf({
   pairs = [],
   kept = [],
   unused = [],
+  guesses = [],
   ...rest
 }: {
   readonly pairs?: readonly (Partial<Placed> & Pick<Placed, "saved" | "live">)[];
   readonly kept?: readonly number[];
   readonly unused?: readonly number[];
+  readonly guesses?: readonly number[];
   readonly restored?: number;
   readonly code?: string;
 }): Fix {
@@ -202,7 +205,7 @@ export function fixOf({
     pairs
       .filter(({ bond }) => (bond === "misfit") === isMisfit)
       .flatMap(({ saved, live, bond = "certain" }) => [saved, live, BONDS.indexOf(bond) % 3, 0]);
-  const columns = [numbersOf(false), numbersOf(true), kept, unused];
+  const columns = [numbersOf(false), numbersOf(true), kept, unused, guesses];
   const counts = { restored: 1, unused: unused.length };
   const answer = {
     ...counts,

@@ -85,8 +85,14 @@ export interface Overlay extends Causes {
   detail(id: number): string | null;
   /** The node's name on the other side, if the two sides have different names. */
   partner(id: number): string | null;
-  /** The other place of the same thing: where it was before a move, or where it is now. */
-  otherPlace(id: number): number | null;
+  /** Whether another part holds the node in the checkpoint (in a): its saved names are whole paths. */
+  isHeldElsewhere(id: number): boolean;
+  /** The other node into which a plain restore puts the value that the checkpoint has of this one. */
+  goesTo(id: number): number | null;
+  /** Whether a plain restore puts any value into another node than its own. */
+  readonly hasDetours: boolean;
+  /** The other node whose saved value a plain restore puts into this one. */
+  getsFrom(id: number): number | null;
   /** Whether the node exists only in the checkpoint (in a diff: only in a). */
   isOther(id: number): boolean;
   side(id: number): Side;
@@ -167,7 +173,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
   const text = (name: OverlayColumnName, index: number): string | null =>
     strings[at(name, index)] ?? null;
   const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
-  // What has moved is one variable in two places; it counts at its new one.
+  // Older payloads have what has moved at two places; it counts at its new one.
   const isOldPlace = (id: number) => id >= baseSize && state(id) === "moved";
   const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0 && !isOldPlace(id);
   const isPart = (id: number) => isOfParts(state(id));
@@ -175,6 +181,11 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     id >= baseSize ? "saved" : at("overlay_is_paired", id) === 1 ? "both" : "live";
   const problems = problemsOf(overlay, strings, size, showsFix);
   const places = Uint8Array.from({ length: size }, (_, id) => NODE_STATES.indexOf(state(id)));
+  const sources = new Map<number, number>();
+  columns.overlay_goes_to.forEach((live, saved) => {
+    sources.set(live, saved);
+  });
+  sources.delete(ABSENT);
   const { totals } = countsBelow(
     { order: tree.tree_order, parents: tree.tree_parent },
     places,
@@ -201,10 +212,13 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     state,
     detail: (id) => text("overlay_detail", id),
     partner: (id) => text("overlay_partner", id),
-    otherPlace: (id) => {
-      const place = at("overlay_other_place", id);
+    isHeldElsewhere: (id) => at("overlay_is_held_elsewhere", id) === 1,
+    goesTo: (id) => {
+      const place = at("overlay_goes_to", id);
       return place === ABSENT ? null : place;
     },
+    hasDetours: sources.size > 0,
+    getsFrom: (id) => sources.get(id) ?? null,
     savedElements: (id) => {
       const count = at("overlay_saved_elements", id);
       return count < 0 ? null : count;

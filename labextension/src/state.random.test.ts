@@ -14,7 +14,8 @@ import {
   randomFrom,
   treeGraph,
 } from "./graphs.test-data";
-import { endsOfMoves, movesOfFix } from "./layout/fates";
+import { endsOfMoves } from "./layout/fates";
+import { detoursOf } from "./layout/sides";
 import { type Action, initialState, isNode, reduce, type State } from "./state";
 
 const WIDTHS = { box: () => 80, behind: () => 18 };
@@ -82,10 +83,10 @@ function checkSides({ fix, graph, rowOf, rows, sides }: State): void {
     for (const line of sides.lines) {
       expect(fixMarkOf(graph, rows, line, fix).words).not.toMatch(/undefined|NaN/);
     }
-    for (const { from, to } of movesOfFix(rowOf, sides, graph, fix)) {
-      expect(sides.lines[from] !== undefined && sides.lines[to] !== undefined).toBe(true);
-      expect(from).not.toBe(to);
-    }
+  }
+  for (const { from, to } of graph.overlay ? detoursOf(rows, rowOf, sides, graph.overlay) : []) {
+    expect(sides.lines[from] !== undefined && sides.lines[to] !== undefined).toBe(true);
+    expect(from).not.toBe(to);
   }
 }
 

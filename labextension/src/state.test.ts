@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Defaults, defaultsOf } from "./defaults";
 import type { Graph } from "./graph";
-import { compared, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import { compared, fixOf, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
 import { ancestors } from "./layout/shown";
 import type { Widths } from "./layout/tidy";
 import { WAITING } from "./search/found";
@@ -78,16 +78,16 @@ describe("selecting", () => {
   });
 });
 
-it("going to the other place of a moved node works even if that is folded away or filtered out", () => {
+it("going to where a value goes works even if that is folded away or filtered out", () => {
   const graph = compared(fullTree(2, 2), {
-    ...{ comparison: "diff", baseSize: 5, states: { 4: "moved", 6: "moved" } },
-    otherPlaces: { 4: 6, 6: 4 },
+    states: { 4: "moved", 6: "moved" },
+    goesTo: { 4: 6 },
   });
   const folded = play(start(graph), { type: "select", id: 4 }, { type: "toggle", id: 2 });
   const hidden = play(folded, { type: "showState", state: "moved", shows: false });
   for (const state of [folded, hidden]) {
     expect(state.rowOf.has(6)).toBe(false);
-    const there = play(state, { type: "select", id: graph.overlay!.otherPlace(4) });
+    const there = play(state, { type: "select", id: graph.overlay!.goesTo(4) });
     expect([there.selected, there.rowOf.has(6)]).toEqual([6, true]);
   }
 });
@@ -406,7 +406,6 @@ describe("two sides", () => {
   const renamed = compared(tree, {
     baseSize: 4,
     isPaired: (id) => id === 0 || id === 2,
-    otherPlaces: { 1: 4, 4: 1 },
     states: { 0: "plain", 1: "live only", 3: "live only", 4: "saved only", 5: "saved only" },
     problems: [{ nodes: [2] }, { nodes: [1, 4] }, { nodes: [2] }],
     causes: [{ problems: [0, 2] }, { problems: [1] }],
@@ -427,7 +426,12 @@ describe("two sides", () => {
   });
 
   it("lead the arrow keys from line to line", () => {
-    const state = play(fresh(renamed), { type: "setExpanded", expanded: [0, 1, 4] });
+    const fix = fixOf({ pairs: [{ saved: 4, live: 1 }] });
+    const state = play(
+      fresh(renamed),
+      { type: "setExpanded", expanded: [0, 1, 4] },
+      { type: "showFix", fix, of: renamed, ends: [] },
+    );
     const walked = (by: "next" | "previous", from: State) => {
       const seen = [from.selected];
       for (let now = from; seen.length < 9; seen.push(now.selected)) {
@@ -439,8 +443,8 @@ describe("two sides", () => {
       return seen;
     };
     const top = play(state, { type: "select", id: 0 });
-    expect(walked("next", top)).toEqual([0, 1, 3, 5, 2]);
-    expect(walked("previous", play(top, { type: "step", step: "last" }))).toEqual([2, 5, 3, 1, 0]);
+    expect(walked("next", top)).toEqual([0, 1, 3, 2, 5]);
+    expect(walked("previous", play(top, { type: "step", step: "last" }))).toEqual([5, 2, 3, 1, 0]);
     const below = play(state, { type: "select", id: 4 }, { type: "step", step: "next" });
     expect(below.selected).toBe(3);
   });

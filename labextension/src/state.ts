@@ -75,6 +75,8 @@ export interface State {
   readonly problem: number | null;
   /** The fix that the two sides show; null while they show the verdicts. */
   readonly fix: Fix | null;
+  /** Whether the two sides draw where a plain restore puts each value that belongs elsewhere. */
+  readonly showsOwnWay: boolean;
   readonly query: string;
   readonly mode: Mode;
   readonly found: Found;
@@ -110,6 +112,7 @@ export type Action =
   | { readonly type: "toggleSelected" }
   | { readonly type: "openSiblings" }
   | { readonly type: "toggleSlots" }
+  | { readonly type: "toggleOwnWay" }
   | { readonly type: "focus"; readonly id: number }
   | { readonly type: "focusSelected" }
   | { readonly type: "stepAround"; readonly of: Around }
@@ -179,6 +182,7 @@ export function initialState(
       openedBefore: null,
       problem: null,
       fix: null,
+      showsOwnWay: false,
       query: "",
       mode: "highlight",
       found: NOTHING_FOUND,
@@ -210,6 +214,8 @@ export function reduce(state: State, action: Action): State {
       return openSiblings(state);
     case "toggleSlots":
       return toggleSlots(state);
+    case "toggleOwnWay":
+      return { ...state, showsOwnWay: !state.showsOwnWay };
     case "focus":
       return focused(state, action.id);
     case "focusSelected":
@@ -285,7 +291,7 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "flows" | "layout" | "sid
       state.says === "short",
       flows,
     ),
-    sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph, fix),
+    sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, fix),
   };
 }
 

@@ -146,7 +146,8 @@ export const previousMatch = "Previous match (N, in the box Shift+Enter)";
 export const filter = "filter";
 export const filterHint = "Show only the matches and the nodes above them";
 export const noMatch = "nothing found";
-export const otherPlace = "Go to its other place";
+export const restorePutsInto = "A plain restore puts the saved value into";
+export const restoreTakesFrom = "A plain restore puts here the saved value of";
 export const sameAgain = "the same";
 export const chunk = "part of a long list";
 export const group = "a group of layers";
@@ -210,20 +211,21 @@ export const onSide = {
   check: { saved: "In the checkpoint", live: "In the program", matches: "matched by name alone" },
   diff: { saved: "In a", live: "In b", matches: "" },
 } as const;
-export const likelySame = "likely the same";
 export const wasNamed = "was";
-export const movedFrom = "moved from";
-export const movedTo = "moved to";
+export const getsValueOf = "gets";
+export const goesInto = "goes into";
+export const ownWay = "TensorFlow's way";
+export const ownWayHint = "Draw where a plain restore puts each value that belongs elsewhere (t)";
 export const causes = "Causes of the problems";
 export const worstFirst = "worst first";
 export const others = {
   check: {
     some: ["other restores", "others restore"],
-    all: ["variable restores", "variables restore"],
+    all: ["value restores", "values restore"],
   },
   diff: {
     some: ["other is equal", "others are equal"],
-    all: ["variable is equal", "variables are equal"],
+    all: ["value is equal", "values are equal"],
   },
 } as const;
 export const nothingWrong = { check: "No problems", diff: "No differences" } as const;
@@ -234,7 +236,7 @@ export const hasCode = "Run the code in the details.";
 export const insertBelow = "Insert below";
 export const insertHint = "Put this code into a new cell below";
 export const message = "the message";
-export const unit = "counts are variables";
+export const unit = "counts are values";
 export const fix = "Fix";
 export const fixHint = "Find where each saved value belongs now, and the code that restores it (x)";
 export const showFix = "Show the fix";
@@ -269,6 +271,12 @@ export const backToCheck = "Back to the check";
 export const changesOfFix = "What changed";
 export const goesTo = "to";
 export const comesFrom = "from";
+export const notCorresponding = {
+  saved: "nothing in the program corresponds",
+  live: "nothing in the checkpoint corresponds",
+} as const;
+export const plainRestore = "plain restore";
+export const tickGuess = (saved: string, live: string) => `${saved} belongs to ${live}`;
 export const mayGoTo = "perhaps to";
 export const mayComeFrom = "perhaps from";
 export const tabsOfFix = { outline: "Causes", drawing: "Two sides", details: "Fix" } as const;
@@ -348,6 +356,7 @@ export const keys = {
   matches: "next, previous match",
   problems: "next, previous problem",
   fix: "the fix of a check",
+  ownWay: "where a plain restore puts each value",
   focus: "show only this node and what is below it",
   slots: "slot variables",
   alias: "next parent of a shared node",
@@ -377,6 +386,7 @@ export const commands = {
   "next-problem": "Go to Next Problem",
   "previous-problem": "Go to Previous Problem",
   fix: "Show the Fix of a Check",
+  "own-way": "Draw Where a Plain Restore Puts Values",
   focus: "Show Only the Selected Node and Below",
   slots: "Show or Hide Slot Variables",
   "next-parent": "Go to Next Parent of a Shared Node",

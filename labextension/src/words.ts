@@ -40,17 +40,27 @@ export function chunkLabel(
   return [firstChild, lastChild].map((id) => clip(visible(label(id)), MAX_END)).join(" … ");
 }
 
-/** A node's path in the names that people give, on its own side: as Python's `LayerNames.place`. */
-export function placeName(graph: Graph, id: number): string {
-  const isOfSaved = id >= (graph.overlay?.baseSize ?? graph.size);
+/**
+ * A node's path in the names that people give, on a side: as Python's `LayerNames.place`, or the
+ * last names of the path.
+ */
+export function placeName(
+  graph: Graph,
+  id: number,
+  isOfSaved = id >= (graph.overlay?.baseSize ?? graph.size),
+  most = Number.POSITIVE_INFINITY,
+): string {
   const objects = graph.objects ?? graph;
   const names: string[] = [];
   for (let node = id; node !== ROOT; node = objects.treeParent(node) ?? ROOT) {
     if (node === id || !isHolder(graph, node)) {
       names.push(isOfSaved ? graph.savedCalled(node) : graph.called(node));
     }
+    if (isOfSaved && graph.overlay?.isHeldElsewhere(node) === true) {
+      break;
+    }
   }
-  return names.reverse().join(".") || WORDS.root;
+  return names.slice(0, most).reverse().join(".") || WORDS.root;
 }
 
 /** What people call a row of the tree: a node or a group. */

@@ -267,7 +267,7 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "state": m.state.value,
                 "detail": m.detail or None,
                 "partner": m.partner or None,
-                "otherPlace": m.other_place,
+                "goesTo": m.goes_to,
             }
             for m in overlay.marks
         ],

@@ -85,7 +85,7 @@ def test_the_code_takes_the_guesses_that_a_person_ticks(shown: JupyterLab) -> No
     _press(explorer, "Take all")
     expect(sentence).to_contain_text("Restores all 2 values")
     _press(explorer, "Show the check after it")
-    expect(explorer.locator(".ckv-headline")).to_contain_text("1 variable not used")
+    expect(explorer.locator(".ckv-headline")).to_contain_text("1 value not used")
     _press(explorer, "← Back to the check")
     expect(sentence).to_contain_text("Restores all 2 values")
     _press(explorer, "Insert below")

@@ -138,7 +138,7 @@ function CauseItem(props: CauseItemProps) {
         <SignIcon sign={causeSign(overlay, overlay.problem(first))} />
         <b>{sentenceText(cause.title)}</b>
         {cause.count === 0 ? null : (
-          <span class="ckv-faint">{countWords(cause.count, ...WORDS.counts.variables)}</span>
+          <span class="ckv-faint">{countWords(cause.count, ...WORDS.counts.values)}</span>
         )}
       </p>
       {cause.place === "" ? null : <p class="ckv-place">{sentenceText(cause.place)}</p>}

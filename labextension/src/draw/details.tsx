@@ -116,7 +116,7 @@ function NodeDetails({
         </button>
       </p>
       <Mark graph={graph} id={id} />
-      <OtherPlace graph={graph} id={id} dispatch={dispatch} />
+      <Detours graph={graph} id={id} dispatch={dispatch} />
       {listsProblems ? <ProblemsOf graph={graph} id={id} dispatch={dispatch} /> : null}
       {error === null ? null : (
         <p class="ckv-error">
@@ -284,16 +284,23 @@ function Mark({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   );
 }
 
-/** A link to the other place of a node that was moved or renamed. */
-function OtherPlace({ graph, id, dispatch }: NodeProps) {
+/** Links to the nodes between which a plain restore and the node exchange values. */
+function Detours({ graph, id, dispatch }: NodeProps) {
   const { overlay } = graph;
-  const place = overlay?.otherPlace(id) ?? null;
-  return place === null ? null : (
-    <p>
-      <Jump graph={graph} id={place} dispatch={dispatch}>
-        {WORDS.otherPlace}: {visible(placeName(graph, place))}
-      </Jump>
-    </p>
+  const ends = [
+    { words: WORDS.restoreTakesFrom, place: overlay?.getsFrom(id), isOfSaved: true },
+    { words: WORDS.restorePutsInto, place: overlay?.goesTo(id), isOfSaved: false },
+  ];
+  return ends.map(({ words, place, isOfSaved }) =>
+    place == null ? null : (
+      <p key={words}>
+        {words}{" "}
+        <Jump graph={graph} id={place} dispatch={dispatch}>
+          {visible(placeName(graph, place, isOfSaved))}
+        </Jump>
+        .
+      </p>
+    ),
   );
 }
 

@@ -111,7 +111,11 @@ function Shown(props: ShownProps) {
         tab={isFixing ? "details" : isTwoSided ? "outline" : "drawing"}
         words={isFixing ? WORDS.tabsOfFix : isTwoSided ? WORDS.tabsOfSides : WORDS.tabs}
       >
-        {{ outline: still.outline, drawing: <Middle {...props} />, details: still.details }}
+        {{
+          outline: still.outline,
+          drawing: <Middle {...props} accepting={accepting} />,
+          details: still.details,
+        }}
       </Panes>
       {still.below}
     </>
@@ -147,11 +151,11 @@ function Above(props: FixingProps & { readonly measuring: Measuring }) {
   );
 }
 
-function Middle({ state, typesetter, id, engine, onRequest, dispatch }: ShownProps) {
+function Middle(props: ShownProps & { readonly accepting: Accepting }) {
+  const { state, typesetter, id, engine, onRequest, accepting, dispatch } = props;
   if (state.drawn === "sides") {
-    return (
-      <TwoSides state={state} id={id} extras={onRequest?.extras ?? null} dispatch={dispatch} />
-    );
+    const extras = onRequest?.extras ?? null;
+    return <TwoSides {...{ state, id, extras, accepting, dispatch }} />;
   }
   return state.drawn === "textbook" && engine !== null && onRequest !== null ? (
     <WithExtras onRequest={onRequest}>

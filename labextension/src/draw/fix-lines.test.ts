@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../graph";
 import { compared, fixOf, treeGraph } from "../graphs.test-data";
-import { endsOfMoves, fatesWithin, movesOfFix } from "../layout/fates";
+import { endsOfMoves, fatesWithin } from "../layout/fates";
 import { visibleRows } from "../layout/rows";
 import { shownTree } from "../layout/shown";
 import { sidesOf } from "../layout/sides";
@@ -41,8 +41,7 @@ function lines(
   const fix = fixOf(parts);
   const tree = shownTree(graph, false);
   const rows = visibleRows(tree.children, new Set(expanded), 0, tree.chunk);
-  const sides = sidesOf(rows, graph.overlay!, graph, fix);
-  const rowOf = new Map(rows.map(({ id }, index) => [id, index]));
+  const sides = sidesOf(rows, graph.overlay!, fix);
   const idOf = (row: number | null) => (row === null ? null : (rows[row]?.id ?? null));
   return {
     fix,
@@ -52,7 +51,8 @@ function lines(
       return [sign?.glyph ?? "", words, stroke].join("|");
     }),
     longer: sides.lines.map((line) => fixMarkOf(graph, rows, line, fix).longer ?? ""),
-    moves: movesOfFix(rowOf, sides, graph, fix),
+    reasons: sides.lines.map((line) => fixMarkOf(graph, rows, line, fix).reason ?? ""),
+    guesses: sides.lines.map((line) => fixMarkOf(graph, rows, line, fix).guess),
   };
 }
 
@@ -64,7 +64,7 @@ const RENAMED = [
 
 describe("the lines of a fix", () => {
   it("have a renamed part on one line, and its variables on lines below", () => {
-    const { marks, moves, pairs } = lines({ pairs: RENAMED, kept: [5] });
+    const { marks, pairs, reasons } = lines({ pairs: RENAMED, kept: [5] });
     expect(pairs).toEqual([
       [0, 0],
       [6, 1],
@@ -81,7 +81,7 @@ describe("the lines of a fix", () => {
       "||none",
       "+|keeps its value|alone",
     ]);
-    expect(moves).toEqual([]);
+    expect(reasons.slice(4)).toEqual(["nothing in the checkpoint corresponds", ""]);
   });
 
   it("say of a folded part what happens to the variables in it", () => {
@@ -115,28 +115,51 @@ describe("the lines of a fix", () => {
     expect(marks[3]).toBe("≠|does not fit|differs");
   });
 
-  it("lead from a part to its place in another parent, once for all in it", () => {
+  it("have a part from another parent on the line of its new place, and say so once", () => {
     // 6 with 7 goes into 3 with 4, which is on another level.
     const tree = treeGraph([0, 0, 1, 3, 2, 0, 6]);
     const graph = graphOf(tree, (id) => [4, 5, 7].includes(id));
     const pairs = [
-      { saved: 6, live: 3 },
-      { saved: 7, live: 4 },
+      { saved: 6, live: 3, bond: "likely" as const },
+      { saved: 7, live: 4, bond: "likely" as const },
     ];
-    const { longer, marks, moves } = lines({ pairs, kept: [5] }, [0, 1, 2, 3, 6], graph);
-    expect(moves).toEqual([{ savedId: 6, liveId: 3, from: 6, to: 2, bond: "certain" }]);
-    expect(marks[2]).toBe("✓|from edge 6, certain|restored");
-    expect(marks[3]).toBe("✓||restored"); // the part says it for all in it
-    expect(marks[6]).toBe("✓|to edge 3, certain|restored");
-    expect(longer[6]).toBe("to edge 1.edge 3, certain: why");
+    const shown = lines({ pairs, kept: [5] }, [0, 1, 2, 3, 6], graph);
+    expect(shown.pairs.slice(2, 4)).toEqual([
+      [6, 3],
+      [7, 4],
+    ]);
+    expect(shown.marks.slice(2, 4)).toEqual(["≈|likely|likely", "≈||likely"]);
+    expect(shown.reasons.slice(2, 4)).toEqual(["why", ""]);
     expect(endsOfMoves(graph, fixOf({ pairs }))).toEqual([6, 3]);
+  });
+
+  it("have the guess that a person may tick, ticked or not", () => {
+    const guessed = RENAMED.map((pair) => ({ ...pair, bond: "guess" as const }));
+    for (const pairs of [guessed, RENAMED]) {
+      expect(lines({ pairs, guesses: [9, 6] }).guesses.slice(0, 3)).toEqual([
+        undefined,
+        1,
+        undefined,
+      ]);
+    }
+  });
+
+  it("give the reason of the check for what stays out, once for a whole part", () => {
+    const graph = compared(GRAPH, {
+      baseSize: 6,
+      isPaired: (id) => id === 0,
+      isValued: (id) => VARIABLES.has(id),
+      problems: [{ nodes: [6], why: "Block 6 is gone." }],
+    });
+    const { reasons } = lines({ kept: [3, 4, 5], unused: [7, 8] }, [0, 6], graph);
+    expect(reasons.slice(3)).toEqual(["Block 6 is gone.", "", ""]);
   });
 
   it("do not take two variables for a pair that have one name, if their values part", () => {
     // Restore pairs 3 with 3; the fix puts its value into 4, and nothing into 3.
     const inBoth = new Set([0, 1, 3, 4]);
     const graph = graphOf(TREE, (id) => VARIABLES.has(id), inBoth);
-    const { marks, moves } = lines(
+    const { marks } = lines(
       { pairs: [{ saved: 3, live: 4 }], kept: [3], unused: [4] },
       [0, 1],
       graph,
@@ -146,15 +169,13 @@ describe("the lines of a fix", () => {
       "+|keeps its value|none",
       "✓|from edge 3, certain|none",
     ]);
-    expect(moves.map(({ from, to }) => [from, to])).toEqual([[2, 3]]);
   });
 
   it("show what gets a value of which the graph has no node", () => {
     const itself = { saved: 5, live: 5, bond: "likely" } as const;
-    const { marks, moves } = lines({ pairs: [itself] }, [0, 2]);
+    const { marks } = lines({ pairs: [itself] }, [0, 2]);
     expect(marks.slice(2, 4)).toEqual(["||none", "≈|likely|likely"]);
     expect(lines({ pairs: [itself] }, [0]).marks[2]).toBe("✓||restored");
-    expect(moves).toEqual([]);
   });
 
   it("name a saved part as the file does, if a restore would give it to another part", () => {
@@ -169,7 +190,16 @@ describe("the lines of a fix", () => {
   it("show hostile names as text", () => {
     const label = (id: number) => `\u202e${id}\n`;
     const hostile = { ...GRAPH, label, savedLabel: label };
-    const { longer, marks } = lines({ pairs: [{ saved: 7, live: 5 }] }, [0, 2, 6], hostile);
+    const { longer, marks } = lines(
+      {
+        pairs: [
+          { saved: 7, live: 3 },
+          { saved: 7, live: 5 },
+        ],
+      },
+      [0, 1, 2, 6],
+      hostile,
+    );
     expect(marks.join()).toContain("from \\u202e7\\u000a");
     expect([...marks, ...longer].join()).not.toMatch(/[\n\u202e]/);
   });

@@ -5,14 +5,13 @@ import type { Graph } from "../graph";
 import { FATES, fatesOf, fatesWithin } from "../layout/fates";
 import type { Row } from "../layout/rows";
 import type { Line } from "../layout/sides";
+import type { OfSide } from "../overlay";
 import { bondSign, fateSign } from "../signs";
 import * as WORDS from "../strings";
 import { clipStart, countWords, visible } from "../text";
 import { placeName } from "../words";
-import { type LineMark, NOTHING, nodesIn, type Stroke } from "./lines";
+import { type LineMark, MAX_PLACE, NOTHING, nodesIn, type Stroke } from "./lines";
 
-/** Characters of a name on a line; its end tells more than its start. */
-const MAX_NAME = 22;
 const ROOT_NAME = /^\(root\)\.?/;
 const STROKES: Readonly<Record<Bond, Stroke>> = {
   certain: "restored",
@@ -24,6 +23,18 @@ const STROKES: Readonly<Record<Bond, Stroke>> = {
 /** The mark of a line while the two sides show a fix. */
 export function fixMarkOf(graph: Graph, rows: readonly Row[], line: Line, fix: Fix): LineMark {
   const [saved, live] = [rows[line.saved ?? -1], rows[line.live ?? -1]];
+  const from = live && live.chunk === null ? fix.comesFrom(live.id)?.saved : undefined;
+  const guess = fix.guessOf(from ?? saved?.id ?? -1);
+  const mark = markOfRows(graph, fix, saved, live);
+  return guess === undefined ? mark : { ...mark, guess };
+}
+
+function markOfRows(
+  graph: Graph,
+  fix: Fix,
+  saved: Row | undefined,
+  live: Row | undefined,
+): LineMark {
   const row = live ?? saved;
   if (row === undefined) {
     return NOTHING;
@@ -44,9 +55,26 @@ export function fixMarkOf(graph: Graph, rows: readonly Row[], line: Line, fix: F
   if (fate !== undefined) {
     const words = fate === "restored" ? "" : fateSign(fate).word;
     const stroke = isLone || fate !== "restored" ? "alone" : "restored";
-    return { sign: fateSign(fate), words, stroke: end === null || isLone ? stroke : "none" };
+    return {
+      sign: fateSign(fate),
+      words,
+      stroke: end === null || isLone ? stroke : "none",
+      reason: isLone ? reasonOf(graph, row.id, saved === undefined ? "live" : "saved") : "",
+    };
   }
-  return row.isExpanded ? NOTHING : countedMark(graph, fix, [row.id]);
+  const reason = isLone ? reasonOf(graph, row.id, saved === undefined ? "live" : "saved") : "";
+  return row.isExpanded ? { ...NOTHING, reason } : { ...countedMark(graph, fix, [row.id]), reason };
+}
+
+/** Why a part that one side lacks has no counterpart; "" below a part that says the same. */
+function reasonOf({ overlay, treeParent }: Graph, id: number, side: OfSide): string {
+  const above = treeParent(id);
+  if (overlay === null || (above !== null && overlay.side(above) === side)) {
+    return "";
+  }
+  const [index] = overlay.problemsOf(id);
+  const why = index === undefined ? "" : overlay.problem(index).why;
+  return visible(why) || WORDS.notCorresponding[side];
 }
 
 /** The pair that a line shows, if both its ends are on it or its saved end is nowhere. */
@@ -64,7 +92,8 @@ function pairedMark(graph: Graph, fix: Fix, pair: Placed, row: Row): LineMark {
   const below = row.isExpanded || isValue ? NOTHING : countedMark(graph, fix, [live, saved]);
   const said = isSaidAbove(graph, fix, pair) ? "" : bondSign(bond).word;
   const words = [said, below.words].filter((one) => one !== "").join(", ");
-  return { sign: bondSign(bond), words, stroke: STROKES[bond], longer: why };
+  const reason = said === "" || bond === "certain" ? "" : why;
+  return { sign: bondSign(bond), words, stroke: STROKES[bond], longer: why, reason };
 }
 
 /** Whether the line of the holder says the same of its parts. */
@@ -99,7 +128,7 @@ function elsewhereMark(graph: Graph, fix: Fix, end: End, isLone: boolean): LineM
   const place = (isFrom && overlay?.partner(saved)) || placeName(graph, isFrom ? saved : live);
   const name = visible(place.replace(ROOT_NAME, ""));
   const [from, to] = [visible(savedLabel(saved)), visible(label(live))];
-  const short = clipStart(from === to ? name : isFrom ? from : to, MAX_NAME);
+  const short = clipStart(from === to ? name : isFrom ? from : to, MAX_PLACE);
   const isBelow = isSaidAbove(graph, fix, pair);
   return {
     sign: isBelow && !isLone ? null : sign,

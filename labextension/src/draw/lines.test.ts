@@ -36,7 +36,7 @@ function lines(
   >;
   const shown = compared(graph, { ...known, states });
   const rows = visibleRows((id) => shown.treeChildren(id), new Set(expanded));
-  const sides = sidesOf(rows, shown.overlay!, shown);
+  const sides = sidesOf(rows, shown.overlay!);
   const marks = sides.lines.map((line) => {
     const { sign, stroke, words } = markOf(shown, rows, line);
     return [sign?.glyph ?? "", words, stroke].join("|");
@@ -73,30 +73,21 @@ describe("the sign of a line", () => {
     expect(marks[1]).toBe("!|not tracked|differs");
   });
 
-  it("of a renamed part is one for both places", () => {
-    const { marks } = lines({
-      baseSize: 2,
-      isPaired: (id) => id === 0,
-      otherPlaces: { 1: 2, 2: 1 },
-      states: { 1: "live only", 2: "saved only" },
-    });
-    expect(marks).toEqual(["||none", "↷|likely the same|likely"]);
+  it("says once for a whole part that it has moved", () => {
+    const { marks } = lines({ states: { 1: "moved", 3: "moved", 4: "moved" } }, [0, 1]);
+    expect(marks.slice(1, 4)).toEqual(["↷|moved|differs", "↷||differs", "↷||differs"]);
   });
 
-  it("leads to the other place of what has moved", () => {
+  it("says where a plain restore puts a value, and whose value another part gets", () => {
     const { marks } = lines(
       {
-        comparison: "diff",
-        baseSize: 5,
-        isPaired: (id) => id < 3,
-        partners: { 3: "(root).old", 5: "(root).new" },
-        otherPlaces: { 3: 5, 5: 3 },
-        states: { 3: "moved", 5: "moved" },
+        states: { 1: "moved", 3: "moved", 5: "shape" },
+        details: { 5: "3 ≠ 5" },
+        goesTo: { 3: 5 },
       },
       [0, 1, 2],
     );
-    expect(marks[2]).toBe("↷|moved from (root).old|alone");
-    expect(marks[5]).toBe("↷|moved to (root).new|alone");
+    expect([marks[2], marks[5]]).toEqual(["↷|goes into edge 2.edge 5|differs", "≠|gets edge 1.edge 3|differs"]);
   });
 
   it("is that of the pair for a variable, whatever its slot variables need", () => {
@@ -117,7 +108,7 @@ it("a folded part of a long list has the sign of everything in it", () => {
   const graph = compared(long, { states: { 0: "plain", 120: "shape" } });
   const tree = shownTree(graph, false);
   const rows = visibleRows(tree.children, new Set([0]), 0, tree.chunk);
-  const { lines: found } = sidesOf(rows, graph.overlay!, graph);
+  const { lines: found } = sidesOf(rows, graph.overlay!);
   const words = found.map((line) => {
     const { sign, words: of } = markOf(graph, rows, line);
     return `${sign?.glyph ?? ""} ${of}`;
@@ -141,7 +132,7 @@ describe("the text in a box", () => {
     const { rows, shown } = lines({});
     expect(factsOf(shown, rows[1]!, "live")).toBe("3, 4");
     const folded = lines({}, []);
-    expect(factsOf(folded.shown, folded.rows[0]!, "saved")).toBe("3 variables");
+    expect(factsOf(folded.shown, folded.rows[0]!, "saved")).toBe("3 values");
     expect(factsOf(shown, rows[0]!, "saved")).toBe("");
   });
 
@@ -149,8 +140,8 @@ describe("the text in a box", () => {
     const states = { 3: "live only", 5: "saved only" } as const;
     const { rows, shown } = lines({ states }, []);
     expect((["saved", "live"] as const).map((side) => factsOf(shown, rows[0]!, side))).toEqual([
-      "2 variables",
-      "2 variables",
+      "2 values",
+      "2 values",
     ]);
   });
 
@@ -166,7 +157,7 @@ describe("the text in a box", () => {
   it("escapes hostile characters", async () => {
     const graph = await loadGraph("hostile_check");
     const rows = visibleRows((id) => graph.treeChildren(id), new Set(graph.order));
-    const sides = sidesOf(rows, graph.overlay!, graph);
+    const sides = sidesOf(rows, graph.overlay!);
     const words = sides.lines.map((line) => markOf(graph, rows, line).words);
     const texts = rows.flatMap((row) => [
       labelOf(graph, row, "saved"),

@@ -9,8 +9,8 @@ import type { Line } from "../layout/sides";
 import { isQuiet, type OfSide, type Overlay, type StateCount } from "../overlay";
 import { belowWords, countsSentence, type Sign, stateSign } from "../signs";
 import * as WORDS from "../strings";
-import { clip, countWords, sentenceText, visible } from "../text";
-import { chunkCount, chunkLabel, rowLabel, shapeWords, typeWords, valueWords } from "../words";
+import { clip, clipStart, countWords, sentenceText, visible } from "../text";
+import { chunkCount, chunkLabel, placeName, rowLabel, shapeWords, typeWords } from "../words";
 
 /** How the line between the boxes is drawn; `none` for objects that have no value. */
 export type Stroke = "none" | "restored" | "differs" | "likely" | "alone";
@@ -21,6 +21,10 @@ export interface LineMark {
   readonly stroke: Stroke;
   /** What the words abbreviate, if they do. */
   readonly longer?: string;
+  /** Why a fix pairs the two sides, or leaves a side out; "" for what its holder says already. */
+  readonly reason?: string;
+  /** The guess of a fix that the line shows, by its place among all of them. */
+  readonly guess?: number;
 }
 
 export const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };
@@ -28,6 +32,10 @@ export const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };
 const OF_TWO_VALUES: ReadonlySet<NodeState> = new Set(["shape", "dtype", "role"]);
 const DIFFERS = ` ${stateSign("shape").glyph} `;
 const MAX_SHAPES = 3;
+/** Characters of a name on a line; its end tells more than its start. */
+export const MAX_PLACE = 22;
+/** A value, and the layer that holds it. */
+const MAX_PARTS = 2;
 
 /** The sign of a line: its own state or, while it is folded, what is below it. */
 export function markOf(graph: Graph, rows: readonly Row[], line: Line): LineMark {
@@ -38,13 +46,10 @@ export function markOf(graph: Graph, rows: readonly Row[], line: Line): LineMark
   if (overlay === null || row === undefined) {
     return NOTHING;
   }
-  if (saved !== undefined && live !== undefined && saved !== live) {
-    return markOfPair(graph, overlay, saved.id, live.id);
-  }
   const alone = saved === undefined || live === undefined;
   const state = row.chunk === null ? overlay.state(row.id) : PLAIN;
   if (!isQuiet(state)) {
-    const words = wordsOfState(overlay, rows, row);
+    const words = wordsOfState(graph, overlay, rows, row);
     return { sign: stateSign(state), words, stroke: alone ? "alone" : "differs" };
   }
   const { loud, matched } = row.isExpanded ? NO_COUNTS : countsOf(graph, overlay, row);
@@ -113,36 +118,39 @@ function added(overlay: Overlay, nodes: readonly number[]): Counts {
   };
 }
 
-/** The sign of the two places of a renamed part, or of two parts of them with one name. */
-function markOfPair(graph: Graph, overlay: Overlay, saved: number, live: number): LineMark {
-  const sign = stateSign("moved");
-  if (overlay.otherPlace(saved) === live) {
-    const words = overlay.comparison === "check" ? WORDS.likelySame : sign.word;
-    return { sign, words, stroke: "likely" };
+/** What a plain restore does with a node, in few words; "" below a node that says it. */
+function wordsOfState(
+  graph: Graph,
+  overlay: Overlay,
+  rows: readonly Row[],
+  { id, parentRow }: Row,
+): string {
+  const state = overlay.state(id);
+  const detour = detourWords(graph, overlay, id);
+  if (detour !== "") {
+    return detour;
   }
-  return valueWords(graph, saved) === valueWords(graph, live)
-    ? { sign, words: "", stroke: "likely" }
-    : { sign: stateSign("shape"), words: stateSign("shape").word, stroke: "likely" };
-}
-
-/** The word for a state, and how many variables below share it; "" below a node that says it. */
-function wordsOfState(overlay: Overlay, rows: readonly Row[], row: Row): string {
-  const state = overlay.state(row.id);
-  const above = rows[row.parentRow];
+  const above = rows[parentRow];
   if (above !== undefined && above.chunk === null && overlay.state(above.id) === state) {
     const isOfPart = SAVED_ALONE.has(state) || LIVE_ALONE.has(state) || state === "moved";
-    if (isOfPart && row.parentRow > 0) {
+    if (isOfPart && parentRow > 0) {
       return "";
     }
   }
-  if (state === "moved") {
-    const to = sentenceText(overlay.partner(row.id) ?? "");
-    return `${overlay.isOther(row.id) ? WORDS.movedTo : WORDS.movedFrom} ${to}`;
-  }
   if (state === "warned" || state === "failed") {
-    return titleOf(overlay, row.id) ?? stateSign(state).word;
+    return titleOf(overlay, id) ?? stateSign(state).word;
   }
   return stateSign(state).word;
+}
+
+/** Where a plain restore takes the value of a node from, or else puts the saved one. */
+export function detourWords(graph: Graph, { getsFrom, goesTo }: Overlay, id: number): string {
+  const [from, to] = [getsFrom(id), goesTo(id)];
+  const [verb, place] =
+    from !== null
+      ? [WORDS.getsValueOf, placeName(graph, from, true, MAX_PARTS)]
+      : [WORDS.goesInto, to === null ? "" : placeName(graph, to, false, MAX_PARTS)];
+  return place === "" ? "" : `${verb} ${clipStart(visible(place), MAX_PLACE)}`;
 }
 
 /** The title of the cause that names the node. */
@@ -182,7 +190,8 @@ export function factsOf(graph: Graph, row: Row, side: OfSide): string {
     return chunk === null ? "" : chunkCount(chunk);
   }
   const [left, right, more] = sentenceText(overlay.detail(id) ?? "").split(DIFFERS);
-  if (OF_TWO_VALUES.has(overlay.state(id)) && right !== undefined && more === undefined) {
+  const isOfPair = overlay.getsFrom(id) === null && right !== undefined && more === undefined;
+  if (isOfPair && OF_TWO_VALUES.has(overlay.state(id))) {
     return (side === "saved" ? left : right) ?? "";
   }
   const attributes = graph.attributes(id);
@@ -191,7 +200,7 @@ export function factsOf(graph: Graph, row: Row, side: OfSide): string {
   }
   const count = isExpanded ? 0 : variablesOn(overlay, id, side);
   if (count > 0) {
-    return shapesBelow(graph, id, count) || countWords(count, ...WORDS.counts.variables);
+    return shapesBelow(graph, id, count) || countWords(count, ...WORDS.counts.values);
   }
   // A checkpoint has no classes; those of a pair are the program's.
   return side === "saved" && overlay.side(id) === "both" ? "" : typeWords(graph, id);

@@ -1,18 +1,18 @@
 /** Both sides of a comparison: the checkpoint (a) at the left, the program (b) at the right. */
 
 import { useMemo } from "preact/hooks";
-import type { Fix } from "../fix";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
-import { LINE_PITCH, type Line, movesOf } from "../layout/sides";
+import { detoursOf, LINE_PITCH, type Line } from "../layout/sides";
 import type { OfSide, Overlay } from "../overlay";
-import { comparedWords } from "../signs";
+import { comparedWords, stateSign } from "../signs";
 import { firstProblemNode, type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
 import { roleWord } from "../words";
+import type { Accepting } from "./guesses";
 import { lineClass, SignIcon } from "./icons";
-import { factsOf, labelOf, markOf } from "./lines";
+import { detourWords, factsOf, type LineMark, labelOf, markOf } from "./lines";
 import { type Look, lookOf } from "./look";
 import type { Extras } from "./on-request";
 import type { Dispatch } from "./props";
@@ -30,10 +30,11 @@ interface SidesProps {
   readonly id: string;
   /** What draws a fix; there is none before there is a fix. */
   readonly extras: Extras | null;
+  readonly accepting: Accepting;
   readonly dispatch: Dispatch;
 }
 
-export function TwoSides({ state, id, extras, dispatch }: SidesProps) {
+export function TwoSides({ state, id, extras, accepting, dispatch }: SidesProps) {
   const { fix, graph, rows, rowOf, selected, sides } = state;
   const { overlay } = graph;
   const lines = sides?.lines ?? [];
@@ -65,28 +66,24 @@ export function TwoSides({ state, id, extras, dispatch }: SidesProps) {
       }
       tabIndex={0}
     >
-      <Head graph={graph} overlay={overlay} fix={fix} />
+      <Head state={state} overlay={overlay} dispatch={dispatch} />
       <div class="ckv-sides-body" role="presentation" ref={body} onScroll={measure}>
         <div
           class="ckv-lines"
           role="presentation"
           style={{ height: `${lines.length * LINE_PITCH}px` }}
         >
-          <Moves state={state} extras={extras} first={first} last={last} />
+          <Detours state={state} first={first} last={last} />
           {lines.slice(first, last).map((line, offset) => (
             <LineRow
               key={rows[line.live ?? line.saved ?? 0]?.id}
-              graph={graph}
-              fix={fix}
+              state={state}
               extras={extras}
-              rows={rows}
+              accepting={accepting}
               line={line}
               index={first + offset}
               domId={`${id}-line-${first + offset}`}
-              selected={selected}
               ofCause={ofCause}
-              found={state.found.isMatch}
-              look={(row) => lookOf(state, row)}
               dispatch={dispatch}
             />
           ))}
@@ -107,13 +104,12 @@ function nodesOfCause(overlay: Overlay | null, problem: number | null): Readonly
 
 const ARROW = " → ";
 
-interface HeadProps {
-  readonly graph: Graph;
+interface HeadProps extends Pick<SidesProps, "state" | "dispatch"> {
   readonly overlay: Overlay;
-  readonly fix: Fix | null;
 }
 
-function Head({ graph, overlay, fix }: HeadProps) {
+function Head({ state, overlay, dispatch }: HeadProps) {
+  const { fix, graph, showsOwnWay } = state;
   const { live, matches, saved } = WORDS.onSide[overlay.comparison];
   const titles = visible(graph.title).split(ARROW);
   const [from, to] = titles.length === 2 ? titles : ["", ""];
@@ -122,7 +118,20 @@ function Head({ graph, overlay, fix }: HeadProps) {
       <span role="columnheader" title={from}>
         <b>{saved}</b> {from}
       </span>
-      <span role="columnheader">{fix === null ? matches : WORDS.fixedColumn}</span>
+      <span role="columnheader">
+        {fix !== null ? WORDS.fixedColumn : overlay.hasDetours ? "" : matches}
+        {overlay.hasDetours ? (
+          <button
+            type="button"
+            class="ckv-own-way"
+            aria-pressed={showsOwnWay}
+            title={WORDS.ownWayHint}
+            onClick={() => dispatch({ type: "toggleOwnWay" })}
+          >
+            {WORDS.ownWay}
+          </button>
+        ) : null}
+      </span>
       <span role="columnheader" title={to}>
         {to} <b>{live}</b>
       </span>
@@ -130,24 +139,16 @@ function Head({ graph, overlay, fix }: HeadProps) {
   );
 }
 
-interface LineRowProps {
-  readonly graph: Graph;
-  readonly fix: Fix | null;
-  readonly extras: Extras | null;
-  readonly rows: readonly Row[];
+interface LineRowProps extends Omit<SidesProps, "id"> {
   readonly line: Line;
   readonly index: number;
   readonly domId: string;
-  readonly selected: number | null;
   readonly ofCause: ReadonlySet<number>;
-  readonly found: Uint8Array;
-  readonly look: (row: Row) => Look;
-  readonly dispatch: Dispatch;
 }
 
-function LineRow(props: LineRowProps) {
-  const { graph, fix, extras, rows, line, index, domId, selected, ofCause, found } = props;
-  const { dispatch } = props;
+function LineRow({ state, extras, accepting, ...props }: LineRowProps) {
+  const { line, index, domId, ofCause, dispatch } = props;
+  const { fix, graph, rows, selected } = state;
   const saved = rows[line.saved ?? -1];
   const live = rows[line.live ?? -1];
   const row = live ?? saved;
@@ -156,35 +157,35 @@ function LineRow(props: LineRowProps) {
   }
   const has = (is: (id: number) => boolean) => [saved, live].some((one) => one && is(one.id));
   const isSelected = has((id) => id === selected);
-  const { longer, sign, stroke, words } =
+  const mark =
     fix === null || extras === null
       ? markOf(graph, rows, line)
       : extras.fixMarkOf(graph, rows, line, fix);
-  const look = props.look(row);
+  const look = lookOf(state, row);
   // What a restore brings into the program, or what b has; otherwise what there is.
   const lookSide = live === undefined ? "saved" : "live";
-  // A number says more than that a value differs.
-  const isValued = look.words !== "" && (words === "" || graph.overlay?.state(row.id) === "value");
   const isOneSided = saved === undefined || live === undefined;
+  const because = mark.reason ? <span class="ckv-reason">{mark.reason}</span> : null;
   const box = (one: Row | undefined, side: OfSide) =>
-    one === undefined ? null : (
+    one === undefined ? (
+      because
+    ) : (
       <SideBox
         graph={graph}
         row={one}
         side={side}
         isStruck={fix === null ? isOneSided : fix.isUnused(one.id)}
-        isMatch={found[one.id] === 1}
+        isMatch={state.found.isMatch[one.id] === 1}
         look={side === lookSide ? look : null}
         dispatch={dispatch}
       />
     );
-  const was = saved && live && wasNamed(graph, saved, live);
   return (
     <div
       id={domId}
       class={[
         "ckv-line",
-        `ckv-stroke-${stroke}`,
+        `ckv-stroke-${mark.stroke}`,
         isOneSided ? `ckv-only-${saved === undefined ? "live" : "saved"}` : "",
         isSelected ? "ckv-selected" : "",
         has((id) => ofCause.has(id)) ? "ckv-of-cause" : "",
@@ -203,26 +204,88 @@ function LineRow(props: LineRowProps) {
       <div class="ckv-side ckv-side-saved" role="gridcell">
         {box(saved, "saved")}
       </div>
-      <div
-        class={`ckv-between${sign?.look === "quiet" ? " ckv-is-quiet" : ""}`}
-        role="gridcell"
-        title={[longer || words, look.words].filter((one) => one !== "").join(", ")}
-      >
-        {sign === null ? null : <SignIcon sign={sign} />}
-        <span class={sign?.look === "quiet" ? "ckv-line-word ckv-faint" : "ckv-line-word"}>
-          {(isValued ? look.words : words) ||
-            (sign?.look === "quiet" ? <span class="ckv-live">{sign.word}</span> : null)}
-        </span>
-        {was && (
-          <span class="ckv-was">
-            {WORDS.wasNamed} {was}
-          </span>
-        )}
-      </div>
+      <Between
+        {...{ state, accepting, row, mark, look }}
+        was={saved && live && wasNamed(graph, saved, live)}
+      />
       <div class="ckv-side ckv-side-live" role="gridcell">
+        {isOneSided ? null : because}
         {box(live, "live")}
       </div>
     </div>
+  );
+}
+
+interface BetweenProps extends Pick<SidesProps, "state" | "accepting"> {
+  readonly row: Row;
+  readonly mark: LineMark;
+  readonly look: Look;
+  /** The other name in the file, if there is one. */
+  readonly was: string | undefined;
+}
+
+/** The sign and words between the two boxes of a line. */
+function Between({ state, accepting, row, mark, look, was }: BetweenProps) {
+  const { fix, graph } = state;
+  const { guess, longer, sign, words } = mark;
+  // A number says more than that a value differs.
+  const isValued = look.words !== "" && (words === "" || graph.overlay?.state(row.id) === "value");
+  const isQuiet = sign?.look === "quiet";
+  return (
+    <div
+      class={isQuiet ? "ckv-between ckv-is-quiet" : "ckv-between"}
+      role="gridcell"
+      title={[longer || words, look.words].filter((one) => one !== "").join(", ")}
+    >
+      <Tick graph={graph} guess={guess} accepting={accepting} />
+      {sign === null ? null : <SignIcon sign={sign} />}
+      <span class={isQuiet ? "ckv-line-word ckv-faint" : "ckv-line-word"}>
+        {(isValued ? look.words : words) ||
+          (isQuiet ? <span class="ckv-live">{sign.word}</span> : null)}
+      </span>
+      {was && (
+        <span class="ckv-was">
+          {WORDS.wasNamed} {was}
+        </span>
+      )}
+      {fix === null ? null : <OwnWay state={state} row={row} />}
+    </div>
+  );
+}
+
+interface TickProps {
+  readonly graph: Graph;
+  readonly guess: number | undefined;
+  readonly accepting: Accepting;
+}
+
+/** Accepts a guess of the fix, or takes it back. */
+function Tick({ graph, guess: place = -1, accepting }: TickProps) {
+  const guess = graph.overlay?.guesses[place];
+  return guess === undefined ? null : (
+    <input
+      type="checkbox"
+      class="ckv-tick"
+      aria-label={WORDS.tickGuess(visible(guess.saved), visible(guess.live))}
+      checked={accepting.accepted.has(place)}
+      onClick={(event) => event.stopPropagation()}
+      onChange={(event) => accepting.accept([guess], event.currentTarget.checked)}
+    />
+  );
+}
+
+/** What a plain restore does, beside what the fix does. */
+function OwnWay({ state, row }: { readonly state: State; readonly row: Row }) {
+  const { graph, showsOwnWay } = state;
+  const { overlay } = graph;
+  if (!showsOwnWay || overlay === null || row.chunk !== null || !overlay.hasValue(row.id)) {
+    return null;
+  }
+  const words = detourWords(graph, overlay, row.id) || stateSign(overlay.state(row.id)).word;
+  return (
+    <span class="ckv-was">
+      {WORDS.plainRestore}: {words}
+    </span>
   );
 }
 
@@ -251,10 +314,9 @@ function SideBox({ graph, row, side, isStruck, isMatch, look, dispatch }: SideBo
   const label = labelOf(graph, row, side);
   const facts = factsOf(graph, row, side);
   const line = chunk === null ? lineClass(graph.overlay, id) : "";
-  const isElsewhere = !isStruck || graph.overlay?.otherPlace(id) != null;
   return (
     <div
-      class={`ckv-box ckv-box-${role}${isElsewhere ? line.replace(" ckv-struck", "") : line}${look?.fill ?? ""}`}
+      class={`ckv-box ckv-box-${role}${isStruck ? line : line.replace(" ckv-struck", "")}${look?.fill ?? ""}`}
       style={{ "--ckv-indent": Math.min(row.level - 1, MAX_INDENT) }}
       title={boxTitle(graph, row, label, facts)}
       onClick={(event) => {
@@ -295,25 +357,24 @@ function boxTitle(graph: Graph, { chunk, id }: Row, label: string, facts: string
   return words.filter((word) => word !== "").join(", ");
 }
 
-interface MovesProps extends Pick<SidesProps, "extras" | "state"> {
+interface DetoursProps extends Pick<SidesProps, "state"> {
   readonly first: number;
   readonly last: number;
 }
 
-/** The lines between the places of parts that have moved, as far as both places are open. */
-function Moves({ state, extras, first, last }: MovesProps) {
-  const { fix, graph, rows, rowOf, sides, selected } = state;
+/** Where a plain restore puts the selected value or, on demand, each that belongs elsewhere. */
+function Detours({ state, first, last }: DetoursProps) {
+  const { graph, rows, rowOf, selected, showsOwnWay, sides } = state;
   const { overlay } = graph;
-  const moves = useMemo(() => {
-    if (sides === null || overlay === null) {
-      return [];
-    }
-    return fix === null || extras === null
-      ? movesOf(rows, rowOf, sides, overlay)
-      : extras.movesOfFix(rowOf, sides, graph, fix);
-  }, [rows, fix]);
-  const inSight = moves.filter(
-    ({ from, to }) => Math.max(from, to) >= first && Math.min(from, to) < last,
+  const detours = useMemo(
+    () => (sides === null || overlay === null ? [] : detoursOf(rows, rowOf, sides, overlay)),
+    [sides, overlay],
+  );
+  const inSight = detours.filter(
+    ({ from, to, saved, live }) =>
+      (showsOwnWay || selected === saved || selected === live) &&
+      Math.max(from, to) >= first &&
+      Math.min(from, to) < last,
   );
   const near = (line: number) => Math.min(Math.max(line, first - 2), last + 1) - first;
   const y = (line: number) => (near(line) + 0.5) * LINE_PITCH;
@@ -325,13 +386,10 @@ function Moves({ state, extras, first, last }: MovesProps) {
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      {inSight.map(({ bond, from, to, savedId, liveId }) => (
+      {inSight.map(({ from, to, saved, live }) => (
         <path
-          key={`${savedId} ${liveId}`}
-          class={[
-            selected === savedId || selected === liveId ? "ckv-lit" : "",
-            bond === null ? "" : `ckv-bond-${bond}`,
-          ].join(" ")}
+          key={saved}
+          class={selected === saved || selected === live ? "ckv-lit" : ""}
           vector-effect="non-scaling-stroke"
           d={`M0 ${y(from)}C50 ${y(from)} 50 ${y(to)} 100 ${y(to)}`}
         />

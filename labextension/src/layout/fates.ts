@@ -2,7 +2,6 @@
 
 import { type Fix, movesAlong } from "../fix";
 import { type Graph, ROOT } from "../graph";
-import type { Move, Sides } from "./sides";
 
 /** A variable gets its saved value, or might, or keeps its own; a saved value stays unused. */
 export const FATES = ["restored", "guess", "kept", "unused"] as const;
@@ -73,25 +72,4 @@ export function endsOfMoves({ treeParent }: Graph, fix: Fix): readonly number[] 
   return fix.pairs
     .filter((pair) => pair.saved !== pair.live && !movesAlong(fix, pair, treeParent))
     .flatMap(({ saved, live }) => [saved, live]);
-}
-
-/** The moves of a fix between two lines; of a part that moves as a whole, one. */
-export function movesOfFix(
-  rowOf: ReadonlyMap<number, number>,
-  { lineOf }: Sides,
-  graph: Pick<Graph, "shownAs" | "treeParent">,
-  fix: Fix,
-): readonly Move[] {
-  const lineAt = (id: number): number | undefined => {
-    const row = rowOf.get(graph.shownAs(id) ?? id);
-    return row === undefined ? undefined : lineOf[row];
-  };
-  return fix.pairs.flatMap((pair): readonly Move[] => {
-    const { saved, live, bond } = pair;
-    const [from, to] = [lineAt(saved), lineAt(live)];
-    const isMove = from !== undefined && to !== undefined && from !== to;
-    return !isMove || movesAlong(fix, pair, graph.treeParent)
-      ? []
-      : [{ savedId: saved, liveId: live, from, to, bond }];
-  });
 }

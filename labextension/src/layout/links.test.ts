@@ -9,14 +9,14 @@ const box = (x: number, y: number): Box => ({
   ...{ firstChildY: y, lastChildY: y },
 });
 
-describe("the link of a moved node", () => {
-  it("leads from the old place to the new one, whichever of them the user selects", async () => {
-    const graph = await loadGraph("diff");
-    const link = { from: 9, to: 7, kind: "move" };
-    expect([linksOf(graph, 7), linksOf(graph, 9), linksOf(graph, 8)]).toEqual([[link], [link], []]);
+describe("the link of a value that goes elsewhere", () => {
+  it("leads from its own node to the other one, whichever of them the user selects", () => {
+    const graph = compared(TREE, { goesTo: { 3: 5 } });
+    const link = { from: 3, to: 5, kind: "move" };
+    expect([3, 5, 4].map((id) => linksOf(graph, id))).toEqual([[link], [link], []]);
   });
-  it("is missing if the payload gives the node itself as its other place", () => {
-    expect(linksOf(compared(TREE, { otherPlaces: { 3: 3 } }), 3)).toEqual([]);
+  it("is missing if the payload gives the node itself", () => {
+    expect(linksOf(compared(TREE, { goesTo: { 3: 3 } }), 3)).toEqual([]);
   });
   it("ends in an arrow on the side where it arrives", () => {
     expect(linkPath(box(0, 10), box(300, 50), "move")).toMatch(/ 300 50m-7 -4L300 50l-7 4$/);

@@ -6,7 +6,7 @@ import type { Box } from "./tidy";
 export interface Link {
   readonly from: number;
   readonly to: number;
-  /** Another name for a node, or the path from an old place to a new one. */
+  /** Another name for a node, or the way of a value to another node in a plain restore. */
   readonly kind: "alias" | "move";
 }
 
@@ -17,11 +17,8 @@ const ARROW = { length: 7, half: 4 };
 /** The links of a node, without those of a long list. */
 export function linksOf(graph: Graph, id: number): readonly Link[] {
   const links: Link[] = [];
-  const other = graph.overlay?.otherPlace(id) ?? null;
-  if (other !== null) {
-    const isOld = graph.overlay?.isOther(id) === true;
-    links.push({ from: isOld ? id : other, to: isOld ? other : id, kind: "move" });
-  }
+  const [to, from] = [graph.overlay?.goesTo(id) ?? id, graph.overlay?.getsFrom(id) ?? id];
+  links.push({ from: id, to, kind: "move" }, { from, to: id, kind: "move" });
   const isTreeEdge = (parent: number, child: number, name: string): boolean =>
     graph.treeParent(child) === parent && graph.label(child) === name;
   for (const edge of graph.edgesTo(id)) {

@@ -118,10 +118,7 @@ function isAllOneCase({ overlay }: Graph, id: number): boolean {
   const [first, second] = overlay.below(id);
   const isOfOneSide =
     second === undefined && (SAVED_ALONE.has(first?.state) || LIVE_ALONE.has(first?.state));
-  return (
-    !overlay.isMarked(id) ||
-    (isOfOneSide && overlay.matchedBelow(id) === 0 && overlay.otherPlace(id) === null)
-  );
+  return !overlay.isMarked(id) || (isOfOneSide && overlay.matchedBelow(id) === 0);
 }
 
 /** The visible part of a graph for which the view chooses the open nodes. */

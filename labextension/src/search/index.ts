@@ -58,10 +58,18 @@ function makeIndex(graph: Graph): Index {
     holders[id] = isOnWay ? parent : (holders[parent] ?? ROOT);
   }
   const ways: Way[] = [{ names: labels, above: parents }];
-  for (const names of [called, savedCalled]) {
-    const isKnown = ways.some((way) => isSame(way.names, names) && isSame(way.above, holders));
-    if (names.length > 0 && !isKnown) {
-      ways.push({ names, above: holders });
+  const aboveSaved = holders.map((above, id) =>
+    graph.overlay?.isHeldElsewhere(id) === true ? ROOT : above,
+  );
+  for (const way of [
+    { names: called, above: holders },
+    { names: savedCalled, above: aboveSaved },
+  ]) {
+    const isKnown = ways.some(
+      ({ above, names }) => isSame(names, way.names) && isSame(above, way.above),
+    );
+    if (way.names.length > 0 && !isKnown) {
+      ways.push(way);
     }
   }
   return { graph, labels, ownNames, names, ways };
