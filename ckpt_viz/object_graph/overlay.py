@@ -219,20 +219,19 @@ class Overlay:
 
         Of what another part holds there, this is the whole path.
         """
+        names = self.names
         for node_id, is_elsewhere in enumerate(self.are_held_elsewhere):
-            other = self._path_in_saved(node_id, is_elsewhere) or self.names.name_in_other(node_id)
-            yield None if other in ("", self.names.name(node_id)) else other
+            name_in_other = names.place_in_other if is_elsewhere else names.name_in_other
+            other = name_in_other(node_id)
+            yield None if other in ("", names.name(node_id)) else other
 
     def saved_labels(self) -> Iterator[str | None]:
-        """Yield the same by local names."""
-        for node_id, is_elsewhere in enumerate(self.are_held_elsewhere):
-            other = self._path_in_saved(node_id, is_elsewhere) or self.names.label_in_other(node_id)
-            yield None if other in ("", self.graph.tree.labels[node_id]) else other
+        """Yield each node's local name on the saved side (in a), if it has another there."""
+        for node_id, label in enumerate(self.graph.tree.labels):
+            other = self.names.label_in_other(node_id)
+            yield None if other in ("", label) else other
 
     @cached_property
     def are_held_elsewhere(self) -> Sequence[bool]:
         """Whether another part holds a node on the saved side (in a), by node."""
         return [*map(self.names.is_held_elsewhere, range(len(self.marks)))]
-
-    def _path_in_saved(self, node_id: int, is_elsewhere: bool) -> str:
-        return self.names.place_in_other(node_id) if is_elsewhere else ""

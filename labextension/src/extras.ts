@@ -6,6 +6,7 @@
 export { Exports } from "./draw/exports";
 export { FixPane } from "./draw/fix";
 export { fixMarkOf } from "./draw/fix-lines";
+export { OfFix } from "./draw/fix-row";
 export { Suggesting } from "./draw/suggesting";
 export { Textbook } from "./draw/textbook";
 export { Values } from "./draw/values";

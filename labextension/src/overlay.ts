@@ -85,7 +85,7 @@ export interface Overlay extends Causes {
   detail(id: number): string | null;
   /** The node's name on the other side, if the two sides have different names. */
   partner(id: number): string | null;
-  /** Whether another part holds the node in the checkpoint (in a): its saved names are whole paths. */
+  /** Whether another part holds the node in the checkpoint (in a): its saved name is a whole path. */
   isHeldElsewhere(id: number): boolean;
   /** The other node into which a plain restore puts the value that the checkpoint has of this one. */
   goesTo(id: number): number | null;

@@ -91,7 +91,7 @@ function pairedMark(graph: Graph, fix: Fix, pair: Placed, row: Row): LineMark {
   const isValue = graph.attributes(row.id).length > 0;
   const below = row.isExpanded || isValue ? NOTHING : countedMark(graph, fix, [live, saved]);
   const said = isSaidAbove(graph, fix, pair) ? "" : bondSign(bond).word;
-  const words = [said, below.words].filter((one) => one !== "").join(", ");
+  const words = [...new Set([said, below.words])].filter((one) => one !== "").join(", ");
   const reason = said === "" || bond === "certain" ? "" : why;
   return { sign: bondSign(bond), words, stroke: STROKES[bond], longer: why, reason };
 }

@@ -87,7 +87,10 @@ describe("the sign of a line", () => {
       },
       [0, 1, 2],
     );
-    expect([marks[2], marks[5]]).toEqual(["↷|goes into edge 2.edge 5|differs", "≠|gets edge 1.edge 3|differs"]);
+    expect([marks[2], marks[5]]).toEqual([
+      "↷|goes into edge 2.edge 5|differs",
+      "≠|gets edge 1.edge 3|differs",
+    ]);
   });
 
   it("is that of the pair for a variable, whatever its slot variables need", () => {

@@ -194,6 +194,9 @@ export function factsOf(graph: Graph, row: Row, side: OfSide): string {
   if (isOfPair && OF_TWO_VALUES.has(overlay.state(id))) {
     return (side === "saved" ? left : right) ?? "";
   }
+  if (side === "saved" && overlay.isHeldElsewhere(id)) {
+    return `${WORDS.savedAt} ${visible(graph.savedCalled(id))}`;
+  }
   const attributes = graph.attributes(id);
   if (attributes.length > 0) {
     return attributes.map(shortValue).join(", ");

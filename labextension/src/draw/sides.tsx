@@ -5,14 +5,14 @@ import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import { detoursOf, LINE_PITCH, type Line } from "../layout/sides";
 import type { OfSide, Overlay } from "../overlay";
-import { comparedWords, stateSign } from "../signs";
+import { comparedWords } from "../signs";
 import { firstProblemNode, type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
 import { roleWord } from "../words";
 import type { Accepting } from "./guesses";
 import { lineClass, SignIcon } from "./icons";
-import { detourWords, factsOf, type LineMark, labelOf, markOf } from "./lines";
+import { factsOf, type LineMark, labelOf, markOf } from "./lines";
 import { type Look, lookOf } from "./look";
 import type { Extras } from "./on-request";
 import type { Dispatch } from "./props";
@@ -165,7 +165,11 @@ function LineRow({ state, extras, accepting, ...props }: LineRowProps) {
   // What a restore brings into the program, or what b has; otherwise what there is.
   const lookSide = live === undefined ? "saved" : "live";
   const isOneSided = saved === undefined || live === undefined;
-  const because = mark.reason ? <span class="ckv-reason">{mark.reason}</span> : null;
+  const because = isOneSided && mark.reason && (
+    <span class="ckv-reason" title={mark.reason}>
+      {mark.reason}
+    </span>
+  );
   const box = (one: Row | undefined, side: OfSide) =>
     one === undefined ? (
       because
@@ -205,29 +209,30 @@ function LineRow({ state, extras, accepting, ...props }: LineRowProps) {
         {box(saved, "saved")}
       </div>
       <Between
-        {...{ state, accepting, row, mark, look }}
+        {...{ state, extras, accepting, row, mark, look }}
+        isPair={!isOneSided}
         was={saved && live && wasNamed(graph, saved, live)}
       />
       <div class="ckv-side ckv-side-live" role="gridcell">
-        {isOneSided ? null : because}
         {box(live, "live")}
       </div>
     </div>
   );
 }
 
-interface BetweenProps extends Pick<SidesProps, "state" | "accepting"> {
+interface BetweenProps extends Pick<SidesProps, "state" | "extras" | "accepting"> {
   readonly row: Row;
   readonly mark: LineMark;
   readonly look: Look;
+  readonly isPair: boolean;
   /** The other name in the file, if there is one. */
   readonly was: string | undefined;
 }
 
 /** The sign and words between the two boxes of a line. */
-function Between({ state, accepting, row, mark, look, was }: BetweenProps) {
-  const { fix, graph } = state;
-  const { guess, longer, sign, words } = mark;
+function Between({ state, extras, accepting, row, mark, look, isPair, was }: BetweenProps) {
+  const { graph } = state;
+  const { longer, sign, words } = mark;
   // A number says more than that a value differs.
   const isValued = look.words !== "" && (words === "" || graph.overlay?.state(row.id) === "value");
   const isQuiet = sign?.look === "quiet";
@@ -237,7 +242,6 @@ function Between({ state, accepting, row, mark, look, was }: BetweenProps) {
       role="gridcell"
       title={[longer || words, look.words].filter((one) => one !== "").join(", ")}
     >
-      <Tick graph={graph} guess={guess} accepting={accepting} />
       {sign === null ? null : <SignIcon sign={sign} />}
       <span class={isQuiet ? "ckv-line-word ckv-faint" : "ckv-line-word"}>
         {(isValued ? look.words : words) ||
@@ -248,44 +252,8 @@ function Between({ state, accepting, row, mark, look, was }: BetweenProps) {
           {WORDS.wasNamed} {was}
         </span>
       )}
-      {fix === null ? null : <OwnWay state={state} row={row} />}
+      {extras !== null && <extras.OfFix {...{ state, accepting, row, mark, isPair }} />}
     </div>
-  );
-}
-
-interface TickProps {
-  readonly graph: Graph;
-  readonly guess: number | undefined;
-  readonly accepting: Accepting;
-}
-
-/** Accepts a guess of the fix, or takes it back. */
-function Tick({ graph, guess: place = -1, accepting }: TickProps) {
-  const guess = graph.overlay?.guesses[place];
-  return guess === undefined ? null : (
-    <input
-      type="checkbox"
-      class="ckv-tick"
-      aria-label={WORDS.tickGuess(visible(guess.saved), visible(guess.live))}
-      checked={accepting.accepted.has(place)}
-      onClick={(event) => event.stopPropagation()}
-      onChange={(event) => accepting.accept([guess], event.currentTarget.checked)}
-    />
-  );
-}
-
-/** What a plain restore does, beside what the fix does. */
-function OwnWay({ state, row }: { readonly state: State; readonly row: Row }) {
-  const { graph, showsOwnWay } = state;
-  const { overlay } = graph;
-  if (!showsOwnWay || overlay === null || row.chunk !== null || !overlay.hasValue(row.id)) {
-    return null;
-  }
-  const words = detourWords(graph, overlay, row.id) || stateSign(overlay.state(row.id)).word;
-  return (
-    <span class="ckv-was">
-      {WORDS.plainRestore}: {words}
-    </span>
   );
 }
 
