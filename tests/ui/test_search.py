@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from threading import Thread
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -116,7 +117,8 @@ def test_keys_count_from_before_the_list_is_there(lab: JupyterLab, keys: str, va
     for key in early:
         box.press(key)
     script = (files("ckpt_viz") / "static" / "extras.js").read_bytes()
-    (directory / "extras.js").write_bytes(script)
+    # In a thread: the pipe waits for a kernel that reads.
+    Thread(target=(directory / "extras.js").write_bytes, args=[script], daemon=True).start()
     expect(lab.output(0).locator("[role=listbox]")).to_have_count(1)
     box.press(last)
     expect(box).to_have_value(value)
