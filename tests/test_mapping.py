@@ -94,6 +94,27 @@ def test_alike_layers_are_found_by_their_names_and_their_order(
         assert found.keys() == {"right"}, (seed + number, found)
 
 
+@pytest.mark.parametrize("kind", ["layer", "list"])
+def test_a_part_that_is_gone_leaves_its_name_to_the_part_that_has_it_now(kind: str) -> None:
+    """Two parts dissolve. One has the name of what the other held, and a value like those in it."""
+    maker = Maker(Random(0))
+
+    def layer(label: str, width: int) -> Part:
+        return Part(label, [maker.value("kernel", 4, width), maker.value("bias", width)])
+
+    inner = {
+        "layer": layer("expand", 8),
+        "list": Part("expand", [layer("0", 8), layer("1", 8), layer("2", 8)]),
+    }[kind]
+    name_giver = Part("expand", [layer("fuse", 8), layer("mix", 32)])
+    gone = Part("key", [layer("value", 4), inner])
+    was = Part("", [Part("model", [layer("gate", 64), name_giver, gone])])
+    now = copy.deepcopy(was)
+    gate, *dissolved = now.parts[0].parts
+    now.parts[0].parts = [gate, *(part for holder in dissolved for part in holder.parts)]
+    assert judged(was, now).keys() == {"right"}
+
+
 def test_of_alike_layers_after_several_refactorings_few_are_wrong(seed: int) -> None:
     found = sum(
         (changed(seed + number, *REFACTORINGS) for number in range(5 * PROGRAMS)), Counter[str]()

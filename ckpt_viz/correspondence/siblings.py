@@ -131,8 +131,10 @@ class Siblings:
         if units[0] != units[1] and not is_similar and _LABELS not in vote.kinds:
             return False
         if not vote.is_from_inside:
-            is_bound = self.paired.bound.get(vote.node) == vote.obj and vote.similarity > 0
-            is_sure = is_bound or self.paired.may_be_renamed
+            # An equal part elsewhere tells more than the same place of a part that differs much.
+            is_bound = self.paired.bound.get(vote.node) == vote.obj
+            is_kept = is_bound and is_similar and units[0] == units[1]
+            is_sure = is_kept or self.paired.may_be_renamed
             return is_sure or not self.paired.have_equal_namesakes(vote.node, vote.obj)
         if self._are_renamed(vote.node, vote.obj) and not self.paired.may_be_renamed:
             return False

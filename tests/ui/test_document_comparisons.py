@@ -44,6 +44,23 @@ def test_of_two_selected_the_older_one_is_the_old_side(files: Files, first: str)
     assert files.complaints == []
 
 
+def test_a_file_that_is_written_after_the_listing_is_the_new_side(files: Files) -> None:
+    files.item("ckpt-old.index").wait_for()
+    files.write("ckpt-old", "kernel")
+    files.choose("ckpt-old.index", "ckpt-new.index", menu="Compare Checkpoints")
+    files.await_tab("ckpt-new → ckpt-old")
+
+
+def test_of_two_that_were_written_at_one_time_the_numbers_tell_the_older_one(files: Files) -> None:
+    for number in (10, 9):
+        files.write(f"ckpt-{number}", "kernel")
+    for path in files.place.glob("ckpt-*"):
+        os.utime(path, (10**9, 10**9))
+    files.show()
+    files.choose("ckpt-10.index", "ckpt-9.index", menu="Compare Checkpoints")
+    files.await_tab("ckpt-9 → ckpt-10")
+
+
 def test_an_open_checkpoint_is_compared_with_one_that_is_picked(files: Files) -> None:
     files.open("ckpt-new.index")
     files.toolbar.get_by_text("Compare with…").click()

@@ -206,7 +206,7 @@ def test_themes(files: Files, axe: str, theme: str) -> None:
 
     files.close()
     files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
-    files.await_tab("ckpt-1 → ckpt-2")
+    files.await_tab("ckpt-2 → ckpt-1")  # which was written again above
     files.lab.screenshot(f"document-comparison-{name}")
     assert weak_contrasts(files.page) == {}
     violations += _violations(files, axe)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -142,6 +143,8 @@ def test_a_file_that_is_no_checkpoint_shows_a_message_until_it_is_one(files: Fil
 def test_an_index_opens_whatever_its_name(files: Files) -> None:
     files.write("eff-1", "kernel")
     index, shard = (files.place / f"eff-1{end}" for end in (".index", ".data-00000-of-00001"))
+    for path in (index, shard):
+        os.utime(path, (10**9, 10**9))
     shutil.copy(index, files.place / "copied")
     shutil.copy(shard, files.place / "copied.data-00000-of-00001")
     shutil.copy(index, files.place / "alone")

@@ -231,6 +231,25 @@ def plain_lab(context: BrowserContext, plain_server: processes.Server) -> Iterat
     lab.shut_down()
 
 
+_DRAW_AGAIN = """place => {
+    const { model } = jupyterapp.shell.currentWidget.content.widgets[place].outputArea;
+    model.fromJSON(model.toJSON());
+}"""
+
+
+def _draw_again_if_given_up(lab: JupyterLab, place: int) -> None:
+    """Draw an output again for which ipywidgets has given up its model while restoring it.
+
+    ipywidgets looks for a model for two seconds. If it restores all models after its last look but
+    before it gives up, it never looks again: on a busy machine, one of ten outputs may be so late.
+    """
+    output = lab.output(place)
+    given_up = output.get_by_text("Error displaying widget: model not found")
+    expect(output.get_by_role("treegrid").or_(given_up)).to_be_visible()
+    if given_up.count():
+        lab.page.evaluate(_DRAW_AGAIN, place)
+
+
 def test_without_the_extension_the_saved_state_restores_the_widgets(plain_lab: JupyterLab) -> None:
     lab = plain_lab
     lab.execute(SAVE_STATE)
@@ -250,7 +269,8 @@ def test_without_the_extension_the_saved_state_restores_the_widgets(plain_lab: J
     (lab.server.root / "state.ipynb").write_text(text)
     lab.open_notebook("state.ipynb")
     # ipywidgets loses a model that it is still restoring when its kernel is shut down.
-    for output in each_output(lab, 10):
+    for place, output in enumerate(each_output(lab, 10)):
+        _draw_again_if_given_up(lab, place)
         expect_live(output)
     lab.shut_down_kernel()
     for output in each_output(lab, 10):

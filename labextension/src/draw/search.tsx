@@ -25,6 +25,7 @@ export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
   const { found, graph, query, selected } = state;
   const [extras, setExtras] = useState(onRequest?.extras);
   const box = useRef<HTMLInputElement>(null);
+  const lastKey = useRef("");
   const { searchSoon, press } = useSearching(box, query, dispatch);
   const { mistake } = found;
   return (
@@ -48,7 +49,10 @@ export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
         autocomplete="off"
         onFocus={() => void onRequest?.load().then(setExtras, () => {})}
         onInput={searchSoon}
-        onKeyDown={press}
+        onKeyDown={(event) => {
+          lastKey.current = event.key;
+          press(event);
+        }}
         onPaste={(event) => {
           if (pastesLines(event)) {
             searchSoon();
@@ -58,6 +62,7 @@ export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
       {extras && (
         <extras.Suggesting
           box={box}
+          lastKey={lastKey}
           id={id}
           graph={graph}
           vocabulary={{ fields: fieldsOf(graph), values: (field) => valuesOf(field, graph) }}

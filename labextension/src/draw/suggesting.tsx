@@ -1,13 +1,15 @@
 /** A list below the search box with what may come next in the query. It adds keys to the box. */
 
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import { dtypesOf, type Suggestions, suggestionsAt, type Vocabulary } from "../search/suggest";
 import * as WORDS from "../strings";
 
 interface SuggestingProps {
   readonly box: RefObject<HTMLInputElement | null>;
+  /** The last key that the list did not answer: it may be older than the list. */
+  readonly lastKey: RefObject<string>;
   readonly id: string;
   readonly graph: Graph;
   readonly vocabulary: Vocabulary;
@@ -18,11 +20,12 @@ interface Open extends Suggestions {
   readonly active: number;
 }
 
-export function Suggesting({ box, id, graph, vocabulary }: SuggestingProps) {
+export function Suggesting({ box, lastKey, id, graph, vocabulary }: SuggestingProps) {
   const [open, setOpen] = useState<Open | null>(null);
   const latest = useRef(open);
   latest.current = open;
-  useEffect(() => {
+  // Not after the next frame: a key in between would be lost.
+  useLayoutEffect(() => {
     const element = box.current;
     if (element === null) {
       return;
@@ -54,8 +57,8 @@ export function Suggesting({ box, id, graph, vocabulary }: SuggestingProps) {
     element.addEventListener("input", onInput);
     element.addEventListener("keydown", press, { capture: true });
     element.addEventListener("blur", close);
-    if (element.matches(":focus")) {
-      onInput();
+    if (element.matches(":focus") && lastKey.current !== "Enter") {
+      look(lastKey.current === "ArrowDown");
     }
     return () => {
       element.removeEventListener("input", onInput);
@@ -63,7 +66,7 @@ export function Suggesting({ box, id, graph, vocabulary }: SuggestingProps) {
       element.removeEventListener("blur", close);
     };
   }, [graph]);
-  useEffect(() => tellBox(box.current, id, open), [open]);
+  useLayoutEffect(() => tellBox(box.current, id, open), [open]);
   return (
     <div
       id={`${id}-suggestions`}

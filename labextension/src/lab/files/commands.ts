@@ -106,7 +106,7 @@ function comparisons(explorers: FileExplorers): readonly LabCommand[] {
       isVisible: () => explorers.selectedPair() !== null,
       execute: () => {
         const pair = explorers.selectedPair();
-        return pair === null ? undefined : explorers.compare(pair.newer.path, pair.older.path);
+        return pair === null ? undefined : explorers.compareInOrder(pair);
       },
     },
     {

@@ -11,8 +11,10 @@ import type { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
 import { COMMANDS } from "./command-ids";
 import { addDocuments, type CheckpointDocument, factoryOf } from "./documents";
+import { inOrderOfSaving } from "./saving-order";
 
 type Comparison = MainAreaWidget<ExplorerPanel>;
+type Pair = readonly [Contents.IModel, Contents.IModel];
 
 interface Compared {
   readonly path: string;
@@ -78,17 +80,25 @@ export class FileExplorers {
     return [...(this.#browsers?.tracker.currentWidget?.selectedItems() ?? [])];
   }
 
-  /** The two selected checkpoints in the order of saving; null unless exactly two are selected. */
-  selectedPair(): { readonly older: Contents.IModel; readonly newer: Contents.IModel } | null {
-    const [older, newer, ...others] = [...this.selected()].sort((one, other) =>
-      one.last_modified.localeCompare(other.last_modified),
-    );
-    return older !== undefined &&
-      newer !== undefined &&
+  /** The two selected checkpoints; null unless exactly two are selected. */
+  selectedPair(): Pair | null {
+    const [one, other, ...others] = this.selected();
+    return one !== undefined &&
+      other !== undefined &&
       others.length === 0 &&
-      [older, newer].every((one) => this.#mayBeOne(one))
-      ? { older, newer }
+      [one, other].every((model) => this.#mayBeOne(model))
+      ? [one, other]
       : null;
+  }
+
+  /** Compares two checkpoints, from the one that was saved first to the other. */
+  async compareInOrder([one, other]: Pair): Promise<Comparison> {
+    const { contents } = this.#app.serviceManager;
+    // A program may have saved since the file browser listed its files.
+    const now = (listed: Contents.IModel) =>
+      contents.get(listed.path, { content: false }).catch(() => listed);
+    const [older, newer] = inOrderOfSaving(...(await Promise.all([now(one), now(other)])));
+    return this.compare(newer.path, older.path);
   }
 
   #mayBeOne({ name, type }: Contents.IModel): boolean {
