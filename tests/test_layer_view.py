@@ -120,11 +120,12 @@ def test_what_a_finding_names_has_a_row_of_its_own() -> None:
     assert "  notes" in _lines_of(_overlay(shown, marks, note).layers)
 
 
-def test_a_renamed_layer_is_at_both_of_its_places() -> None:
+def test_a_renamed_layer_is_one_row() -> None:
     before = graph({0: {"net": 1}, 1: {"old": 2}, 2: {"kernel": 3}}, variables=(3,))
     after = graph({0: {"net": 1}, 1: {"new": 2}, 2: {"kernel": 3}}, variables=(3,))
-    lines = _lines_of(cv.diff(before, after).overlay.layers)
-    assert lines == ["(root)", "  net", "    new", "      kernel", "    old", "      kernel"]
+    overlay = cv.diff(before, after).overlay
+    assert _lines_of(overlay.layers) == ["(root)", "  net", "    new", "      kernel"]
+    assert [*overlay.saved_titles.values()] == ["old"]
 
 
 def test_what_only_the_other_side_has_renames_no_layer() -> None:

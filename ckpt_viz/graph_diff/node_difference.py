@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ckpt_viz.graph_diff.value_comparison import Comparer
-from ckpt_viz.object_graph.nodes import Attribute, Node, Role
+from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.overlay import State
-from ckpt_viz.text import shape_words
+from ckpt_viz.object_graph.tensor_difference import tensor_difference
 
 _SHOWN_BY_STRUCTURE = frozenset({Role.VARIABLE, Role.SLOT, Role.VALUE})
 
@@ -39,10 +39,10 @@ def difference(a: Node, b: Node, differ: Comparer) -> NodeDifference:
     common = [(by_name_a[name], by_name_b[name]) for name in by_name_a if name in by_name_b]
     for left, right in common:
         if None not in (left.dtype, right.dtype) and left.dtype != right.dtype:
-            return NodeDifference(State.DTYPE, _detail(left, right))
+            return NodeDifference(State.DTYPE, tensor_difference(left, right))
     for left, right in common:
         if None not in (left.shape, right.shape) and left.shape != right.shape:
-            return NodeDifference(State.SHAPE, _detail(left, right))
+            return NodeDifference(State.SHAPE, tensor_difference(left, right))
     if by_name_a.keys() != by_name_b.keys():
         return NodeDifference(State.VALUE, f"{_names(a)} ≠ {_names(b)}")
     answers = [differ(left, right) for left, right in common]
@@ -73,11 +73,3 @@ def _of_savers(a: Node, b: Node) -> NodeDifference:
 
 def _names(node: Node) -> str:
     return ", ".join(x.name for x in node.attributes) or f"saver {node.registered_saver}"
-
-
-def _detail(a: Attribute, b: Attribute) -> str:
-    """Return two tensors in few words: `float32 8×10 ≠ 8×12`, `float32 8 ≠ int64 8`."""
-    dtypes = (a.dtype or "", b.dtype or "" if a.dtype != b.dtype else "")
-    shapes = (shape_words(a.shape), shape_words(b.shape))
-    left, right = (" ".join(filter(None, parts)) for parts in zip(dtypes, shapes, strict=True))
-    return f"{left} ≠ {right}"

@@ -40,8 +40,7 @@ def partner_words(overlay: Overlay, node_id: int) -> Iterator[str]:
     """Yield where a node is on the other side, if it has another name there."""
     mark, names = overlay.marks[node_id], overlay.names
     if mark.partner:
-        saved, live = SIDES[overlay.comparison]
-        side = saved if node_id < overlay.base_size else live
+        side, _ = SIDES[overlay.comparison]
         place = names.place_in_other(node_id)
         has_other_place = place not in ("", names.place(node_id))
         yield f"{side} {shortened(place if has_other_place else mark.partner)}"

@@ -51,8 +51,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         graph, of_saved, saved_elements = run.live, {}, {}
         sides = SideNames.of_one(run.live)
         marks = _marks_by_name(run)
-    mapping = mapping_in(run)
-    parts = [] if mapping is None else guessed_parts(mapping)
+    parts = _guessed_parts(run, findings)
     problems = list(_problems(causes_found, of_saved, sides, parts))
     paired = of_saved.values() if of_saved else _bound_by_name(run)
     return Overlay(
@@ -77,6 +76,13 @@ def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, in
     """Return the names on both sides; of two nodes of one object, those of the one it reads."""
     sources = {obj: n for obj, n in trace.source_of.items() if of_saved[n] == obj}
     return SideNames(live, saved, {place: node for node, place in of_saved.items()} | sources)
+
+
+def _guessed_parts(run: DryRun, findings: Iterable[Finding]) -> Sequence[GuessedPart]:
+    """Return the guesses of the fix; of values by name only if a remedy asks about them."""
+    is_asked = any(names_guesses(finding.remedy) for finding in findings)
+    mapping = mapping_in(run) if run.saved is not None or is_asked else None
+    return () if mapping is None else guessed_parts(mapping)
 
 
 def untested(run: DryRun) -> tuple[str, ...]:

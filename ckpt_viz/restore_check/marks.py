@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import is_guess
@@ -19,6 +18,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Mark, Severity, State
 from ckpt_viz.object_graph.side_names import SideNames
+from ckpt_viz.object_graph.tensor_difference import first_difference
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding
 
@@ -89,7 +89,7 @@ class RowMarks:
             if is_moved and (has_value(nodes[obj]) or obj in holders):
                 holders.add(tree.parents[obj])
             elif is_moved:
-                marks[obj] = replace(marks[obj], state=State.PLAIN)
+                marks[obj] = replace(marks[obj], state=State.PLAIN, goes_to=None)
 
     @property
     def _size(self) -> int:
@@ -115,7 +115,8 @@ class RowMarks:
             return Mark(State.DEFERRED, partner=partner)
         if not self._valued[node] and mark.state is not State.LIVE_ONLY:
             return Mark(State.PLAIN, partner=partner)
-        return Mark(State.MOVED, partner=partner, goes_to=self._destination(node))
+        misfit = first_difference(self.saved.nodes[node], self.run.live.nodes[place])
+        return Mark(State.MOVED, misfit, partner, self._destination(node))
 
     def _ghost(self, node: int) -> Mark:
         obj = self.trace.bound.get(node)
@@ -128,8 +129,7 @@ class RowMarks:
     def _destination(self, node: int) -> int | None:
         """Return the other part into which the restore would put the value of a saved node."""
         obj = self.trace.bound.get(node, self._size)
-        is_elsewhere = obj < self._size and obj != self.of_saved[node]
-        return obj if is_elsewhere and has_value(self.saved.nodes[node]) else None
+        return obj if obj < self._size and obj != self.of_saved[node] else None
 
     def _mark_failures(self, marks: list[Mark]) -> None:
         for step in self.trace.steps:
@@ -143,8 +143,7 @@ class RowMarks:
                 marks[place] = replace(marks[place], state=state, detail=detail_of(step.failure))
 
     def _mark_findings(self, marks: list[Mark]) -> None:
-        each = chain.from_iterable((one, *one.explains) for one in self.findings)
-        for finding in each:
+        for finding in self.findings:
             live = [obj for obj in finding.objects if obj < self._size]
             if finding.severity is Severity.WARNING or finding.kind in _WRONG:
                 for obj in live:

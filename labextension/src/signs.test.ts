@@ -6,9 +6,7 @@ import {
   belowWords,
   besideWords,
   causeSign,
-  comparedWords,
   namesWords,
-  partnerWords,
   positionWords,
   problemSentence,
   problemTitle,
@@ -16,6 +14,7 @@ import {
   stateSign,
   verdictSign,
 } from "./signs";
+import { comparedWords, partnerWords } from "./words";
 
 const TREE = treeGraph([0, 0, 1, 1]);
 
@@ -54,13 +53,14 @@ it("describes the node beside its box, and the nodes folded into it", () => {
 
 describe("the other name of a node", () => {
   it.each([
-    ["check", 1, "saved as (root).out"],
-    ["check", 3, "in the program (root).out"],
-    ["diff", 1, "in a (root).out"],
-    ["diff", 3, "in b (root).out"],
-  ] as const)("in a %s, for node %i", (comparison, id, words) => {
-    const graph = compared(TREE, { comparison, baseSize: 3, partners: { [id]: "(root).out" } });
-    expect(partnerWords(graph.overlay!, id)).toBe(words);
+    ["check", "saved as"],
+    ["diff", "in a"],
+  ] as const)("in a %s is what people call it, or else TensorFlow's", (comparison, words) => {
+    const graph = compared(TREE, { comparison, partners: { 1: "(root).out" } });
+    expect(partnerWords(graph, 1)).toBe(`${words} (root).out`);
+    const renamed = { ...graph, savedCalled: (id: number) => (id === 1 ? "in file" : "") };
+    expect(partnerWords(renamed, 1)).toBe(`${words} in file`);
+    expect(partnerWords(graph, 2)).toBe("");
   });
 });
 
@@ -75,8 +75,9 @@ it("names both sides of a problem, but repeats no name that is already there", a
 });
 
 it("describes a mark and a problem in one sentence each", async () => {
-  const { overlay } = await loadGraph("check");
-  expect(comparedWords(overlay!, 10)).toEqual(["shape differs", "float32 10 by 2 but 10 by 3"]);
+  const graph = await loadGraph("check");
+  const { overlay } = graph;
+  expect(comparedWords(graph, 10)).toEqual(["shape differs", "float32 10 by 2 but 10 by 3"]);
   expect(problemSentence(overlay!, 0)).toBe(
     "error, shape, model.head.kernel: The checkpoint has shape 10×3, the variable has 10×2. " +
       "Make the layer with 3 units, or restore the rest with check.fix().apply().",
@@ -121,8 +122,9 @@ it("shows in the list of causes what has happened", async () => {
 });
 
 it("escapes hostile characters in every text", async () => {
-  const { overlay, size } = await loadGraph("hostile_check");
-  const words = Array.from({ length: size }, (_, id) => comparedWords(overlay!, id)).flat();
+  const graph = await loadGraph("hostile_check");
+  const { overlay, size } = graph;
+  const words = Array.from({ length: size }, (_, id) => comparedWords(graph, id)).flat();
   const sentences = Array.from({ length: overlay!.problemCount }, (_, index) => [
     problemSentence(overlay!, index),
     ...namesWords(overlay!, overlay!.problem(index), null),

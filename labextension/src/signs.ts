@@ -29,8 +29,10 @@ const BOND_SIGNS = TABLE.bonds as Readonly<Record<Bond, Sign>>;
 
 const FATE_SIGNS = TABLE.fates as Readonly<Record<"restored" | "guess" | "kept" | "unused", Sign>>;
 
-const SIDES: Readonly<Record<Comparison, { readonly saved: string; readonly live: string }>> =
-  TABLE.sides;
+/** What a name on a side is called. */
+export const SIDES: Readonly<
+  Record<Comparison, { readonly saved: string; readonly live: string }>
+> = TABLE.sides;
 
 /** How sure a fix is of a pair. */
 export function bondSign(bond: Bond): Sign {
@@ -105,24 +107,6 @@ export function besideWords(overlay: Overlay | null, id: number, isExpanded: boo
   }
   const state = overlay.state(id);
   return filled(isQuiet(state) ? "" : STATE_SIGNS[state].word, belowWords(overlay, id)).join("  ");
-}
-
-/** A node's mark in words, for a screen reader. */
-export function comparedWords(overlay: Overlay, id: number): readonly string[] {
-  const state = overlay.state(id);
-  const detail = sentenceText(overlay.detail(id) ?? "");
-  return filled(
-    state === "plain" ? "" : STATE_SIGNS[state].word,
-    detail.replaceAll("×", " by ").replaceAll(STATE_SIGNS.shape.glyph, "but"),
-    partnerWords(overlay, id),
-  );
-}
-
-/** The node's name on the other side: saved as (root).out. */
-export function partnerWords(overlay: Overlay, id: number): string {
-  const partner = overlay.partner(id);
-  const { saved, live } = SIDES[overlay.comparison];
-  return partner === null ? "" : `${overlay.isOther(id) ? live : saved} ${sentenceText(partner)}`;
 }
 
 /** The names in a problem, except the name that the view shows there already. */

@@ -212,7 +212,6 @@ export const onSide = {
   diff: { saved: "In a", live: "In b", matches: "" },
 } as const;
 export const wasNamed = "was";
-export const savedAt = "saved as";
 export const getsValueOf = "gets";
 export const goesInto = "goes into";
 export const ownWay = "TensorFlow's way";

@@ -7,7 +7,7 @@ import { parametersOf, sizeOf } from "./layout/totals";
 import { isFrozenHere } from "./layout/training";
 import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
-import { belowSentence, comparedWords } from "./signs";
+import { belowSentence, SIDES, stateSign } from "./signs";
 import * as WORDS from "./strings";
 import { clip, countWords, formatCount, sentenceText, visible } from "./text";
 
@@ -61,6 +61,33 @@ export function placeName(
     }
   }
   return names.slice(0, most).reverse().join(".") || WORDS.root;
+}
+
+/** A node's mark in words, for a screen reader. */
+export function comparedWords(graph: Graph, id: number): readonly string[] {
+  const { overlay } = graph;
+  if (overlay === null) {
+    return [];
+  }
+  const state = overlay.state(id);
+  const detail = sentenceText(overlay.detail(id) ?? "");
+  return [
+    state === "plain" ? "" : stateSign(state).word,
+    detail.replaceAll("×", " by ").replaceAll(stateSign("shape").glyph, "but"),
+    partnerWords(graph, id),
+  ].filter((words) => words !== "");
+}
+
+/** The node's name on the other side, TensorFlow's if people give the same: saved as out. */
+export function partnerWords(graph: Graph, id: number): string {
+  const { overlay } = graph;
+  const partner = overlay?.partner(id) ?? null;
+  if (overlay === null || partner === null) {
+    return "";
+  }
+  const [own, other] = [false, true].map((isOfSaved) => placeName(graph, id, isOfSaved));
+  const name = own === other ? sentenceText(partner) : visible(other ?? "");
+  return `${SIDES[overlay.comparison].saved} ${name}`;
 }
 
 /** What people call a row of the tree: a node or a group. */
@@ -448,7 +475,7 @@ export function sentence(graph: Graph, id: number): string {
     graph.role(id),
     graph.role(id) === "variable" || graph.role(id) === "slot" ? "" : typeWords(graph, id),
     ...attributes.map((a) => `${a.dtype ?? ""} ${shapeWords(a).replaceAll("×", " by ")}`.trim()),
-    ...(overlay === null ? [] : comparedWords(overlay, id)),
+    ...comparedWords(graph, id),
     countWords(graph.treeChildren(id).length, ...WORDS.counts.children),
     overlay === null ? "" : belowSentence(overlay, id),
   ]

@@ -76,18 +76,19 @@ def test_certainties_differ_in_word_and_line(opened: Open) -> None:
     expect(between).to_contain_text("a guess")
     style = "element => getComputedStyle(element, '::before').borderTopStyle"
     assert between.evaluate(style) == "dotted"
-    dash = "path => getComputedStyle(path).strokeDasharray"
-    paths = page.locator(".ckv-moves > path")
-    assert {paths.nth(i).evaluate(dash) for i in range(paths.count())} == {"7px, 4px"}
+    likely = _line(page, "encoder").locator(".ckv-between")
+    expect(likely).to_contain_text("likely")
+    expect(likely).to_contain_text("the full names of their variables agree")
+    assert likely.evaluate(style) == "dashed"
+    expect(page.locator(".ckv-moves")).to_have_count(0)
     expect(page.locator(".ckv-fix")).to_contain_text("The code leaves guesses out")
 
 
 def test_the_line_of_a_certain_pair_is_solid(opened: Open) -> None:
     page = opened(named_items_exchanged())
     expect(page.locator(".ckv-fix h3")).to_contain_text("Restores all 2 values")
-    path = page.locator(".ckv-moves > path.ckv-bond-certain").first
-    expect(path).to_be_attached()
-    assert path.evaluate("path => getComputedStyle(path).strokeDasharray") == "none"
+    between = page.locator(".ckv-stroke-restored > .ckv-between").filter(has_text="certain")
+    assert between.first.evaluate("e => getComputedStyle(e, '::before').borderTopStyle") == "solid"
 
 
 def test_the_key_shows_and_hides_the_fix(opened: Open) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -55,9 +56,13 @@ def _moved() -> Overlay:
     return cv.diff(was, now).overlay
 
 
-def _moved_into(name: str) -> Overlay:
-    was = graph({0: {"old": 1, "net": 3}, 1: {"w": 2}, 3: {"b": 4}}, (2, 4))
-    now = graph({0: {"net": 1}, 1: {name: 2, "b": 4}, 2: {"w": 3}}, (3, 4))
+def _moved_into_net() -> Overlay:
+    was = graph(
+        {0: {"outer": 5, "net": 3}, 5: {"part": 1, "a": 6}, 1: {"w": 2}, 3: {"b": 4}}, (2, 4, 6)
+    )
+    now = graph(
+        {0: {"outer": 5, "net": 1}, 5: {"a": 6}, 1: {"part": 2, "b": 4}, 2: {"w": 3}}, (3, 4, 6)
+    )
     return cv.diff(_of_shapes(was, {2: (7,)}), _of_shapes(now, {3: (7,)})).overlay
 
 
@@ -73,7 +78,7 @@ def test_a_cause_a_line_and_the_evidence_are_one_state(opened: Open) -> None:
     page = opened(overlays()["check"])
     causes = page.get_by_role("tree").get_by_role("treeitem")
     expect(causes.first).to_contain_text("Shape differs")
-    expect(causes.first).to_contain_text("2 variables")
+    expect(causes.first).to_contain_text("2 values")
     expect(causes.first).to_contain_text("model.head.kernel")
     evidence = page.locator(".ckv-evidence")
     expect(evidence).to_contain_text("The checkpoint has shape 10×3")
@@ -173,23 +178,21 @@ def test_problems_that_one_cause_explains_are_folded_below_it(opened: Open) -> N
     expect(below).to_have_count(0)
 
 
-def test_both_places_of_a_moved_part_are_beside_each_other(opened: Open) -> None:
+def test_a_moved_part_is_one_line_with_both_names(opened: Open) -> None:
     page = opened(_moved())
     line = _line(page, "new")
-    expect(line).to_contain_text("old")
+    expect(line.locator(".ckv-side-saved .ckv-box-name")).to_have_text("old")
     expect(line).to_contain_text("moved")
     expect(page.locator(".ckv-moves")).to_have_count(0)
-    # Each side of the line is a node of its own.
-    line.locator(".ckv-side-saved .ckv-box").click()
-    expect(page.locator(".ckv-details")).to_contain_text("Go to its other place: new")
 
 
-def test_a_line_leads_to_another_parent(opened: Open) -> None:
-    page = opened(_moved_into("old"))
-    path = page.locator(".ckv-moves > path")
-    expect(path).to_have_count(1)
-    assert path.evaluate("path => path.getTotalLength()") > 60
-    expect(page.locator(".ckv-line", has_text="moved from")).to_have_count(1)
+def test_a_part_of_another_parent_says_where_it_was(opened: Open) -> None:
+    page = opened(_moved_into_net())
+    line = _line(page, "part")
+    for side in ("saved", "live"):
+        expect(line.locator(f".ckv-side-{side} .ckv-box-name")).to_have_text("part")
+    expect(line.locator(".ckv-side-saved .ckv-box-facts")).to_have_text("outer.part")
+    expect(page.locator(".ckv-moves")).to_have_count(0)
 
 
 CUT = """() => [...document.querySelectorAll(
@@ -244,7 +247,7 @@ def test_a_narrow_page_has_one_list_with_the_same_signs(opened: Open) -> None:
 def test_what_restores_stays_folded_and_is_counted(opened: Open) -> None:
     restored = opened(cv.diff(keras3_adam(), keras3_adam()).overlay)
     expect(restored.locator(".ckv-causes")).to_contain_text("No differences")
-    expect(restored.locator(".ckv-others")).to_contain_text("variables are equal")
+    expect(restored.locator(".ckv-others")).to_contain_text("values are equal")
     expect(restored.locator(".ckv-sign.ckv-loud")).to_have_count(0)
 
     page = opened(overlays()["check"])
@@ -277,22 +280,89 @@ def test_only_lines_in_sight_exist(opened: Open) -> None:
     expect(_line(page, "layer 14999")).to_be_in_viewport()
 
 
-def test_the_column_of_the_file_has_the_names_in_the_file(opened: Open, tmp_path: Path) -> None:
+def _dense(*names: str) -> Any:
     keras = pytest.importorskip("keras")
+    inputs = outputs = keras.Input((2,))
+    for name in names:
+        outputs = keras.layers.Dense(2, name=name)(outputs)
+    return ckpt(model=keras.Model(inputs, outputs))
 
-    def model(*names: str) -> Any:
-        inputs = outputs = keras.Input((2,))
-        for name in names:
-            outputs = keras.layers.Dense(2, name=name)(outputs)
-        return ckpt(model=keras.Model(inputs, outputs))
 
-    path = str(model("stem", "middle", "top").save(str(tmp_path / "ckpt")))
-    page = opened(cv.check(model("stem", "top"), path).overlay, view="layers")
-    page.evaluate('document.documentElement.dataset.ckptViz = \'{"view": "layers"}\'')
+def test_a_line_has_one_layer_and_says_where_a_plain_restore_puts_its_values(
+    opened: Open, tmp_path: Path
+) -> None:
+    path = str(_dense("stem", "middle", "top").save(str(tmp_path / "ckpt")))
+    page = opened(cv.check(_dense("stem", "top"), path).overlay, view="layers")
     # TensorFlow goes by the index, so the program's top gets the values of the middle.
-    pair = page.locator(".ckv-line").filter(has=page.get_by_text("middle", exact=True))
-    expect(pair.locator(".ckv-side-saved .ckv-box-name")).to_have_text("middle")
-    expect(pair.locator(".ckv-side-live .ckv-box-name")).to_have_text("top")
+    top, middle = _line(page, "top"), _line(page, "middle")
+    for side in ("saved", "live"):
+        expect(top.locator(f".ckv-side-{side} .ckv-box-name")).to_have_text("top")
+    expect(middle.locator(".ckv-side-live .ckv-box")).to_have_count(0)
     strip = page.locator(".ckv-ribbon ul").first
     expect(strip.get_by_role("button", name="middle")).to_have_count(1)
+    for line in (top, middle):
+        if line.get_attribute("aria-expanded") == "false":
+            line.dblclick()
+    kernel = page.locator(".ckv-line", has_text="gets middle.kernel")
+    expect(kernel).to_have_count(1)
+    gone = page.locator(".ckv-line", has_text="goes into top.kernel")
+    expect(gone).to_have_count(1)
     page.screenshot(path=_SCREENSHOTS / "names-in-the-file.png")
+
+    # A curve leads there from the selected line, or on demand from each.
+    ways = page.locator(".ckv-moves > path")
+    expect(ways).to_have_count(0)
+    gone.click()
+    expect(ways).to_have_count(1)
+    page.get_by_role("button", name="model.top.kernel").click()
+    expect(kernel).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".ckv-details")).to_contain_text("puts here the saved value of")
+    page.get_by_role("treegrid").press("t")
+    expect(ways).to_have_count(3)  # of both values, and of the layer
+    page.screenshot(path=_SCREENSHOTS / "ways-of-a-plain-restore.png")
+    page.get_by_role("button", name="TensorFlow's way").click()
+    expect(ways).to_have_count(1)
+
+
+def _counts(page: Page, texts: str, pattern: str) -> dict[str, int]:
+    """Return the numbers in some texts of the page, by the words beside them."""
+    found = re.findall(pattern, " ; ".join(page.locator(texts).all_inner_texts()))
+    return {words: int(number) for words, number in found}
+
+
+@pytest.mark.parametrize("now", ["stem top", "a stem middle top", "stem other top", "x y z"])
+def test_all_counts_on_a_screen_agree(opened: Open, tmp_path: Path, now: str) -> None:
+    path = str(_dense("stem", "middle", "top").save(str(tmp_path / "ckpt")))
+    check = cv.check(_dense(*now.split()), path)
+    page = opened(check.overlay)
+    marks = zip(check.overlay.graph.nodes, check.overlay.marks, strict=True)
+    states = Counter(mark.state for node, mark in marks if node.attributes)
+    texts = page.locator(".ckv-filters label").all_inner_texts()
+    shown = [re.fullmatch(r"\W*(.*?)\s*(\d+)", text.strip()) for text in texts]
+    filters = {match[1]: int(match[2]) for match in shown if match is not None}
+    assert filters == {
+        STATES[state].word: states[state]
+        for state in {mark.state for mark in check.overlay.marks}
+        if state is not State.PLAIN
+    }
+    headline = page.locator(".ckv-headline").inner_text()
+    for state, words in (
+        (State.MOVED, "moved"),
+        (State.SAVED_ONLY, "not used"),
+        (State.LIVE_ONLY, "not in checkpoint"),
+        (State.SHAPE, "of another shape"),
+    ):
+        told = re.search(rf"(\d+)(?: values?)? {words}", headline)
+        assert (int(told[1]) if told else 0) == states[state]
+    others = page.locator(".ckv-others").inner_text()
+    assert re.search(r"\d+", others)[0] == str(states[State.MATCHED])  # type: ignore[index]
+    for button in page.locator(".ckv-position").all_inner_texts():
+        assert re.search(r"\d+", button)[0] == str(len(check.overlay.problems))  # type: ignore[index]
+    for cause, item in zip(
+        check.overlay.causes, page.locator(".ckv-cause").all_inner_texts(), strict=True
+    ):
+        of_sentence = re.search(r"\((\d+) values?", cause.sentence)
+        in_title = re.search(r"(\d+) values?", item)
+        assert in_title is not None
+        if of_sentence is not None:
+            assert in_title[1] == of_sentence[1]

@@ -5,7 +5,7 @@ import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../g
 import type { Kernel } from "../kernel";
 import { feedsOf } from "../layout/feeds";
 import { numbersOf } from "../layout/measured";
-import { belowSentence, isAlarm, partnerWords, stateSign } from "../signs";
+import { belowSentence, isAlarm, stateSign } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, sentenceText, visible } from "../text";
@@ -14,6 +14,7 @@ import {
   chunkCount,
   chunkLabel,
   moreWords,
+  partnerWords,
   placeName,
   roleWord,
   shapeWords,
@@ -265,7 +266,7 @@ function Mark({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   }
   const state = overlay.state(id);
   const sign = stateSign(state);
-  const more = [sentenceText(overlay.detail(id) ?? ""), partnerWords(overlay, id)];
+  const more = [sentenceText(overlay.detail(id) ?? ""), partnerWords(graph, id)];
   const below = belowSentence(overlay, id);
   return (
     <>

@@ -8,11 +8,18 @@ import { detour, linkPath, linksOf } from "../layout/links";
 import { BAD_SIGN } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, PANEL_MARGIN, PITCH } from "../layout/tidy";
-import { comparedWords } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
-import { chunkCount, chunkLabel, givenShape, isTrained, placeName, roleWord } from "../words";
+import {
+  chunkCount,
+  chunkLabel,
+  comparedWords,
+  givenShape,
+  isTrained,
+  placeName,
+  roleWord,
+} from "../words";
 import { Badge, lineClass, outline, shapeOf } from "./icons";
 import { type Look, lookOf } from "./look";
 import {
@@ -274,8 +281,7 @@ function boxTitle(graph: Graph, { chunk, id }: Row): string {
   if (chunk !== null) {
     return `${chunkLabel(graph, chunk)} (${chunkCount(chunk)})`;
   }
-  const { overlay } = graph;
-  const comparison = overlay === null ? [] : comparedWords(overlay, id);
+  const comparison = comparedWords(graph, id);
   return [`${visible(placeName(graph, id))} (${roleWord(graph.role(id))})`, ...comparison].join(
     ", ",
   );

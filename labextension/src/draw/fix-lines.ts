@@ -8,7 +8,7 @@ import type { Line } from "../layout/sides";
 import type { OfSide } from "../overlay";
 import { bondSign, fateSign } from "../signs";
 import * as WORDS from "../strings";
-import { clipStart, countWords, visible } from "../text";
+import { clipStart, countWords, sentenceText, visible } from "../text";
 import { placeName } from "../words";
 import { type LineMark, MAX_PLACE, NOTHING, nodesIn, type Stroke } from "./lines";
 
@@ -92,7 +92,8 @@ function pairedMark(graph: Graph, fix: Fix, pair: Placed, row: Row): LineMark {
   const below = row.isExpanded || isValue ? NOTHING : countedMark(graph, fix, [live, saved]);
   const said = isSaidAbove(graph, fix, pair) ? "" : bondSign(bond).word;
   const words = [...new Set([said, below.words])].filter((one) => one !== "").join(", ");
-  const reason = said === "" || bond === "certain" ? "" : why;
+  const misfit = bond === "misfit" ? sentenceText(graph.overlay?.detail(live) ?? "") : "";
+  const reason = misfit || (said === "" || bond === "certain" ? "" : why);
   return { sign: bondSign(bond), words, stroke: STROKES[bond], longer: why, reason };
 }
 
@@ -123,9 +124,8 @@ function elsewhereMark(graph: Graph, fix: Fix, end: End, isLone: boolean): LineM
   const goes = isSure(bond) ? WORDS.goesTo : WORDS.mayGoTo;
   const said = (name: string) => `${isFrom ? comes : goes} ${name || WORDS.root}`;
   const sign = bondSign(bond);
-  const { label, overlay, savedLabel } = graph;
-  // A saved node has the name in the file, also if a restore would give it to another part.
-  const place = (isFrom && overlay?.partner(saved)) || placeName(graph, isFrom ? saved : live);
+  const { label, savedLabel } = graph;
+  const place = isFrom ? placeName(graph, saved, true) : placeName(graph, live, false);
   const name = visible(place.replace(ROOT_NAME, ""));
   const [from, to] = [visible(savedLabel(saved)), visible(label(live))];
   const short = clipStart(from === to ? name : isFrom ? from : to, MAX_PLACE);

@@ -41,11 +41,13 @@ export function FixPane({ state, fixing, accepting, insert, showCheck }: PanePro
           <Result fix={fix} />
         )}
       </div>
-      <Guesses
-        guesses={graph.overlay?.guesses ?? []}
-        accepting={accepting}
-        hint={WORDS.guessesOfFix}
-      />
+      {fixing.problem === null ? (
+        <Guesses
+          guesses={graph.overlay?.guesses ?? []}
+          accepting={accepting}
+          hint={WORDS.guessesOfFix}
+        />
+      ) : null}
       {fix === null || fixing.isWaiting ? null : (
         <>
           <Changes changes={fix.changes} />
@@ -146,7 +148,7 @@ function Places({ graph, fix, id }: { graph: Graph; fix: Fix; id: number }) {
   return pairs.map((pair) => (
     <p key={`${pair.saved} ${pair.live}`} class="ckv-place-of-fix">
       <SignIcon sign={bondSign(pair.bond)} /> <b>{bondSign(pair.bond).word}</b>:{" "}
-      {visible(placeName(graph, pair.saved))} → {visible(placeName(graph, pair.live))}.{" "}
+      {visible(placeName(graph, pair.saved, true))} → {visible(placeName(graph, pair.live))}.{" "}
       <span class="ckv-faint">{sentenceText(pair.why)}</span>
     </p>
   ));

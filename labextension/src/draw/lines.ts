@@ -29,7 +29,7 @@ export interface LineMark {
 
 export const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };
 /** Details of these states are the two values that differ, the saved one first. */
-const OF_TWO_VALUES: ReadonlySet<NodeState> = new Set(["shape", "dtype", "role"]);
+const OF_TWO_VALUES: ReadonlySet<NodeState> = new Set(["shape", "dtype", "role", "moved"]);
 const DIFFERS = ` ${stateSign("shape").glyph} `;
 const MAX_SHAPES = 3;
 /** Characters of a name on a line; its end tells more than its start. */
@@ -195,7 +195,7 @@ export function factsOf(graph: Graph, row: Row, side: OfSide): string {
     return (side === "saved" ? left : right) ?? "";
   }
   if (side === "saved" && overlay.isHeldElsewhere(id)) {
-    return `${WORDS.savedAt} ${visible(graph.savedCalled(id))}`;
+    return visible(graph.savedCalled(id));
   }
   const attributes = graph.attributes(id);
   if (attributes.length > 0) {

@@ -5,11 +5,10 @@ import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import { detoursOf, LINE_PITCH, type Line } from "../layout/sides";
 import type { OfSide, Overlay } from "../overlay";
-import { comparedWords } from "../signs";
 import { firstProblemNode, type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
-import { roleWord } from "../words";
+import { comparedWords, roleWord } from "../words";
 import type { Accepting } from "./guesses";
 import { lineClass, SignIcon } from "./icons";
 import { factsOf, type LineMark, labelOf, markOf } from "./lines";
@@ -320,7 +319,7 @@ function boxTitle(graph: Graph, { chunk, id }: Row, label: string, facts: string
   const { overlay } = graph;
   const words =
     chunk === null && overlay !== null
-      ? [visible(graph.name(id)), roleWord(graph.role(id)), facts, ...comparedWords(overlay, id)]
+      ? [visible(graph.name(id)), roleWord(graph.role(id)), facts, ...comparedWords(graph, id)]
       : [label, facts];
   return words.filter((word) => word !== "").join(", ");
 }
