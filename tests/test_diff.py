@@ -598,8 +598,8 @@ def test_overlay_has_b_as_its_base_and_what_only_a_has_behind() -> None:
         (State.ONLY_A, ""),
     ]
     assert [(problem.kind, problem.nodes) for problem in overlay.problems] == [
-        ("moved", (1,)),
         ("only_in_a", (3,)),
+        ("moved", (1,)),
     ]
 
 

@@ -41,8 +41,8 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
         pairs: For nodes of `other`, the counterpart in `base`. An id that `base` does not have
             pairs nothing, for example the id of an object that a restore would create.
 
-    A ghost keeps its local names. It becomes a child of the counterparts of its parents, after
-    their own children, and of other ghosts. No edge leads from a ghost to the base, so the tree of
+    A ghost keeps its local names. It becomes a child of the counterparts of its parents, behind
+    what they have of the child before it, and of other ghosts. No edge leads from a ghost to the base, so the tree of
     the base does not change. A slot without an edge to it is below its variable, as everywhere.
     """
     size = len(base.nodes)
@@ -83,6 +83,25 @@ class _Added:
     of_other: Mapping[int, int]
     base_size: int
 
+    def beside(self, own: Sequence[Child], node_id: int) -> list[Child]:
+        """Return children of a base node with the ghosts of a counterpart, in the order there."""
+        behind: dict[int | None, list[Child]] = defaultdict(list)
+        known, places = set(own), {child.node_id for child in own}
+        last: int | None = None
+        for child in self.nodes[node_id].children:
+            place = self.of_other[child.node_id]
+            ghost = Child(child.local_name, place)
+            if place >= self.base_size and ghost not in known:
+                behind[last].append(ghost)
+            elif place in places:
+                last = place
+        first = behind.pop(None, [])
+        has_order = last is not None  # else nothing tells what comes first
+        children = first if has_order else []
+        for child in own:
+            children += [child, *behind.pop(child.node_id, ())]
+        return children if has_order else [*children, *first]
+
     def children(self, node_id: int) -> list[Child]:
         return [
             Child(child.local_name, self.of_other[child.node_id])
@@ -115,12 +134,14 @@ class _Added:
 
 def _with_ghosts(node: Node, added: _Added, counterparts: Sequence[int]) -> Node:
     """Return a base node together with the ghosts among the children of its counterparts."""
-    children = [child for node_id in counterparts for child in added.children(node_id)]
+    children = list(node.children)
+    for node_id in counterparts:
+        children = added.beside(children, node_id)
     slots = [slot for node_id in counterparts for slot in added.slot_variables(node_id)]
-    if not children and not slots:
+    if len(children) == len(node.children) and not slots:
         return node  # most nodes are
     return node._replace(
-        children=node.children + tuple(dict.fromkeys(children)),
+        children=tuple(children),
         slot_variables=node.slot_variables + tuple(dict.fromkeys(slots)),
     )
 

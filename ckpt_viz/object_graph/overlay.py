@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup, first_meant
 from ckpt_viz.object_graph.remedy import Remedy, sentence_of_fix
 from ckpt_viz.object_graph.side_names import SideNames
+from ckpt_viz.object_graph.tensor_difference import other_tensors
 from ckpt_viz.text import readable
 from ckpt_viz.wording import PYTHON, Wording
 
@@ -230,6 +231,14 @@ class Overlay:
         for node_id, label in enumerate(self.graph.tree.labels):
             other = self.names.label_in_other(node_id)
             yield None if other in ("", label) else other
+
+    def saved_tensors(self) -> Iterator[str | None]:
+        """Yield the tensors of each node on the saved side (in a), if these differ."""
+        names, size = self.names, self.base_size
+        for node_id, node in enumerate(self.graph.nodes):
+            other = names.in_other.get(node_id) if node_id < size else None
+            words = "" if other is None else other_tensors(node, names.other.nodes[other])
+            yield words or None
 
     @cached_property
     def are_held_elsewhere(self) -> Sequence[bool]:

@@ -220,6 +220,7 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_saved_label": strings.column(overlay.saved_labels()),
         "overlay_saved_name": strings.column(overlay.saved_names()),
         "overlay_partner": strings.column(mark.partner or None for mark in marks),
+        "overlay_saved_tensors": strings.column(overlay.saved_tensors()),
         "overlay_goes_to": _i4(ABSENT if mark.goes_to is None else mark.goes_to for mark in marks),
         "overlay_is_held_elsewhere": _flags(overlay.are_held_elsewhere),
         "overlay_is_paired": np.fromiter((i in overlay.paired for i in range(len(marks))), "u1"),

@@ -217,6 +217,7 @@ const OVERLAY_COLUMNS = {
   overlay_saved_label: ["text", "node"],
   overlay_saved_name: ["text", "node"],
   overlay_partner: ["text", "node"],
+  overlay_saved_tensors: ["text", "node"],
   overlay_goes_to: ["id?", "node"],
   overlay_is_held_elsewhere: ["flag", "node"],
   overlay_is_paired: ["flag", "node"],
@@ -401,7 +402,7 @@ function withAbsent(sections: Sections, nodeCount: number): Sections {
     names.map((name) => [name, new Int32Array(length).fill(value)] as const);
   return new Map<string, Column>([
     ...absent(["overlay_goes_to", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
-    ...absent(["overlay_saved_name"], nodeCount),
+    ...absent(["overlay_saved_name", "overlay_saved_tensors"], nodeCount),
     ["overlay_is_held_elsewhere", new Uint8Array(nodeCount)],
     ...absent(["problem_fix", "problem_place"], problemCount),
     ...absent(["problem_guess_count"], problemCount, 0),

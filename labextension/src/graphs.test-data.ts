@@ -100,6 +100,7 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly details?: Readonly<Record<number, string>>;
   readonly partners?: Readonly<Record<number, string>>;
   readonly savedLabels?: Readonly<Record<number, string>>;
+  readonly savedTensors?: Readonly<Record<number, string>>;
   readonly goesTo?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
   readonly guesses?: readonly Guess[];
@@ -144,6 +145,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         overlay_saved_label: Int32Array.from(ids, () => -1),
         overlay_saved_name: Int32Array.from(ids, () => -1),
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
+        overlay_saved_tensors: Int32Array.from(ids, (id) => place(comparison.savedTensors?.[id])),
         overlay_is_held_elsewhere: new Uint8Array(graph.size),
         overlay_is_paired: Uint8Array.from(ids, (id) =>
           comparison.isPaired?.(id) === false ? 0 : 1,

@@ -96,6 +96,8 @@ export interface Overlay extends Causes {
   /** Whether the node exists only in the checkpoint (in a diff: only in a). */
   isOther(id: number): boolean;
   side(id: number): Side;
+  /** The shapes that the saved side (a) has, if these differ from the node's own. */
+  savedTensors(id: number): string | null;
   /** The number of elements that the saved side (a) has, if it differs from the node's own. */
   savedElements(id: number): number | null;
   hasValue(id: number): boolean;
@@ -219,6 +221,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     },
     hasDetours: sources.size > 0,
     getsFrom: (id) => sources.get(id) ?? null,
+    savedTensors: (id) => text("overlay_saved_tensors", id),
     savedElements: (id) => {
       const count = at("overlay_saved_elements", id);
       return count < 0 ? null : count;

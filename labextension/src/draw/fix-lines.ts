@@ -8,9 +8,9 @@ import type { Line } from "../layout/sides";
 import type { OfSide } from "../overlay";
 import { bondSign, fateSign } from "../signs";
 import * as WORDS from "../strings";
-import { clipStart, countWords, sentenceText, visible } from "../text";
+import { clipStart, countWords, visible } from "../text";
 import { placeName } from "../words";
-import { type LineMark, MAX_PLACE, NOTHING, nodesIn, type Stroke } from "./lines";
+import { factsOf, type LineMark, MAX_PLACE, NOTHING, nodesIn, type Stroke } from "./lines";
 
 const ROOT_NAME = /^\(root\)\.?/;
 const STROKES: Readonly<Record<Bond, Stroke>> = {
@@ -92,8 +92,10 @@ function pairedMark(graph: Graph, fix: Fix, pair: Placed, row: Row): LineMark {
   const below = row.isExpanded || isValue ? NOTHING : countedMark(graph, fix, [live, saved]);
   const said = isSaidAbove(graph, fix, pair) ? "" : bondSign(bond).word;
   const words = [...new Set([said, below.words])].filter((one) => one !== "").join(", ");
-  const misfit = bond === "misfit" ? sentenceText(graph.overlay?.detail(live) ?? "") : "";
-  const reason = misfit || (said === "" || bond === "certain" ? "" : why);
+  const isMisfit = bond === "misfit" && graph.overlay?.savedTensors(live) != null;
+  const shapes = (["saved", "live"] as const).map((side) => factsOf(graph, row, side));
+  const isSaid = said === "" || bond === "certain";
+  const reason = isMisfit ? shapes.join(` ${bondSign(bond).glyph} `) : isSaid ? "" : why;
   return { sign: bondSign(bond), words, stroke: STROKES[bond], longer: why, reason };
 }
 

@@ -122,12 +122,12 @@ it("a folded part of a long list has the sign of everything in it", () => {
 describe("the text in a box", () => {
   it("has the two values that differ on their sides", () => {
     const { rows, shown } = lines(
-      { states: { 3: "shape" }, details: { 3: "float32 8×10 ≠ 8×12" } },
+      { states: { 3: "dtype" }, savedTensors: { 3: "float16 8×10" } },
       [0, 1],
     );
     expect((["saved", "live"] as const).map((side) => factsOf(shown, rows[2]!, side))).toEqual([
-      "float32 8×10",
-      "8×12",
+      "float16 8×10",
+      "float32 3",
     ]);
   });
 

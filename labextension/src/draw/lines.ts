@@ -28,9 +28,6 @@ export interface LineMark {
 }
 
 export const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };
-/** Details of these states are the two values that differ, the saved one first. */
-const OF_TWO_VALUES: ReadonlySet<NodeState> = new Set(["shape", "dtype", "role", "moved"]);
-const DIFFERS = ` ${stateSign("shape").glyph} `;
 const MAX_SHAPES = 3;
 /** Characters of a name on a line; its end tells more than its start. */
 export const MAX_PLACE = 22;
@@ -189,17 +186,18 @@ export function factsOf(graph: Graph, row: Row, side: OfSide): string {
   if (chunk !== null || overlay === null) {
     return chunk === null ? "" : chunkCount(chunk);
   }
-  const [left, right, more] = sentenceText(overlay.detail(id) ?? "").split(DIFFERS);
-  const isOfPair = overlay.getsFrom(id) === null && right !== undefined && more === undefined;
-  if (isOfPair && OF_TWO_VALUES.has(overlay.state(id))) {
-    return (side === "saved" ? left : right) ?? "";
+  const savedTensors = side === "saved" ? overlay.savedTensors(id) : null;
+  if (savedTensors !== null) {
+    return visible(savedTensors);
   }
   if (side === "saved" && overlay.isHeldElsewhere(id)) {
     return visible(graph.savedCalled(id));
   }
   const attributes = graph.attributes(id);
   if (attributes.length > 0) {
-    return attributes.map(shortValue).join(", ");
+    const isOfDtype = overlay.state(id) === "dtype" && overlay.getsFrom(id) === null;
+    const words = (one: Attribute) => `${isOfDtype ? `${one.dtype} ` : ""}${shortValue(one)}`;
+    return attributes.map(words).join(", ");
   }
   const count = isExpanded ? 0 : variablesOn(overlay, id, side);
   if (count > 0) {

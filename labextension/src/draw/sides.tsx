@@ -118,7 +118,6 @@ function Head({ state, overlay, dispatch }: HeadProps) {
         <b>{saved}</b> {from}
       </span>
       <span role="columnheader">
-        {fix !== null ? WORDS.fixedColumn : overlay.hasDetours ? "" : matches}
         {overlay.hasDetours ? (
           <button
             type="button"
@@ -129,7 +128,11 @@ function Head({ state, overlay, dispatch }: HeadProps) {
           >
             {WORDS.ownWay}
           </button>
-        ) : null}
+        ) : fix === null ? (
+          matches
+        ) : (
+          WORDS.fixedColumn
+        )}
       </span>
       <span role="columnheader" title={to}>
         {to} <b>{live}</b>
