@@ -42,8 +42,9 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
             pairs nothing, for example the id of an object that a restore would create.
 
     A ghost keeps its local names. It becomes a child of the counterparts of its parents, behind
-    what they have of the child before it, and of other ghosts. No edge leads from a ghost to the base, so the tree of
-    the base does not change. A slot without an edge to it is below its variable, as everywhere.
+    what they have of the child before it, and of other ghosts. No edge leads from a ghost to the
+    base, so the tree of the base does not change. A slot without an edge to it is below its
+    variable, as everywhere.
     """
     size = len(base.nodes)
     of_other = merged_ids(base, other, pairs)
