@@ -153,6 +153,8 @@ describe("the lines of a fix", () => {
     });
     const { reasons } = lines({ kept: [3, 4, 5], unused: [7, 8] }, [0, 6], graph);
     expect(reasons.slice(3)).toEqual(["Block 6 is gone.", "", ""]);
+    const valueless = graphOf(TREE, (id) => VARIABLES.has(id) && id !== 5);
+    expect(lines({ pairs: RENAMED }, [0, 1, 2, 6], valueless).reasons.join("")).toBe("");
   });
 
   it("do not take two variables for a pair that have one name, if their values part", () => {

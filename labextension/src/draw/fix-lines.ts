@@ -5,7 +5,6 @@ import type { Graph } from "../graph";
 import { FATES, fatesOf, fatesWithin } from "../layout/fates";
 import type { Row } from "../layout/rows";
 import type { Line } from "../layout/sides";
-import type { OfSide } from "../overlay";
 import { bondSign, fateSign } from "../signs";
 import * as WORDS from "../strings";
 import { clipStart, countWords, visible } from "../text";
@@ -59,17 +58,21 @@ function markOfRows(
       sign: fateSign(fate),
       words,
       stroke: end === null || isLone ? stroke : "none",
-      reason: isLone ? reasonOf(graph, row.id, saved === undefined ? "live" : "saved") : "",
+      reason: isLone ? reasonOf(graph, fix, row.id) : "",
     };
   }
-  const reason = isLone ? reasonOf(graph, row.id, saved === undefined ? "live" : "saved") : "";
+  const reason = isLone ? reasonOf(graph, fix, row.id) : "";
   return row.isExpanded ? { ...NOTHING, reason } : { ...countedMark(graph, fix, [row.id]), reason };
 }
 
-/** Why a part that one side lacks has no counterpart; "" below a part that says the same. */
-function reasonOf({ overlay, treeParent }: Graph, id: number, side: OfSide): string {
+/** Why values that one side lacks stay out; "" below a part that says the same. */
+function reasonOf(graph: Graph, fix: Fix, id: number): string {
+  const { overlay, treeParent } = graph;
   const above = treeParent(id);
-  if (overlay === null || (above !== null && overlay.side(above) === side)) {
+  const { kept, unused } = fatesWithin(graph, fix, id);
+  const side = overlay?.side(id);
+  const isSaid = above !== null && overlay?.side(above) === side;
+  if (overlay === null || side === undefined || side === "both" || isSaid || kept + unused === 0) {
     return "";
   }
   const [index] = overlay.problemsOf(id);
