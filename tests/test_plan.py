@@ -237,6 +237,7 @@ def test_json_has_what_calls_for_a_look_and_counts_the_rest() -> None:
                 "state": "shape",
                 "detail": "8 ≠ 9",
                 "partner": "(root).a",
+                "goes_to": None,
             }
         ],
     }

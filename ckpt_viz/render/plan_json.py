@@ -64,4 +64,5 @@ def _node(overlay: Overlay, node_id: int) -> dict[str, Any]:
         "state": mark.state.value,
         "detail": mark.detail,
         "partner": mark.partner,
+        "goes_to": mark.goes_to,
     }
