@@ -16,10 +16,8 @@ from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
-    Mark,
     Overlay,
     Problem,
-    State,
     Verdict,
 )
 from ckpt_viz.object_graph.parameters import other_elements
@@ -29,7 +27,7 @@ from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import mapping_in
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.headline import headline
-from ckpt_viz.restore_check.marks import PLAIN, RowMarks, failed_mark, same_parts
+from ckpt_viz.restore_check.marks import RowMarks, marks_by_name, same_parts
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count, readable, size_words
 from ckpt_viz.values.verifying import Verification
@@ -50,7 +48,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
     else:
         graph, of_saved, saved_elements = run.live, {}, {}
         sides = SideNames.of_one(run.live)
-        marks = _marks_by_name(run)
+        marks = marks_by_name(run)
     parts = _guessed_parts(run, findings)
     problems = list(_problems(causes_found, of_saved, sides, parts))
     paired = of_saved.values() if of_saved else _bound_by_name(run)
@@ -122,22 +120,6 @@ def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
 def _verdict(name: str, raised: Raised | None) -> Verdict:
     message = "" if raised is None else readable(f"{raised.type}: {raised.message}")
     return Verdict(name, raised is None, message)
-
-
-def _marks_by_name(run: DryRun) -> list[Mark]:
-    marks = [PLAIN] * len(run.live.nodes)
-    if isinstance(run.trace, NameTrace):
-        for name, objects in run.trace.bound.items():
-            for obj in objects:
-                if obj < len(marks):
-                    marks[obj] = Mark(State.MATCHED, partner=name)
-        for step in run.trace.steps:
-            if step.failure is not None and step.obj is not None and step.obj < len(marks):
-                marks[step.obj] = failed_mark(step.failure)
-    for obj in run.verdicts.unmatched:
-        if obj < len(marks):
-            marks[obj] = Mark(State.LIVE_ONLY)
-    return marks
 
 
 def _bound_by_name(run: DryRun) -> set[int]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import is_guess
 from ckpt_viz.matching.engine import has_values
+from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
@@ -22,7 +23,7 @@ from ckpt_viz.object_graph.tensor_difference import first_difference
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding
 
-PLAIN = Mark(State.PLAIN)
+_PLAIN = Mark(State.PLAIN)
 _MADE = "made by the restore"
 _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
 # Problems of restored values, whether or not an assert fails for other values.
@@ -66,7 +67,7 @@ class RowMarks:
         return marks
 
     def _marks_of_values(self) -> list[Mark]:
-        marks = [PLAIN] * (1 + max((self._size - 1, *self.of_saved.values())))
+        marks = [_PLAIN] * (1 + max((self._size - 1, *self.of_saved.values())))
         for obj in self.run.verdicts.unmatched:
             if obj < self._size:
                 marks[obj] = Mark(State.LIVE_ONLY)
@@ -101,9 +102,9 @@ class RowMarks:
         return has_values(self.saved.nodes)
 
     @cached_property
-    def waiting(self) -> set[int]:
+    def _waiting(self) -> set[int]:
         """The saved nodes that wait for something to be built, with all nodes below them."""
-        return waiting_in(self.saved, self.findings)
+        return _waiting_in(self.saved, self.findings)
 
     def _both(self, node: int, place: int, mark: Mark) -> Mark:
         """Return the mark of a part that both sides have."""
@@ -111,7 +112,7 @@ class RowMarks:
         holders = self.trace.holders.get(place, ())
         if any(self.of_saved[holder] == place for holder in holders):
             return Mark(State.MATCHED, partner=partner)
-        if node in self.waiting:
+        if node in self._waiting:
             return Mark(State.DEFERRED, partner=partner)
         if not self._valued[node] and mark.state is not State.LIVE_ONLY:
             return Mark(State.PLAIN, partner=partner)
@@ -121,7 +122,7 @@ class RowMarks:
     def _ghost(self, node: int) -> Mark:
         obj = self.trace.bound.get(node)
         if obj is None:
-            return Mark(State.DEFERRED if node in self.waiting else State.SAVED_ONLY)
+            return Mark(State.DEFERRED if node in self._waiting else State.SAVED_ONLY)
         if obj >= self._size:
             return Mark(State.MATCHED, _MADE)
         return Mark(State.WARNED, Kind.MISPLACED.value, goes_to=obj)
@@ -140,7 +141,7 @@ class RowMarks:
                 place = self.of_saved.get(step.node)
             if place is not None:
                 state = _FAILED.get(step.failure.cause, State.FAILED)
-                marks[place] = replace(marks[place], state=state, detail=detail_of(step.failure))
+                marks[place] = replace(marks[place], state=state, detail=_detail_of(step.failure))
 
     def _mark_findings(self, marks: list[Mark]) -> None:
         for finding in self.findings:
@@ -158,7 +159,25 @@ class RowMarks:
                     )
 
 
-def waiting_in(saved: Graph, findings: Iterable[Finding]) -> set[int]:
+def marks_by_name(run: DryRun) -> list[Mark]:
+    """Return the marks of a program whose restore goes by the full names of its variables."""
+    marks = [_PLAIN] * len(run.live.nodes)
+    if isinstance(run.trace, NameTrace):
+        for name, objects in run.trace.bound.items():
+            for obj in objects:
+                if obj < len(marks):
+                    marks[obj] = Mark(State.MATCHED, partner=name)
+        for step in run.trace.steps:
+            if step.failure is not None and step.obj is not None and step.obj < len(marks):
+                state = _FAILED.get(step.failure.cause, State.FAILED)
+                marks[step.obj] = Mark(state, _detail_of(step.failure))
+    for obj in run.verdicts.unmatched:
+        if obj < len(marks):
+            marks[obj] = Mark(State.LIVE_ONLY)
+    return marks
+
+
+def _waiting_in(saved: Graph, findings: Iterable[Finding]) -> set[int]:
     """Return the saved nodes that wait for something to be built, with all nodes below them."""
     waiting = {n for f in findings if f.severity is Severity.DEFERRED for n in f.nodes}
     stack = list(waiting)
@@ -170,12 +189,7 @@ def waiting_in(saved: Graph, findings: Iterable[Finding]) -> set[int]:
     return waiting
 
 
-def failed_mark(failure: Failure, partner: str = "") -> Mark:
-    """Return the mark of an object whose restore raises."""
-    return Mark(_FAILED.get(failure.cause, State.FAILED), detail_of(failure), partner)
-
-
-def detail_of(failure: Failure) -> str:
+def _detail_of(failure: Failure) -> str:
     """Return a failure in few words: `float32 8×10 ≠ 8×12`, or the class of the exception."""
     if failure.actual and failure.expected:
         return f"{failure.actual} ≠ {failure.expected}"
