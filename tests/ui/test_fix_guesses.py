@@ -82,6 +82,14 @@ def test_the_code_takes_the_guesses_that_a_person_ticks(shown: JupyterLab) -> No
     expect(first).to_be_focused()
     _press(explorer, "Take none")
     expect(sentence).to_contain_text("Restores 0 of 2 values")
+
+    # The line of a guess has the same tick.
+    tick = explorer.locator(".ckv-lines").get_by_label("net.blocks.1 belongs to net.layers.1")
+    expect(tick).not_to_be_checked()
+    tick.check()
+    expect(sentence).to_contain_text("Restores 1 of 2 values")
+    expect(second).to_be_checked()
+    expect(first).not_to_be_checked()
     _press(explorer, "Take all")
     expect(sentence).to_contain_text("Restores all 2 values")
     _press(explorer, "Show the check after it")
