@@ -111,6 +111,7 @@ def test_values_of_a_comparison_are_those_of_both_sides(tmp_path: Path) -> None:
         ("program", numbers, [3, 2]),
     ]
     # The one scalar left on each side is one part under two names.
+    both: list[tuple[str, list[str], list[int]]]
     both = [("checkpoint", ["1.5"], []), ("program", ["2.5"], [])]
     assert told("(root).net.new") == both
 
