@@ -47,7 +47,7 @@ NOWHERE = "cv.show(trainer, against='/nowhere/ckpt')"
 
 @pytest.fixture
 def shown(lab: JupyterLab, shared: SharedKernel) -> JupyterLab:
-    sources = (SharedKernel.AFRESH + CHECK, REFRESH, NOWHERE, CHANGE)
+    sources = (SharedKernel.AFRESH + CHECK, REFRESH, NOWHERE, CHANGE, NAMELESS)
     lab.create_notebook("fix.ipynb", *map(code_cell, sources))
     lab.open_notebook("fix.ipynb", shared.started(lab))
     lab.run_cell(0)
@@ -143,13 +143,13 @@ def test_inserted_code_runs_in_the_notebook(shown: JupyterLab) -> None:
 
 
 def test_code_without_a_name_in_the_notebook_is_not_inserted(shown: JupyterLab) -> None:
-    shown.create_notebook("nameless.ipynb", code_cell(NAMELESS))
-    shown.open_notebook("nameless.ipynb", shown.kernel_id)
-    shown.run_cell(0)
-    explorer = _explorer(shown)
+    cells = shown.page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")
+    number = cells.count()
+    shown.run_cell(4)
+    explorer = _explorer(shown, 4)
     _press(explorer, "Insert below")
     expect(explorer.get_by_role("alert")).to_contain_text("No variable of the notebook holds")
-    expect(shown.page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")).to_have_count(1)
+    expect(cells).to_have_count(number)
     _press(explorer, "Fix")
     expect(explorer.locator(".ckv-fix h3")).to_be_visible()
     expect(explorer.locator(".ckv-fix").get_by_role("button", name="Insert below")).to_have_count(0)
