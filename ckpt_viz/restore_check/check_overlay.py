@@ -135,21 +135,26 @@ def _problems(
     parts: Sequence[GuessedPart],
 ) -> Iterator[Problem]:
     """Yield the findings as problems, each before those that it explains."""
-    place = 0
+    place, guess_of = 0, {node: n for n, part in enumerate(parts) for node in part.nodes}
     for cause in causes_found:
         lead = None if cause.change is None else place
         for finding in cause.all():
-            problem, guesses = _problem(finding, of_saved, sides), tuple(_guesses(finding, parts))
+            problem = _problem(finding, of_saved, sides)
+            guesses = tuple(_guesses(finding, guess_of))
             yield replace(problem, lead=lead, guesses=guesses)
             place += 1
 
 
-def _guesses(finding: Finding, parts: Sequence[GuessedPart]) -> Iterator[int]:
-    """Yield the places of the guesses that a finding's remedy names: of its values, or all."""
-    if names_guesses(finding.remedy):
-        of_values = [n for n, part in enumerate(parts) if not part.nodes.isdisjoint(finding.nodes)]
-        by_places = isinstance(finding.remedy, Fix) and finding.remedy.how is HowFixed.BY_PLACES
-        yield from of_values if by_places else range(len(parts))
+def _guesses(finding: Finding, guess_of: Mapping[int, int]) -> Sequence[int]:
+    """Return the places of the guesses that a finding's remedy names: of its values, or all.
+
+    `guess_of` has the place of the guess for each saved value that has one.
+    """
+    if not names_guesses(finding.remedy):
+        return ()
+    by_places = isinstance(finding.remedy, Fix) and finding.remedy.how is HowFixed.BY_PLACES
+    of_values = {guess_of[node] for node in finding.nodes if node in guess_of}
+    return sorted(of_values if by_places else {*guess_of.values()})
 
 
 def _problem(finding: Finding, of_saved: Mapping[int, int], sides: SideNames) -> Problem:
