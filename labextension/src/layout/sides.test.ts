@@ -85,6 +85,18 @@ describe("the lines of both sides", () => {
     }
   });
 
+  it("have a group on both sides if any of its layers is", () => {
+    // The ends of the group are layers that only the program has.
+    const { overlay } = compared(TREE, { isPaired: (id) => id !== 1 && id !== 5 });
+    const [root, ...rest] = visibleRows((id) => TREE.treeChildren(id), ALL);
+    const ends = { parent: 0, firstChild: 1, lastChild: 5, level: 1 };
+    const group = { ...rest[0]!, id: 0, chunk: { ...ends, group: { name: "g", isAlike: false } } };
+    const lines = (chunk: object) =>
+      sidesOf([root!, { ...group, chunk } as typeof root & object], overlay!).lines[1];
+    expect(lines(group.chunk)).toEqual({ saved: 1, live: 1 });
+    expect(lines({ ...ends, group: null })).toEqual({ saved: null, live: 1 });
+  });
+
   it("know where a plain restore puts a value, if that is in sight on another line", () => {
     expect(sides({ goesTo: { 6: 3, 2: 2 } }).detours).toEqual([
       { saved: 6, live: 3, from: 6, to: 2 },

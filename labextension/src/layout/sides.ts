@@ -43,9 +43,9 @@ export function sidesOf(rows: readonly Row[], overlay: Overlay, fix: Fix | null 
 
 const NO_ROWS: ReadonlyMap<number, number> = new Map();
 
-/** The sides that have a row; a part of a list may have nodes of either side. */
+/** The sides that have a row; a group or a part of a list may have nodes of either side. */
 function sideOf({ chunk, id }: Row, overlay: Overlay) {
-  if (chunk === null) {
+  if (chunk === null || chunk.group !== null) {
     return overlay.side(id);
   }
   const [first, last] = [overlay.side(chunk.firstChild), overlay.side(chunk.lastChild)];
