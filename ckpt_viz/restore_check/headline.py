@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.matching.trace import Cause
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
@@ -30,9 +31,9 @@ def headline(run: DryRun, graph: Graph, marks: Sequence[Mark], findings: Sequenc
 
     `assert_consumed() would fail: 2 values not used, 1 of another shape`.
     """
-    first, *others = [*_counts(run, graph, marks), (0, "")]
-    parts = [f"{count(first[0], 'value')} {first[1]}"] if first[0] else []
-    parts += [f"{number} {words}" for number, words in others if number]
+    counts = [(number, words) for number, words in _counts(run, graph, marks) if number]
+    parts = [f"{count(number, 'value')} {words}" for number, words in counts[:1]]
+    parts += [f"{number} {words}" for number, words in counts[1:]]
     warnings = sum(finding.severity is Severity.WARNING for finding in findings)
     parts += [count(warnings, "warning")] if warnings else []
     verdict = _verdict(run)
@@ -41,7 +42,7 @@ def headline(run: DryRun, graph: Graph, marks: Sequence[Mark], findings: Sequenc
 
 def _counts(run: DryRun, graph: Graph, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
     """Yield how many values need attention for which reason."""
-    both = zip(graph.nodes, marks, strict=True)
+    both = list(zip(graph.nodes, marks, strict=True))
     numbers = Counter(mark.state for node, mark in both if has_value(node))
     steps = () if run.trace is None else run.trace.steps
     failures = [step.failure for step in steps if step.failure is not None]
@@ -52,6 +53,10 @@ def _counts(run: DryRun, graph: Graph, marks: Sequence[Mark]) -> Iterator[tuple[
             yield damaged, "damaged"
         if numbers[state] > 0:
             yield numbers[state], words
+    # A value in the wrong place may be all that makes the assert fail: its own place is taken.
+    astray = (mark.detail == Kind.MISPLACED.value and has_value(node) for node, mark in both)
+    if run.verdicts.restore is None and run.verdicts.consumed is not None:
+        yield sum(astray), Kind.MISPLACED.value
 
 
 def _verdict(run: DryRun) -> str:

@@ -354,6 +354,8 @@ def test_all_counts_on_a_screen_agree(opened: Open, tmp_path: Path, now: str) ->
     ):
         told = re.search(rf"(\d+)(?: values?)? {words}", headline)
         assert (int(told[1]) if told else 0) == states[state]
+    astray = re.search(r"(\d+)(?: values?)? misplaced", headline)
+    assert astray is None or int(astray[1]) == states[State.WARNED]
     others = page.locator(".ckv-others").inner_text()
     assert re.search(r"\d+", others)[0] == str(states[State.MATCHED])  # type: ignore[index]
     for button in page.locator(".ckv-position").all_inner_texts():
