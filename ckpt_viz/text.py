@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _MOST_LISTED = 3
+CUT = "…"  # in the place of what is too long to print
 MOST_READABLE = 1000  # characters: longer than any name that a person has given
 _UNITS = ("kB", "MB", "GB", "TB", "PB")
 
@@ -32,7 +33,16 @@ def first_clause(message: str) -> str:
 
 def readable(name: str) -> str:
     """Return a name, or its beginning if it is too long to read."""
-    return name if len(name) <= MOST_READABLE else f"{name[:MOST_READABLE]}…"
+    return name if len(name) <= MOST_READABLE else f"{name[:MOST_READABLE]}{CUT}"
+
+
+def end_of(name: str, most: int) -> str:
+    """Return a name, or the end of a long one, which tells more than its beginning.
+
+    >>> end_of("model.dense.kernel", 18), end_of("model.dense.kernel", 13)
+    ('model.dense.kernel', '…dense.kernel')
+    """
+    return name if len(name) <= most else f"{CUT}{name[len(CUT) - most :]}"
 
 
 def size_words(nbytes: int) -> str:

@@ -14,6 +14,7 @@ import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.lookup import first_meant
+from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.sources.pictured import ObjectGraph
 
@@ -323,3 +324,33 @@ def test_each_name_in_a_name_based_checkpoint_can_be_typed(tmp_path: Path) -> No
         path = tf.compat.v1.train.Saver().save(session, str(tmp_path / "model"))
     saved = cv.graph(path)
     _assert_typed(_of_graph(saved), saved)
+
+
+def test_a_name_that_is_cut_where_it_is_printed_can_be_typed(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    root = holder = tf.Module()
+    for step in range(60):
+        holder.below = tf.Module()
+        holder = holder.below
+        holder.w = tf.Variable(float(step))
+    root.a_layer_with_a_name_of_some_length = tf.Module()
+    root.a_layer_with_a_name_of_some_length.a_kernel_with_a_long_name_too = tf.Variable(1.0)
+    root.long = tf.Module()
+    setattr(root.long, "n" * 200, tf.Variable(2.0))
+    paths = []
+    for step in range(2):
+        paths.append(
+            tf.train.Checkpoint(net=root, step=tf.Variable(step)).write(f"{tmp_path}/{step}")
+        )
+        root.long.trainable_variables[0].assign_add(1.0)
+        holder.w.assign_add(1.0)
+    saved, after = map(cv.graph, paths)
+    table = saved.values(progress=False).to_text(None)
+    printed = [line.split("  ")[0].strip() for line in table.splitlines()]
+    cut = [name for name in printed if name.startswith("…")]
+    assert len(cut) > 50
+    differences = str(cv.diff(saved, after).values)
+    cut += re.findall(r"^ *(…\S+)", differences, re.MULTILINE)
+    cut += [readable_name(saved, node_id) for node_id in range(len(saved.nodes))]
+    _assert_typed([(name, None) for name in cut], saved)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ckpt_viz.render.text import briefly
-from ckpt_viz.text import count, left_out_words, percent, printable, shape_words
+from ckpt_viz.text import count, end_of, left_out_words, percent, printable, shape_words
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.table_json import row_json
 
@@ -53,7 +53,7 @@ def changes_text(rows: Sequence[ValueChange], common: int) -> Iterator[str]:
     """Yield lines about the ten largest changes of `common` values, and about NaNs."""
     yield _headline(rows, common)
     shown = rows[:_MOST_PRINTED]
-    names = [_end(printable(row.name)) for row in shown]
+    names = [end_of(printable(row.name), _MOST_NAME) for row in shown]
     width = max(map(len, names), default=0)
     for row, name in zip(shown, names, strict=True):
         yield f"  {name.ljust(width)}  {_words(row)}"
@@ -117,7 +117,3 @@ def _words(row: ValueChange) -> str:
 
 def _kind(row: ValueRow) -> str:
     return f"{row.dtype} {shape_words(row.shape)}"
-
-
-def _end(name: str) -> str:
-    return name if len(name) <= _MOST_NAME else f"…{name[1 - _MOST_NAME :]}"

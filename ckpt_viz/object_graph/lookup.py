@@ -15,12 +15,14 @@ from ckpt_viz.object_graph.names import (
     THE_ROOT,
     NamedGraph,
     holders,
+    readable_name,
+    readable_place,
     slot_of,
     state_of,
     tensorflow_state,
 )
 from ckpt_viz.object_graph.nodes import ROOT, SlotRule
-from ckpt_viz.text import printable, readable
+from ckpt_viz.text import CUT, printable, readable
 
 _SEPARATORS = (".", "/", " \u203a ")  # the last as the outline parts a block and its layer
 _MOST_STEPS = 10  # of a name that does not begin at the root
@@ -34,6 +36,9 @@ class _NamesOfPeople(Protocol):
 
     def name(self, node_id: int) -> str:
         """Return what people call a node."""
+
+    def place(self, node_id: int) -> str:
+        """Return the path of a node in the names that people give."""
 
 
 class _View(Protocol):
@@ -68,7 +73,7 @@ class Lookup:
         The kinds are: TensorFlow's name; a checkpoint key; a path from the root, by local names or
         by those that people give; such a path in the outline of layers, with or without its blocks;
         whose state it is; the last names of a path, such as a layer's own, or the full name of a
-        variable, `w:0`; the same in the outline.
+        variable, `w:0`; the same in the outline; the end of a name that was too long to print.
         """
         yield self._named(name)
         yield self._with_key(name)
@@ -79,6 +84,7 @@ class Lookup:
             by_end = self._ends(text, self._own_names, self._by_name)
             yield sorted({*by_end, *self._with_full_name(text)})
             yield self._ends(text, chain(*self._by_row), self._by_row)
+        yield self._with_end(name)
 
     def _with_key(self, name: str) -> list[int]:
         """Return the node of a key: of its value, or of one of the tensors that store this."""
@@ -98,6 +104,21 @@ class Lookup:
             for node_id, node in enumerate(self._nodes)
             if any(attribute.full_name == full_name for attribute in node.attributes)
         ]
+
+    def _with_end(self, name: str) -> list[int]:
+        """Return the nodes of a name that was cut at its beginning: `…ense.kernel`."""
+        beginning, sign, end = name.partition(CUT)
+        if not sign or not end or beginning not in ("", ROOT_NAME):
+            return []
+        return [
+            node_id
+            for node_id in self._below_root
+            if any(printable(name).endswith(end) for name in self._printed_names(node_id))
+        ]
+
+    def _printed_names(self, node_id: int) -> tuple[str, ...]:
+        own = (readable_name(self._graph, node_id), readable_place(self._graph, node_id))
+        return (*own, self._view.names.place(node_id))
 
     def _states(self, name: str) -> list[int]:
         """Return the slots of a name such as `the state 'm' of net.kernel` or `m of net.kernel`."""

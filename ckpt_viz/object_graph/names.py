@@ -16,7 +16,7 @@ from typing import Protocol
 
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
 from ckpt_viz.object_graph.tree import Tree
-from ckpt_viz.text import MOST_READABLE, count, readable
+from ckpt_viz.text import CUT, MOST_READABLE, count, readable
 
 ROOT_NAME = "(root)"  # in TensorFlow's errors and warnings
 THE_ROOT = "the root"  # for people
@@ -122,7 +122,7 @@ def _path(
     characters = 0
     while node_id != ROOT:
         if is_cut and (len(names) >= _MAX_STEPS or characters > MOST_READABLE):
-            return dotted((f"{''.join(root)}…", *reversed(names)))
+            return dotted((f"{''.join(root)}{CUT}", *reversed(names)))
         node_id, local_name = edge_to(node_id)
         names.append(readable(local_name) if is_cut else local_name)
         characters += len(local_name)

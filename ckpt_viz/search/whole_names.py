@@ -7,6 +7,7 @@ from ckpt_viz.object_graph.nodes import ROOT, Node
 from ckpt_viz.search.index import Index, Marks, Way, marks
 from ckpt_viz.search.pasted import without_output
 from ckpt_viz.search.syntax import folded
+from ckpt_viz.text import CUT
 
 _BLOCK = " \u203a "  # between a block and its layer in the outline
 _SEPARATORS = (".", "/", _BLOCK)
@@ -20,6 +21,7 @@ def with_whole_name(query: str, index: Index) -> Marks:
     tell whose state a slot variable is.
     """
     text = folded(query)
+    text = text.removeprefix(ROOT_NAME) if text.startswith(f"{ROOT_NAME}{CUT}") else text
     own = {text, text.replace(_BLOCK, "_"), without_output(text) or text}
 
     is_key, is_state = _ATTRIBUTES in text, " of " in text
@@ -64,7 +66,7 @@ def _is_at(text: str, node_id: int, index: Index) -> bool:
 
 
 def _is_path(text: str, node_id: int, way: Way) -> bool:
-    """Return whether a text is the path to a node on a way."""
+    """Return whether a text is the path to a node on a way, or its end behind `…`."""
     node = node_id
     while node != ROOT:
         if node != node_id:
@@ -72,6 +74,8 @@ def _is_path(text: str, node_id: int, way: Way) -> bool:
             if separator is None:
                 return False
             text = text.removesuffix(separator)
+        if text.startswith(CUT) and way.names[node].endswith(text.removeprefix(CUT)):
+            return True
         if not text.endswith(way.names[node]):
             return False
         text = text.removesuffix(way.names[node])

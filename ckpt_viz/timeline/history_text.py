@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.signs import SEVERITIES, STATES
-from ckpt_viz.text import printable
+from ckpt_viz.text import end_of, printable
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     HEAT,
@@ -36,7 +36,7 @@ def history_text(history: Record, max_rows: int | None) -> str:
     heat = Levels(history.variables)
     arrow, when = ("→", "at a save") if history.distances is None else ("to", "of the mean")
     times = columns(len(history.sources))
-    names = [_end(printable(row.place)) for row in rows]
+    names = [end_of(printable(row.place), _MOST_NAME) for row in rows]
     width = max(map(len, names), default=0)
     for row, name in zip(rows, names, strict=True):
         signs = "".join(sign(row.cells[time], heat.of(row.cells[time])) for time in times)
@@ -56,13 +56,9 @@ def _distances(history: Record) -> list[str]:
     """Return the distances between members as a table, if there are not too many."""
     if history.distances is None or len(history.sources) > _MOST_MEMBERS:
         return []
-    titles = [_end(printable(checkpoint.title)) for checkpoint in history.sources]
+    titles = [end_of(printable(checkpoint.title), _MOST_NAME) for checkpoint in history.sources]
     width = max(map(len, titles))
     lines = ["distances between members, relative to their mean's norm:"]
     for title, line in zip(titles, history.distances, strict=True):
         lines.append(f"{title.ljust(width)}  " + "  ".join(f"{distance:8.3g}" for distance in line))
     return lines
-
-
-def _end(name: str) -> str:
-    return name if len(name) <= _MOST_NAME else f"…{name[1 - _MOST_NAME :]}"

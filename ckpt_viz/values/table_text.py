@@ -8,7 +8,7 @@ from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.render.signs import SEVERITIES
 from ckpt_viz.render.text import briefly, shortened
-from ckpt_viz.text import count, listed, percent, printable, shape_words
+from ckpt_viz.text import count, end_of, listed, percent, printable, shape_words
 from ckpt_viz.values.row import Number, ValueRow
 
 HEADER = ("name", "dtype", "shape", "min", "max", "mean", "std", "l2", "zeros", "")
@@ -49,7 +49,7 @@ def headline(title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles]) ->
         ("unreadable", Severity.ERROR, unreadable),
     ):
         if affected:
-            names = listed([shortened(_end(row.place)) for row in affected])
+            names = listed([shortened(end_of(row.place, _MOST_NAME)) for row in affected])
             has = "cannot be read" if word == "unreadable" else f"{_have(affected)} {word}"
             sentences.append(
                 f"{SEVERITIES[glyph].glyph} {count(len(affected), 'tensor')} {has}: {names}"
@@ -64,7 +64,7 @@ def cells_of(row: ValueRow) -> tuple[str, ...]:
     numbers = [_number(value) for value in (row.min, row.max, row.mean, row.std, row.l2)]
     zeros = percent(row.zeros / row.count) if row.zeros and row.count else ""
     return (
-        printable(_end(row.place)),
+        printable(end_of(row.place, _MOST_NAME)),
         shortened(row.dtype or ""),
         _cut(shape_words(row.shape)),
         *numbers,
@@ -109,11 +109,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _have(rows: Sequence[ValueRow]) -> str:
     return "has" if len(rows) == 1 else "have"
-
-
-def _end(name: str) -> str:
-    """Return a name, or the end of a long one, which tells more than its beginning."""
-    return name if len(name) <= _MOST_NAME else f"…{name[1 - _MOST_NAME :]}"
 
 
 def _cut(words: str) -> str:

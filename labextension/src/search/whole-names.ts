@@ -12,7 +12,7 @@ const ATTRIBUTES = "/.attributes/"; // behind the key of an object
 /** The nodes with this name or path, in any form in which Python and the view print it. */
 export function withWholeName(query: string, index: Index): Marks {
   const { graph, ownNames, ways } = index;
-  const text = query.toLowerCase();
+  const text = query.toLowerCase().replace(`${ROOT_NAME}…`, "…");
   const own = [text, text.replaceAll(" › ", "_"), withoutOutput(text) || text];
   const isAt = (path: string, id: number) => ways.some((way) => isPath(path, id, way));
   const isStateOf = ({ name, variable }: Slot) =>
@@ -53,6 +53,9 @@ function isPath(text: string, id: number, { above, names }: Way): boolean {
     const separator = SEPARATORS.find((sign) => node === id || rest.endsWith(sign));
     rest = node === id ? rest : rest.slice(0, rest.length - `${separator}`.length);
     const name = names[node] ?? "";
+    if (rest.startsWith("…") && name.endsWith(rest.slice(1))) {
+      return true; // the name was too long to print
+    }
     if (separator === undefined || !rest.endsWith(name)) {
       return false;
     }
