@@ -55,7 +55,7 @@ def _open_tab(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1500, 1100, 700])
+@pytest.mark.parametrize("width", [1500, 1100, 900, 700])
 def test_no_word_is_cut(opened: Open, width: int, scheme: str) -> None:
     page = opened(every_kind(), width, color_scheme=scheme)
     expect(page.locator(".ckv-fix h3")).to_contain_text("Restores 3 of")
