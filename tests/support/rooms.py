@@ -22,7 +22,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("expressions", "formats"),
         ("object_graph",),
         ("matching", "search", "saved"),
-        ("correspondence", "render"),
+        ("correspondence", "render", "story"),
         ("changes",),
     ),
     "Sources: values, the objects of a running program, and any of them as a graph": (

@@ -1,0 +1,136 @@
+"""One step of a story, and the story: a sequence of steps, each made when it is looked at."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from ckpt_viz.story.folding import Fold, folds
+from ckpt_viz.story.places import TensorFlowPlace
+from ckpt_viz.text import count, printable
+
+
+@dataclass(frozen=True)
+class StoryStep:
+    """One step.
+
+    Attributes:
+        number: The place in the story, from 1 on.
+        action: What happens, in one word: "bind", "keep", "defer", "restore", "fail" and others.
+        text: A sentence about it, of at most 25 words.
+        reason: Why it is so, in another sentence; "" if the text leaves no question.
+        saved: The id of the saved node, None if the step has none.
+        live: The id of the object of the program, None if the step has none.
+        holder: The id of the saved node whose child or slot the step looks at.
+        local_name: The name by which it looks: of the edge from the holder, or of the slot.
+        place: The function and the line of TensorFlow that does this.
+        is_problem: Whether something is wrong from here on: a value waits, is lost, or fails.
+    """
+
+    number: int
+    action: str
+    text: str
+    reason: str
+    place: TensorFlowPlace
+    saved: int | None = None
+    live: int | None = None
+    holder: int | None = None
+    local_name: str = ""
+    is_problem: bool = False
+
+    def __str__(self) -> str:
+        return printable(self.text)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the step as plain data."""
+        data = {
+            "number": self.number,
+            "action": self.action,
+            "text": self.text,
+            "reason": self.reason,
+            "saved": self.saved,
+            "live": self.live,
+            "holder": self.holder,
+            "local_name": self.local_name,
+            "is_problem": self.is_problem,
+            "function": f"{self.place.module}.{self.place.function}",
+            "line": self.place.line,
+        }
+        return {name: value for name, value in data.items() if value not in (None, "", False)}
+
+
+_MOST_LINES = 60
+
+
+class Story(ABC, Sequence[StoryStep]):
+    """The steps of a restore, of a save or of an assert, in TensorFlow's order.
+
+    `story[0]` is the first step. `print(story)` shows alike steps as one line.
+    """
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the story is of, in a few words."""
+
+    @property
+    @abstractmethod
+    def end(self) -> str:
+        """How it ends, in a sentence."""
+
+    @abstractmethod
+    def _step(self, index: int) -> StoryStep:
+        """Return the step at an index from 0 on."""
+
+    @abstractmethod
+    def _likeness(self, index: int) -> Hashable:
+        """Return what is equal for steps that a reader would call the same."""
+
+    @overload
+    def __getitem__(self, index: int) -> StoryStep: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[StoryStep]: ...
+
+    def __getitem__(self, index: int | slice) -> StoryStep | Sequence[StoryStep]:
+        """Return the step at an index from 0 on, or several."""
+        places = range(len(self))[index]
+        return self._step(places) if isinstance(places, int) else [*map(self._step, places)]
+
+    def folded(self) -> Iterator[tuple[Sequence[StoryStep], int]]:
+        """Yield the steps, where alike runs follow each other the first run alone.
+
+        With each comes how often it follows again.
+        """
+        for fold in self._folds():
+            run = range(fold.start, fold.start + fold.length)
+            yield [*map(self._step, run)], fold.times - 1
+
+    def to_text(self, max_lines: int | None = _MOST_LINES) -> str:
+        """Return the story as text, alike runs folded; `max_lines` None shows all lines."""
+        lines: list[str] = []
+        for steps, again in self.folded():
+            lines += [f"{step.number:>5}  {step}" for step in steps]
+            if again:
+                steps_in_all = count(again * len(steps), "step")
+                lines.append(f"       ⋮ the same {count(again, 'time')} more, {steps_in_all}")
+        shown = lines if max_lines is None else lines[:max_lines]
+        more = len(lines) - len(shown)
+        cut = [f"… {count(more, 'more line')}: print(story.to_text(None)) shows all"]
+        head = printable(f"{self.title}: {count(len(self), 'step')}")
+        return "\n".join([head, *shown, *(cut if more else []), printable(self.end)])
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return all steps as plain data."""
+        return [step.to_json() for step in self]
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return printable(f"<Story of {self.title}: {count(len(self), 'step')}>")
+
+    def _folds(self) -> Sequence[Fold]:
+        return folds([self._likeness(index) for index in range(len(self))])
