@@ -1,6 +1,6 @@
-"""Places in the installed TensorFlow: the function and the line that a step stands for.
+"""Places in the installed TensorFlow: the function and the line that do what a step says.
 
-TensorFlow is not imported and its text is not kept: its files are parsed where they are installed.
+TensorFlow is not imported. Its files are parsed where they are installed, and no text is kept.
 """
 
 from __future__ import annotations
