@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,7 @@ from ckpt_viz.wording import Wording, in_commands
 
 if TYPE_CHECKING:
     from ckpt_viz.restore_check.check_result import RestoreCheck
+    from ckpt_viz.story.step import Story
 
 _VERDICTS = {
     "consumed": "assert_consumed",
@@ -110,6 +113,9 @@ def show(
 @click.option(
     "--verify", is_flag=True, help="Test the bytes of the values that the restore would read."
 )
+@click.option(
+    "--steps", is_flag=True, help="Print the restore and the required asserts step by step."
+)
 @output_options
 def check(
     live: str,
@@ -119,6 +125,7 @@ def check(
     skip_slot_variables: bool,
     run: bool,
     verify: bool,
+    steps: bool,
     **output: Any,
 ) -> None:
     """Report what restoring the checkpoint SAVED into LIVE would do; change nothing.
@@ -131,7 +138,7 @@ def check(
 
     Exits with status 0 if every required assert passes, 1 if one fails, 2 on an error.
     """
-    prints_text(output["as_json"], {name: output[name] for name in FILES})
+    is_text_printed = prints_text(output["as_json"], {name: output[name] for name in FILES})
     options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
@@ -144,8 +151,18 @@ def check(
         "nontrivial": check.nontrivial_match,
     }
     resolved = check.live.provenance.resolved if check.live.provenance is not None else ""
-    print_comparison(overlay, [f"live: {resolved}"] if resolved else [], **output)
+    stories = [check.steps, *(check.steps_of(_VERDICTS[name]) for name in required)]
+    with_steps = partial(_with_steps, check, stories) if steps else None
+    notes = [f"live: {resolved}"] if resolved else []
+    print_comparison(overlay, notes, data=with_steps, **output)
+    if steps and is_text_printed and not output["as_json"]:
+        echo("".join(f"\n{story.to_text(None)}\n" for story in stories).rstrip("\n"))
     sys.exit(0 if all(passes[name] for name in required) else DIFFERS)
+
+
+def _with_steps(check: RestoreCheck, stories: Iterable[Story]) -> dict[str, Any]:
+    """Return a check as JSON, with its steps by the name of the call."""
+    return check.to_json() | {"steps": {story.call: story.to_json() for story in stories}}
 
 
 def _target(live: str, saved: str, *, is_allowed: bool) -> AbstractContextManager[Target]:

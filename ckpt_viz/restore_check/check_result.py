@@ -23,9 +23,11 @@ from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.marks import same_parts
+from ckpt_viz.restore_check.stories import story_of, story_of_assert
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
 from ckpt_viz.sources.pictured import ObjectGraph
+from ckpt_viz.story.step import Story
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,9 +126,30 @@ class RestoreCheck:
         """How many of the values the restore reaches, by the children of the root."""
         return coverage(self._run)
 
+    @cached_property
+    def steps(self) -> Story:
+        """The restore step by step, in TensorFlow's order: `print(check.steps)`, `check.steps[0]`.
+
+        Each step has a sentence, the reason, the nodes and the edge, and the line of TensorFlow
+        that does it. Its `state` says what is in the queue and what waits after a step. A check
+        of a restore that has happened has no steps.
+        """
+        return story_of(self._run)
+
+    def steps_of(self, name: str) -> Story:
+        """Return an assert after the restore step by step: at which node it fails, and why.
+
+        Args:
+            name: "assert_consumed", "assert_existing_objects_matched" or "assert_nontrivial_match".
+
+        Raises:
+            SourceError: `name` is another one.
+        """
+        return story_of_assert(self._run, name)
+
     @property
     def trace(self) -> tuple[Step, ...]:
-        """Every step of the restore, in order."""
+        """The same as data, by id, also beyond what the restore raises."""
         return tuple(self._run.trace.steps) if self._run.trace is not None else ()
 
     @property

@@ -38,7 +38,7 @@ class TensorFlowPlace:
         function = self._function
         if function is None:
             return None
-        return next(_lines_with(function, self.mark), function.lineno)
+        return min(_lines_with(function, self.mark), default=function.lineno)
 
     @property
     def source(self) -> str | None:

@@ -3,13 +3,50 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 from ckpt_viz.story.folding import Fold, folds
 from ckpt_viz.story.places import TensorFlowPlace
-from ckpt_viz.text import count, printable
+from ckpt_viz.text import count, listed, listed_by, printable, printable_lines
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A saved node that waits after a step: at which object, and for which child or slot."""
+
+    saved: int
+    live: int | None
+    local_name: str
+
+
+@dataclass(frozen=True)
+class WalkState:
+    """What TensorFlow holds after a step.
+
+    Attributes:
+        queue: The saved nodes in the queue of the walk, the next one first.
+        waiting: The saved nodes that wait for an object, in the order in which they began to wait.
+        bound: How many saved nodes have an object.
+        assigned: How many objects have got their saved value.
+        name: Returns what people call a saved node.
+    """
+
+    queue: tuple[int, ...]
+    waiting: tuple[Waiting, ...]
+    bound: int
+    assigned: int
+    name: Callable[[int], str] = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        waiting = [self.name(wait.saved) for wait in self.waiting]
+        lines = (
+            f"queue: {listed_by(self.name, self.queue) or 'empty'}",
+            f"waiting: {listed(waiting) or 'nothing'}",
+            f"{count(self.bound, 'node')} bound, {count(self.assigned, 'value')} assigned",
+        )
+        return printable_lines("\n".join(lines))
 
 
 @dataclass(frozen=True)
@@ -39,9 +76,16 @@ class StoryStep:
     holder: int | None = None
     local_name: str = ""
     is_problem: bool = False
+    state_after: Callable[[], WalkState] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def state(self) -> WalkState | None:
+        """What is in the queue and what waits after the step; None outside a restore."""
+        return None if self.state_after is None else self.state_after()
 
     def __str__(self) -> str:
-        return printable(self.text)
+        sentences = f"{self.number}. {self.text} {self.reason}".strip()
+        return printable_lines(f"{printable(sentences)}\n{self.place}")
 
     def to_json(self) -> dict[str, Any]:
         """Return the step as plain data."""
@@ -69,6 +113,11 @@ class Story(ABC, Sequence[StoryStep]):
 
     `story[0]` is the first step. `print(story)` shows alike steps as one line.
     """
+
+    @property
+    @abstractmethod
+    def call(self) -> str:
+        """The function of TensorFlow that the story is of: "restore"."""
 
     @property
     @abstractmethod
@@ -112,7 +161,7 @@ class Story(ABC, Sequence[StoryStep]):
         """Return the story as text, alike runs folded; `max_lines` None shows all lines."""
         lines: list[str] = []
         for steps, again in self.folded():
-            lines += [f"{step.number:>5}  {step}" for step in steps]
+            lines += [f"{step.number:>5}  {printable(step.text)}" for step in steps]
             if again:
                 steps_in_all = count(again * len(steps), "step")
                 lines.append(f"       ⋮ the same {count(again, 'time')} more, {steps_in_all}")
@@ -134,3 +183,37 @@ class Story(ABC, Sequence[StoryStep]):
 
     def _folds(self) -> Sequence[Fold]:
         return folds([self._likeness(index) for index in range(len(self))])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EmptyStory(Story):
+    """A story without steps: `why` says in a sentence why there are none."""
+
+    function: str
+    of: str
+    why: str
+
+    @property
+    def call(self) -> str:
+        """The function of TensorFlow."""
+        return self.function
+
+    @property
+    def title(self) -> str:
+        """What the story is of."""
+        return self.of
+
+    @property
+    def end(self) -> str:
+        """Why there are no steps."""
+        return self.why
+
+    def __len__(self) -> int:
+        """Return 0."""
+        return 0
+
+    def _step(self, index: int) -> StoryStep:
+        raise IndexError(index)
+
+    def _likeness(self, index: int) -> Hashable:
+        raise IndexError(index)
