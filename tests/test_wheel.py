@@ -70,7 +70,8 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
         for name in names
         if not re.match(
             r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|server/jupyter_server_config\.json"
-            r"|(render/(exports|families|palette|signs)|saved/file_types|search/grammar)\.json"
+            r"|(render/(exports|families|palette|signs)|saved/file_types|search/grammar"
+            r"|story/sentences)\.json"
             r"|static/(extras|graphviz|history|loader|widget)\.(js|css))$|ckpt_viz-",
             name,
         )

@@ -7,7 +7,7 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
-from ckpt_viz.story.asserts import ASSERTS, AssertStory, Restored
+from ckpt_viz.story.asserts import ASSERTS, AssertStory, RestoreResult
 from ckpt_viz.story.by_names import NamesStory
 from ckpt_viz.story.restore import RestoreStory
 from ckpt_viz.story.step import EmptyStory, Story
@@ -52,11 +52,11 @@ def story_of_assert(run: DryRun, name: str) -> Story:
     )
 
 
-def _restored(run: DryRun) -> Restored:
+def _restored(run: DryRun) -> RestoreResult:
     trace, verdicts = run.trace, run.verdicts
     if not isinstance(trace, Trace):
-        return Restored({}, unmatched=verdicts.unmatched, by_names=trace is not None)
-    return Restored(
+        return RestoreResult({}, unmatched=verdicts.unmatched, by_names=trace is not None)
+    return RestoreResult(
         trace.bound,
         verdicts.unresolved,
         verdicts.unmatched,

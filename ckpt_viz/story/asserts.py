@@ -21,7 +21,7 @@ CONSUMED, EXISTING, NONTRIVIAL = ASSERTS = (
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreResult:
     """What a restore has left behind, as the asserts of its status see it.
 
     `unresolved` are saved nodes with values and without an object, `unmatched` objects with values
@@ -38,7 +38,7 @@ class Restored:
     by_names: bool = False
 
 
-class _Look(NamedTuple):
+class _AssertLook(NamedTuple):
     """One look of an assert: the key of its sentence, the saved node and the object."""
 
     situation: str
@@ -54,7 +54,7 @@ class AssertStory(Story):
     """
 
     function: str
-    restored: Restored
+    restored: RestoreResult
     saved: Graph | None
     live: Graph
     place_of: Callable[[int], str]
@@ -83,53 +83,54 @@ class AssertStory(Story):
         return len(self._looks)
 
     @cached_property
-    def _looks(self) -> Sequence[_Look]:
+    def _looks(self) -> Sequence[_AssertLook]:
         looks = [*self._all_looks()]
         if self.raised is None or (looks and looks[-1].situation.endswith(_ENDS)):
             return looks
-        return [*looks, _Look("assert_fails")]
+        return [*looks, _AssertLook("assert_fails")]
 
-    def _all_looks(self) -> Iterator[_Look]:
+    def _all_looks(self) -> Iterator[_AssertLook]:
         if self.has_raised:
-            yield _Look("restore_raised")
+            yield _AssertLook("restore_raised")
         elif self.restored.by_names:
             yield from self._by_names()
         elif self.call == NONTRIVIAL:
-            yield _Look("nontrivial" if self.raised is None else "nontrivial_fail")
+            yield _AssertLook("nontrivial" if self.raised is None else "nontrivial_fail")
         else:
             yield from self._existing()
             if self.call == CONSUMED and not self.restored.unmatched:
                 yield from self._consumed()
 
-    def _by_names(self) -> Iterator[_Look]:
+    def _by_names(self) -> Iterator[_AssertLook]:
         unmatched = self.restored.unmatched
         for obj in unmatched[:1] or self._objects_with_values():
-            yield _Look("named_unrestored" if unmatched else "named_restored", live=obj)
+            yield _AssertLook("named_unrestored" if unmatched else "named_restored", live=obj)
 
-    def _existing(self) -> Iterator[_Look]:
+    def _existing(self) -> Iterator[_AssertLook]:
         nodes = {obj: node for node, obj in self.restored.bound.items()}
         unmatched = set(self.restored.unmatched)
-        for obj in (*self._objects_with_values(), *sorted(unmatched - {*range(self._size)})):
+        made = sorted(obj for obj in {*nodes, *unmatched} if obj >= self._size)
+        for obj in (*self._objects_with_values(), *made):
             is_missing = obj in unmatched
             if is_missing or obj in nodes:
                 situation = "existing_missing" if is_missing else "existing"
-                yield _Look(situation, nodes.get(obj), obj)
+                yield _AssertLook(situation, nodes.get(obj), obj)
         if unmatched:
-            yield _Look("existing_fail")
+            yield _AssertLook("existing_fail")
 
-    def _consumed(self) -> Iterator[_Look]:
+    def _consumed(self) -> Iterator[_AssertLook]:
         assert self.saved is not None
         restored, unresolved = self.restored, set(self.restored.unresolved)
         for node_id, node in enumerate(self.saved.nodes):
             if node_id in unresolved:
-                yield _Look("consumed_fail", node_id)
+                yield _AssertLook("consumed_fail", node_id)
                 return
             if node.attributes and node_id in restored.bound:
-                yield _Look("consumed", node_id, restored.bound[node_id])
+                yield _AssertLook("consumed", node_id, restored.bound[node_id])
         if restored.slots_left:
-            yield _Look("consumed_slots", restored.slots_left[0])
+            yield _AssertLook("consumed_slots", restored.slots_left[0])
         elif restored.unused:
-            yield _Look("consumed_unused", restored.unused[0])
+            yield _AssertLook("consumed_unused", restored.unused[0])
 
     @property
     def _size(self) -> int:
@@ -156,7 +157,7 @@ class AssertStory(Story):
     def _likeness(self, index: int) -> Hashable:
         return self._looks[index].situation
 
-    def _facts(self, look: _Look) -> Facts:
+    def _facts(self, look: _AssertLook) -> Facts:
         kind, message = self.raised or ("", "")
 
         def saved() -> str:

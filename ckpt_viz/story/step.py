@@ -164,7 +164,7 @@ class Story(ABC, Sequence[StoryStep]):
             lines += [f"{step.number:>5}  {printable(step.text)}" for step in steps]
             if again:
                 steps_in_all = count(again * len(steps), "step")
-                lines.append(f"       ⋮ the same {count(again, 'time')} more, {steps_in_all}")
+                lines.append(f"       … the same {count(again, 'time')} more, {steps_in_all}")
         shown = lines if max_lines is None else lines[:max_lines]
         more = len(lines) - len(shown)
         cut = [f"… {count(more, 'more line')}: print(story.to_text(None)) shows all"]

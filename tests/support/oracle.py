@@ -21,6 +21,7 @@ from ckpt_viz.restore_check.finding import Finding
 from tests.support.laws import State, state_of
 from tests.support.programs import checkpoint_of, is_checkpoint
 from tests.support.spellings import misspelled
+from tests.support.stories import assert_stories
 from tests.support.told import told
 
 
@@ -84,6 +85,7 @@ def compare(
     assert not unconfirmed, f"severities that no exception or assert confirms: {unconfirmed}"
     assert_causes_hold_all_problems(check.overlay)
     assert misspelled(check) == []
+    assert_stories(check, outcome.messages)
     return Comparison(check, outcome, target)
 
 
