@@ -190,10 +190,10 @@ class _Restore:
         elif gathered.kind is Intake.REGISTERED:
             pending.registered.setdefault(gathered.saveable, []).append((node, obj))
             self._step(Action.GATHER, node, obj, name=gathered.saveable)
-        elif gathered.kind in (Intake.PYTHON_STATE, Intake.TENSORS):
+        elif gathered.kind is not Intake.UNUSED or not gathered.unused:
             if gathered.kind is Intake.TENSORS:
                 pending.tensors[gathered.saveable] = (node, obj, gathered)
-            else:
+            elif gathered.kind is Intake.PYTHON_STATE:
                 pending.python_states.append((node, obj, gathered.reads[0]))
             keys = tuple([read.key for read in gathered.reads])
             steps.append(Step(Action.GATHER, node, obj, None, "", keys))

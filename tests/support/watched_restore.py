@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import takewhile, zip_longest
+from itertools import chain, takewhile, zip_longest
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -27,10 +27,10 @@ class Event(NamedTuple):
     obj: int | None = None
     parent: int | None = None
     name: str = ""
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] | None = ()  # None if unknown
 
 
-@dataclass
+@dataclass(repr=False)
 class Watch:
     """The events of a restore.
 
@@ -45,6 +45,8 @@ class Watch:
     _places: list[_Place] = field(default_factory=list)
     _numbers: dict[int, tuple[Any, int]] = field(default_factory=dict)
     _count: int = 0
+    _gathered: dict[int, int] = field(default_factory=dict)  # by node, the number of its object
+    _named: dict[str, int] = field(default_factory=dict)  # nodes by the name of a saveable
     # By the identity of a saveable: its node, and the saveable
     _saveables: dict[int, tuple[int, Any]] = field(default_factory=dict)
     _registered: dict[tuple[str, str], int] = field(default_factory=dict)  # by saver, name
@@ -57,10 +59,10 @@ class Watch:
         obj: Any = None,
         parent: int | None = None,
         name: str = "",
-        names: Iterable[str] = (),
+        names: tuple[str, ...] | None = (),
     ) -> None:
         number = None if obj is None else self._number(obj)
-        self.events.append(Event(action, node, number, parent, name, tuple(names)))
+        self.events.append(Event(action, node, number, parent, name, names))
 
     def _number(self, obj: Any) -> int:
         reference, number = self._numbers.get(id(obj), (None, 0))
@@ -80,7 +82,7 @@ class Watch:
 
     @contextmanager
     def at(self, place: _Place) -> Iterator[None]:
-        """Be at a place; what the place knows only at its end is told unless TensorFlow raises."""
+        """Be at a place; unless TensorFlow raises, the place then tells what its end shows."""
         self._places.append(place)
         try:
             yield
@@ -135,20 +137,18 @@ class Watch:
         ops, saveables, python_positions, registered = result
         unused = self._checkpoint.unused_attributes.get(node, ())
         if unused:
-            self.add(Action.UNUSED, node, obj, names=unused)
-        keys = [spec.name for saveable in saveables.values() for spec in saveable.specs]
+            self.add(Action.UNUSED, node, obj, names=tuple(unused))
         if ops:
             self.cached.add(node)
-        for saveable in saveables.values():
-            self._saveables[id(saveable)] = node, saveable
+        self._named.update(dict.fromkeys(saveables, node))
         for saver, objects in registered.items():
             self._registered.update({(saver, name): node for name in objects})
-        if python_positions:
-            keys = [position.object_proto.attributes[0].checkpoint_key]
         if position.skip_restore:
             saver = position.object_proto.registered_saver.name
             self.add(Action.SKIP_SAVER, node, obj, name=saver)
         elif any(result):
+            self._gathered[node] = self._number(obj)
+            keys = None if ops else _keys(saveables.values(), python_positions)
             self.add(Action.GATHER, node, obj, None, "".join(registered), keys)
         elif not unused:
             self.add(Action.VALUELESS, node, obj)
@@ -159,6 +159,13 @@ class Watch:
         for position in positions:
             yield position
             self.add(Action.RESTORE, position.proto_id, position.trackable)
+
+    def saveables_of(self, name: str, saveables: Iterable[Any]) -> Iterator[Any]:
+        """Yield the saveables of an object that was gathered under a name; know them again."""
+        for saveable in saveables:
+            if name in self._named:
+                self._saveables[id(saveable)] = self._named[name], saveable
+            yield saveable
 
     def assign(self, saveable: Any) -> None:
         """Tell that a saveable has got its value."""
@@ -175,7 +182,7 @@ class Watch:
             self._restored(self._registered[saver, name])
 
     def _restored(self, node: int) -> None:
-        self.add(Action.RESTORE, node, self._checkpoint.object_by_proto_id[node])
+        self.events.append(Event(Action.RESTORE, node, self._gathered[node]))
 
     def forget(self) -> None:
         """Keep nothing alive."""
@@ -185,6 +192,16 @@ class Watch:
     def made(self, obj: Any) -> None:
         """Note that an object began with its saved value."""
         self._made.add(self._number(obj))
+
+
+def _keys(saveables: Iterable[Any], python_positions: Iterable[Any]) -> tuple[str, ...] | None:
+    """Return the keys that are read, None if a variable stands in place of its saveables."""
+    keys = [at.object_proto.attributes[0].checkpoint_key for at in python_positions]
+    for saveable in saveables:
+        if not hasattr(saveable, "specs"):
+            return None
+        keys += [spec.name for spec in saveable.specs]
+    return tuple(keys)
 
 
 class _Place:
@@ -237,7 +254,8 @@ class _Children(_Place):
         if self.child is None:
             return
         obj = self.position.trackable
-        waiting = obj._deferred_dependencies.get(self.name, ())
+        # An adapter may let a child wait by another name.
+        waiting = chain.from_iterable(obj._deferred_dependencies.values())
         waits = any(position is self.child for position in waiting)
         action = Action.DEFER if waits else Action.DROP
         self.watch.add(action, self.child.proto_id, obj, self.position.proto_id, self.name)
@@ -445,6 +463,11 @@ def watched_restore() -> Iterator[Watch]:
         wrap(position, "create_slot_variable_position", create_slot)
         wrap(tf_checkpoint._CheckpointRestoreCoordinator, "restore_saveables", restore_saveables)
         converter = saveable_object_util.SaveableCompatibilityConverter
+        wrap(
+            saveable_object_util,
+            "saveable_objects_for_op",
+            lambda convert, op, name: watch.saveables_of(name, convert(op, name)),
+        )
         wrap(converter, "_restore_from_tensors", restore_from_tensors)
         wrap(functional_saver, "_get_mapped_registered_restore_fn", registered_restore)
         for kind in (tf_checkpoint.Checkpoint, tf_checkpoint.CheckpointV1):
@@ -470,7 +493,7 @@ def differing_events(trace: Trace, watch: Watch) -> list[str]:
     numbers: dict[int | None, int | None] = {}
     objects: dict[int | None, int | None] = {}
     for place, (step, event) in enumerate(zip_longest(map(_event_of, steps), expected)):
-        if step is None or event is None or step._replace(obj=None) != event._replace(obj=None):
+        if step is None or event is None or _told(step, event) != event._replace(obj=None):
             return [f"  step {place}: check {step}, TF {event}"]
         if (
             numbers.setdefault(step.obj, event.obj) != event.obj
@@ -482,6 +505,11 @@ def differing_events(trace: Trace, watch: Watch) -> list[str]:
 
 def _is_no_failure(step: Step) -> bool:
     return step.failure is None or step.failure.in_session
+
+
+def _told(step: Event, event: Event) -> Event:
+    """Return a step with what can be compared with an event."""
+    return step._replace(obj=None, names=None if event.names is None else step.names)
 
 
 def _event_of(step: Step) -> Event:
