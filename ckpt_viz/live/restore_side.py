@@ -173,9 +173,10 @@ class TensorFlowSide:
         if not node.attributes:
             return NOTHING
         savers = self.walk.savers
-        if savers[obj_id] if obj_id in savers else tf_private.registered_saver_name(obj):
+        saver = savers[obj_id] if obj_id in savers else tf_private.registered_saver_name(obj)
+        if saver:
             tf_restore.has_saveables(obj)
-            return Gathered(Intake.REGISTERED, is_opaque=True)
+            return Gathered(Intake.REGISTERED, saveable=saver, is_opaque=True)
         if tf_private.is_python_state(obj):
             key = node.attributes[0].checkpoint_key
             return Gathered(Intake.PYTHON_STATE, (Read(key, None),), key, is_opaque=True)
@@ -200,7 +201,7 @@ class TensorFlowSide:
     def _by_saver(self, obj: Any, saver: str) -> Gathered:
         refused = tf_restore.saver_refuses(obj, saver)
         if refused is None:
-            return Gathered(Intake.REGISTERED, is_opaque=True)
+            return Gathered(Intake.REGISTERED, saveable=saver, is_opaque=True)
         message, raises = refused
         if raises:
             raise Refusal(Failure(Cause.PREDICATE, "ValueError", message))
@@ -398,15 +399,15 @@ class TensorFlowSide:
         if self.attaches_counter:
             waits_already = tf_restore.deferred_dependencies(self.objects[self.root])
             from_root = 0 if waits_already.get(SAVE_COUNTER) else 1
-        own = [(node, stored) for obj, node, stored in waiting if obj == self.counter_holder]
-        simple = [is_variable(node.attributes) and not node.children for node, _ in own]
+        own = [place for place, (obj, _, _) in enumerate(waiting) if obj == self.counter_holder]
+        nodes = [waiting[place][1] for place in own]
+        simple = [is_variable(node.attributes) and not node.children for node in nodes]
         if self.is_eager and simple and all(simple):  # made with the saved value
-            node, stored = own[0]
+            _, node, stored = waiting[own[0]]
             made = self._made(node, stored, "int64", (), is_v1=False, name=name)
-        else:
-            self.objects.append(Made(name, "int64", ()))
-            made = len(self.objects) - 1
-        return NewCounter(made, from_root)
+            return NewCounter(made, from_root, own[0])
+        self.objects.append(Made(name, "int64", ()))
+        return NewCounter(len(self.objects) - 1, from_root)
 
 
 def _no_child(name: str) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from operator import itemgetter
 
 from ckpt_viz.matching.read_failures import fits, of_reader, two_names, wrong_dtype, wrong_slice
@@ -57,7 +58,7 @@ class _Pending:
 
     python_states: list[tuple[int, int, Read]] = field(default_factory=list)
     tensors: dict[str, tuple[int, int, Gathered]] = field(default_factory=dict)
-    registered: list[tuple[int, int]] = field(default_factory=list)
+    registered: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # by saver
 
 
 @dataclass
@@ -121,6 +122,13 @@ class _Restore:
             return
         if counter is None:
             return
+        if counter.value_of is not None:
+            at, node = waiting[counter.value_of]
+            failure = self._unread_of(self.saved.nodes[node])
+            if failure is not None:
+                self._fail(failure, node, at, ROOT, SAVE_COUNTER)
+                return
+            self.created.add(counter.obj)
         self._step(Action.CREATE, None, counter.obj, name=SAVE_COUNTER)
         for _, node in (*below, *at_root[: counter.from_root]):
             self._walk(node, counter.obj, ROOT, SAVE_COUNTER)
@@ -180,11 +188,13 @@ class _Restore:
         if gathered.kind is Intake.SKIPPED:
             self._step(Action.SKIP_SAVER, node, obj, name=proto.registered_saver or "")
         elif gathered.kind is Intake.REGISTERED:
-            pending.registered.append((node, obj))
-        elif gathered.kind is Intake.PYTHON_STATE:
-            pending.python_states.append((node, obj, gathered.reads[0]))
-        elif gathered.kind is Intake.TENSORS:
-            pending.tensors[gathered.saveable] = (node, obj, gathered)
+            pending.registered.setdefault(gathered.saveable, []).append((node, obj))
+            self._step(Action.GATHER, node, obj, name=gathered.saveable)
+        elif gathered.kind is not Intake.UNUSED or not gathered.unused:
+            if gathered.kind is Intake.TENSORS:
+                pending.tensors[gathered.saveable] = (node, obj, gathered)
+            elif gathered.kind is Intake.PYTHON_STATE:
+                pending.python_states.append((node, obj, gathered.reads[0]))
             keys = tuple([read.key for read in gathered.reads])
             steps.append(Step(Action.GATHER, node, obj, None, "", keys))
 
@@ -289,7 +299,7 @@ class _Restore:
         for node, obj, request in gathered:
             if node not in bad:
                 self._assign(node, obj, request)
-        for node, obj in pending.registered:
+        for node, obj in chain.from_iterable(pending.registered.values()):
             self._step(Action.RESTORE, node, obj)
 
     def _check_names(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:

@@ -75,11 +75,12 @@ class GraphSide:
         live = self._node(obj)
         if node.registered_saver:
             is_known = live.registered_saver == node.registered_saver
-            return Gathered(Intake.REGISTERED if is_known else Intake.SKIPPED, is_opaque=is_known)
+            kind = Intake.REGISTERED if is_known else Intake.SKIPPED
+            return Gathered(kind, saveable=node.registered_saver, is_opaque=is_known)
         if not node.attributes:
             return NOTHING
         if live.registered_saver:
-            return Gathered(Intake.REGISTERED, is_opaque=True)
+            return Gathered(Intake.REGISTERED, saveable=live.registered_saver, is_opaque=True)
         if not live.attributes:
             return Gathered(Intake.UNUSED, unused=tuple(a.name for a in node.attributes))
         return Gathered(

@@ -19,7 +19,12 @@ from ckpt_viz.object_graph.nodes import Stored
 
 
 class Action(str, Enum):
-    """The action of one step of a restore."""
+    """The action of one step of a restore.
+
+    A bound node waits in a queue. Its visit begins with a step of its own, without a parent, after
+    its BIND: a GATHER, REPEAT, UNUSED, VALUELESS, SKIP_SAVER or FAIL, or the RESTORE of a variable
+    that the restore made with its value.
+    """
 
     BIND = "bind"  # a node gets an object
     KEEP = "keep"  # the child's node already has an object; the live child is not looked up
@@ -78,8 +83,9 @@ class Step(NamedTuple):
     """One step. Fields that do not apply to an action are None or empty.
 
     `parent` is the saved node whose child or slot the step looks at. `name` is the local name of
-    the child, or the slot's name. `names` are attributes or keys, or the SlotKind of a slot that
-    waits at its optimizer.
+    the child, the slot's name, or the name of the registered saver that is to restore the object.
+    `names` are attributes or keys, or the SlotKind of a slot that waits at its optimizer. A
+    registered saver chooses its keys itself.
     """
 
     action: Action
@@ -118,11 +124,12 @@ class Intake(Enum):
 class Gathered(NamedTuple):
     """What an object would read for a node.
 
-    `saveable` is the name by which TensorFlow sorts the values that it restores. `unused` are
-    attributes that the object has no place for. `is_opaque` says that code of the object's class
-    decides what it does with the values. `refuses`, if any, returns what assigning these tensors
-    raises although dtypes and shapes fit. `targets` are the objects that TensorFlow assigns to,
-    each with its name there: TensorFlow refuses to assign to one object by two names.
+    `saveable` is the name by which TensorFlow sorts the values that it restores, or the registered
+    saver's name. `unused` are attributes that the object has no place for. `is_opaque` says that
+    code of the object's class decides what it does with the values. `refuses`, if any, returns what
+    assigning these tensors raises although dtypes and shapes fit. `targets` are the objects that
+    TensorFlow assigns to, each with its name there: TensorFlow refuses to assign to one object by
+    two names.
     """
 
     kind: Intake
@@ -165,11 +172,13 @@ class NewCounter:
 
     `from_root` says how many of the saved counters that wait at the root are restored into it; None
     means all. A counter of a Checkpoint beside the root takes only the first. It takes none if one
-    of an earlier restore also waits, because that one goes first.
+    of an earlier restore also waits, because that one goes first. `value_of` is the saved counter
+    whose value the new one begins with, by its place among those that wait; None if it begins at 0.
     """
 
     obj: int
     from_root: int | None = None
+    value_of: int | None = None
 
 
 class Refusal(Exception):

@@ -10,11 +10,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from unittest import mock
 
 import ckpt_viz as cv
+from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.overlay import Overlay, Severity
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
@@ -23,6 +24,7 @@ from tests.support.programs import checkpoint_of, is_checkpoint
 from tests.support.spellings import misspelled
 from tests.support.stories import assert_stories
 from tests.support.told import told
+from tests.support.watched_restore import Watch, differing_events, watched_restore
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Outcome:
     Exceptions are names of classes, None if nothing is raised. `messages` has their texts, by the
     field with the class. `bound` has the saved name and the live one by node id. For a name-based
     checkpoint, it has the name of the tensor and the live one by tensor. `unmatched` is sorted, and
-    None if TensorFlow cannot list the live objects.
+    None if TensorFlow cannot list the live objects. `watch` has what a real restore did, in order.
     """
 
     raises: str | None = None
@@ -44,6 +46,7 @@ class Outcome:
     unused_attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bound: Mapping[int | str, tuple[str, str]] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict, compare=False)
+    watch: Watch = field(default_factory=Watch, compare=False)
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ def compare(
     path = provenance.prefix if provenance is not None else saved
     outcome = outcome_of_restore(target, path, method=method, options=options)
     differences = list(_differences(predicted, outcome))
+    if isinstance(check._run.trace, Trace):
+        differences += differing_events(check._run.trace, outcome.watch)
     assert not differences, "the check and TensorFlow disagree:\n" + "\n".join(differences)
     unconfirmed = [finding for finding in told(check) if not _is_confirmed(finding, outcome)]
     assert not unconfirmed, f"severities that no exception or assert confirms: {unconfirmed}"
@@ -220,57 +225,29 @@ def outcome_of_restore(
     checkpoint = checkpoint_of(target)
     method = method or ("restore" if is_checkpoint(target) else "read")
     arguments = {} if options is None else {"options": options}
-    with _spied() as spy:
+    with watched_restore() as watch, _named_objects() as named:
         try:
             status = getattr(checkpoint, method)(path, **arguments)
         except Exception as error:
-            return _raising(type(error).__name__, str(error))
+            return replace(_raising(type(error).__name__, str(error)), watch=watch)
     if isinstance(status, tf_checkpoint.NameBasedSaverStatus):
-        return _name_based(status, spy)
+        return _name_based(status, named)
     if isinstance(status, tf_checkpoint.InitializationOnlyStatus):
         return _outcome(_asserts(status))
-    return _object_based(status, spy)
+    return _object_based(status, watch)
 
 
-@dataclass
-class _Spy:
-    """What a restore does without keeping a record of it.
-
-    By saved node, it holds the parent's node and the local name that bound the node. For objects
-    restored by name, it holds the names of their tensors. It keeps no object alive that TensorFlow
-    would let go.
-    """
-
-    parents: dict[int, tuple[int, str]] = field(default_factory=dict)
-    named: list[tuple[Any, list[str]]] = field(default_factory=list)
-
-
-def _first_found(parent: Any, local_names: list[str]) -> str:
-    """Return the first name of a saved child that its live parent knows."""
-    if len(local_names) == 1:
-        return local_names[0]
-    return next(name for name in local_names if parent._lookup_dependency(name) is not None)
+_Named = list[tuple[Any, list[str]]]
 
 
 @contextmanager
-def _spied() -> Iterator[_Spy]:
+def _named_objects() -> Iterator[_Named]:
+    """Record the objects that a name-based restore restores, each with its tensors' names."""
     from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
-    from tensorflow.python.checkpoint import restore as tf_restore
 
-    spy = _Spy()
-    queue_children = tf_restore._queue_children_for_restoration
+    named: _Named = []
     by_name = tf_checkpoint._NameBasedRestoreCoordinator
     restore_by_name = by_name.eager_restore
-
-    def queueing(position: Any, visit_queue: Any) -> None:
-        known = len(visit_queue)
-        queue_children(position, visit_queue)
-        edges: dict[int, list[str]] = {}
-        for child in position.object_proto.children:
-            edges.setdefault(child.node_id, []).append(child.local_name)
-        for child_position, _ in list(visit_queue)[known:]:
-            node = child_position._proto_id
-            spy.parents[node] = (position._proto_id, _first_found(position.trackable, edges[node]))
 
     def restoring(self: Any, trackable: Any) -> None:
         saveables = list(by_name("", {}).globally_named_object_attributes(trackable))
@@ -278,16 +255,13 @@ def _spied() -> Iterator[_Spy]:
         for saveable in saveables:
             names = [spec.name for spec in saveable.specs]
             if all(name in self.dtype_map for name in names):
-                spy.named.append((trackable, names))
+                named.append((trackable, names))
 
-    with (
-        mock.patch.object(tf_restore, "_queue_children_for_restoration", queueing),
-        mock.patch.object(by_name, "eager_restore", restoring),
-    ):
-        yield spy
+    with mock.patch.object(by_name, "eager_restore", restoring):
+        yield named
 
 
-def _object_based(status: Any, spy: _Spy) -> Outcome:
+def _object_based(status: Any, watch: Watch) -> Outcome:
     from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
 
     restored = status._checkpoint
@@ -302,7 +276,7 @@ def _object_based(status: Any, spy: _Spy) -> Outcome:
         restored.object_graph_proto
     ).node_names
     live_names = _live_names(status._object_graph_view)
-    _name_the_rest(live_names, bound, nodes, spy.parents)
+    _name_the_rest(live_names, bound, nodes, watch.parents)
     skipped: set[int] = set()
     if getattr(restored.options, "experimental_skip_slot_variables", False):
         skipped = {s.slot_variable_node_id for node in nodes for s in node.slot_variables}
@@ -322,6 +296,7 @@ def _object_based(status: Any, spy: _Spy) -> Outcome:
             saved_names[node]: tuple(names) for node, names in restored.unused_attributes.items()
         },
         bound={node: (saved_names[node], live_names.get(obj)) for node, obj in bound.items()},
+        watch=watch,
     )
 
 
@@ -413,7 +388,7 @@ def _name_the_rest(
             names.add(obj, name)
 
 
-def _name_based(status: Any, spy: _Spy) -> Outcome:
+def _name_based(status: Any, named: _Named) -> Outcome:
     from tensorflow.python.checkpoint import util
 
     restored = status._checkpoint
@@ -433,9 +408,7 @@ def _name_based(status: Any, spy: _Spy) -> Outcome:
         asserts,
         unmatched=None if unmatched is None else tuple(sorted(map(names.get, unmatched))),
         unused_attributes={names.get(obj): tuple(attributes) for obj, attributes in unused},
-        bound={
-            tensor: (tensor, names.get(obj)) for obj, tensors in spy.named for tensor in tensors
-        },
+        bound={tensor: (tensor, names.get(obj)) for obj, tensors in named for tensor in tensors},
     )
 
 

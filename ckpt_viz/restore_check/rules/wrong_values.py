@@ -96,7 +96,8 @@ def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
         assert step.node is not None and step.obj is not None
         node = case.saved.nodes[step.node]
         reads_all = tuple([a.checkpoint_key for a in node.attributes]) == step.names
-        if reads_all or step.node in failed:
+        is_left_to_saver = bool(step.name)
+        if reads_all or is_left_to_saver or step.node in failed:
             continue
         unused = set(case.trace.unused_attributes.get(step.node, ()))
         ignored = [
