@@ -66,9 +66,7 @@ def test_the_whole_story_of_a_small_restore(tmp_path: Path) -> None:
         "net.part.c gets its saved value.",
         "The restore makes a save_counter, since the program has none.",
         "The saved save_counter is bound to the new one.",
-        "save_counter is next in the queue. It will read "
-        "'save_counter/.ATTRIBUTES/VARIABLE_VALUE'.",
-        "save_counter gets its saved value.",
+        "save_counter is next in the queue. It was made with the saved value.",
     ]
     assert check.steps.end == "The restore returns: 3 values assigned, 1 value waits."
     assert [step.number for step in check.steps if step.is_problem] == [8]

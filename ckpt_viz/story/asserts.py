@@ -94,6 +94,8 @@ class AssertStory(Story):
             yield _AssertLook("restore_raised")
         elif self.restored.by_names:
             yield from self._by_names()
+        elif self.saved is None:  # nothing was read: the assert always fails
+            return
         elif self.call == NONTRIVIAL:
             yield _AssertLook("nontrivial" if self.raised is None else "nontrivial_fail")
         else:
@@ -119,9 +121,8 @@ class AssertStory(Story):
             yield _AssertLook("existing_fail")
 
     def _consumed(self) -> Iterator[_AssertLook]:
-        assert self.saved is not None
         restored, unresolved = self.restored, set(self.restored.unresolved)
-        for node_id, node in enumerate(self.saved.nodes):
+        for node_id, node in enumerate(self.saved.nodes if self.saved is not None else ()):
             if node_id in unresolved:
                 yield _AssertLook("consumed_fail", node_id)
                 return

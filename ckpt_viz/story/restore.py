@@ -75,10 +75,10 @@ class RestoreStory(Story):
         if not 1 <= number <= len(self):
             raise IndexError(f"found step {number}, expected 1 to {len(self)}")
         index = number - 1
-        joined, visited = self._joined, self._visited
+        joined, visited, never = self._joined, self._visited, len(self)
         last = bisect_right(joined, index, key=lambda entry: entry[0])
         first = bisect_right(self._visited_so_far, index)
-        queue = [node for _, node in joined[first:last] if visited.get(node, index) > index]
+        queue = [node for _, node in joined[first:last] if visited.get(node, never) > index]
         waits = (wait for begin, end, wait in self._waits if begin <= index < end)
         name = self.saved.names.place_or_state
         return WalkState(tuple(queue), tuple(waits), last, self._assigned[index], name)
