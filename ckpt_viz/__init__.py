@@ -17,6 +17,7 @@ from ckpt_viz.api import check, compare, diff, graph, history, snapshot
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
+    EditError,
     FormatError,
     NoSuchNodeError,
     NoSuchTensorError,
@@ -62,6 +63,7 @@ __all__ = [
     "Child",
     "CkptVizError",
     "Damaged",
+    "EditError",
     "Explorer",
     "Finding",
     "Format",

@@ -97,6 +97,10 @@ class NoSuchNodeError(CkptVizError, KeyError):
     """No node of the graph has this name, or several have it."""
 
 
+class EditError(CkptVizError, ValueError):
+    """An edit does not fit its graph: the name is taken, or there is nothing to edit."""
+
+
 class QueryError(CkptVizError, ValueError):
     """A query cannot be read or answered.
 

@@ -204,7 +204,7 @@ class Graph:
             meant = first_meant(self.meanings(name_or_key))
             if not meant:
                 raise self._unknown(name_or_key) from no_key
-            node_id = self.only(meant, name_or_key)
+            node_id = self.the_one(meant, name_or_key)
             own = [attribute.checkpoint_key for attribute in self.nodes[node_id].attributes]
             if without_part(name_or_key) != name_or_key:
                 stored = (key for attribute in own for key in self.tensor_keys(attribute))
@@ -242,13 +242,13 @@ class Graph:
         Raises:
             NoSuchNodeError: No node has this name, or several have it.
         """
-        return self.only(first_meant(self.meanings(name)), name)
+        return self.the_one(first_meant(self.meanings(name)), name)
 
     def meanings(self, name: str) -> Iterator[Sequence[int]]:
         """Yield the nodes that a name means as each kind of name, the most exact kind first."""
         return self._lookup.meanings(name)
 
-    def only(self, meant: Sequence[int], name: str) -> int:
+    def the_one(self, meant: Sequence[int], name: str) -> int:
         """Return the only node that a name means; raises NoSuchNodeError as `node_id` does."""
         if len(meant) == 1:
             return meant[0]

@@ -191,7 +191,7 @@ class Overlay:
     def node_id(self, name: str) -> int:
         """Return the one node that a name means, on either side; raises as `Graph.node_id` does."""
         meanings = chain(self.names.meanings(name), Lookup(self.graph, self).meanings(name))
-        return self.graph.only(first_meant(meanings), name)
+        return self.graph.the_one(first_meant(meanings), name)
 
     @cached_property
     def layers(self) -> Layers:

@@ -74,7 +74,7 @@ def _meant(mapping: ValueMapping, guessed: Sequence[int], name: str) -> set[int]
     beginning = f"{name.removesuffix('/')}/"
     parts = [part for part in first_meant(saved.meanings(beginning[:-1])) if part in within]
     if parts:
-        return within[saved.only(parts, name)]
+        return within[saved.the_one(parts, name)]
     return {
         node
         for node in guessed

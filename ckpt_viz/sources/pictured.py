@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ckpt_viz.edits import edits
+from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.lookup import first_meant
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.render import text
 from ckpt_viz.render.row_words import View
@@ -60,6 +64,64 @@ class ObjectGraph(Graph):
         from ckpt_viz.search.evaluate import find
 
         return find(self, query, measure=self.measures)
+
+    def renamed(self, names: Mapping[str, str]) -> ObjectGraph:
+        """Return a graph with other names: `graph.renamed({"net": "model", "model.a": "model.b"})`.
+
+        One renaming follows the other. The subtree goes along, and so do its keys. Like all edits,
+        this reads no value and leaves the graph and its file as they are.
+
+        Raises:
+            EditError: The new name is taken, or in another place.
+            NoSuchNodeError: No node has the old name, or several have it.
+        """
+        return self.of(edits.renamed(self, names))
+
+    def without(self, *queries: str) -> ObjectGraph:
+        """Return a graph without the parts that names or queries mean: `without("role:slot")`.
+
+        A part goes with all that is only below it, and with the slots of its variables. Lists close
+        the gaps.
+
+        Raises:
+            EditError: A query finds nothing, or the root.
+            QueryError: A query cannot be read.
+        """
+        return self.of(edits.without(self, self._meant(queries)))
+
+    def only(self, *queries: str) -> ObjectGraph:
+        """Return a graph of the parts that names or queries mean, and the way to them.
+
+        Slots stay if their optimizer does. Raises as `without`.
+        """
+        return self.of(edits.only(self, self._meant(queries)))
+
+    def moved(self, name: str, holder: str, local_name: str | None = None) -> ObjectGraph:
+        """Return a graph in which another node holds a part, by its local name or by a new one.
+
+        In a list, `local_name` is the place: later items move on. Raises as `renamed`.
+        """
+        return self.of(edits.moved(self, name, holder, local_name))
+
+    def inserted(self, holder: str, local_name: str, like: str) -> ObjectGraph:
+        """Return a graph with a new part that has the structure of the part `like`, and no values.
+
+        In a list, `local_name` is the place: later items move on. Raises as `renamed`.
+        """
+        return self.of(edits.inserted(self, holder, local_name, like))
+
+    def exchanged(self, a: str, b: str) -> ObjectGraph:
+        """Return a graph in which two parts have each other's place. Raises as `renamed`."""
+        return self.of(edits.exchanged(self, a, b))
+
+    def _meant(self, queries: Sequence[str]) -> Iterator[int]:
+        for query in queries:
+            nodes = first_meant(self.meanings(query)) or self.find(query)
+            if not nodes:
+                raise EditError(
+                    f"{self.title}: found no node for {query!r}, expected a name or query"
+                )
+            yield from nodes
 
     def measures(self, begin: Begin | None = None) -> Measures:
         """Return what the values of each node measure; read the unread ones first.

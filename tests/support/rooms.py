@@ -22,7 +22,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("expressions", "formats"),
         ("object_graph",),
         ("matching", "search", "saved"),
-        ("correspondence", "render", "story"),
+        ("correspondence", "render", "story", "edits"),
         ("changes",),
     ),
     "Sources: values, the objects of a running program, and any of them as a graph": (

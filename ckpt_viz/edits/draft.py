@@ -1,0 +1,181 @@
+"""A graph while it is edited: edges may change, and the rest follows as in a save of TensorFlow.
+
+Follows tensorflow/python/checkpoint/graph_view.py (ids in the order of a walk breadth first) and
+checkpoint/util.py (slot variables come last; a key is the shortest path to its object).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ckpt_viz.edits.edited_access import EditedAccess
+from ckpt_viz.object_graph.calls import Call
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.keys import (
+    checkpoint_key,
+    escape_local_name,
+    parse_checkpoint_key,
+    slot_key,
+)
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role, SlotVariable
+from ckpt_viz.object_graph.roles import assign_roles
+
+_EDITED = ", edited"
+_KEPT_ROLES = (Role.LAYER, Role.CONTAINER)
+
+
+@dataclass
+class Draft:
+    """The nodes of a graph by the ids that they have there, with edges that may change."""
+
+    source: Graph
+    nodes: list[Node]
+    children: list[list[Child]]
+
+    @classmethod
+    def of(cls, graph: Graph) -> Draft:
+        """Return a draft in which nothing is changed yet."""
+        return cls(graph, [*graph.nodes], [[*node.children] for node in graph.nodes])
+
+    def rename(self, holder: int, old: str, new: str) -> None:
+        """Give an edge another name; its place among the others stays."""
+        self.children[holder] = [
+            Child(new, child.node_id) if child.local_name == old else child
+            for child in self.children[holder]
+        ]
+
+    def remove(self, nodes: Iterable[int]) -> None:
+        """Remove all edges to some nodes. Lists close the gaps."""
+        gone = set(nodes)
+        for holder, children in enumerate(self.children):
+            left = [child for child in children if child.node_id not in gone]
+            if len(left) < len(children):
+                self.children[holder] = numbered(left) if is_list(children) else left
+
+    def insert(self, holder: int, child: Child, at: int | None = None) -> None:
+        """Add an edge: at a place of a list, whose later items move, or behind the others."""
+        children = self.children[holder]
+        if at is None:
+            children.append(child)
+        else:
+            self.children[holder] = numbered([*children[:at], child, *children[at:]])
+
+    def add(self, node: Node) -> int:
+        """Add a node, to which no edge leads yet; return its id."""
+        self.nodes.append(node)
+        self.children.append([*node.children])
+        return len(self.nodes) - 1
+
+    def finished(self) -> Graph:
+        """Return the graph that TensorFlow would save."""
+        title = self.source.title
+        return _Finish(self).graph(title if title.endswith(_EDITED) else f"{title}{_EDITED}")
+
+
+def is_list(children: Sequence[Child]) -> bool:
+    """Return whether these are the items of a list: named 0, 1, 2 and so on."""
+    return bool(children) and all(
+        child.local_name == str(place) for place, child in enumerate(children)
+    )
+
+
+def numbered(items: Iterable[Child]) -> list[Child]:
+    """Return the items of a list with the names that their places give them."""
+    return [Child(str(place), item.node_id) for place, item in enumerate(items)]
+
+
+class _Finish:
+    """The new ids, paths and keys of a draft."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.paths: dict[int, str] = {}  # object keys, by old id, in the order of the new ids
+        self._walk()
+        self._slots()
+        self.new_id = {node: place for place, node in enumerate(self.paths)}
+
+    def _walk(self) -> None:
+        self.paths[ROOT] = ""
+        queue = deque([ROOT])
+        while queue:
+            holder = queue.popleft()
+            above = self.paths[holder]
+            for child in self.draft.children[holder]:
+                if child.node_id not in self.paths:
+                    own = escape_local_name(child.local_name)
+                    self.paths[child.node_id] = f"{above}/{own}" if above else own
+                    queue.append(child.node_id)
+
+    def _slots(self) -> None:
+        """Add the slot variables of optimizers that are left, with their variables."""
+        walked = {node: place for place, node in enumerate(self.paths)}
+        for optimizer in walked:
+            slots = self.left_slots(optimizer, walked)
+            names = [*dict.fromkeys(slot.slot_name for slot in slots)]
+            for slot in sorted(
+                slots, key=lambda slot: (names.index(slot.slot_name), walked[slot.variable])
+            ):
+                key = slot_key(self.paths[slot.variable], self.paths[optimizer], slot.slot_name)
+                self.paths.setdefault(slot.slot_variable, key)
+
+    def left_slots(self, optimizer: int, walked: Collection[int]) -> list[SlotVariable]:
+        """Return the slots of an optimizer whose variables are left."""
+        slots = self.draft.nodes[optimizer].slot_variables
+        return [slot for slot in slots if slot.variable in walked]
+
+    def graph(self, title: str) -> Graph:
+        """Return the graph."""
+        source = self.draft.source
+        nodes = assign_roles([self._node(old) for old in self.paths])
+        old_paths = {
+            new: path
+            for old, new in self.paths.items()
+            if (path := self._old_path(old)) is not None
+        }
+        access = EditedAccess.of(source, old_paths)
+        ids = self.new_id
+        calls = tuple(
+            Call(ids[call.producer], ids[call.consumer])
+            for call in source.calls
+            if call.producer in ids and call.consumer in ids
+        )
+        return Graph(nodes, title, Origin.SAVED, calls=calls, _access=access)
+
+    def _node(self, old: int) -> Node:
+        node = self.draft.nodes[old]
+        ids = self.new_id
+        return node._replace(
+            children=tuple([Child(c.local_name, ids[c.node_id]) for c in self.draft.children[old]]),
+            attributes=tuple([self._attribute(old, a) for a in node.attributes]),
+            slot_variables=tuple(
+                [
+                    replace(
+                        slot, variable=ids[slot.variable], slot_variable=ids[slot.slot_variable]
+                    )
+                    for slot in self.left_slots(old, ids)
+                ]
+            ),
+            role=node.role if node.role in _KEPT_ROLES else _bare_role(node),
+            slot=None,
+        )
+
+    def _attribute(self, old: int, attribute: Attribute) -> Attribute:
+        parsed = parse_checkpoint_key(attribute.checkpoint_key)
+        if parsed is None:
+            return attribute
+        key = checkpoint_key(self.paths[old], parsed.attribute)
+        return attribute._replace(checkpoint_key=key)
+
+    def _old_path(self, old: int) -> str | None:
+        """Return the key that a node's object has in the source; None if nothing is stored."""
+        if old >= len(self.draft.source.nodes):
+            return None
+        keys = (attribute.checkpoint_key for attribute in self.draft.nodes[old].attributes[:1])
+        parsed = next(map(parse_checkpoint_key, keys), None)
+        return None if parsed is None else parsed.object_key
+
+
+def _bare_role(node: Node) -> Role:
+    return Role.VARIABLE if node.role in (Role.VARIABLE, Role.SLOT) else Role.OBJECT

@@ -1,0 +1,195 @@
+"""An edited graph is the one that TensorFlow would save of a program that was edited likewise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from tests.support.amounts import amount
+from tests.support.programs import ckpt, module, var, written
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+Edit = Callable[[cv.ObjectGraph], cv.ObjectGraph]
+
+
+def _structure(graph: Any) -> list[Any]:
+    """Return what a checkpoint has of each node: edges, keys and slots."""
+    return [
+        (node.children, [a.checkpoint_key for a in node.attributes], node.slot_variables, node.role)
+        for node in graph.nodes
+    ]
+
+
+def _assert_same(edited: cv.ObjectGraph, program: Any, tmp_path: Path) -> None:
+    """Assert that a graph is the one of a program, and restores as the program does."""
+    expected = cv.graph(written(tmp_path / "expected", program))
+    assert _structure(edited) == _structure(expected)
+    assert [edited.name(i) for i in range(len(edited.nodes))] == [
+        expected.name(i) for i in range(len(expected.nodes))
+    ]
+    assert [node.slot for node in edited.nodes] == [node.slot for node in expected.nodes]
+
+
+def _model(keras: Any, *, layer: str = "l1", has_optimizer: bool = True, extra: bool = True) -> Any:
+    class Net(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            setattr(self, layer, keras.layers.Dense(3))
+            if extra:
+                self.l2 = keras.layers.Dense(2)
+
+        def call(self, inputs: Any) -> Any:
+            inner = getattr(self, layer)(inputs)
+            return self.l2(inner) if extra else inner
+
+    net = Net()
+    net(np.zeros((1, 2), "float32"))
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(net.trainable_variables)
+    return ckpt(net=net, step=var(3), **({"optimizer": optimizer} if has_optimizer else {}))
+
+
+@pytest.fixture(params=["keras", "tf_keras"])
+def keras(request: pytest.FixtureRequest) -> Any:
+    return pytest.importorskip(request.param)
+
+
+MODEL_EDITS: dict[str, tuple[Edit, dict[str, Any]]] = {
+    "a layer is renamed": (lambda graph: graph.renamed({"net.l1": "hidden"}), {"layer": "hidden"}),
+    "by its whole path": (lambda graph: graph.renamed({"net.l1": "net.z"}), {"layer": "z"}),
+    "without the optimizer": (lambda graph: graph.without("optimizer"), {"has_optimizer": False}),
+    "without a layer": (lambda graph: graph.without("net.l2"), {"extra": False}),
+    "a part alone": (lambda graph: graph.only("net", "step"), {"has_optimizer": False}),
+    "twice": (
+        lambda graph: graph.without("optimizer", "net.l2").renamed({"net.l1": "x"}),
+        {"has_optimizer": False, "extra": False, "layer": "x"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("edit", "program"), MODEL_EDITS.values(), ids=MODEL_EDITS)
+def test_an_edited_model(edit: Edit, program: dict[str, Any], keras: Any, tmp_path: Path) -> None:
+    path = written(tmp_path / "saved", _model(keras))
+    graph = cv.graph(path)
+    before = _structure(graph)
+    edited = edit(graph)
+    other = _model(keras, **program)
+    _assert_same(edited, other, tmp_path)
+    assert _structure(graph) == before == _structure(cv.graph(path))
+    kernel = next(node for node in edited.nodes if node.attributes and node.attributes[0].shape)
+    key = kernel.attributes[0].checkpoint_key
+    assert edited.read(key).shape == kernel.attributes[0].shape
+    assert edited.values(progress=False).to_text(None)
+    dry, real = cv.check(edited, path, method="read"), cv.check(other, path, method="read")
+    assert (dry.consumed, dry.existing_objects_matched) == (
+        real.consumed,
+        real.existing_objects_matched,
+    )
+    assert dry.unresolved == real.unresolved and dry.unmatched == real.unmatched
+    assert [step.action for step in dry.steps] == [step.action for step in real.steps]
+
+
+def _blocks(*values: float) -> Any:
+    return ckpt(net=module(blocks=[module(w=var([value])) for value in values]), head=var(9.0))
+
+
+@pytest.mark.parametrize(
+    ("edit", "values"),
+    [
+        (lambda graph: graph.without("net.blocks.1"), (1.0, 3.0)),
+        (lambda graph: graph.exchanged("net.blocks.0", "net.blocks.2"), (3.0, 2.0, 1.0)),
+        (lambda graph: graph.moved("net.blocks.2", "net.blocks", "0"), (3.0, 1.0, 2.0)),
+        (lambda graph: graph.moved("net.blocks.0", "net.blocks", "2"), (2.0, 3.0, 1.0)),
+    ],
+    ids=["removed", "exchanged", "moved up", "moved down"],
+)
+def test_items_of_a_list_move_on(edit: Edit, values: tuple[float, ...], tmp_path: Path) -> None:
+    edited = edit(cv.graph(written(tmp_path / "saved", _blocks(1.0, 2.0, 3.0))))
+    _assert_same(edited, _blocks(*values), tmp_path)
+    for place, value in enumerate(values):
+        assert edited.read(f"net.blocks.{place}.w").tolist() == [value]
+
+
+def test_an_inserted_part_has_the_structure_of_another_and_no_values(tmp_path: Path) -> None:
+    path = written(tmp_path / "saved", _blocks(1.0, 2.0))
+    edited = cv.graph(path).inserted("net.blocks", "1", like="net.blocks.0")
+    _assert_same(edited, _blocks(1.0, 0.0, 2.0), tmp_path)
+    assert edited.read("net.blocks.2.w").tolist() == [2.0]
+    with pytest.raises(cv.NoSuchTensorError, match="after the edits"):
+        edited.read("net.blocks.1.w")
+    check = cv.check(edited, path)
+    assert "(root).net.blocks.2.w" in check.unmatched
+    assert any(step.action == "bind" and step.local_name == "1" for step in check.steps)
+
+
+def test_a_part_moves_to_another_holder(tmp_path: Path) -> None:
+    path = written(tmp_path / "saved", ckpt(a=module(x=var(1.0), y=var(2.0)), b=module(z=var(3.0))))
+    edited = cv.graph(path).moved("a.x", "b", "w")
+    _assert_same(edited, ckpt(a=module(y=var()), b=module(z=var(), w=var())), tmp_path)
+    assert float(edited.read("b.w")) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda graph: graph.renamed({"net": "head"}), "the root has a 'head' already"),
+        (lambda graph: graph.renamed({"net": ""}), "found an empty name"),
+        (lambda graph: graph.renamed({"net.blocks": "other.blocks"}), "in different places"),
+        (lambda graph: graph.renamed({"(root)": "x"}), "the root, expected a part"),
+        (lambda graph: graph.without("nothing_here"), "found no node for 'nothing_here'"),
+        (lambda graph: graph.without("(root)"), "found the root"),
+        (lambda graph: graph.moved("net", "net.blocks", "0"), "a part cannot hold itself"),
+        (lambda graph: graph.moved("head", "net.blocks", "7"), "expected 0 to 2"),
+        (lambda graph: graph.exchanged("net", "net.blocks"), "not two separate parts"),
+    ],
+)
+def test_an_edit_that_does_not_fit_says_why(edit: Edit, message: str, tmp_path: Path) -> None:
+    graph = cv.graph(written(tmp_path / "saved", _blocks(1.0, 2.0)))
+    with pytest.raises(cv.EditError, match=message.replace("(", r"\(").replace(")", r"\)")):
+        edit(graph)
+
+
+def test_a_shared_part_stays_where_others_hold_it(tmp_path: Path) -> None:
+    shared = var(1.0)
+    path = written(tmp_path / "saved", ckpt(a=module(w=shared), b=module(w=shared)))
+    edited = cv.graph(path).renamed({"a": "c"})
+    assert [child.local_name for child in edited.nodes[0].children][:2] == ["c", "b"]
+    assert edited.node_id("b.w") == edited.node_id("c.w")
+    assert float(edited.read("b.w")) == 1.0
+
+
+def test_random_edits_are_those_of_a_list(tmp_path: Path) -> None:
+    """Python's own list, edited in the same way, decides."""
+    rng = Random(7)
+    for case in range(amount(8, 80)):
+        values = [float(i) for i in range(rng.randrange(2, 6))]
+        path = written(tmp_path / f"saved{case}", _blocks(*values))
+        edited = cv.graph(path)
+        for _ in range(rng.randrange(1, 5)):
+            at, to = rng.randrange(len(values)), rng.randrange(len(values))
+            if rng.random() < 0.3 and len(values) > 2:
+                edited = edited.without(f"net.blocks.{at}")
+                values.pop(at)
+            elif rng.random() < 0.5 and at != to:
+                edited = edited.exchanged(f"net.blocks.{at}", f"net.blocks.{to}")
+                values[at], values[to] = values[to], values[at]
+            else:
+                edited = edited.moved(f"net.blocks.{at}", "net.blocks", str(to))
+                values.insert(to, values.pop(at))
+        _assert_same(edited, _blocks(*values), tmp_path / str(case))
+        read = [edited.read(f"net.blocks.{i}.w").tolist() for i in range(len(values))]
+        assert read == [[value] for value in values]
+
+
+def test_many_edits_in_a_row_keep_the_values_near(tmp_path: Path) -> None:
+    graph = cv.graph(written(tmp_path / "saved", _blocks(1.0)))
+    for number in range(2000):
+        graph = graph.renamed({f"w{number - 1}" if number else "head": f"w{number}"})
+    assert float(graph.read("w1999")) == 9.0
