@@ -6,7 +6,6 @@ A step is three numbers until someone looks at it, so the story of many objects 
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -19,11 +18,11 @@ from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Attribute, Child, Sl
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
 from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.save_order import (
-    ACTIONS,
     NEW_COUNTER,
     NOWHERE,
     PYTHON_STATE,
     Call,
+    Marks,
     Order,
     SaveAction,
 )
@@ -90,7 +89,7 @@ PLACES: Mapping[SaveAction, TensorFlowPlace] = {
     SaveAction.NAME: _place(_UTIL, _GATHER, "object_path_to_string"),
     SaveAction.NUMBER: _place(_UTIL, _GATHER, "enumerate"),
     SaveAction.SLOT: _place("checkpoint.util", "serialize_slot_variables", "slot_variable_key"),
-    SaveAction.EDGES: _place(_UTIL, _GATHER, "ObjectReference"),
+    SaveAction.EDGES: _place(_UTIL, _GATHER, "list_children"),
     SaveAction.KEY: _place(_UTIL, "_get_tensors_from_trackable", "checkpoint_key"),
     SaveAction.SAVER: _place(_UTIL, "_get_and_write_registered_savers", "for"),
     SaveAction.MARK: _place("checkpoint.util", "add_checkpoint_values_check", "bool"),
@@ -131,8 +130,8 @@ class SaveStory(Story):
         self._before, self._after = tuple(before), tuple(after)
         self._skips = skips
         self._order = Order(graph, call)
-        self._marks = array("i") if skips else self._order.marks()
-        self._fails = SaveAction.FAIL in self._actions_at_end()
+        self._marks = Marks() if skips else self._order.marks()
+        self._fails = bool(self._marks) and self._marks[-1][0] is SaveAction.FAIL
         if self._fails:
             self._after = ()
 
@@ -169,18 +168,15 @@ class SaveStory(Story):
             yield f"No walk from the root reaches {count(unreached, 'object')} of this file."
 
     def __len__(self) -> int:
-        return len(self._before) + len(self._marks) // 3 + len(self._after)
-
-    def _actions_at_end(self) -> tuple[SaveAction, ...]:
-        return (ACTIONS[self._marks[-3]],) if self._marks else ()
+        return len(self._before) + len(self._marks) + len(self._after)
 
     def _step(self, index: int) -> SaveStep:
         own = index - len(self._before)
         if own < 0:
             return replace(self._before[index], number=index + 1)
-        if own >= len(self._marks) // 3:
-            return replace(self._after[own - len(self._marks) // 3], number=index + 1)
-        action, node_id, at = self._mark(own)
+        if own >= len(self._marks):
+            return replace(self._after[own - len(self._marks)], number=index + 1)
+        action, node_id, at = self._marks[own]
         words: Words = _SENTENCES[action](self, node_id, at)
         side = "live" if self._graph.origin is Origin.LIVE else "saved"
         return SaveStep(
@@ -196,15 +192,11 @@ class SaveStory(Story):
             **{side: self._subject(action, node_id, at)},  # type: ignore[arg-type]
         )
 
-    def _mark(self, index: int) -> tuple[SaveAction, int, int]:
-        code, node_id, at = self._marks[3 * index : 3 * index + 3]
-        return ACTIONS[code], node_id, at
-
     def _likeness(self, index: int) -> Hashable:
         own = index - len(self._before)
-        if not 0 <= own < len(self._marks) // 3:
+        if not 0 <= own < len(self._marks):
             return index  # each step of a manager is different
-        action, node_id, at = self._mark(own)
+        action, node_id, at = self._marks[own]
         if node_id < ROOT or at < 0:
             return action, node_id, at
         node = self._graph.nodes[node_id]
@@ -263,13 +255,19 @@ class SaveStory(Story):
         )
 
     def _counted(self, node_id: int, at: int) -> Words:
-        return Words(
-            "The call adds 1 to save_counter before it looks at any object.",
-            "The name of the checkpoint ends with this number, and the checkpoint holds it. "
-            "tf.train.Checkpoint.write counts nothing.",
-            holder=ROOT,
-            local_name=SAVE_COUNTER,
-        )
+        if self._graph.origin is Origin.SAVED:
+            text = "tf.train.Checkpoint.save, or a manager's save, adds 1 to save_counter first."
+            reason = (
+                "The file does not tell whether it was tf.train.Checkpoint.write, which counts "
+                "nothing."
+            )
+        else:
+            text = "The call adds 1 to save_counter before it looks at any object."
+            reason = (
+                "The name of the checkpoint ends with this number, and the checkpoint holds it. "
+                "tf.train.Checkpoint.write counts nothing."
+            )
+        return Words(text, reason, holder=ROOT, local_name=SAVE_COUNTER)
 
     def _found(self, holder: int, at: int) -> Words:
         if at == NOWHERE:
@@ -427,11 +425,11 @@ class SaveStory(Story):
             "Such a saver writes files of its own, and a restore asks it to read them.",
         )
 
-    def _marked(self, node_id: int, valued: int) -> Words:
+    def _marked(self, node_id: int, at: int) -> Words:
         objects = len(self._graph.nodes) + self._order.makes_counter
         return Words(
-            f"TensorFlow marks {valued} of {count(objects, 'object')}: these have a value, or lead "
-            "to one.",
+            f"TensorFlow marks {self._order.valued} of {count(objects, 'object')}: these have a "
+            "value, or lead to one.",
             "A restore waits for an object that the program lacks only if it has this mark.",
         )
 
@@ -473,7 +471,7 @@ class SaveStory(Story):
         )
 
     def _stated(self, node_id: int, at: int) -> Words:
-        who = "The call" if self._graph.origin is Origin.LIVE else "The call, or a manager,"
+        who = "The call" if self._graph.origin is Origin.LIVE else "save, or a manager,"
         return Words(
             f"{who} names the new checkpoint in the file 'checkpoint', as the latest.",
             "tf.train.latest_checkpoint reads this file. tf.train.Checkpoint.save lists no others "

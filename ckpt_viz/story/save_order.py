@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Format, Graph, Origin
@@ -50,10 +51,6 @@ class SaveAction(str, Enum):
     FAIL = "fail"
 
 
-ACTIONS = tuple(SaveAction)
-CODES = {action: code for code, action in enumerate(ACTIONS)}
-
-
 class Call(str, Enum):
     """The function of TensorFlow that a program calls to save."""
 
@@ -62,6 +59,35 @@ class Call(str, Enum):
     MANAGER = "tf.train.CheckpointManager.save"
     SAVED_MODEL = "tf.saved_model.save"
     SAVER = "tf.compat.v1.train.Saver.save"
+
+
+Mark = tuple[SaveAction, int, int]
+"""A step: what it does, a node, and a place among the node's children, slots or attributes."""
+
+
+class Marks(Sequence[Mark]):
+    """Steps as they are before anyone looks at them: 16 bytes each."""
+
+    def __init__(self) -> None:
+        self._actions: list[SaveAction] = []
+        self._numbers = array("i")
+
+    def extend(self, marks: Iterable[Mark]) -> None:
+        """Add steps; stop after one that fails."""
+        add_action, add_number = self._actions.append, self._numbers.append
+        for action, node_id, at in marks:
+            add_action(action)
+            add_number(node_id)
+            add_number(at)
+            if action is SaveAction.FAIL:
+                return
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a step."""
+        return self._actions[index], self._numbers[2 * index], self._numbers[2 * index + 1]
 
 
 class Order:
@@ -98,26 +124,29 @@ class Order:
         whole = (entry for entry in stored.entries.values() if not entry.slices)
         return Counter(entry.shard for entry in (*whole, *parts)), shards
 
+    @cached_property
+    def valued(self) -> int:
+        """The number of objects that have a value or lead to one."""
+        valued = walks.with_value_below(self._graph.nodes)
+        return len(valued | {ROOT}) + 1 if self.makes_counter else len(valued)
+
     # --- the order
 
-    def marks(self) -> array[int]:
-        """Return the steps in TensorFlow's order, three numbers each, up to the first failure."""
-        marks: array[int] = array("i")
-        for phase in (self._count, self._walk, self._number, self._slots, self._keys, self._write):
-            for action, node_id, at in phase():
-                marks.extend((CODES[action], node_id, at))
-                if action is SaveAction.FAIL:
-                    return marks
+    def marks(self) -> Marks:
+        """Return the steps in TensorFlow's order, up to the first failure."""
+        marks = Marks()
+        phases = (self._count, self._walk, self._number, self._slots, self._keys, self._write)
+        marks.extend(mark for phase in phases for mark in phase())
         return marks
 
-    def _count(self) -> Iterator[tuple[SaveAction, int, int]]:
+    def _count(self) -> Iterator[Mark]:
         if self.makes_counter:
             yield SaveAction.MAKE, NEW_COUNTER, 0
         if self._call in (Call.SAVE, Call.MANAGER):
             counter = self._graph.save_counter
             yield SaveAction.COUNT, NEW_COUNTER if counter is None else counter, 0
 
-    def _walk(self) -> Iterator[tuple[SaveAction, int, int]]:
+    def _walk(self) -> Iterator[Mark]:
         nodes, found = self._graph.nodes, self._found
         yield SaveAction.FIND, ROOT, -1
         found[ROOT] = True
@@ -126,7 +155,7 @@ class Order:
             node = nodes[node_id]
             if self._raises(node) and not node.children and not _is_slotting(node):
                 yield SaveAction.FAIL, node_id, 0
-            for at, child in _walked(node_id, node):
+            for at, child in enumerate(node.children) if node_id else _of_root(node):
                 if found[child.node_id]:
                     self._second += 1
                     yield SaveAction.MEET, node_id, at
@@ -141,13 +170,13 @@ class Order:
 
     def _raises(self, node: Node) -> bool:
         """Return whether a save fails at a node; that of a file has succeeded."""
-        return self._graph.origin is Origin.LIVE and node.error is not None
+        return node.error is not None and self._graph.origin is Origin.LIVE
 
-    def _number(self) -> Iterator[tuple[SaveAction, int, int]]:
+    def _number(self) -> Iterator[Mark]:
         yield SaveAction.NAME, NOWHERE, 0
         yield SaveAction.NUMBER, NOWHERE, sum(self._found) + self.makes_counter
 
-    def _slots(self) -> Iterator[tuple[SaveAction, int, int]]:
+    def _slots(self) -> Iterator[Mark]:
         nodes = self._graph.nodes
         for node_id, node in enumerate(nodes):
             for at in range(len(node.slot_variables)):
@@ -158,7 +187,7 @@ class Order:
             yield SaveAction.FAIL, ROOT, 0
         yield SaveAction.EDGES, NOWHERE, self._second
 
-    def _keys(self) -> Iterator[tuple[SaveAction, int, int]]:
+    def _keys(self) -> Iterator[Mark]:
         nodes, states = self._graph.nodes, []
         savers: dict[str, list[int]] = {}
         for node_id, node in enumerate(nodes):
@@ -169,26 +198,23 @@ class Order:
             elif node.attributes and node.attributes[0].name == PYTHON_STATE:
                 states.append(node_id)
             else:
-                yield from self._keys_of(node_id)
+                for at in range(len(node.attributes)):
+                    yield SaveAction.KEY, node_id, at
         if self.makes_counter and len(nodes) == self.number_of_counter:
             yield SaveAction.KEY, NEW_COUNTER, 0
         for node_ids in savers.values():
             yield from ((SaveAction.SAVER, node_id, 0) for node_id in node_ids)
         for node_id in states:
             yield from self._keys_of(node_id)
-        yield SaveAction.MARK, NOWHERE, self._valued()
+        yield SaveAction.MARK, NOWHERE, 0
         yield SaveAction.GRAPH, NOWHERE, 0
         yield from ((SaveAction.RUN, node_ids[0], 0) for node_ids in savers.values())
 
-    def _keys_of(self, node_id: int) -> Iterable[tuple[SaveAction, int, int]]:
+    def _keys_of(self, node_id: int) -> Iterable[Mark]:
         attributes = self._graph.nodes[node_id].attributes
         return ((SaveAction.KEY, node_id, at) for at in range(len(attributes)))
 
-    def _valued(self) -> int:
-        valued = walks.with_value_below(self._graph.nodes)
-        return len(valued | {ROOT}) + 1 if self.makes_counter else len(valued)
-
-    def _write(self) -> Iterator[tuple[SaveAction, int, int]]:
+    def _write(self) -> Iterator[Mark]:
         shards = self.shards[1]
         for shard in range(shards):
             yield SaveAction.WRITE, NOWHERE, shard
@@ -201,15 +227,12 @@ class Order:
             yield SaveAction.EXPORT, NOWHERE, 0
 
 
-def _walked(node_id: int, node: Node) -> Iterable[tuple[int, Child]]:
-    """Return the children as the walk lists them, with their places among all.
+def _of_root(node: Node) -> Iterable[tuple[int, Child]]:
+    """Return the children of the root as the walk lists them, with their places among all.
 
-    Of two children of the root with one name, the later one takes the place of the first.
+    Of two children with one name, the later one takes the place of the first.
     """
-    if node_id != ROOT:
-        return enumerate(node.children)
-    by_name = {child.local_name: (at, child) for at, child in enumerate(node.children)}
-    return by_name.values()
+    return {child.local_name: (at, child) for at, child in enumerate(node.children)}.values()
 
 
 def _is_slotting(node: Node) -> bool:
