@@ -8,19 +8,19 @@ from typing import Any
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.story.manager import Listed, ManagerState
-from ckpt_viz.story.save_order import Call
+from ckpt_viz.story.manager import ManagedCheckpoint, ManagerState
+from ckpt_viz.story.save_order import SaveCall
 
 
-def call_for(source: object) -> Call:
+def call_for(source: object) -> SaveCall:
     """Return the call that saves a live source."""
     if "tensorflow" not in sys.modules:
-        return Call.WRITE
+        return SaveCall.WRITE
     if tf_private.is_saver(source):
-        return Call.SAVER
+        return SaveCall.SAVER
     if tf_private.is_checkpoint_manager(source):
-        return Call.MANAGER
-    return Call.SAVE if tf_private.is_checkpoint(source) else Call.WRITE
+        return SaveCall.MANAGER
+    return SaveCall.SAVE if tf_private.is_checkpoint(source) else SaveCall.WRITE
 
 
 def state_of_manager(graph: Graph) -> ManagerState:
@@ -33,7 +33,7 @@ def state_of_manager(graph: Graph) -> ManagerState:
         directory=kept.directory,
         prefix=kept.prefix,
         number=None if saves is None else saves + 1,
-        checkpoints=tuple(Listed(*pair) for pair in kept.checkpoints.items()),
+        checkpoints=tuple(ManagedCheckpoint(*pair) for pair in kept.checkpoints.items()),
         last_preserved=kept.last_preserved,
         max_to_keep=kept.max_to_keep,
         hours=kept.hours,

@@ -14,13 +14,13 @@ from typing import NamedTuple
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.save import SaveStep, SaveStory
-from ckpt_viz.story.save_order import Call, SaveAction
+from ckpt_viz.story.save_order import SaveAction, SaveCall
 from ckpt_viz.text import count, listed, readable
 
 _SECONDS = 3600.0  # of an hour, as TensorFlow counts
 
 
-class Listed(NamedTuple):
+class ManagedCheckpoint(NamedTuple):
     """A checkpoint that a manager may delete, and when it was saved, in seconds."""
 
     path: str
@@ -38,7 +38,7 @@ class ManagerState:
     directory: str
     prefix: str
     number: int | None
-    checkpoints: tuple[Listed, ...]
+    checkpoints: tuple[ManagedCheckpoint, ...]
     last_preserved: float
     max_to_keep: int | None = None
     hours: float | None = None
@@ -64,7 +64,7 @@ class NextSave(NamedTuple):
 def next_save(state: ManagerState) -> NextSave:
     """Return what the next save deletes and keeps.
 
-    >>> kept = (Listed("d/ckpt-1", 10.0), Listed("d/ckpt-2", 20.0))
+    >>> kept = (ManagedCheckpoint("d/ckpt-1", 10.0), ManagedCheckpoint("d/ckpt-2", 20.0))
     >>> next_save(ManagerState("d", "d/ckpt", 3, kept, 0.0, max_to_keep=2))[1:]
     (('d/ckpt-1',), (), ('d/ckpt-2', 'd/ckpt-3'))
     """
@@ -95,8 +95,8 @@ def story_of_manager(graph: Graph, state: ManagerState) -> SaveStory:
     """Return the story of the next save of a manager."""
     before = tuple(_before(state))
     if is_skipped(state):
-        return SaveStory(graph, Call.MANAGER, before, skips=True)
-    return SaveStory(graph, Call.MANAGER, before, tuple(_after(state)))
+        return SaveStory(graph, SaveCall.MANAGER, before, skips=True)
+    return SaveStory(graph, SaveCall.MANAGER, before, tuple(_after(state)))
 
 
 def _new_path(state: ManagerState) -> str:

@@ -21,10 +21,10 @@ from ckpt_viz.story.save_order import (
     NEW_COUNTER,
     NOWHERE,
     PYTHON_STATE,
-    Call,
     Marks,
     Order,
     SaveAction,
+    SaveCall,
 )
 from ckpt_viz.story.step import Story, StoryStep
 from ckpt_viz.text import count, end_of, readable
@@ -119,7 +119,7 @@ class SaveStory(Story):
     def __init__(
         self,
         graph: Graph,
-        call: Call,
+        call: SaveCall,
         before: Sequence[SaveStep] = (),
         after: Sequence[SaveStep] = (),
         *,
@@ -136,9 +136,14 @@ class SaveStory(Story):
             self._after = ()
 
     @property
+    def call(self) -> str:
+        """The function of TensorFlow that the program calls."""
+        return self._call.value
+
+    @property
     def title(self) -> str:
         """The call, and what it saves."""
-        return f"{self._call.value} of {readable(self._graph.title)}"
+        return f"{self.call} of {readable(self._graph.title)}"
 
     @property
     def end(self) -> str:
@@ -227,7 +232,7 @@ class SaveStory(Story):
     def _place_of(self, action: SaveAction, node_id: int, at: int) -> TensorFlowPlace:
         if action is SaveAction.FIND and at == NOWHERE:
             return _OF_ROOT
-        if action is SaveAction.COUNT and self._call is Call.MANAGER:
+        if action is SaveAction.COUNT and self._call is SaveCall.MANAGER:
             return _OF_MANAGERS_COUNT
         if action is SaveAction.KEY and node_id >= ROOT:
             attribute = self._graph.nodes[node_id].attributes[at]
@@ -246,7 +251,7 @@ class SaveStory(Story):
 
     # --- what steps say
 
-    def _made(self, node_id: int, at: int) -> Words:
+    def _make_words(self, node_id: int, at: int) -> Words:
         return Words(
             "save_counter does not exist yet: this first save makes it, with the value 0.",
             "The counter is a variable of the checkpoint, and is saved like all others.",
@@ -254,7 +259,7 @@ class SaveStory(Story):
             local_name=SAVE_COUNTER,
         )
 
-    def _counted(self, node_id: int, at: int) -> Words:
+    def _count_words(self, node_id: int, at: int) -> Words:
         if self._graph.origin is Origin.SAVED:
             text = "tf.train.Checkpoint.save, or a manager's save, adds 1 to save_counter first."
             reason = (
@@ -269,7 +274,7 @@ class SaveStory(Story):
             )
         return Words(text, reason, holder=ROOT, local_name=SAVE_COUNTER)
 
-    def _found(self, holder: int, at: int) -> Words:
+    def _find_words(self, holder: int, at: int) -> Words:
         if at == NOWHERE:
             return Words(
                 "The walk begins at the root, which is object 0.",
@@ -292,14 +297,15 @@ class SaveStory(Story):
         return Child(SAVE_COUNTER, NEW_COUNTER) if at == NEW_COUNTER else children[at]
 
     def _why_this_way(self, node_id: int, holder: int) -> str:
-        if self._graph.tree.parents[node_id] in (holder, NOWHERE):
+        is_slot = self._graph.nodes[node_id].slot is not None  # its name is no way to it
+        if is_slot or self._graph.tree.parents[node_id] in (holder, NOWHERE):
             return ""
         return (
             f"A breadth-first walk comes to {self._first_way(node_id)} before it comes to "
             f"{self._name(node_id)}."
         )
 
-    def _met(self, holder: int, at: int) -> Words:
+    def _meet_words(self, holder: int, at: int) -> Words:
         child = self._child(holder, at)
         name, number = self._name(child.node_id), self._order.number(child.node_id)
         return Words(
@@ -311,7 +317,7 @@ class SaveStory(Story):
             local_name=child.local_name,
         )
 
-    def _left(self, holder: int, at: int) -> Words:
+    def _leave_words(self, holder: int, at: int) -> Words:
         note = self._graph.nodes[holder].not_saved[at]
         what = f"{readable(note.name)!r} ({readable(note.type_name)}) of {self._name(holder)}"
         if not note.is_lost:
@@ -331,7 +337,7 @@ class SaveStory(Story):
             is_problem=True,
         )
 
-    def _named(self, node_id: int, at: int) -> Words:
+    def _name_words(self, node_id: int, at: int) -> Words:
         return Words(
             "Each object gets its path: the local names on its first way from the root, joined by "
             "'/'.",
@@ -339,7 +345,7 @@ class SaveStory(Story):
             "meaning.",
         )
 
-    def _numbered(self, node_id: int, number: int) -> Words:
+    def _number_words(self, node_id: int, number: int) -> Words:
         ids = (
             f"The {number} objects get the ids 0 to {number - 1}"
             if number > 1
@@ -350,7 +356,7 @@ class SaveStory(Story):
             "In the file, an edge names objects by these ids.",
         )
 
-    def _slotted(self, optimizer: int, at: int) -> Words:
+    def _slot_words(self, optimizer: int, at: int) -> Words:
         slot = self._graph.nodes[optimizer].slot_variables[at]
         attributes = self._graph.nodes[slot.slot_variable].attributes
         parsed = parse_checkpoint_key(attributes[0].checkpoint_key) if attributes else None
@@ -364,7 +370,7 @@ class SaveStory(Story):
             key=parsed.object_key if parsed is not None else "",
         )
 
-    def _linked(self, node_id: int, second: int) -> Words:
+    def _edges_words(self, node_id: int, second: int) -> Words:
         edges = sum(len(node.children) for node in self._graph.nodes) + self._order.makes_counter
         again = f", {second} of them second ways" if second else ""
         return Words(
@@ -372,7 +378,7 @@ class SaveStory(Story):
             "A restore follows these edges by their names.",
         )
 
-    def _keyed(self, node_id: int, at: int) -> Words:
+    def _key_words(self, node_id: int, at: int) -> Words:
         if node_id == NEW_COUNTER:
             key = checkpoint_key(SAVE_COUNTER, VARIABLE_VALUE)
             return Words(f"The value of save_counter gets the key {key}.", _OF_KEYS, key=key)
@@ -401,8 +407,8 @@ class SaveStory(Story):
             )
         if attribute.name == PYTHON_STATE:
             return "Python state comes last: its serialize() makes a text, which is saved."
-        first, name = self._first_way(node_id), self._name(node_id)
-        if self._off_tree[node_id]:
+        if slot is None and self._off_tree[node_id]:
+            first, name = self._first_way(node_id), self._name(node_id)
             return f"The first way from the root gives the key: {first} came before {name}."
         if "." in attribute.checkpoint_key.partition("/.ATTRIBUTES")[0]:
             return "In a local name, '.' becomes '..' and '/' becomes '.S'."
@@ -417,7 +423,7 @@ class SaveStory(Story):
             flags[node_id] = flags[edge[0]] or edge != in_name
         return flags
 
-    def _registered(self, node_id: int, at: int) -> Words:
+    def _saver_words(self, node_id: int, at: int) -> Words:
         saver = readable(self._graph.nodes[node_id].registered_saver or "")
         return Words(
             f"{self._name(node_id)} has the registered saver {saver!r}: the object graph records "
@@ -425,7 +431,7 @@ class SaveStory(Story):
             "Such a saver writes files of its own, and a restore asks it to read them.",
         )
 
-    def _marked(self, node_id: int, at: int) -> Words:
+    def _mark_words(self, node_id: int, at: int) -> Words:
         objects = len(self._graph.nodes) + self._order.makes_counter
         return Words(
             f"TensorFlow marks {self._order.valued} of {count(objects, 'object')}: these have a "
@@ -433,14 +439,14 @@ class SaveStory(Story):
             "A restore waits for an object that the program lacks only if it has this mark.",
         )
 
-    def _graphed(self, node_id: int, at: int) -> Words:
+    def _graph_words(self, node_id: int, at: int) -> Words:
         return Words(
             f"The object graph becomes a tensor, too, with the key {OBJECT_GRAPH_KEY}.",
             "So the checkpoint describes its own objects. A restore reads this tensor first.",
             key=OBJECT_GRAPH_KEY,
         )
 
-    def _ran(self, node_id: int, at: int) -> Words:
+    def _run_words(self, node_id: int, at: int) -> Words:
         saver = self._graph.nodes[node_id].registered_saver
         number = sum(node.registered_saver == saver for node in self._graph.nodes)
         return Words(
@@ -449,7 +455,7 @@ class SaveStory(Story):
             "Registered savers run before TensorFlow writes tensors.",
         )
 
-    def _written(self, node_id: int, shard: int) -> Words:
+    def _write_words(self, node_id: int, shard: int) -> Words:
         if shard == NOWHERE:
             return Words(
                 "TensorFlow writes the tensors to data files: one for each host that has some.",
@@ -462,7 +468,7 @@ class SaveStory(Story):
             "Each host writes a file with the variables on its devices.",
         )
 
-    def _merged(self, node_id: int, at: int) -> Words:
+    def _merge_words(self, node_id: int, at: int) -> Words:
         return Words(
             "TensorFlow merges the indexes of the data files into one, and moves all files to "
             "their places.",
@@ -470,7 +476,7 @@ class SaveStory(Story):
             "no half checkpoint.",
         )
 
-    def _stated(self, node_id: int, at: int) -> Words:
+    def _state_words(self, node_id: int, at: int) -> Words:
         who = "The call" if self._graph.origin is Origin.LIVE else "save, or a manager,"
         return Words(
             f"{who} names the new checkpoint in the file 'checkpoint', as the latest.",
@@ -478,14 +484,14 @@ class SaveStory(Story):
             "there, and deletes none.",
         )
 
-    def _exported(self, node_id: int, at: int) -> Words:
+    def _export_words(self, node_id: int, at: int) -> Words:
         return Words(
             "tf.saved_model.save writes saved_model.pb last: the functions, the signatures, and a "
             "larger object graph.",
             "The checkpoint in the directory 'variables' is complete without it.",
         )
 
-    def _failed(self, node_id: int, at: int) -> Words:
+    def _fail_words(self, node_id: int, at: int) -> Words:
         return Words(
             f"{self._name(node_id)} raises an error, and the save ends.",
             readable(self._graph.nodes[node_id].error or ""),
@@ -500,25 +506,25 @@ _OF_NO_NODE = frozenset(
     | {SaveAction.RUN, SaveAction.WRITE, SaveAction.MERGE}
 )
 _SENTENCES: Mapping[SaveAction, Callable[[Any, int, int], Words]] = {
-    SaveAction.MAKE: SaveStory._made,
-    SaveAction.COUNT: SaveStory._counted,
-    SaveAction.FIND: SaveStory._found,
-    SaveAction.MEET: SaveStory._met,
-    SaveAction.LEAVE: SaveStory._left,
-    SaveAction.NAME: SaveStory._named,
-    SaveAction.NUMBER: SaveStory._numbered,
-    SaveAction.SLOT: SaveStory._slotted,
-    SaveAction.EDGES: SaveStory._linked,
-    SaveAction.KEY: SaveStory._keyed,
-    SaveAction.SAVER: SaveStory._registered,
-    SaveAction.MARK: SaveStory._marked,
-    SaveAction.GRAPH: SaveStory._graphed,
-    SaveAction.RUN: SaveStory._ran,
-    SaveAction.WRITE: SaveStory._written,
-    SaveAction.MERGE: SaveStory._merged,
-    SaveAction.STATE: SaveStory._stated,
-    SaveAction.EXPORT: SaveStory._exported,
-    SaveAction.FAIL: SaveStory._failed,
+    SaveAction.MAKE: SaveStory._make_words,
+    SaveAction.COUNT: SaveStory._count_words,
+    SaveAction.FIND: SaveStory._find_words,
+    SaveAction.MEET: SaveStory._meet_words,
+    SaveAction.LEAVE: SaveStory._leave_words,
+    SaveAction.NAME: SaveStory._name_words,
+    SaveAction.NUMBER: SaveStory._number_words,
+    SaveAction.SLOT: SaveStory._slot_words,
+    SaveAction.EDGES: SaveStory._edges_words,
+    SaveAction.KEY: SaveStory._key_words,
+    SaveAction.SAVER: SaveStory._saver_words,
+    SaveAction.MARK: SaveStory._mark_words,
+    SaveAction.GRAPH: SaveStory._graph_words,
+    SaveAction.RUN: SaveStory._run_words,
+    SaveAction.WRITE: SaveStory._write_words,
+    SaveAction.MERGE: SaveStory._merge_words,
+    SaveAction.STATE: SaveStory._state_words,
+    SaveAction.EXPORT: SaveStory._export_words,
+    SaveAction.FAIL: SaveStory._fail_words,
 }
 
 

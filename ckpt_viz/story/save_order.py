@@ -51,7 +51,7 @@ class SaveAction(str, Enum):
     FAIL = "fail"
 
 
-class Call(str, Enum):
+class SaveCall(str, Enum):
     """The function of TensorFlow that a program calls to save."""
 
     SAVE = "tf.train.Checkpoint.save"
@@ -93,12 +93,12 @@ class Marks(Sequence[Mark]):
 class Order:
     """The order of a save's steps: each is an action, a node, and a place or number."""
 
-    def __init__(self, graph: Graph, call: Call) -> None:
+    def __init__(self, graph: Graph, call: SaveCall) -> None:
         self._graph = graph
         self._call = call
-        self._found = bytearray(len(graph.nodes))
+        self._reached = bytearray(len(graph.nodes))
         self._second = 0
-        is_counted = call in (Call.SAVE, Call.MANAGER)
+        is_counted = call in (SaveCall.SAVE, SaveCall.MANAGER)
         self.makes_counter = is_counted and graph.save_counter is None
 
     # --- numbers that TensorFlow gives
@@ -106,8 +106,7 @@ class Order:
     @cached_property
     def number_of_counter(self) -> int:
         """The id of a save counter that the save will make: the last child of the root."""
-        found = {child.node_id for child in self._graph.nodes[ROOT].children} - {ROOT}
-        return 1 + len(found)
+        return 1 + len({child.node_id for child in self._graph.nodes[ROOT].children} - {ROOT})
 
     def number(self, node_id: int) -> int:
         """Return the id that TensorFlow gives a node."""
@@ -142,25 +141,25 @@ class Order:
     def _count(self) -> Iterator[Mark]:
         if self.makes_counter:
             yield SaveAction.MAKE, NEW_COUNTER, 0
-        if self._call in (Call.SAVE, Call.MANAGER):
+        if self._call in (SaveCall.SAVE, SaveCall.MANAGER):
             counter = self._graph.save_counter
             yield SaveAction.COUNT, NEW_COUNTER if counter is None else counter, 0
 
     def _walk(self) -> Iterator[Mark]:
-        nodes, found = self._graph.nodes, self._found
+        nodes, reached = self._graph.nodes, self._reached
         yield SaveAction.FIND, ROOT, -1
-        found[ROOT] = True
+        reached[ROOT] = True
         queue = [ROOT]
         for node_id in queue:  # grows during the loop
             node = nodes[node_id]
             if self._raises(node) and not node.children and not _is_slotting(node):
                 yield SaveAction.FAIL, node_id, 0
             for at, child in enumerate(node.children) if node_id else _of_root(node):
-                if found[child.node_id]:
+                if reached[child.node_id]:
                     self._second += 1
                     yield SaveAction.MEET, node_id, at
                 else:
-                    found[child.node_id] = True
+                    reached[child.node_id] = True
                     queue.append(child.node_id)
                     yield SaveAction.FIND, node_id, at
             if node_id == ROOT and self.makes_counter:
@@ -174,7 +173,7 @@ class Order:
 
     def _number(self) -> Iterator[Mark]:
         yield SaveAction.NAME, NOWHERE, 0
-        yield SaveAction.NUMBER, NOWHERE, sum(self._found) + self.makes_counter
+        yield SaveAction.NUMBER, NOWHERE, sum(self._reached) + self.makes_counter
 
     def _slots(self) -> Iterator[Mark]:
         nodes = self._graph.nodes
@@ -221,9 +220,9 @@ class Order:
         if not shards:
             yield SaveAction.WRITE, NOWHERE, -1
         yield SaveAction.MERGE, NOWHERE, 0
-        if self._call is Call.SAVE:
+        if self._call is SaveCall.SAVE:
             yield SaveAction.STATE, NOWHERE, 0
-        if self._call is Call.SAVED_MODEL:
+        if self._call is SaveCall.SAVED_MODEL:
             yield SaveAction.EXPORT, NOWHERE, 0
 
 
@@ -240,13 +239,13 @@ def _is_slotting(node: Node) -> bool:
     return bool(node.children) or node.role is Role.OPTIMIZER
 
 
-def call_of(graph: Graph) -> Call:
+def call_of(graph: Graph) -> SaveCall:
     """Return the call that saved a graph of a file, as far as the file shows."""
     if _has_names_alone(graph):
-        return Call.SAVER
+        return SaveCall.SAVER
     if graph.provenance is not None and graph.provenance.format is Format.SAVED_MODEL:
-        return Call.SAVED_MODEL
-    return Call.SAVE if graph.save_counter is not None and not graph.is_held else Call.WRITE
+        return SaveCall.SAVED_MODEL
+    return SaveCall.SAVE if graph.save_counter is not None and not graph.is_held else SaveCall.WRITE
 
 
 def _has_names_alone(graph: Graph) -> bool:

@@ -9,7 +9,7 @@ from ckpt_viz.object_graph.graph import Format, Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.save import SaveStep, Words
-from ckpt_viz.story.save_order import Call, SaveAction
+from ckpt_viz.story.save_order import SaveAction, SaveCall
 from ckpt_viz.story.step import Story
 from ckpt_viz.text import count, end_of, readable
 
@@ -54,9 +54,14 @@ class SaverStory(Story):
         self._marks = tuple(self._all_marks())
 
     @property
+    def call(self) -> str:
+        """The function of TensorFlow that the program calls."""
+        return SaveCall.SAVER.value
+
+    @property
     def title(self) -> str:
         """The call, and what it saves."""
-        return f"{Call.SAVER.value} of {readable(self._graph.title)}"
+        return f"{self.call} of {readable(self._graph.title)}"
 
     @property
     def end(self) -> str:

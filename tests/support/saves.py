@@ -223,7 +223,7 @@ def assert_tells(story: Story, events: Sequence[Event]) -> None:
 
 
 def _is_same(mine: Event, real: Event) -> bool:
-    """Return whether an event is the real one; of some the number or name stands in a sentence."""
+    """Return whether an event is the real one; of some, a sentence has the number or name."""
     if mine[0] in ("number", "edges", "mark", "run"):
         return bool(mine[0] == real[0] and f" {real[1]!r} " in mine[1].replace(",", " ,") + " ")
     if mine[0] == "write":
