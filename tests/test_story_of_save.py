@@ -102,3 +102,72 @@ def test_story_of_programs(program: str, tmp_path: Path) -> None:
 def test_story_of_random_objects(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as directory:
         _assert_stories(any_checkpoint(data.draw), Path(directory))
+
+
+def test_story_of_a_saved_model(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    model = live_objects.module_with_functions()
+    model.again = programs.module(count=model.count, names=["a", programs.var()])
+    with recorded() as recording:
+        tf.saved_model.save(model, str(tmp_path / "model"))
+    events = recording.events
+    last_walk = max(index for index, event in enumerate(events) if event[:2] == ("find", 0))
+    assert_tells(cv.graph(tmp_path / "model").steps, events[last_walk:])
+
+
+def _lists_nothing() -> Any:
+    import tensorflow as tf
+
+    class Broken(tf.Module):  # type: ignore[misc]
+        def _trackable_children(self, *args: Any, **how: Any) -> Any:
+            raise ValueError("no")
+
+    return programs.ckpt(a=programs.var(), broken=Broken(), c=programs.module(d=programs.var()))
+
+
+def _tracks_a_slot() -> Any:
+    checkpoint = programs.with_adam(programs.v1_adam)
+    checkpoint.again = checkpoint.optimizer.get_slot(checkpoint.model.a, "m")
+    return checkpoint
+
+
+def _hides_a_child() -> Any:
+    root = programs.module()
+    checkpoint = programs.ckpt(root, name_of_both=programs.var())
+    root.name_of_both = programs.module()
+    return checkpoint
+
+
+BROKEN = {_lists_nothing: "count", _tracks_a_slot: "number", _hides_a_child: "number"}
+
+
+@pytest.mark.parametrize("make", BROKEN, ids=lambda make: make.__name__)
+def test_a_save_that_raises_ends_the_story_there(make: Callable[[], Any], tmp_path: Path) -> None:
+    source = make()
+    story = cv.graph(source).steps
+    assert (story[-1].action, story[-1].is_problem) == ("fail", True)
+    name = story[-1].reason.partition(":")[0]
+    with recorded(source) as recording, pytest.raises(Exception) as raised:
+        source.save(str(tmp_path / "ckpt"))
+    assert type(raised.value).__name__ == name
+    # The walk is recorded when it is complete.
+    assert recording.events[-1][0] == BROKEN[make]
+    actions = [step.action for step in story if step.action not in ("leave", "fail")]
+    if BROKEN[make] == "count":
+        actions = [action for action in actions if action not in ("find", "meet")]
+    assert actions == [event[0] for event in recording.events]
+
+
+def test_what_tensorflow_does_not_track_is_left_out_and_nowhere_in_the_file(tmp_path: Path) -> None:
+    live = cv.graph(live_objects.untracked_attributes())
+    left = [step for step in live.steps if step.action == "leave"]
+    assert [(step.live, step.local_name, step.is_problem) for step in left] == [
+        (node_id, note.name, note.is_lost)
+        for node_id, node in enumerate(live.nodes)
+        for note in node.not_saved
+    ]
+    assert any(step.is_problem for step in left)
+    path = programs.written(tmp_path, live.source)
+    names = {child.local_name for node in cv.graph(path).nodes for child in node.children}
+    assert not names & {step.local_name for step in left if step.is_problem}

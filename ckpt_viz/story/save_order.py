@@ -15,7 +15,8 @@ from typing import Any
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Format, Graph, Origin
-from ckpt_viz.object_graph.nodes import ROOT, Child, Node, Role
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
 
 PYTHON_STATE = "py_state"
@@ -126,8 +127,11 @@ class Order:
     @cached_property
     def valued(self) -> int:
         """The number of objects that have a value or lead to one."""
-        valued = walks.with_value_below(self._graph.nodes)
-        return len(valued | {ROOT}) + 1 if self.makes_counter else len(valued)
+        nodes = self._graph.nodes
+        if self.makes_counter:  # the root leads to the counter, and so does all that leads to it
+            counter = Attribute(VARIABLE_VALUE, "", "")
+            nodes = (nodes[ROOT]._replace(attributes=(counter,)), *nodes[1:])
+        return len(walks.with_value_below(nodes)) + self.makes_counter
 
     # --- the order
 

@@ -36,9 +36,10 @@ class Recording:
         self._walked = []
         objects, paths = original(view)
         ids = {id(obj): number for number, obj in enumerate(objects)}
-        assert [id(obj) for obj, _ in self._walked] == [id(obj) for obj in objects]
+        walked = self._walked[-len(objects) :]  # a SavedModel walks twice, and takes the second
+        assert [id(obj) for obj, _ in walked] == [id(obj) for obj in objects]
         self.events.append(("find", 0, None, ""))
-        for holder, children in self._walked:
+        for holder, children in walked:
             for name, child in children.items():
                 way = (*(reference.name for reference in paths[holder]), name)
                 is_first = tuple(reference.name for reference in paths[child]) == way
@@ -85,8 +86,8 @@ class Recording:
         self.events.append(("mark", valued))
 
     def graph(self, original: Any, saver: Any, tensors: Any, *args: Any) -> Any:
-        (key,) = tensors[None]
-        self.events.append(("graph", key))
+        # A SavedModel makes a second saver, for its graph of functions, and saves nothing by it.
+        self.events += [("graph", key) for key in tensors.get(None, ())]
         return original(saver, tensors, *args)
 
     def run(self, original: Any, file_prefix: Any, saver_name: str) -> Any:
