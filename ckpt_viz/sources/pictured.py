@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     import graphviz
 
     from ckpt_viz.search.measures import Measures
+    from ckpt_viz.story.step import Story
     from ckpt_viz.values.reading import Memo
     from ckpt_viz.values.row import ValueRow
     from ckpt_viz.values.running import Begin
     from ckpt_viz.values.table import ValueTable
     from ckpt_viz.values.verifying import Verification
 
-_MEMO = "_read_values"
+_NOT_PICKLED = ("_read_values", "steps")
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class ObjectGraph(Graph):
         return Memo()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != _MEMO}
+        return {name: value for name, value in self.__dict__.items() if name not in _NOT_PICKLED}
 
     def verify(self, *, executor: Executor | None = None, progress: bool = True) -> Verification:
         """Return which tensors of a checkpoint are damaged: every stored byte is read and tested.
@@ -210,6 +211,20 @@ class ObjectGraph(Graph):
         from ckpt_viz.values.verifying import verify
 
         return verify(self, executor=executor, progress=progress)
+
+    @cached_property
+    def steps(self) -> Story:
+        """The story of the save: step by step how TensorFlow saves these objects.
+
+        For live objects it is what a save would do now, with what it leaves out. A
+        `tf.train.Checkpoint` is saved by `save`, a CheckpointManager by its `save`, which also
+        deletes checkpoints, and all others by `tf.train.Checkpoint(root=…).write`. For a file it is
+        what the file shows of its save. `print(graph.steps)` shows alike steps as one line. Nothing
+        is saved or deleted. See docs/steps.md.
+        """
+        from ckpt_viz.sources.saving import story_of_save
+
+        return story_of_save(self)
 
     def to_dot(self, view: View = "layers") -> graphviz.Digraph:
         """Return the layers or the objects in the style of TensorFlow's guide, for Graphviz."""

@@ -1,0 +1,54 @@
+"""How a program saves a live source: by which call, and what a manager knows of its checkpoints."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ckpt_viz.errors import UnsupportedError
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.story.manager import ManagedCheckpoint, ManagerState
+from ckpt_viz.story.save_order import SaveCall
+
+
+def call_for(source: object) -> SaveCall:
+    """Return the call that saves a live source."""
+    if "tensorflow" not in sys.modules:
+        return SaveCall.WRITE
+    if tf_private.is_saver(source):
+        return SaveCall.SAVER
+    if tf_private.is_checkpoint_manager(source):
+        return SaveCall.MANAGER
+    return SaveCall.SAVE if tf_private.is_checkpoint(source) else SaveCall.WRITE
+
+
+def state_of_manager(graph: Graph) -> ManagerState:
+    """Return what the manager that a live graph was made of knows now."""
+    kept = tf_private.managers_state(graph.source)
+    counter = graph.save_counter
+    saves = 0 if counter is None else _number(graph.object(counter))
+    has_interval = kept.interval is not None
+    return ManagerState(
+        directory=kept.directory,
+        prefix=kept.prefix,
+        number=None if saves is None else saves + 1,
+        checkpoints=tuple(ManagedCheckpoint(*pair) for pair in kept.checkpoints.items()),
+        last_preserved=kept.last_preserved,
+        max_to_keep=kept.max_to_keep,
+        hours=kept.hours,
+        interval=kept.interval,
+        last_step=_number(kept.last_step) if has_interval else None,
+        step=_number(kept.step_counter) if has_interval else None,
+        has_init_fn=kept.init_fn is not None,
+    )
+
+
+def _number(value: Any) -> int | None:
+    """Return a number of a manager, None if there is none, or if only a session has it."""
+    if value is None or not tf_private.is_variable(value):
+        return None if value is None else int(value)
+    try:
+        return int(tf_private.value_of(value))
+    except UnsupportedError:
+        return None

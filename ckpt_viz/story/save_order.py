@@ -1,0 +1,260 @@
+"""The order of a save: which step comes when, in TensorFlow's code.
+
+A program calls `Checkpoint.save`. That calls `TrackableSaver.save`, then `serialize_graph_view`,
+then `MultiDeviceSaver.save`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+from ckpt_viz.object_graph import walks
+from ckpt_viz.object_graph.graph import Format, Graph, Origin
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role
+from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
+
+PYTHON_STATE = "py_state"
+NOWHERE, NEW_COUNTER = -1, -2  # in place of a node id: no node, a node that the save will make
+
+
+class SaveAction(str, Enum):
+    """What a step of a save does."""
+
+    CHECK = "check"  # whether it is time to save
+    SKIP = "skip"  # it is not
+    MAKE = "make"  # the save counter
+    COUNT = "count"
+    FIND = "find"  # an object, for the first time
+    MEET = "meet"  # a known object again, by another edge
+    LEAVE = "leave"  # what TensorFlow does not track
+    NAME = "name"  # all objects, by their paths
+    NUMBER = "number"  # all objects
+    SLOT = "slot"
+    EDGES = "edges"
+    KEY = "key"
+    SAVER = "saver"
+    MARK = "mark"  # what has values
+    GRAPH = "graph"
+    RUN = "run"  # a registered saver
+    WRITE = "write"
+    MERGE = "merge"
+    STATE = "state"  # the file `checkpoint`
+    EXPORT = "export"  # what else a SavedModel or a Saver has
+    LIST = "list"  # a manager's checkpoints
+    DELETE = "delete"
+    PRESERVE = "preserve"
+    FAIL = "fail"
+
+
+class SaveCall(str, Enum):
+    """The function of TensorFlow that a program calls to save."""
+
+    SAVE = "tf.train.Checkpoint.save"
+    WRITE = "tf.train.Checkpoint.write"
+    MANAGER = "tf.train.CheckpointManager.save"
+    SAVED_MODEL = "tf.saved_model.save"
+    SAVER = "tf.compat.v1.train.Saver.save"
+
+
+Mark = tuple[SaveAction, int, int]
+"""A step: what it does, a node, and a place among the node's children, slots or attributes."""
+
+
+class Marks(Sequence[Mark]):
+    """Steps as they are before anyone looks at them: 16 bytes each."""
+
+    def __init__(self) -> None:
+        self._actions: list[SaveAction] = []
+        self._numbers = array("i")
+
+    def extend(self, marks: Iterable[Mark]) -> None:
+        """Add steps; stop after one that fails."""
+        add_action, add_number = self._actions.append, self._numbers.append
+        for action, node_id, at in marks:
+            add_action(action)
+            add_number(node_id)
+            add_number(at)
+            if action is SaveAction.FAIL:
+                return
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a step."""
+        return self._actions[index], self._numbers[2 * index], self._numbers[2 * index + 1]
+
+
+class Order:
+    """The order of a save's steps: each is an action, a node, and a place or number."""
+
+    def __init__(self, graph: Graph, call: SaveCall) -> None:
+        self._graph = graph
+        self._call = call
+        self._reached = bytearray(len(graph.nodes))
+        self._second = 0
+        is_counted = call in (SaveCall.SAVE, SaveCall.MANAGER)
+        self.makes_counter = is_counted and graph.save_counter is None
+
+    # --- numbers that TensorFlow gives
+
+    @cached_property
+    def number_of_counter(self) -> int:
+        """The id of a save counter that the save will make: the last child of the root."""
+        return 1 + len({child.node_id for child in self._graph.nodes[ROOT].children} - {ROOT})
+
+    def number(self, node_id: int) -> int:
+        """Return the id that TensorFlow gives a node."""
+        return node_id + (self.makes_counter and node_id >= self.number_of_counter)
+
+    @cached_property
+    def shards(self) -> tuple[Mapping[int, int], int]:
+        """The number of tensors by data file, and the number of these; of a file that has some."""
+        stored = self._graph.stored_in
+        shards = getattr(stored, "num_shards", 0)
+        if not shards:
+            return {}, 0
+        parts = (part for parts in stored.parts.values() for part in parts if part is not None)
+        whole = (entry for entry in stored.entries.values() if not entry.slices)
+        return Counter(entry.shard for entry in (*whole, *parts)), shards
+
+    @cached_property
+    def valued(self) -> int:
+        """The number of objects that have a value or lead to one."""
+        nodes = self._graph.nodes
+        if self.makes_counter:  # the root leads to the counter, and so does all that leads to it
+            counter = Attribute(VARIABLE_VALUE, "", "")
+            nodes = (nodes[ROOT]._replace(attributes=(counter,)), *nodes[1:])
+        return len(walks.with_value_below(nodes)) + self.makes_counter
+
+    # --- the order
+
+    def marks(self) -> Marks:
+        """Return the steps in TensorFlow's order, up to the first failure."""
+        marks = Marks()
+        phases = (self._count, self._walk, self._number, self._slots, self._keys, self._write)
+        marks.extend(mark for phase in phases for mark in phase())
+        return marks
+
+    def _count(self) -> Iterator[Mark]:
+        if self.makes_counter:
+            yield SaveAction.MAKE, NEW_COUNTER, 0
+        if self._call in (SaveCall.SAVE, SaveCall.MANAGER):
+            counter = self._graph.save_counter
+            yield SaveAction.COUNT, NEW_COUNTER if counter is None else counter, 0
+
+    def _walk(self) -> Iterator[Mark]:
+        nodes, reached = self._graph.nodes, self._reached
+        yield SaveAction.FIND, ROOT, -1
+        reached[ROOT] = True
+        queue = [ROOT]
+        for node_id in queue:  # grows during the loop
+            node = nodes[node_id]
+            if self._raises(node) and not node.children and not _is_slotting(node):
+                yield SaveAction.FAIL, node_id, 0
+            for at, child in enumerate(node.children) if node_id else _of_root(node):
+                if reached[child.node_id]:
+                    self._second += 1
+                    yield SaveAction.MEET, node_id, at
+                else:
+                    reached[child.node_id] = True
+                    queue.append(child.node_id)
+                    yield SaveAction.FIND, node_id, at
+            if node_id == ROOT and self.makes_counter:
+                yield SaveAction.FIND, ROOT, NEW_COUNTER
+            for at in range(len(node.not_saved)):
+                yield SaveAction.LEAVE, node_id, at
+
+    def _raises(self, node: Node) -> bool:
+        """Return whether a save fails at a node; that of a file has succeeded."""
+        return node.error is not None and self._graph.origin is Origin.LIVE
+
+    def _number(self) -> Iterator[Mark]:
+        yield SaveAction.NAME, NOWHERE, 0
+        yield SaveAction.NUMBER, NOWHERE, sum(self._reached) + self.makes_counter
+
+    def _slots(self) -> Iterator[Mark]:
+        nodes = self._graph.nodes
+        for node_id, node in enumerate(nodes):
+            for at in range(len(node.slot_variables)):
+                yield SaveAction.SLOT, node_id, at
+            if self._raises(node) and node_id != ROOT and _is_slotting(node):
+                yield SaveAction.FAIL, node_id, 0
+        if self._raises(nodes[ROOT]):
+            yield SaveAction.FAIL, ROOT, 0
+        yield SaveAction.EDGES, NOWHERE, self._second
+
+    def _keys(self) -> Iterator[Mark]:
+        nodes, states = self._graph.nodes, []
+        savers: dict[str, list[int]] = {}
+        for node_id, node in enumerate(nodes):
+            if self.makes_counter and node_id == self.number_of_counter:
+                yield SaveAction.KEY, NEW_COUNTER, 0
+            if node.registered_saver is not None:
+                savers.setdefault(node.registered_saver, []).append(node_id)
+            elif node.attributes and node.attributes[0].name == PYTHON_STATE:
+                states.append(node_id)
+            else:
+                for at in range(len(node.attributes)):
+                    yield SaveAction.KEY, node_id, at
+        if self.makes_counter and len(nodes) == self.number_of_counter:
+            yield SaveAction.KEY, NEW_COUNTER, 0
+        for node_ids in savers.values():
+            yield from ((SaveAction.SAVER, node_id, 0) for node_id in node_ids)
+        for node_id in states:
+            yield from self._keys_of(node_id)
+        yield SaveAction.MARK, NOWHERE, 0
+        yield SaveAction.GRAPH, NOWHERE, 0
+        yield from ((SaveAction.RUN, node_ids[0], 0) for node_ids in savers.values())
+
+    def _keys_of(self, node_id: int) -> Iterable[Mark]:
+        attributes = self._graph.nodes[node_id].attributes
+        return ((SaveAction.KEY, node_id, at) for at in range(len(attributes)))
+
+    def _write(self) -> Iterator[Mark]:
+        shards = self.shards[1]
+        for shard in range(shards):
+            yield SaveAction.WRITE, NOWHERE, shard
+        if not shards:
+            yield SaveAction.WRITE, NOWHERE, -1
+        yield SaveAction.MERGE, NOWHERE, 0
+        if self._call is SaveCall.SAVE:
+            yield SaveAction.STATE, NOWHERE, 0
+        if self._call is SaveCall.SAVED_MODEL:
+            yield SaveAction.EXPORT, NOWHERE, 0
+
+
+def _of_root(node: Node) -> Iterable[tuple[int, Child]]:
+    """Return the children of the root as the walk lists them, with their places among all.
+
+    Of two children with one name, the later one takes the place of the first.
+    """
+    return {child.local_name: (at, child) for at, child in enumerate(node.children)}.values()
+
+
+def _is_slotting(node: Node) -> bool:
+    """Return whether an error of a node comes from its slots: its children could be listed."""
+    return bool(node.children) or node.role is Role.OPTIMIZER
+
+
+def call_of(graph: Graph) -> SaveCall:
+    """Return the call that saved a graph of a file, as far as the file shows."""
+    if _has_names_alone(graph):
+        return SaveCall.SAVER
+    if graph.provenance is not None and graph.provenance.format is Format.SAVED_MODEL:
+        return SaveCall.SAVED_MODEL
+    return SaveCall.SAVE if graph.save_counter is not None and not graph.is_held else SaveCall.WRITE
+
+
+def _has_names_alone(graph: Graph) -> bool:
+    """Return whether a graph is of names; a SavedModel of TensorFlow 1 has no object graph."""
+    if graph.is_name_based or graph.provenance is None:
+        return graph.is_name_based
+    is_saved_model = graph.provenance.format is Format.SAVED_MODEL
+    return is_saved_model and OBJECT_GRAPH_KEY not in getattr(graph.stored_in, "entries", {})
