@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from ckpt_viz.edits.draft import Draft, is_list
 from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import child_of
+from ckpt_viz.object_graph.names import THE_ROOT, child_of
 from ckpt_viz.object_graph.nodes import ROOT, Child, Role
 
 
@@ -106,7 +106,7 @@ def _renamed(graph: Graph, old: str, new: str) -> Graph:
     if "." in local_name and "." not in graph.tree.labels[node]:
         raise EditError(
             f"{graph.title}: found {old!r} and its new name {new!r} in different places; "
-            f"give {holder or 'the root'} as the place, or move the part"
+            f"give {holder or THE_ROOT} as the place, or move the part"
         )
     draft = Draft.of(graph)
     _assert_free(draft, parent, local_name, graph)

@@ -195,7 +195,7 @@ class Watch:
 
 
 def _keys(saveables: Iterable[Any], python_positions: Iterable[Any]) -> tuple[str, ...] | None:
-    """Return the keys that are read, None if a variable stands in place of its saveables."""
+    """Return the keys that are read, None if there is a variable instead of its saveables."""
     keys = [at.object_proto.attributes[0].checkpoint_key for at in python_positions]
     for saveable in saveables:
         if not hasattr(saveable, "specs"):
