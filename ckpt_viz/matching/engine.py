@@ -87,7 +87,11 @@ class _Restore:
                     self.slots.setdefault(slot.variable, []).append(
                         (optimizer, slot.slot_variable, slot.slot_name)
                     )
-        self._has_value = has_values(self.saved.nodes)
+        valued = has_values(self.saved.nodes)
+        self._waits = [
+            valued[node_id] if node.waits is None else node.waits
+            for node_id, node in enumerate(self.saved.nodes)
+        ]
         self._walk(ROOT, self.live.root)
         self._walk_attached()
         self._make_save_counter()
@@ -219,7 +223,7 @@ class _Restore:
                 bound[child] = target
                 steps.append(Step(Action.BIND, child, target, node, local_name))
                 queue.append(child)
-            elif self._has_value[child]:
+            elif self._waits[child]:
                 steps.append(Step(Action.DEFER, child, obj, node, local_name))
                 if local_name == SAVE_COUNTER and self.live.takes_counter(obj):
                     self.waiting_counters.append((obj, child))

@@ -29,7 +29,7 @@ class Action(str, Enum):
     BIND = "bind"  # a node gets an object
     KEEP = "keep"  # the child's node already has an object; the live child is not looked up
     DEFER = "defer"  # no live child of this name: the value waits until one exists
-    DROP = "drop"  # no live child of this name, and no value below the saved one
+    DROP = "drop"  # no live child of this name, and the file says: no value below the saved one
     GATHER = "gather"  # determine what the object will read for its node
     REPEAT = "repeat"  # the object is being restored from another node: this one's values are lost
     UNUSED = "unused"  # attributes of the node that its object has no place for

@@ -197,7 +197,8 @@ class Node(NamedTuple):
     False, and of a weight that its layer would train if the weight were trainable. A MetaGraph says
     in which `collections` a variable is. Only live objects have `not_saved`. `error` says why the
     node could not be read or walked; the nodes below it are missing then. `own_name` is the name
-    that a Keras layer has, `facts` is what its configuration says.
+    that a Keras layer has, `facts` is what its configuration says. `waits` is what a file says of a
+    node that has no object: whether a restore keeps it until one exists.
     """
 
     children: tuple[Child, ...] = ()
@@ -215,6 +216,7 @@ class Node(NamedTuple):
     own_name: str | None = None
     is_frozen: bool = False
     facts: LayerFacts | None = None
+    waits: bool | None = None
 
 
 def has_value(node: Node) -> bool:

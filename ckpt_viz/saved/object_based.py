@@ -83,7 +83,11 @@ def _nodes(
                 raise FormatError(f"{where}: found node id {to}, expected 0 to {count - 1}")
         saver = node.registered_saver.name if node.HasField("registered_saver") else None
         role = Role.VARIABLE if is_variable(attributes) else Role.OBJECT
-        yield Node(children, attributes, slots, saver, role)
+        # As in tensorflow/python/checkpoint/restore.py. Older files lack the field.
+        waits = bool(children or attributes or slots or saver is not None)
+        if node.HasField("has_checkpoint_values"):
+            waits = node.has_checkpoint_values.value
+        yield Node(children, attributes, slots, saver, role, waits=waits)
 
 
 def _slot_variable(proto: Any) -> SlotVariable:

@@ -482,6 +482,21 @@ def object_reads_fewer_tensors_than_it_saved(at: Path) -> Pair:
     )
 
 
+@shows(Kind.TENSOR_IGNORED, WARNING, "(root).h", "(root).h", "reads 0 of", "leaves upper unread")
+def object_reads_no_tensor_of_those_it_saved(at: Path) -> Pair:
+    path = saved(at, h=serializing(upper=1.0))
+    return Pair(
+        path,
+        lambda: ckpt(h=serializing()),
+        fixed=lambda: Pair(path, lambda: ckpt(h=serializing(upper=1.0))),
+    )
+
+
+@silent(Kind.TENSOR_IGNORED)
+def registered_saver_takes_what_a_variable_saved(at: Path) -> Pair:
+    return Pair(saved(at, m=var(1.0)), lambda: ckpt(m=registered("Strict")()))
+
+
 @silent(Kind.TENSOR_IGNORED)
 def object_reads_all_its_tensors(at: Path) -> Pair:
     path = saved(at, h=serializing(lower=1.0, upper=1.0))

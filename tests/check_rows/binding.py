@@ -525,3 +525,13 @@ def _refusing() -> Callable[..., Any]:
 
 def _listing_nothing() -> Callable[..., Any]:
     return special(_trackable_children=lambda self, save_type="checkpoint", **kwargs: {})
+
+
+@row()
+def older_file_does_not_say_which_nodes_have_values(at: Path) -> Pair:
+    def forget(proto: Any, values: dict[str, Any]) -> None:
+        for node in proto.nodes:
+            node.ClearField("has_checkpoint_values")
+
+    path = saved(at, v=var(), late=module(inner=module()))
+    return Pair(rewritten(at, path, forget), lambda: ckpt(v=var()))

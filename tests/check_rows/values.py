@@ -49,6 +49,16 @@ def attribute_that_the_class_no_longer_knows(at: Path) -> Pair:
 
 
 @row()
+def two_registered_savers_that_alternate(at: Path) -> Pair:
+    def make() -> Any:
+        return ckpt(
+            a=registered("Strict")(), b=registered("Lenient", False)(), c=registered("Strict")()
+        )
+
+    return Pair(str(make().save(str(at / "ckpt"))), make)
+
+
+@row()
 def attribute_that_a_variable_does_not_know(at: Path) -> Pair:
     def add(proto: Any, values: dict[str, Any]) -> None:
         key = value_key("v").replace("VARIABLE_VALUE", "MORE")

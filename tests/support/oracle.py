@@ -15,7 +15,7 @@ from typing import Any
 from unittest import mock
 
 import ckpt_viz as cv
-from ckpt_viz.matching.trace import Trace
+from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.overlay import Overlay, Severity
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
@@ -85,6 +85,7 @@ def compare(
     differences = list(_differences(predicted, outcome))
     if isinstance(check._run.trace, Trace):
         differences += differing_events(check._run.trace, outcome.watch)
+        assert_every_bound_node_is_visited(check._run.trace)
     assert not differences, "the check and TensorFlow disagree:\n" + "\n".join(differences)
     unconfirmed = [finding for finding in told(check) if not _is_confirmed(finding, outcome)]
     assert not unconfirmed, f"severities that no exception or assert confirms: {unconfirmed}"
@@ -92,6 +93,17 @@ def compare(
     assert misspelled(check) == []
     assert_stories(check, outcome.messages)
     return Comparison(check, outcome, target)
+
+
+def assert_every_bound_node_is_visited(trace: Trace) -> None:
+    """Assert that each bound node has a step of its own, without a parent, after its BIND."""
+    bound: set[int | None] = set()
+    for step in trace.steps:
+        if step.action is Action.BIND:
+            bound.add(step.node)
+        elif step.parent is None and step.action is not Action.CREATE:
+            bound.discard(step.node)
+    assert not bound, f"nodes without a visit: {bound}"
 
 
 def assert_causes_hold_all_problems(overlay: Overlay) -> None:
