@@ -54,6 +54,7 @@ FULL = Node(
     own_name="adam",
     is_frozen=True,
     facts=LayerFacts((Fact("rate", "1"),), ((3, None),), ((),)),
+    waits=False,
 )
 KEPT = (
     Kept("d/ckpt-1", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc), False),
@@ -98,6 +99,7 @@ def _node(found: dict[str, Any]) -> Node:
         found.get("own_name"),
         found.get("is_frozen", False),
         _facts(found),
+        found.get("waits"),
     )
 
 

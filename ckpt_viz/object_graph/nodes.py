@@ -197,8 +197,9 @@ class Node(NamedTuple):
     False, and of a weight that its layer would train if the weight were trainable. A MetaGraph says
     in which `collections` a variable is. Only live objects have `not_saved`. `error` says why the
     node could not be read or walked; the nodes below it are missing then. `own_name` is the name
-    that a Keras layer has, `facts` is what its configuration says. `waits` is what a file says of a
-    node that has no object: whether a restore keeps it until one exists.
+    that a Keras layer has, `facts` is what its configuration says. `waits` is what a file says:
+    whether a restore keeps the node until an object for it exists. It is None if that holds for a
+    node with a value or a value below it, as in all but old files.
     """
 
     children: tuple[Child, ...] = ()

@@ -90,6 +90,7 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
             for unsaved in node.not_saved
         ],
         error=node.error,
+        waits=node.waits,
     )
 
 

@@ -20,6 +20,7 @@ from ckpt_viz.object_graph.nodes import (
     SlotVariable,
     is_variable,
 )
+from ckpt_viz.object_graph.walks import with_value_below
 from ckpt_viz.saved.from_keys import nodes_from_keys
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -58,12 +59,19 @@ def nodes_of_graph(
     `attribute` makes an attribute from its name, full name and key; `place` names the graph in
     errors. Raises FormatError.
     """
-    return tuple(_nodes(encoded, place, attribute))
+    read = list(_nodes(encoded, place, attribute))
+    nodes = [node for node, _ in read]
+    valued = with_value_below(nodes)
+    for node_id, (node, waits) in enumerate(read):
+        if waits != (node_id in valued):
+            nodes[node_id] = node._replace(waits=waits)
+    return tuple(nodes)
 
 
 def _nodes(
     encoded: bytes, place: str, attribute: Callable[[str, str, str], Attribute]
-) -> Iterator[Node]:
+) -> Iterator[tuple[Node, bool]]:
+    """Yield each node, and whether a restore keeps it until an object for it exists."""
     proto = parse(TrackableObjectGraph, encoded, place)
     if not proto.nodes:
         raise FormatError(f"{place}: found no nodes, expected at least the root")
@@ -87,7 +95,7 @@ def _nodes(
         waits = bool(children or attributes or slots or saver is not None)
         if node.HasField("has_checkpoint_values"):
             waits = node.has_checkpoint_values.value
-        yield Node(children, attributes, slots, saver, role, waits=waits)
+        yield Node(children, attributes, slots, saver, role), waits
 
 
 def _slot_variable(proto: Any) -> SlotVariable:
