@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from tests.support import live_objects, programs
 from tests.support.amounts import amount
+from tests.support.pairs import FAMILIES
+from tests.support.recipes import Family
 from tests.support.saves import Event, Recording, assert_tells, recorded
 from tests.test_live_random import any_checkpoint
 
@@ -102,6 +105,25 @@ def test_story_of_programs(program: str, tmp_path: Path) -> None:
 def test_story_of_random_objects(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as directory:
         _assert_stories(any_checkpoint(data.draw), Path(directory))
+
+
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_story_of_random_programs(family: Family, seed: int, tmp_path: Path) -> None:
+    """A story knows all errors but those that only the objects' own code for saving raises."""
+    if not family.is_available():
+        pytest.skip(f"{family.name} is not installed")
+    number = amount(20, 200) if family.name == "plain" else amount(4, 40)
+    for recipe in (family.source(Random(seed + index)) for index in range(number)):
+        source = family.build(recipe, 1).root
+        story = cv.graph(source).steps
+        try:
+            path, recording = _saved(source, tmp_path)
+        except Exception:
+            assert story[-1].action == "fail" or any(one.op == "broken" for one in recipe)
+            continue
+        assert_tells(story, recording.events)
+        assert_tells(cv.graph(path).steps, _as_a_file_knows(recording.events))
 
 
 def test_story_of_a_saved_model(tmp_path: Path) -> None:

@@ -346,13 +346,9 @@ class SaveStory(Story):
         )
 
     def _number_words(self, node_id: int, number: int) -> Words:
-        ids = (
-            f"The {number} objects get the ids 0 to {number - 1}"
-            if number > 1
-            else ("The root gets the id 0")
-        )
+        ids = f"The {number} objects get the ids 0 to {number - 1}, as the walk found them."
         return Words(
-            f"{ids}, in the order in which the walk found them.",
+            ids if number > 1 else "The root is the only object, and gets the id 0.",
             "In the file, an edge names objects by these ids.",
         )
 
