@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from tests.support import live_objects, programs
 from tests.support.amounts import amount
+from tests.support.pairs import FAMILIES
+from tests.support.recipes import Family
 from tests.support.saves import Event, Recording, assert_tells, recorded
 from tests.test_live_random import any_checkpoint
 
@@ -75,6 +78,13 @@ def _names() -> Any:
     return programs.ckpt(net=programs.module(**{name: programs.var() for name in names}))
 
 
+def _held_by_its_root() -> Any:
+    root = programs.module(up=programs.module())
+    checkpoint = programs.ckpt(root, more=programs.module(root=root))
+    root.up.checkpoint = checkpoint
+    return checkpoint
+
+
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "legacy Adam": lambda: programs.with_adam(programs.legacy_adam),
     "Keras 2 Adam": lambda: programs.with_adam(programs.keras_2_adam),
@@ -85,6 +95,7 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "no checkpoint": lambda: programs.called(programs.net_without_build()()),
     "shared": _shared_and_cyclic,
     "names": _names,
+    "a checkpoint below its root": _held_by_its_root,
 }
 
 
@@ -102,6 +113,35 @@ def test_story_of_programs(program: str, tmp_path: Path) -> None:
 def test_story_of_random_objects(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as directory:
         _assert_stories(any_checkpoint(data.draw), Path(directory))
+
+
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_story_of_random_programs(family: Family, seed: int, tmp_path: Path) -> None:
+    """A story knows all errors but those of the objects' own code, and of odd save counters."""
+    if not family.is_available():
+        pytest.skip(f"{family.name} is not installed")
+    number = amount(20, 200) if family.name == "plain" else amount(4, 40)
+    for recipe in (family.source(Random(seed + index)) for index in range(number)):
+        built = family.build(recipe, 1)  # which keeps a root that a checkpoint holds weakly
+        graph = cv.graph(built.root)
+        story = graph.steps
+        try:
+            path, recording = _saved(built.root, tmp_path)
+        except Exception:
+            has_own_code = any(instruction.op == "broken" for instruction in recipe)
+            assert story[-1].action == "fail" or has_own_code or _counts_no_saves(graph)
+            continue
+        assert_tells(story, recording.events)
+        assert_tells(cv.graph(path).steps, _as_a_file_knows(recording.events))
+
+
+def _counts_no_saves(graph: cv.ObjectGraph) -> bool:
+    """Return whether a child of the root has the name of the counter, and is no number."""
+    if graph.save_counter is None:
+        return False
+    attributes = graph.nodes[graph.save_counter].attributes
+    return not attributes or attributes[0].shape != () or "int" not in (attributes[0].dtype or "")
 
 
 def test_story_of_a_saved_model(tmp_path: Path) -> None:

@@ -194,6 +194,11 @@ def test_the_story_of_a_deep_chain_and_of_a_cycle_ends() -> None:
     assert "leads to the root, too" in str(deep.steps)
 
 
+def test_a_story_as_data_keeps_the_id_of_the_root() -> None:
+    first, second = keras3_adam().steps.to_json()[:2]
+    assert (first["saved"], second["holder"], "live" in first) == (0, 0, False)
+
+
 def test_graphs_with_stories_are_pickled() -> None:
     adam = keras3_adam()
     assert len(adam.steps) == len(pickle.loads(pickle.dumps(adam)).steps)

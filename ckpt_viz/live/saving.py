@@ -8,6 +8,7 @@ from typing import Any
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.story.manager import ManagedCheckpoint, ManagerState
 from ckpt_viz.story.save_order import SaveCall
 
@@ -21,6 +22,16 @@ def call_for(source: object) -> SaveCall:
     if tf_private.is_checkpoint_manager(source):
         return SaveCall.MANAGER
     return SaveCall.SAVE if tf_private.is_checkpoint(source) else SaveCall.WRITE
+
+
+def node_of_checkpoint(graph: Graph) -> int:
+    """Return the node of the checkpoint that a live graph was made of; the root if it is none.
+
+    A checkpoint of another root is only a node if that root leads to it.
+    """
+    checkpoint = getattr(graph.source, "checkpoint", graph.source)
+    nodes = range(len(graph.nodes))
+    return next((node_id for node_id in nodes if graph.object(node_id) is checkpoint), ROOT)
 
 
 def state_of_manager(graph: Graph) -> ManagerState:

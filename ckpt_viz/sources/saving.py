@@ -12,19 +12,18 @@ from ckpt_viz.story.step import Story
 
 def story_of_save(graph: Graph) -> Story:
     """Return the story of how TensorFlow saves the objects of a graph, or has saved them."""
-    call = _call(graph)
+    if graph.origin is Origin.SAVED:
+        call = call_of(graph)
+        return SaverStory(graph) if call is SaveCall.SAVER else SaveStory(graph, call)
+    # Only a program that has objects needs the code that asks TensorFlow.
+    from ckpt_viz.live.saving import call_for, node_of_checkpoint, state_of_manager
+
+    call = call_for(graph.source)
     if call is SaveCall.SAVER:
         return SaverStory(graph)
+    if call is SaveCall.WRITE:
+        return SaveStory(graph, call)
+    counting = node_of_checkpoint(graph)
     if call is SaveCall.MANAGER:
-        from ckpt_viz.live.saving import state_of_manager
-
-        return story_of_manager(graph, state_of_manager(graph))
-    return SaveStory(graph, call)
-
-
-def _call(graph: Graph) -> SaveCall:
-    if graph.origin is Origin.SAVED:
-        return call_of(graph)
-    from ckpt_viz.live.saving import call_for
-
-    return call_for(graph.source)
+        return story_of_manager(graph, state_of_manager(graph), counting)
+    return SaveStory(graph, call, counting=counting)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.save import SaveStep, SaveStory
 from ckpt_viz.story.save_order import SaveAction, SaveCall
@@ -91,12 +92,12 @@ def is_skipped(state: ManagerState) -> bool:
     return state.step == state.last_step or state.step < state.last_step + state.interval
 
 
-def story_of_manager(graph: Graph, state: ManagerState) -> SaveStory:
-    """Return the story of the next save of a manager."""
+def story_of_manager(graph: Graph, state: ManagerState, counting: int = ROOT) -> SaveStory:
+    """Return the story of the next save of a manager; `counting` is the node of its checkpoint."""
     before = tuple(_before(state))
     if is_skipped(state):
         return SaveStory(graph, SaveCall.MANAGER, before, skips=True)
-    return SaveStory(graph, SaveCall.MANAGER, before, tuple(_after(state)))
+    return SaveStory(graph, SaveCall.MANAGER, before, tuple(_after(state)), counting=counting)
 
 
 def _new_path(state: ManagerState) -> str:

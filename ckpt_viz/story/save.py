@@ -113,7 +113,8 @@ class SaveStory(Story):
     """The steps by which TensorFlow saves objects: a walk, then keys, then files.
 
     `call` is what the program calls. `before` and `after` are steps of a manager around them; if
-    the manager `skips` this save, only its own steps remain.
+    the manager `skips` this save, only its own steps remain. `counting` is the node of the
+    checkpoint that counts, if that is not the root.
     """
 
     def __init__(
@@ -123,13 +124,14 @@ class SaveStory(Story):
         before: Sequence[SaveStep] = (),
         after: Sequence[SaveStep] = (),
         *,
+        counting: int = ROOT,
         skips: bool = False,
     ) -> None:
         self._graph = graph
         self._call = call
         self._before, self._after = tuple(before), tuple(after)
         self._skips = skips
-        self._order = Order(graph, call)
+        self._order = Order(graph, call, counting)
         self._marks = Marks() if skips else self._order.marks()
         self._fails = bool(self._marks) and self._marks[-1][0] is SaveAction.FAIL
         if self._fails:
@@ -242,8 +244,8 @@ class SaveStory(Story):
     # --- names
 
     def _name(self, node_id: int) -> str:
-        if node_id == ROOT:  # without the names of all others
-            return THE_ROOT
+        if node_id in (ROOT, NEW_COUNTER):  # without the names of all others
+            return THE_ROOT if node_id == ROOT else SAVE_COUNTER
         return self._graph.names.place_or_state(node_id)
 
     def _first_way(self, node_id: int) -> str:
@@ -282,8 +284,7 @@ class SaveStory(Story):
                 "to theirs.",
             )
         child = self._child(holder, at)
-        name = SAVE_COUNTER if at < 0 else self._name(child.node_id)
-        number = self._order.number_of_counter if at < 0 else self._order.number(child.node_id)
+        name, number = self._name(child.node_id), self._order.number(child.node_id)
         return Words(
             f"The walk finds {name} as {readable(child.local_name)!r} of {self._name(holder)}: "
             f"object {number}.",
@@ -346,13 +347,9 @@ class SaveStory(Story):
         )
 
     def _number_words(self, node_id: int, number: int) -> Words:
-        ids = (
-            f"The {number} objects get the ids 0 to {number - 1}"
-            if number > 1
-            else ("The root gets the id 0")
-        )
+        ids = f"The {number} objects get the ids 0 to {number - 1}, as the walk found them."
         return Words(
-            f"{ids}, in the order in which the walk found them.",
+            ids if number > 1 else "The root is the only object, and gets the id 0.",
             "In the file, an edge names objects by these ids.",
         )
 
@@ -371,7 +368,8 @@ class SaveStory(Story):
         )
 
     def _edges_words(self, node_id: int, second: int) -> Words:
-        edges = sum(len(node.children) for node in self._graph.nodes) + self._order.makes_counter
+        edges = sum(len(node.children) for node in self._graph.nodes)
+        edges += len(self._order.holders_of_counter)
         again = f", {second} of them second ways" if second else ""
         return Words(
             f"The object graph records {count(edges, 'edge')} with local names{again}.",
@@ -432,10 +430,12 @@ class SaveStory(Story):
         )
 
     def _mark_words(self, node_id: int, at: int) -> Words:
-        objects = len(self._graph.nodes) + self._order.makes_counter
+        objects = count(len(self._graph.nodes) + self._order.makes_counter, "object")
+        # A class that decides itself may save nothing.
+        is_unsure = any(not a.name for node in self._graph.nodes for a in node.attributes)
+        valued = f"{'up to ' if is_unsure else ''}{self._order.valued}"
         return Words(
-            f"TensorFlow marks {self._order.valued} of {count(objects, 'object')}: these have a "
-            "value, or lead to one.",
+            f"TensorFlow marks {valued} of {objects}: these have a value, or lead to one.",
             "A restore waits for an object that the program lacks only if it has this mark.",
         )
 

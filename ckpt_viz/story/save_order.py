@@ -92,15 +92,20 @@ class Marks(Sequence[Mark]):
 
 
 class Order:
-    """The order of a save's steps: each is an action, a node, and a place or number."""
+    """The order of a save's steps: each is an action, a node, and a place or number.
 
-    def __init__(self, graph: Graph, call: SaveCall) -> None:
+    A save makes the counter of a checkpoint as a child of its root. If the checkpoint is not the
+    root but another node, `counting`, that one holds the counter, too.
+    """
+
+    def __init__(self, graph: Graph, call: SaveCall, counting: int = ROOT) -> None:
         self._graph = graph
         self._call = call
         self._reached = bytearray(len(graph.nodes))
         self._second = 0
         is_counted = call in (SaveCall.SAVE, SaveCall.MANAGER)
         self.makes_counter = is_counted and graph.save_counter is None
+        self.holders_of_counter = {ROOT, counting} if self.makes_counter else set()
 
     # --- numbers that TensorFlow gives
 
@@ -111,6 +116,8 @@ class Order:
 
     def number(self, node_id: int) -> int:
         """Return the id that TensorFlow gives a node."""
+        if node_id == NEW_COUNTER:
+            return self.number_of_counter
         return node_id + (self.makes_counter and node_id >= self.number_of_counter)
 
     @cached_property
@@ -127,10 +134,9 @@ class Order:
     @cached_property
     def valued(self) -> int:
         """The number of objects that have a value or lead to one."""
-        nodes = self._graph.nodes
-        if self.makes_counter:  # the root leads to the counter, and so does all that leads to it
-            counter = Attribute(VARIABLE_VALUE, "", "")
-            nodes = (nodes[ROOT]._replace(attributes=(counter,)), *nodes[1:])
+        nodes = list(self._graph.nodes)
+        for holder in self.holders_of_counter:  # what leads to the counter has a value below it
+            nodes[holder] = nodes[holder]._replace(attributes=(Attribute(VARIABLE_VALUE, "", ""),))
         return len(walks.with_value_below(nodes)) + self.makes_counter
 
     # --- the order
@@ -168,6 +174,9 @@ class Order:
                     yield SaveAction.FIND, node_id, at
             if node_id == ROOT and self.makes_counter:
                 yield SaveAction.FIND, ROOT, NEW_COUNTER
+            elif node_id in self.holders_of_counter:
+                self._second += 1
+                yield SaveAction.MEET, node_id, NEW_COUNTER
             for at in range(len(node.not_saved)):
                 yield SaveAction.LEAVE, node_id, at
 

@@ -102,7 +102,12 @@ class StoryStep:
             "function": f"{self.place.module}.{self.place.function}",
             "line": self.place.line,
         }
-        return {name: value for name, value in data.items() if value not in (None, "", False)}
+        # Not `in (None, "", False)`: the root's id, 0, is equal to False.
+        return {
+            name: value
+            for name, value in data.items()
+            if not (value is None or value is False or value == "")
+        }
 
 
 _MOST_LINES = 60
