@@ -16,10 +16,10 @@ _UNITS = ("kB", "MB", "GB", "TB", "PB")
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun.
 
-    >>> count(1, "value"), count(3, "value"), count(2, "entry", "entries")
-    ('1 value', '3 values', '2 entries')
+    >>> count(1, "value"), count(3000, "value"), count(2, "entry", "entries")
+    ('1 value', '3,000 values', '2 entries')
     """
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def first_clause(message: str) -> str:

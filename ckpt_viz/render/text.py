@@ -47,7 +47,7 @@ def summary(graph: Graph) -> str:
     counts = Counter(node.role for node in graph.nodes)
     roles = ", ".join(f"{counts[role]} {role.value}" for role in Role if counts[role])
     source = f"{printable(graph.title)} ({_WORDS[graph.origin]})"
-    return f"{source}: {len(graph.nodes)} nodes: {roles}{_trained(graph)}"
+    return f"{source}: {count(len(graph.nodes), 'node')}: {roles}{_trained(graph)}"
 
 
 _TRAININGS = {

@@ -141,7 +141,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
 def graph_json(page: Page, etag: str, version: str, most_bytes: int) -> bytes:
     """Return the answer to a request for a graph; raise RefusedRequest if it is too large."""
     payload = page.shown.encoded
-    what = f"{page.title}: the graph of {len(page.shown.graph.nodes)} nodes"
+    what = f"{page.title}: the graph of {len(page.shown.graph.nodes):,} nodes"
     check_size(what, payload, most_bytes=most_bytes)
     return json_bytes(
         {

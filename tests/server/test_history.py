@@ -318,7 +318,7 @@ async def test_of_very_many_checkpoints_some_at_equal_distances_are_shown(
     assert titles[:2] == ["ckpt-0", "ckpt-201"] and titles[-1] == "ckpt-39999"
     assert {cell["state"] for cell in found["rows"][0]["cells"][1:]} == {"changed"}
     assert "200 checkpoints, by the number in the name" in found["notes"][0]
-    assert found["notes"][1].startswith("39800 checkpoints were skipped.")
+    assert found["notes"][1].startswith("39,800 checkpoints were skipped.")
 
 
 async def test_checkpoints_that_are_deleted_while_it_reads_are_marked(
