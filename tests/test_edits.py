@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.edits.named_edit import NamedEdit
 from tests.support.amounts import amount
 from tests.support.programs import ckpt, module, var, written
 
@@ -136,12 +137,62 @@ def test_a_part_moves_to_another_holder(tmp_path: Path) -> None:
     assert float(edited.read("b.w")) == 1.0
 
 
+def _program() -> Any:
+    blocks = [module(w=var([float(i)])) for i in range(3)]
+    return ckpt(
+        net=module(blocks=blocks, a=module(x=var(1.0)), b=module(y=var(2.0))), head=var(9.0)
+    )
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        NamedEdit("rename", "net.a", "c"),
+        NamedEdit("rename", "head", "tail"),
+        NamedEdit("rename", "net.a.x", "layer-1"),
+        NamedEdit("remove", "net.a"),
+        NamedEdit("remove", "net.blocks.1"),
+        NamedEdit("move", "net.a.x", "z", "net.b"),
+        NamedEdit("move", "net.blocks.2", "0", "net.blocks"),
+        NamedEdit("move", "net.a", "1", "net.blocks"),
+        NamedEdit("insert", "net.blocks.0", "1", "net.blocks"),
+        NamedEdit("insert", "net.a", "other", "net"),
+        NamedEdit("exchange", "net.a", "net.b"),
+        NamedEdit("exchange", "net.blocks.0", "net.blocks.2"),
+        NamedEdit("exchange", "net.blocks.0", "net.a"),
+    ],
+    ids=lambda edit: f"{edit.kind} {edit.name} {edit.to}",
+)
+def test_the_code_of_an_edit_does_the_same_to_a_program(edit: NamedEdit) -> None:
+    """Names and keys agree; a new attribute comes behind the others, so ids may differ."""
+    import tensorflow as tf
+
+    program = _program()
+    graph = cv.graph(program)
+    edited = edit.applied(graph)
+    exec(edit.code(graph), {"ckpt": program, "tf": tf})
+
+    def keys(graph: Any) -> list[str]:
+        return sorted(a.checkpoint_key for node in graph.nodes for a in node.attributes)
+
+    assert keys(edited) == keys(cv.graph(program))
+    assert sorted(map(edited.name, range(len(edited.nodes)))) == sorted(
+        map(cv.graph(program).name, range(len(edited.nodes)))
+    )
+
+
+def test_an_unknown_edit_names_the_known_ones() -> None:
+    with pytest.raises(cv.EditError, match="found the edit 'paint', expected one of rename"):
+        NamedEdit("paint", "net").applied(cv.graph(_program()))
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
         (lambda graph: graph.renamed({"net": "head"}), "the root has a 'head' already"),
         (lambda graph: graph.renamed({"net": ""}), "found an empty name"),
-        (lambda graph: graph.renamed({"net.blocks": "other.blocks"}), "in different places"),
+        (lambda graph: graph.renamed({"net.blocks": "other.blocks"}), "which is in another place"),
+        (lambda graph: graph.renamed({"net.blocks.0": "x"}), "items have places"),
         (lambda graph: graph.renamed({"(root)": "x"}), "the root, expected a part"),
         (lambda graph: graph.without("nothing_here"), "found no node for 'nothing_here'"),
         (lambda graph: graph.without("(root)"), "found the root"),

@@ -96,18 +96,29 @@ def exchanged(graph: Graph, a: str, b: str) -> Graph:
     return draft.finished()
 
 
-def _renamed(graph: Graph, old: str, new: str) -> Graph:
-    node = graph.node_id(old)
-    if node == ROOT:
-        raise EditError(f"{graph.title}: found {old!r}, the root, expected a part with a name")
+def local_name_of(graph: Graph, node: int, new: str) -> str:
+    """Return the local name that a new name means for a node: alone, or behind its holder's path.
+
+    Raises EditError if it means another place.
+    """
     parent = graph.tree.parents[node]
     holder = "" if parent == ROOT else graph.names.place(parent)
     local_name = new.removeprefix(child_of(holder, "")) if holder else new
     if "." in local_name and "." not in graph.tree.labels[node]:
         raise EditError(
-            f"{graph.title}: found {old!r} and its new name {new!r} in different places; "
-            f"give {holder or THE_ROOT} as the place, or move the part"
+            f"{graph.title}: found {new!r} as the new name of {graph.names.place(node)!r}, which "
+            f"is in another place; expected a name in {holder or THE_ROOT}, or move the part"
         )
+    return local_name
+
+
+def _renamed(graph: Graph, old: str, new: str) -> Graph:
+    node = graph.node_id(old)
+    if node == ROOT:
+        raise EditError(f"{graph.title}: found {old!r}, the root, expected a part with a name")
+    parent, local_name = graph.tree.parents[node], local_name_of(graph, node, new)
+    if is_list(graph.nodes[parent].children):
+        raise EditError(f"{graph.title}: {old} is an item of a list; items have places, move it")
     draft = Draft.of(graph)
     _assert_free(draft, parent, local_name, graph)
     draft.rename(parent, graph.tree.labels[node], local_name)
