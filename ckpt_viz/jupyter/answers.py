@@ -347,8 +347,7 @@ def _said(shown: Shown, question: Mapping[str, Any]) -> Answer:
 
 def _source_of_step(shown: Shown, question: Mapping[str, Any]) -> Answer:
     """Return the text of the function of TensorFlow that does a step, and the line in it."""
-    text, line = source_of(_played_check(shown), question["at"])
-    return {"text": text, "line": line}, []
+    return source_of(_played_check(shown), question["at"]), []
 
 
 def _played_check(shown: Shown) -> RestoreCheck:

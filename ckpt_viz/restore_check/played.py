@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import SourceError
@@ -51,19 +52,26 @@ def played_in_file(check: RestoreCheck) -> Played | None:
 
 
 def said(story: Story, at: int, most: int = WINDOW) -> dict[str, Any]:
-    """Return the words of the steps around a place: each a sentence, the reason, and a function.
+    """Return the words of the steps around a place: each a sentence, a reason and a function.
 
-    `functions` has each function of TensorFlow once: its name, its file and the line.
+    These two are places in `reasons` and in `functions`. A function of TensorFlow has its name, its
+    file and the line.
     """
     if type(at) is not int or not 0 <= at <= len(story):
         raise SourceError(f"found step {at!r:.40}, expected 0 to {len(story)}")
     first = max(0, min(at - most // 2, len(story) - most))
     functions: dict[TensorFlowPlace, int] = {}
+    reasons: dict[str, int] = {}
     steps = [
-        (step.text, step.reason, functions.setdefault(step.place, len(functions)))
+        (
+            step.text,
+            reasons.setdefault(step.reason, len(reasons)),
+            functions.setdefault(step.place, len(functions)),
+        )
         for step in story[first : first + most]
     ]
-    return {"said": {"first": first, "steps": steps, "functions": _functions(list(functions))}}
+    words = {"first": first, "steps": steps, "reasons": list(reasons)}
+    return {"said": {**words, "functions": _functions(list(functions))}}
 
 
 def _functions(places: Sequence[TensorFlowPlace]) -> list[tuple[str, str, int | None]]:
@@ -73,12 +81,15 @@ def _functions(places: Sequence[TensorFlowPlace]) -> list[tuple[str, str, int | 
     ]
 
 
-def source_of(check: RestoreCheck, at: int) -> tuple[str, int]:
-    """Return the text of the function that does a step, and the number of its line in that text."""
+def source_of(check: RestoreCheck, at: int) -> dict[str, Any]:
+    """Return the text of the function that does a step, with the numbers of two of its lines.
+
+    `first` is the number of its first line in the file, `line` that of the line that does the step.
+    """
     if type(at) is not int or not 0 <= at < len(check.steps):
-        raise SourceError(f"found step {at!r:.40}, expected 0 to {len(check.steps) - 1}")
+        raise SourceError(f"found step {at!r:.40}, expected one below {len(check.steps)}")
     place = check.steps[at].place
     text = place.source
     if text is None:
         raise SourceError(f"{place.module}: this TensorFlow has no {place.function}")
-    return text, 0 if place.line is None else place.line
+    return {"text": text, "first": replace(place, mark="").line, "line": place.line}

@@ -13,6 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "families",
     "fix",
     "messages",
+    "play",
     "scale",
     "strings",
     "text",

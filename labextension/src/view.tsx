@@ -12,7 +12,7 @@ import { answerKeys, makeRun, type Run } from "./draw/page";
 import { partOf } from "./draw/parts";
 import type { Dispatch } from "./draw/props";
 import { type Graph, makeGraph } from "./graph";
-import { type Ask, type Kernel, makeKernel, type Tell } from "./kernel";
+import { type Ask, type AskAll, type Kernel, makeKernel, type Tell } from "./kernel";
 import type { MeasureName } from "./measures";
 import {
   type Action,
@@ -27,7 +27,7 @@ import {
 } from "./state";
 import * as WORDS from "./strings";
 import { sentenceText, whyWords } from "./text";
-import { type Engine, type LoadGraphviz, makeEngine } from "./textbook/engine";
+import type { LoadGraphviz } from "./textbook/engine";
 
 /** The state that a host may follow and set. */
 export interface ViewState {
@@ -62,6 +62,8 @@ export interface ViewHost {
   readonly graphviz?: LoadGraphviz | undefined;
   /** Loads the parts that the view needs rarely; without them the view does not offer these. */
   readonly extras?: LoadExtras | undefined;
+  /** The answer about the steps of a restore, where a page has it without a kernel. */
+  readonly played?: AskAll | undefined;
   /** Sends questions to a kernel, if there is one. */
   readonly ask?: Ask | undefined;
   /** Whether a user can stop the reading of values from here. */
@@ -100,7 +102,6 @@ class MountedView implements View {
   readonly #root = document.createElement("div");
   readonly #id = `ckpt-viz-${++views}`;
   readonly #disposal = new AbortController();
-  readonly #engine: Engine | null;
   readonly #kernel: Kernel | null;
   readonly #onRequest: OnRequest | null;
   /** Known once the page gives the view its fonts. */
@@ -109,8 +110,10 @@ class MountedView implements View {
   /** The number of this graph. */
   #of = 0;
   #state: State | null = null;
-  /** The check of the fixed restore, while the user looks at it. The kernel does not know its nodes. */
-  #fixed: State | null = null;
+  /** What the user looks at in place of the graph: the check of the fixed restore, or a restore. */
+  #aside: State | null = null;
+  /** Whether that is a restore, which plays. The kernel does not know the nodes of the other one. */
+  #isPlaying = false;
   #problem: string | null = null;
   /** The host's changes that arrived before there was a graph to apply them to. */
   #pending: HostState = {};
@@ -121,7 +124,6 @@ class MountedView implements View {
 
   constructor(el: HTMLElement, host: ViewHost) {
     this.#host = host;
-    this.#engine = host.graphviz === undefined ? null : makeEngine(host.graphviz);
     this.#kernel = host.ask === undefined ? null : makeKernel(host.ask);
     this.#onRequest = host.extras === undefined ? null : onRequest(host.extras);
     this.#root.className = "ckpt-viz";
@@ -146,7 +148,7 @@ class MountedView implements View {
       const decoded = makeGraph(await decode(await bytes), this.#kernel !== null);
       if (number === this.#payloads) {
         this.#graph = decoded;
-        this.#fixed = null;
+        this.#aside = null;
         this.#problem = null;
         const isOther = of !== this.#of && this.#state !== null;
         this.#of = of;
@@ -185,8 +187,8 @@ class MountedView implements View {
 
   /** Runs a user's action and reports it to the host. */
   readonly #dispatch: Dispatch = (action) => {
-    if (this.#fixed !== null) {
-      this.#fixed = reduce(this.#fixed, action);
+    if (this.#aside !== null) {
+      this.#aside = reduce(this.#aside, action);
       this.#draw();
       return;
     }
@@ -216,8 +218,20 @@ class MountedView implements View {
     }
     const { width = 0, height = 0 } = this.#state ?? {};
     const first = this.#initial(graph, this.#typesetterOf);
-    this.#fixed = reduce(first, { type: "resize", width, height });
+    this.#aside = reduce(first, { type: "resize", width, height });
+    this.#isPlaying = false;
     this.#draw();
+  };
+
+  /** Plays the restore of the check beside the state of the view, or stops that. */
+  readonly #togglePlay = (): void => {
+    if (this.#aside === null) {
+      this.#aside = this.#state;
+      this.#isPlaying = true;
+      this.#draw();
+    } else {
+      this.#leaveAside();
+    }
   };
 
   /** Reads the values, and shows the graph with what they measure. */
@@ -228,17 +242,18 @@ class MountedView implements View {
     }
   };
 
-  readonly #leaveFixedCheck = (): void => {
-    const { width = 0, height = 0 } = this.#fixed ?? {};
-    this.#fixed = null;
+  readonly #leaveAside = (): void => {
+    const { width = 0, height = 0 } = this.#aside ?? {};
+    this.#aside = null;
     this.#update({ type: "resize", width, height });
     this.#draw();
-    partOf(this.#root, "fix")?.focus();
+    partOf(this.#root, this.#isPlaying ? "play" : "fix")?.focus();
   };
 
   #draw(): void {
-    const isFixed = this.#fixed !== null;
-    const state = this.#fixed ?? this.#state;
+    const isPlaying = this.#aside !== null && this.#isPlaying;
+    const isFixed = this.#aside !== null && !isPlaying;
+    const state = this.#aside ?? this.#state;
     const typesetter =
       state === null ? undefined : this.#typesetterOf?.(state.graph, saying(state));
     render(
@@ -247,14 +262,16 @@ class MountedView implements View {
         problem={this.#problem}
         note={isFixed ? WORDS.afterFix : this.#host.note}
         id={this.#id}
-        engine={this.#engine}
+        graphviz={this.#host.graphviz}
         kernel={isFixed ? null : this.#kernel}
         onRequest={this.#onRequest}
         insert={insertFrom(this.#root)}
         showFixedCheck={this.#showFixedCheck}
         canStop={this.#host.canStop === true}
         readValues={isFixed || this.#kernel === null ? null : this.#readValues}
-        leaveFixedCheck={isFixed ? this.#leaveFixedCheck : null}
+        leaveFixedCheck={isFixed ? this.#leaveAside : null}
+        played={this.#host.played ?? null}
+        play={{ isOpen: isPlaying, toggle: this.#togglePlay }}
         dispatch={this.#dispatch}
       />,
       this.#root,

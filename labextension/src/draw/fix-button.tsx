@@ -1,4 +1,4 @@
-/** The button that asks for the fix of a check, and the way back from the check of the fixed restore. */
+/** The buttons that ask for the fix of a check and play its restore, and the way back from the check of the fixed restore. */
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Fix } from "../fix";
@@ -32,6 +32,27 @@ export function FixButton({ fix, fixing }: ButtonProps) {
       ) : (
         WORDS.fix
       )}
+    </button>
+  );
+}
+
+interface PlayProps {
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
+}
+
+/** Plays the restore of a check step by step, or shows its verdicts again. */
+export function PlayButton({ isOpen, toggle }: PlayProps) {
+  return (
+    <button
+      type="button"
+      class="ckv-fix-button"
+      data-part={"play" satisfies Part}
+      aria-pressed={isOpen}
+      title={WORDS.playHint}
+      onClick={toggle}
+    >
+      {WORDS.play}
     </button>
   );
 }
