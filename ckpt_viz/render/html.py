@@ -66,8 +66,9 @@ const model = {
 const steps = document.getElementById("steps")?.textContent;
 const unpacked = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 const played = steps && (async () => {
-  const unzipped = new Blob([unpacked(steps)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const [answer, buffers] = await new Response(unzipped).json();
+  const zipped = new Blob([unpacked(steps)]).stream();
+  const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
+  const [answer, buffers] = await whole.json();
   return { ...answer, buffers: buffers.map((text) => new DataView(unpacked(text).buffer)) };
 });
 explorer.render({ model, el: document.getElementById("explorer"), makeExtras, played });

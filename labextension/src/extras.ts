@@ -1,6 +1,6 @@
 /**
- * The parts of the view that load when a user first asks for them: the fix of a check, its restore
- * step by step, values, exports, and Graphviz's picture.
+ * The parts of the view that load when a user first asks for them: the fix of a check, Play, values,
+ * exports, and Graphviz's picture.
  */
 
 export { Exports } from "./draw/exports";

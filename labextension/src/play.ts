@@ -1,5 +1,7 @@
 /** A restore that a page plays: its steps, and what TensorFlow holds after each of them. */
 
+import * as WORDS from "./strings";
+
 /** The answer of a kernel; ckpt_viz/restore_check/played.py makes it. */
 export interface StoryAnswer {
   readonly title: string;
@@ -13,11 +15,19 @@ export interface StoryAnswer {
 /** The words of some steps that follow each other. */
 export interface Said {
   readonly first: number;
-  /** Of each step a sentence, and the places of its reason and of its function. */
+  /** A sentence for each step, and the places of its reason and of its function. */
   readonly steps: readonly (readonly [string, number, number])[];
   readonly reasons: readonly string[];
   /** The name of each function of TensorFlow, its file and the line. */
   readonly functions: readonly (readonly [string, string, number | null])[];
+}
+
+/** What the page says of a step. */
+export interface StepWords {
+  readonly text: string;
+  readonly reason: string;
+  /** The name of the function of TensorFlow, its file and the line. */
+  readonly place: readonly [string, string, number | null];
 }
 
 /** One step. Nodes are those of the picture, null where it has none. */
@@ -39,6 +49,8 @@ export type Fate = "unseen" | "queued" | "bound" | "waits" | "forgotten" | "rest
 /** What waits, and for which name at which object. */
 export interface Wait {
   readonly node: number;
+  /** The node of the picture that has no such name yet. */
+  readonly holder: number | null;
   readonly name: string;
 }
 
@@ -117,7 +129,11 @@ export function makeStory(
     waiting: (at) =>
       waits
         .filter(({ begin, node }) => begin <= at && at < (walk.bound[node] ?? NEVER))
-        .map(({ begin, node }) => ({ node, name: answer.names[names[begin] ?? -1] ?? "" })),
+        .map(({ begin, node }) => ({
+          node,
+          holder: placeOf(holders[begin] ?? -1),
+          name: answer.names[names[begin] ?? -1] ?? "",
+        })),
     bound: (at) => countUpTo(joined, at),
     assigned: (at) => countUpTo(assigned, at),
     place: placeOf,
@@ -358,28 +374,30 @@ export interface PlayKey {
   readonly help: string;
 }
 
+const HELP = WORDS.playKeys;
+
 /** The keys while a restore plays, in the order in which the page lists them. */
 export const PLAY_KEYS: readonly PlayKey[] = [
-  { key: " ", label: "Space", does: { type: "toggle" }, help: "play or pause" },
-  { key: "ArrowLeft", label: "←", does: { type: "step", by: -1 }, help: "step back, forward" },
-  { key: "ArrowRight", label: "→", does: { type: "step", by: 1 }, help: "step back, forward" },
+  { key: " ", label: "Space", does: { type: "toggle" }, help: HELP.toggle },
+  { key: "ArrowLeft", label: "←", does: { type: "step", by: -1 }, help: HELP.step },
+  { key: "ArrowRight", label: "→", does: { type: "step", by: 1 }, help: HELP.step },
   {
     key: "Shift+ArrowLeft",
     label: "Shift+←",
     does: { type: "node", by: -1 },
-    help: "previous, next node",
+    help: HELP.node,
   },
   {
     key: "Shift+ArrowRight",
     label: "Shift+→",
     does: { type: "node", by: 1 },
-    help: "previous, next node",
+    help: HELP.node,
   },
-  { key: "Home", label: "Home", does: { type: "first" }, help: "first, last step" },
-  { key: "End", label: "End", does: { type: "last" }, help: "first, last step" },
-  { key: "]", label: "]", does: { type: "problem" }, help: "next problem" },
-  { key: "b", label: "b", does: { type: "breakpoint" }, help: "stop at the selected row" },
-  { key: "Escape", label: "Esc", does: { type: "close" }, help: "close" },
+  { key: "Home", label: "Home", does: { type: "first" }, help: HELP.ends },
+  { key: "End", label: "End", does: { type: "last" }, help: HELP.ends },
+  { key: "]", label: "]", does: { type: "problem" }, help: HELP.problem },
+  { key: "b", label: "b", does: { type: "breakpoint" }, help: HELP.breakpoint },
+  { key: "Escape", label: "Esc", does: { type: "close" }, help: HELP.close },
 ];
 
 const BY_KEY = new Map(PLAY_KEYS.map(({ does, key }) => [key, does]));

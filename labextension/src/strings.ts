@@ -260,7 +260,6 @@ export const plays = {
   speed: "Speed",
   close: "Close (Esc)",
   timeline: "Steps of the restore",
-  why: "Why",
   soFar: "So far",
   bound: "bound",
   assigned: "values assigned",
@@ -288,7 +287,34 @@ export const fates = {
   restored: "restored",
   failed: "fails",
 } as const;
-export const untilSet = (name: string) => `for “${name}”`;
+/** What a step does with its node. */
+export const deeds = {
+  bind: "bound",
+  keep: "known already",
+  defer: "waits",
+  drop: "forgotten",
+  gather: "its value now",
+  repeat: "has values already",
+  unused: "values unused",
+  valueless: "its children now",
+  "skip saver": "left out",
+  create: "made",
+  "defer slot": "waits",
+  "drop slot": "forgotten",
+  restore: "restored",
+  fail: "fails",
+} as const;
+/** The action of each key while a restore plays. */
+export const playKeys = {
+  toggle: "play or pause",
+  step: "step back, forward",
+  node: "previous, next node",
+  ends: "first, last step",
+  problem: "next problem",
+  breakpoint: "stop at the selected row",
+  close: "close",
+} as const;
+export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;
 export const boundBelow = (done: string, of: string) => `${done} of ${of} bound below`;
 export const showFix = "Show the fix";
 export const hideFix = "Show the verdicts of the check again (x)";

@@ -1,9 +1,8 @@
 /** The line above a restore that plays: the sentence of the step, its reason, and the controls. */
 
-import { type PlayDeed, playKeyLines, SPEEDS, type Story } from "../play";
+import { type PlayDeed, playKeyLines, SPEEDS, type StepWords, type Story } from "../play";
 import * as WORDS from "../strings";
 import { formatCount } from "../text";
-import type { StepWords } from "./play";
 
 /** The current step, and what moves it. */
 export interface Playing {

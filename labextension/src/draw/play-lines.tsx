@@ -5,7 +5,7 @@ import { nodesBelow } from "../layout/feeds";
 import type { Row } from "../layout/rows";
 import { LINE_PITCH, type Line } from "../layout/sides";
 import { type Fate, nodesAround, type PlayStep, type Story } from "../play";
-import type { Sign } from "../signs";
+import { type Sign, stateSign } from "../signs";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { clip, formatCount, visible } from "../text";
@@ -14,11 +14,11 @@ import { type LineMark, NOTHING, nodesIn, type Stroke } from "./lines";
 const SIGNS: Readonly<Record<Fate, Sign>> = {
   unseen: { glyph: "", word: WORDS.fates.unseen, look: "quiet" },
   queued: { glyph: "→", word: WORDS.fates.queued, look: "quiet" },
-  bound: { glyph: "✓", word: WORDS.fates.bound, look: "quiet" },
-  waits: { glyph: "…", word: WORDS.fates.waits, look: "hollow" },
+  bound: { ...stateSign("matched"), word: WORDS.fates.bound },
+  waits: { ...stateSign("deferred"), word: WORDS.fates.waits },
   forgotten: { glyph: "−", word: WORDS.fates.forgotten, look: "quiet" },
   restored: { glyph: "=", word: WORDS.fates.restored, look: "quiet" },
-  failed: { glyph: "✗", word: WORDS.fates.failed, look: "loud" },
+  failed: { ...stateSign("failed"), word: WORDS.fates.failed },
 };
 const STROKES: Readonly<Record<Fate, Stroke>> = {
   unseen: "none",
@@ -30,9 +30,15 @@ const STROKES: Readonly<Record<Fate, Stroke>> = {
   failed: "differs",
 };
 
-export function fateSignOf(fate: Fate): Sign {
-  return SIGNS[fate];
-}
+/** What becomes of the node of a step, by its action. */
+const FATES: Readonly<Partial<Record<string, Fate>>> = {
+  bind: "bound",
+  keep: "bound",
+  defer: "waits",
+  drop: "forgotten",
+  restore: "restored",
+  fail: "failed",
+};
 
 /** The mark of a line after a step. */
 export function markOfLine(
@@ -58,13 +64,16 @@ export function markOfLine(
     isHolder && !isStep ? "ckv-holds" : "",
     ids.some((id) => id !== undefined && stops.has(id)) ? "ckv-stops" : "",
   ];
-  const words = isStep ? nowWords(step, mark.words) : mark.words;
-  return { ...mark, words, class: [mark.class, ...names].join(" ") };
+  const now = isStep ? { sign: null, words: nowWords(step) } : {};
+  return { ...mark, ...now, class: [mark.class, ...names].join(" ") };
 }
 
-/** The edge of the step by name, and what has become of its node. */
-function nowWords({ holder, name }: PlayStep, words: string): string {
-  return holder === null || name === "" ? words : `“${clip(visible(name))}” ${words}`;
+/** The edge of the step by name, and what the step does. */
+function nowWords({ action, holder, name }: PlayStep): string {
+  const fate = FATES[action.replace(" slot", "")];
+  const word = WORDS.deeds[action as keyof typeof WORDS.deeds] ?? visible(action);
+  const does = fate === undefined ? word : `${SIGNS[fate].glyph} ${word}`;
+  return holder === null || name === "" ? does : `“${clip(visible(name), MAX_NAME)}” ${does}`;
 }
 
 function markOfRow(graph: Graph, story: Story, at: number, row: Row): LineMark {

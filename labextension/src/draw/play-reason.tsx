@@ -1,11 +1,10 @@
-/** Beside a restore that plays: why a step is so, what was done so far, and the same in TensorFlow. */
+/** Beside a restore that plays: what was done so far, and the same in TensorFlow. */
 
 import type { AskAll } from "../kernel";
-import type { Story } from "../play";
+import type { StepWords, Story } from "../play";
 import * as WORDS from "../strings";
 import { formatCount, visible } from "../text";
 import { useAsked } from "./asking";
-import type { StepWords } from "./play";
 
 interface Props {
   readonly story: Story;
@@ -25,12 +24,6 @@ export function PlayReason({ story, at, words, ask }: Props) {
   ] as const;
   return (
     <aside class="ckv-play-reason">
-      {words === null || words.reason === "" ? null : (
-        <div class="ckv-play-because">
-          <h4>{plays.why}</h4>
-          <p>{words.reason}</p>
-        </div>
-      )}
       <div>
         <h4>{plays.soFar}</h4>
         <dl>

@@ -4,11 +4,10 @@ import type { ComponentChildren } from "preact";
 import type { Graph } from "../graph";
 import type { Story } from "../play";
 import * as WORDS from "../strings";
-import { clip, formatCount, visible } from "../text";
+import { clip, clipStart, formatCount, visible } from "../text";
 import { moreWords, placeName } from "../words";
-import { RoleIcon, SignIcon } from "./icons";
+import { RoleIcon } from "./icons";
 import { type Playing, PlayKeys } from "./play-bar";
-import { fateSignOf } from "./play-lines";
 import type { Dispatch } from "./props";
 
 interface StripProps {
@@ -24,7 +23,7 @@ const MOST_CHIPS = 16;
 export function Strip({ graph, story, playing, dispatch }: StripProps) {
   const { at } = playing;
   const { plays } = WORDS;
-  const { action, node } = story.step(at);
+  const { action, node: current } = story.step(at);
   const [queue, waits] = [story.queue(at, MOST_CHIPS), story.waiting(at)];
   const more = story.queueLength(at) - queue.length;
   const chip = (of: number, note: string, isNext = false) => (
@@ -32,18 +31,20 @@ export function Strip({ graph, story, playing, dispatch }: StripProps) {
   );
   return (
     <footer class="ckv-play-strip">
-      <List name="queue" word={plays.queue} hint={plays.queueHint}>
+      <List name="queue" word={plays.queue} count={story.queueLength(at)} hint={plays.queueHint}>
         {queue.length === 0 ? <li class="ckv-faint">{plays.queueEmpty}</li> : null}
         {queue.map((of, place) =>
-          chip(of, action === "bind" && of === node ? plays.joins : "", place === 0),
+          chip(of, action === "bind" && of === current ? plays.joins : "", place === 0),
         )}
         {more > 0 ? <li class="ckv-faint">{moreWords(more)}</li> : null}
       </List>
-      <List name="waits" word={plays.waits} hint="">
+      <List name="waits" word={plays.waits} count={waits.length} hint="">
         {waits.length === 0 ? <li class="ckv-faint">{plays.nothingWaits}</li> : null}
         {waits
           .slice(0, MOST_CHIPS)
-          .map(({ name, node: of }) => chip(of, WORDS.untilSet(clip(visible(name)))))}
+          .map(({ holder, name, node }) =>
+            chip(node, WORDS.untilSet(holderName(graph, holder), clip(visible(name)))),
+          )}
         {waits.length > MOST_CHIPS ? (
           <li class="ckv-faint">{moreWords(waits.length - MOST_CHIPS)}</li>
         ) : null}
@@ -54,18 +55,26 @@ export function Strip({ graph, story, playing, dispatch }: StripProps) {
   );
 }
 
+function holderName(graph: Graph, id: number | null): string {
+  return id === null ? WORDS.node : clipStart(visible(placeName(graph, id, true)), MAX_HOLDER);
+}
+
+/** Characters of the name of what waits for a name. */
+const MAX_HOLDER = 30;
+
 interface ListProps {
   readonly name: string;
   readonly word: string;
+  readonly count: number;
   readonly hint: string;
   readonly children: ComponentChildren;
 }
 
-function List({ name, word, hint, children }: ListProps) {
+function List({ name, word, count, hint, children }: ListProps) {
   return (
     <div class={`ckv-play-list ckv-play-${name}`}>
       <h4>
-        {word} <small>{hint}</small>
+        {word} {count === 0 ? "" : formatCount(count)} <small>{hint}</small>
       </h4>
       <ul aria-label={word}>{children}</ul>
     </div>
@@ -149,7 +158,7 @@ function Timeline({ story, playing }: Pick<StripProps, "story" | "playing">) {
           <i class="ckv-dot-restore" /> {WORDS.plays.valueAssigned}
         </span>
         <span>
-          <SignIcon sign={fateSignOf("waits")} /> {WORDS.fates.waits}
+          <i class="ckv-dot-waits" /> {WORDS.fates.waits}
         </span>
         {story.problems.length === 0 ? null : (
           <span>
@@ -166,6 +175,9 @@ function dotOf(story: Story, at: number): string {
   const { action } = story.step(at);
   if (action === "restore" || action === "keep" || action === "bind") {
     return action;
+  }
+  if (action.startsWith("defer")) {
+    return "waits";
   }
   return story.isVisit(at) ? "visit" : "other";
 }

@@ -12,6 +12,7 @@ import {
   type PlayDeed,
   playDeedOf,
   type Said,
+  type StepWords,
   type Story,
   timeOf,
 } from "../play";
@@ -213,15 +214,7 @@ function toggled(stops: ReadonlySet<number>, id: number | null): ReadonlySet<num
   return changed;
 }
 
-/** What the page says of a step; null while the words are on their way. */
-export interface StepWords {
-  readonly text: string;
-  readonly reason: string;
-  /** The name of the function of TensorFlow, its file and the line. */
-  readonly place: readonly [string, string, number | null];
-}
-
-/** The words of a step. If they are not there yet, this asks for those around the step. */
+/** The words of a step; null while they are on their way: this asks for those around the step. */
 function useWords(first: Said, at: number, ask: AskAll | null): StepWords | null {
   const known = useRef(new Map<number, StepWords>());
   const [, redraw] = useState(0);
