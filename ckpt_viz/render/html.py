@@ -48,7 +48,7 @@ noscript {{ display: block; overflow: auto; }}
 _IDS = ("selected", "expanded")  # sent with the number of their graph
 _STATE: dict[str, Any] = {
     **{"_edition": 0, "selected": None, "expanded": None},
-    **{"query": "", "mode": "highlight", "view": None, "measure": None},
+    **{"query": "", "mode": "highlight", "view": None, "measure": None, "step": None},
 }
 # The model methods that the widget calls; without a kernel nothing else sets a trait.
 _MOUNT = """

@@ -103,4 +103,4 @@ def _columns(
 
 
 def _numbers(ids: Sequence[int | None]) -> array[int]:
-    return array("i", [NONE if one is None else one for one in ids])
+    return array("i", [NONE if number is None else number for number in ids])

@@ -44,6 +44,8 @@ export interface ViewState {
   readonly view: ShownView | null;
   /** What colours the nodes; null: their type. */
   readonly measure: MeasureName | null;
+  /** The number of the step at which a restore plays; null while none does. */
+  readonly step: number | null;
 }
 
 type HostState = {
@@ -112,8 +114,8 @@ class MountedView implements View {
   #state: State | null = null;
   /** What the user looks at in place of the graph: the check of the fixed restore, or a restore. */
   #aside: State | null = null;
-  /** Whether that is a restore, which plays. The kernel does not know the nodes of the other one. */
-  #isPlaying = false;
+  /** The step of that restore. Null for the fixed check, whose nodes the kernel does not know. */
+  #step: number | null = null;
   #problem: string | null = null;
   /** The host's changes that arrived before there was a graph to apply them to. */
   #pending: HostState = {};
@@ -149,6 +151,7 @@ class MountedView implements View {
       if (number === this.#payloads) {
         this.#graph = decoded;
         this.#aside = null;
+        this.#step = null;
         this.#problem = null;
         const isOther = of !== this.#of && this.#state !== null;
         this.#of = of;
@@ -219,18 +222,24 @@ class MountedView implements View {
     const { width = 0, height = 0 } = this.#state ?? {};
     const first = this.#initial(graph, this.#typesetterOf);
     this.#aside = reduce(first, { type: "resize", width, height });
-    this.#isPlaying = false;
     this.#draw();
   };
 
-  /** Plays the restore of the check beside the state of the view, or stops that. */
-  readonly #togglePlay = (): void => {
-    if (this.#aside === null) {
-      this.#aside = this.#state;
-      this.#isPlaying = true;
-      this.#draw();
-    } else {
+  /** Plays the restore of the check from a step, on a copy of the state; null stops that. */
+  #play(step: number | null): void {
+    if (step === null) {
       this.#leaveAside();
+    } else if (this.#graph?.overlay?.comparison === "check") {
+      this.#aside = this.#step === null ? this.#state : this.#aside;
+      this.#step = step;
+      this.#draw();
+    }
+  }
+
+  readonly #playFor = (step: number | null): void => {
+    if (step !== this.#step) {
+      this.#play(step);
+      this.#host.onChange?.(this.#viewState());
     }
   };
 
@@ -244,15 +253,18 @@ class MountedView implements View {
 
   readonly #leaveAside = (): void => {
     const { width = 0, height = 0 } = this.#aside ?? {};
-    this.#aside = null;
+    const part = this.#step === null ? "fix" : "play";
+    const hasFocus = this.#root.contains(document.activeElement);
+    this.#aside = this.#step = null;
     this.#update({ type: "resize", width, height });
     this.#draw();
-    partOf(this.#root, this.#isPlaying ? "play" : "fix")?.focus();
+    if (hasFocus) {
+      partOf(this.#root, part)?.focus();
+    }
   };
 
   #draw(): void {
-    const isPlaying = this.#aside !== null && this.#isPlaying;
-    const isFixed = this.#aside !== null && !isPlaying;
+    const isFixed = this.#aside !== null && this.#step === null;
     const state = this.#aside ?? this.#state;
     const typesetter =
       state === null ? undefined : this.#typesetterOf?.(state.graph, saying(state));
@@ -271,7 +283,8 @@ class MountedView implements View {
         readValues={isFixed || this.#kernel === null ? null : this.#readValues}
         leaveFixedCheck={isFixed ? this.#leaveAside : null}
         played={this.#host.played ?? null}
-        play={{ isOpen: isPlaying, toggle: this.#togglePlay }}
+        step={this.#step}
+        play={this.#playFor}
         dispatch={this.#dispatch}
       />,
       this.#root,
@@ -322,7 +335,7 @@ class MountedView implements View {
   }
 
   #setAll(): void {
-    const { broughtQuery, measure, mode, of = this.#of, query, view } = this.#pending;
+    const { broughtQuery, measure, mode, of = this.#of, query, step, view } = this.#pending;
     const { expanded, selected } = of === this.#of ? this.#pending : {};
     this.#isTouched ||= [broughtQuery, expanded, measure, query, selected, view].some(
       (value) => value != null && value !== "",
@@ -351,6 +364,9 @@ class MountedView implements View {
     if (selected !== undefined && selected !== this.#viewState().selected) {
       this.#update({ type: "select", id: selected });
     }
+    if (step !== undefined && step !== this.#step) {
+      this.#play(step);
+    }
   }
 
   #viewState(): ViewState {
@@ -366,6 +382,7 @@ class MountedView implements View {
       mode: state?.mode ?? "highlight",
       view: state === null ? null : viewOf(state),
       measure: state?.measure ?? null,
+      step: this.#step,
     };
   }
 }

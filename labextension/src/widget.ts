@@ -30,10 +30,11 @@ interface Traits extends Sharing {
   mode: Mode;
   view?: View | null;
   measure?: MeasureName | null;
+  step?: number | null;
 }
 
 const PAYLOAD = ["_payload", "_shared_payload"] as const;
-const STATE = ["selected", "expanded", "query", "mode", "view", "measure"] as const;
+const STATE = ["selected", "expanded", "query", "mode", "view", "measure", "step"] as const;
 
 interface Props extends Pick<RenderProps<Traits>, "model" | "el"> {
   /** Makes the extras, where a page holds them. */
@@ -51,7 +52,7 @@ function render({ model, el, makeExtras, played }: Props): () => void {
     extras: extrasOf(model, makeExtras),
     played,
     ask: isAlone ? undefined : asking(model),
-    onChange({ of, selected, expanded, query, measure, mode, view }) {
+    onChange({ of, selected, expanded, query, measure, mode, view, step }) {
       isReporting = true;
       try {
         model.set("selected", ofGraph(of, selected));
@@ -60,6 +61,7 @@ function render({ model, el, makeExtras, played }: Props): () => void {
         model.set("mode", mode);
         model.set("view", view);
         model.set("measure", measure);
+        model.set("step", step);
       } finally {
         isReporting = false;
       }
@@ -85,6 +87,7 @@ function render({ model, el, makeExtras, played }: Props): () => void {
       mode: model.get("mode"),
       view: model.get("view") ?? null,
       measure: model.get("measure") ?? null,
+      step: model.get("step") ?? null,
     });
   };
   const ignoreChanges = onChanges(

@@ -14,6 +14,7 @@ import ckpt_viz as cv
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from tests.support.graphs import graph
 from tests.ui.cut import faults
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import html_pages
 from tests.ui.test_two_sides import CUT
 
@@ -55,7 +56,8 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
                 file.read_text("utf-8"), viewport={"width": width, "height": 800}, **options
             )
             page.get_by_role("button", name="Play", exact=True).click()
-            expect(page.locator(".ckv-play")).to_be_visible()
+            expect(page.locator(".ckv-play-bar, .ckv-play-note")).to_be_visible()
+            expect(page.locator(".ckv-play")).not_to_contain_text("Asking")
             return page
 
         yield open_check
@@ -214,6 +216,61 @@ def test_names_are_text_and_a_long_story_opens_only_what_is_near(opened: Open) -
     assert page.locator(".ckv-play img").count() == 0
     page.keyboard.press("Home")
     expect(page.locator(".ckv-play-sentence")).to_contain_text("binds the root")
+
+
+def test_a_file_opens_at_the_step_of_the_explorer(
+    check: RestoreCheck, browser: Browser, tmp_path: Path
+) -> None:
+    explorer = cv.show(check)
+    explorer.step = 12
+    explorer.save_html(tmp_path / "step.html")
+    with html_pages(browser, tmp_path) as open_page:
+        page = open_page((tmp_path / "step.html").read_text("utf-8"))
+        expect(page.locator(".ckv-play-sentence")).to_have_text(check.steps[11].text)
+        page.get_by_role("button", name="Close").click()
+        expect(page.locator(".ckv-play")).to_have_count(0)
+
+
+LIVE = """
+import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tempfile
+import tensorflow as tf
+import ckpt_viz as cv
+
+def program(**names):
+    return tf.train.Checkpoint(**{name: tf.Variable(1.0) for name in names})
+
+path = program(**{f"v{i}": i for i in range(120)}).save(tempfile.mkdtemp() + "/ckpt")
+explorer = cv.show(program(**{f"v{i}": i for i in range(1, 120)}), against=path)
+explorer
+"""
+SAID = "print(explorer.step, explorer.comparison.steps[explorer.step - 1].text)"
+
+
+def test_a_kernel_has_the_words_the_sources_and_the_step(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    sources = (SharedKernel.AFRESH + LIVE, SAID, "explorer.step = 300", "explorer.step = None")
+    lab.create_notebook("play.ipynb", *map(code_cell, sources))
+    lab.open_notebook("play.ipynb", shared.started(lab))
+    lab.run_cell(0)
+    explorer = lab.output(0).locator(".ckpt-viz")
+    explorer.get_by_role("button", name="Play", exact=True).click()
+    expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")
+    lab.page.keyboard.press("ArrowRight")
+    explorer.get_by_role("button", name="Show the source").click()
+    expect(explorer.locator(".ckv-play-here")).to_contain_text("popleft")
+    lab.screenshot("play-live")
+    sentence = explorer.locator(".ckv-play-sentence").inner_text()
+    lab.run_cell(1)
+    expect(lab.output(1)).to_have_text(f"2 {sentence}")
+    # These words are in another window, and the focus stays where the user has it.
+    lab.run_cell(2)
+    expect(explorer.locator(".ckv-play-number")).to_contain_text("step 300 of")
+    expect(explorer.locator(".ckv-play-sentence")).to_contain_text("saved value")
+    lab.run_cell(3)
+    expect(explorer.locator(".ckv-play")).to_have_count(0)
+    assert not explorer.evaluate("view => view.contains(document.activeElement)")
 
 
 def test_too_many_steps_for_a_file_need_a_kernel(opened: Open) -> None:

@@ -46,7 +46,9 @@ interface ExplorerProps {
   readonly leaveFixedCheck: (() => void) | null;
   /** What answers about the steps of a restore where no kernel does. */
   readonly played: AskAll | null;
-  readonly play: { readonly isOpen: boolean; toggle(): void };
+  /** The step at which a restore plays, and what goes to another one; null: none plays. */
+  readonly step: number | null;
+  readonly play: (step: number | null) => void;
   readonly readValues: ReadValues;
   readonly canStop: boolean;
   readonly dispatch: Dispatch;
@@ -101,10 +103,11 @@ function Shown(props: ShownProps) {
     }),
     [
       ...[...changes, isFixing, fixing?.isWaiting, fixing?.problem, progress, measuring.problem],
-      ...[accepting.accepted, props.play.isOpen],
+      ...[accepting.accepted, props.step === null],
     ],
   );
-  if (props.play.isOpen && props.onRequest !== null) {
+  if (props.step !== null && props.onRequest !== null) {
+    const { play, step } = props;
     const shown = { state, id, extras: null, accepting, dispatch };
     return (
       <>
@@ -116,7 +119,8 @@ function Shown(props: ShownProps) {
               ask={kernel?.ask ?? props.played}
               hasSources={kernel !== null}
               sides={(played) => <TwoSides {...shown} played={played} />}
-              close={props.play.toggle}
+              number={step}
+              play={play}
               dispatch={dispatch}
             />
           )}
@@ -156,7 +160,8 @@ function canPlay({ state, leaveFixedCheck, onRequest }: ShownProps): boolean {
 type FixingProps = ShownProps & { readonly fixing: Fixing | null };
 
 function Above(props: FixingProps & { readonly measuring: Measuring }) {
-  const { state, typesetter, note, id, fixing, kernel, leaveFixedCheck, play, dispatch } = props;
+  const { state, typesetter, note, id, fixing, kernel, leaveFixedCheck, play, step, dispatch } =
+    props;
   return (
     <>
       <Toolbar
@@ -174,15 +179,19 @@ function Above(props: FixingProps & { readonly measuring: Measuring }) {
         state={state}
         button={
           <>
-            {fixing === null || play.isOpen ? null : <FixButton fix={state.fix} fixing={fixing} />}
-            {canPlay(props) ? <PlayButton {...play} /> : null}
+            {fixing === null || step !== null ? null : (
+              <FixButton fix={state.fix} fixing={fixing} />
+            )}
+            {canPlay(props) ? <PlayButton step={step} play={play} /> : null}
           </>
         }
         dispatch={dispatch}
       />
       {leaveFixedCheck === null ? null : <FixedCheckLine leave={leaveFixedCheck} />}
       <Breadcrumbs state={state} dispatch={dispatch} />
-      {fixing?.isOpen === true || play.isOpen ? null : <Ribbon state={state} dispatch={dispatch} />}
+      {fixing?.isOpen === true || step !== null ? null : (
+        <Ribbon state={state} dispatch={dispatch} />
+      )}
     </>
   );
 }

@@ -37,20 +37,20 @@ export function FixButton({ fix, fixing }: ButtonProps) {
 }
 
 interface PlayProps {
-  readonly isOpen: boolean;
-  readonly toggle: () => void;
+  readonly step: number | null;
+  readonly play: (step: number | null) => void;
 }
 
 /** Plays the restore of a check step by step, or shows its verdicts again. */
-export function PlayButton({ isOpen, toggle }: PlayProps) {
+export function PlayButton({ step, play }: PlayProps) {
   return (
     <button
       type="button"
       class="ckv-fix-button"
       data-part={"play" satisfies Part}
-      aria-pressed={isOpen}
+      aria-pressed={step !== null}
       title={WORDS.playHint}
-      onClick={toggle}
+      onClick={() => play(step === null ? 1 : null)}
     >
       {WORDS.play}
     </button>

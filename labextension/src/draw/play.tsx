@@ -35,12 +35,16 @@ interface PlayProps {
   /** Whether the texts of TensorFlow's functions can be read. */
   readonly hasSources: boolean;
   readonly sides: (played: Played) => VNode;
-  readonly close: () => void;
+  /** The number of the step, from 1 on. */
+  readonly number: number;
+  /** Goes to another step; null closes Play. */
+  readonly play: (number: number | null) => void;
   readonly dispatch: Dispatch;
 }
 
 export function Play(props: PlayProps) {
-  const { state, ask, close, dispatch } = props;
+  const { state, ask, play, dispatch } = props;
+  const close = () => play(null);
   const root = useRef<HTMLDivElement>(null);
   const graph = state.graph.objects ?? state.graph;
   const [asked, load] = useAsked(() => begun(ask, graph));
@@ -51,7 +55,10 @@ export function Play(props: PlayProps) {
       prepare(graph, dispatch);
       isReady.current = true;
       load();
-      root.current?.focus();
+      // A program that opens Play leaves the focus where the user has it.
+      if (root.current?.closest(".ckpt-viz")?.contains(document.activeElement)) {
+        root.current.focus();
+      }
     });
   }, []);
   // The user chose another view, which shows the check itself.
@@ -113,9 +120,10 @@ interface BegunProps extends PlayProps, Answered {
   readonly graph: Graph;
 }
 
-function Begun({ state, story, said, ask, graph, hasSources, sides, close, dispatch }: BegunProps) {
+function Begun({ state, story, said, ask, graph, hasSources, sides, ...props }: BegunProps) {
+  const { dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
-  const playing = usePlaying(story, state.selected, close);
+  const playing = usePlaying(story, state.selected, props);
   const { at } = playing;
   const words = useWords(said, at, ask);
   useEffect(() => queueMicrotask(() => showStep(story, graph, at, dispatch)), [at]);
@@ -151,15 +159,20 @@ function showStep(story: Story, graph: Graph, at: number, dispatch: Dispatch): v
 }
 
 /** The current step, and what moves it. */
-function usePlaying(story: Story, selected: number | null, close: () => void): Playing {
-  const [at, setAt] = useState(0);
+function usePlaying(
+  story: Story,
+  selected: number | null,
+  { number, play }: Pick<PlayProps, "number" | "play">,
+): Playing {
   const [isRunning, setRunning] = useState(false);
   const [speed, setSpeed] = useState(1);
   const [stops, setStops] = useState<ReadonlySet<number>>(new Set());
   const last = story.length - 1;
+  const at = Math.min(Math.max(number - 1, 0), last);
+  const setAt = (to: number) => play(Math.min(Math.max(to, 0), last) + 1);
   const go = (to: number) => {
     setRunning(false);
-    setAt(Math.min(Math.max(to, 0), last));
+    setAt(to);
   };
   useEffect(() => {
     if (!isRunning) {
@@ -200,7 +213,7 @@ function usePlaying(story: Story, selected: number | null, close: () => void): P
         setStops(toggled(stops, selected));
         break;
       case "close":
-        close();
+        play(null);
     }
   };
   return { at, isRunning, speed, stops, go, run, setSpeed };
