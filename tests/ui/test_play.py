@@ -93,7 +93,7 @@ def test_each_step_has_the_words_and_the_queue_of_the_check(
         assert tuple(shown.evaluate_all(nodes)) == state.queue[:16]
         waiting = page.locator(".ckv-play-waits .ckv-play-chip").evaluate_all(nodes)
         assert tuple(waiting) == tuple(wait.saved for wait in state.waiting)
-        counts = page.locator(".ckv-play-reason dd > b").all_inner_texts()
+        counts = page.locator(".ckv-play-counts b").all_inner_texts()
         assert (int(counts[0]), int(counts[3])) == (state.bound, state.assigned)
     expect(page.locator(".ckv-play-number")).to_contain_text(f"of {len(steps)}")
 
@@ -260,6 +260,8 @@ def test_a_kernel_has_the_words_the_sources_and_the_step(
     lab.page.keyboard.press("ArrowRight")
     explorer.get_by_role("button", name="Show the source").click()
     expect(explorer.locator(".ckv-play-here")).to_contain_text("popleft")
+    expect(explorer.locator(".ckv-play-here")).to_be_in_viewport()
+    assert explorer.locator(".ckv-sides").evaluate("sides => sides.offsetHeight") >= 190
     lab.screenshot("play-live")
     sentence = explorer.locator(".ckv-play-sentence").inner_text()
     lab.run_cell(1)

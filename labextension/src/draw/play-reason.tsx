@@ -1,5 +1,6 @@
 /** Beside a restore that plays: what was done so far, and the same in TensorFlow. */
 
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { AskAll } from "../kernel";
 import type { StepWords, Story } from "../play";
 import * as WORDS from "../strings";
@@ -26,17 +27,17 @@ export function PlayReason({ story, at, words, ask }: Props) {
     <aside class="ckv-play-reason">
       <div>
         <h4>{plays.soFar}</h4>
-        <dl>
+        <ul class="ckv-play-counts">
           {counts.map(([word, count, of]) => (
-            <div key={word}>
-              <dt>{word}</dt>
-              <dd>
+            <li key={word}>
+              {word}
+              <span>
                 <b>{formatCount(count)}</b>
                 {of === null || of === 0 ? null : ` ${WORDS.place("", formatCount(of)).trim()}`}
-              </dd>
-            </div>
+              </span>
+            </li>
           ))}
-        </dl>
+        </ul>
       </div>
       {words === null ? null : <InTensorFlow at={at} place={words.place} ask={ask} />}
     </aside>
@@ -88,12 +89,23 @@ interface SourceProps {
 const AROUND = 12;
 
 function Source({ text, first, line }: SourceProps) {
+  const box = useRef<HTMLPreElement>(null);
+  const here = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    if (box.current !== null && here.current !== null) {
+      box.current.scrollTop = here.current.offsetTop - box.current.clientHeight / 2;
+    }
+  }, []);
   const at = line === undefined ? 0 : line - first;
   const lines = text.split("\n").map((code, place) => ({ code: visible(code), place }));
   return (
-    <pre class="ckv-play-code" tabIndex={0}>
+    <pre class="ckv-play-code" tabIndex={0} ref={box}>
       {lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).map(({ code, place }) => (
-        <span key={place} class={place === at ? "ckv-play-line ckv-play-here" : "ckv-play-line"}>
+        <span
+          key={place}
+          ref={place === at ? here : null}
+          class={place === at ? "ckv-play-line ckv-play-here" : "ckv-play-line"}
+        >
           {code || " "}
         </span>
       ))}
