@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -312,3 +313,99 @@ def test_refresh_of_what_is_finished_or_gone_changes_nothing(tmp_path: Path) -> 
     with pytest.raises(cv.CkptVizError):
         saved.refresh()
     assert saved._payload == payload
+
+
+def _story_check(tmp_path: Path) -> Any:
+    """Return a check whose restore binds, keeps, lets wait, repeats and restores."""
+    import tensorflow as tf
+
+    saved, live = _net(), _net()
+    shared = tf.Module()
+    shared.w = tf.Variable(1.0)
+    saved.one, saved.two = shared, shared
+    saved.gone = tf.Variable(2.0)
+    saved.first, saved.second = tf.Variable(3.0), tf.Variable(4.0)
+    live.one, live.two = shared, tf.Module()
+    live.first = live.second = tf.Variable(5.0)
+    path = tf.train.Checkpoint(net=saved).save(str(tmp_path / "ckpt"))
+    return cv.check(tf.train.Checkpoint(net=live), path)
+
+
+def _played(check: Any, at: int = 0) -> tuple[dict[str, Any], list[array[int]]]:
+    data, buffers = cv.show(check)._answer({"ask": "steps", "at": at})
+    return data, [array("B" if place == 0 else "i", one) for place, one in enumerate(buffers)]
+
+
+def test_the_columns_of_a_restore_are_its_steps(tmp_path: Path) -> None:
+    check = _story_check(tmp_path)
+    data, (actions, saved, live, holders, names, places) = _played(check)
+    story, size = data["story"], len(check.live.nodes)
+
+    def id_or_none(number: int) -> int | None:
+        return None if number < 0 else number
+
+    for at, step in enumerate(check.steps):
+        assert story["actions"][actions[at] & 127] == step.action
+        assert (actions[at] >= 128) == step.is_problem
+        assert id_or_none(saved[at]) == step.saved
+        assert id_or_none(live[at]) == (
+            step.live if step.live is not None and step.live < size else None
+        )
+        assert id_or_none(holders[at]) == step.holder
+        assert story["names"][names[at]] == step.local_name
+    assert len(actions) == len(check.steps)
+    assert {step.action for step in check.steps} >= {"keep", "defer", "repeat", "create"}
+    assert any(step.is_problem for step in check.steps)
+    assert dict(enumerate(places)) == check.saved_places
+    assert story["end"] == check.steps.end
+
+
+def test_steps_have_words_and_functions_around_the_asked_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = _story_check(tmp_path)
+    monkeypatch.setattr("ckpt_viz.restore_check.played.said.__defaults__", (6,))
+    explorer = cv.show(check)
+    for at in (0, 9, len(check.steps)):
+        said = _ask(explorer, ask="said", at=at)["said"]
+        first = said["first"]
+        assert len(said["steps"]) == 6
+        assert at == len(check.steps) or first <= at < first + 6
+        for number, (text, reason, place) in enumerate(said["steps"], first):
+            step = check.steps[number]
+            assert (text, said["reasons"][reason]) == (step.text, step.reason)
+            function, file, line = said["functions"][place]
+            assert (function, line) == (step.place.function, step.place.line)
+            assert file.startswith("tensorflow/python/")
+    source = _ask(explorer, ask="source", at=2)
+    line = source["text"].splitlines()[source["line"] - source["first"]]
+    assert check.steps[2].place.mark in line
+    for at in (-1, len(check.steps) + 1, "1", None, True):
+        assert "found step" in _ask(explorer, ask="said", at=at)["error"]
+        assert "found step" in _ask(explorer, ask="source", at=at)["error"]
+
+
+def test_only_the_check_of_a_restore_has_steps(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    net = _net()
+    assert "only the check" in _ask(cv.show(net), ask="steps", at=0)["error"]
+    path = tf.train.Checkpoint(net=net).write(str(tmp_path / "ckpt"))
+    # The names of a file without an object graph are looked up one by one.
+    tensors = {"kernel": net.kernel, "step": net.step}
+    by_names = str(tmp_path / "names")
+    tf.raw_ops.SaveV2(
+        prefix=by_names,
+        tensor_names=list(tensors),
+        shape_and_slices=[""] * len(tensors),
+        tensors=list(tensors.values()),
+    )
+    check = cv.check(tf.train.Checkpoint(net=net), by_names)
+    data, (actions, _, live, *_) = _played(check)
+    assert [one for one in live if one >= 0] == [
+        step.live for step in check.steps if step.live is not None
+    ]
+    assert len(actions) == len(check.steps) == len(data["said"]["steps"])
+    gone = cv.check(tf.train.Checkpoint(net=net), f"{path}-no")
+    data, (actions, *_) = _played(gone)
+    assert (len(actions), data["story"]["end"]) == (0, gone.steps.end)

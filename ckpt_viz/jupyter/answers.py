@@ -25,6 +25,7 @@ from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import prefix_of
+from ckpt_viz.restore_check.played import played, said, source_of
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.restore_fix.fixed_places import Placed
 from ckpt_viz.sources.pictured import ObjectGraph
@@ -48,8 +49,9 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     """Return the answer to a question as data and buffers; `error` gives the reason for none.
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
-    "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`
-    and `{"ask": "measures"}`. For an accessor and a fix, "source" may give the program's variable;
+    "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`,
+    `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}` and
+    `{"ask": "measures"}`. For an accessor and a fix, "source" may give the program's variable;
     for a fix, "guesses" the places of the accepted guesses. `state` holds the explorer's traits,
     with which an exported file opens.
     """
@@ -330,6 +332,30 @@ def _fixed_check(shown: Shown, _question: Mapping[str, Any]) -> Answer:
     return {}, [payload.encode(overlay.graph, overlay)]
 
 
+# --- the steps of a restore
+
+
+def _steps(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    """Return all steps as columns, and the words of those around one."""
+    return played(_played_check(shown), question["at"])
+
+
+def _said(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    """Return the words of the steps around another one."""
+    return said(_played_check(shown).steps, question["at"]), []
+
+
+def _source_of_step(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    """Return the text of the function of TensorFlow that does a step, and the line in it."""
+    return source_of(_played_check(shown), question["at"]), []
+
+
+def _played_check(shown: Shown) -> RestoreCheck:
+    if not isinstance(shown.comparison, RestoreCheck):
+        raise SourceError(f"{shown.graph.title}: only the check of a restore has steps")
+    return shown.comparison
+
+
 def _measures(shown: Shown, _question: Mapping[str, Any]) -> Answer:
     """Return the payload with what all values measure."""
     shown.measures(lambda _title, _total: _NoBar())
@@ -353,4 +379,7 @@ _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "fix": _fix,
     "fixed-check": _fixed_check,
     "measures": _measures,
+    "steps": _steps,
+    "said": _said,
+    "source": _source_of_step,
 }

@@ -39,7 +39,8 @@ _REFRESHED = "ckpt-viz:refreshed"
 _PROGRESS = "ckpt-viz:progress"
 _TELL_EVERY = 0.2  # seconds
 VIEWS = ("sides", "layers", "objects", "guide")
-_STATE = ("selected", "expanded", "query", "mode", "view", "measure")  # what a file keeps
+# What a file keeps.
+_STATE = ("selected", "expanded", "query", "mode", "view", "measure", "step")
 
 
 def _of_graph(name: str) -> dict[str, Any]:
@@ -76,8 +77,9 @@ class Explorer(SharingWidget):
     "layers" by name, all "objects", the picture of TensorFlow's "guide", or both "sides" of a
     comparison; None is the view's own choice. `measure` is what colours the nodes: "norm", "mean",
     "std", "min", "max", "zeros", "nan" or "inf" of their values, in a comparison also "change" or
-    "largest"; None colours by node type. Setting it reads the values. All of these traits follow
-    the browser, and setting them changes the browser.
+    "largest"; None colours by node type. Setting it reads the values. `step` is the number of the
+    step at which *Play* shows the restore of a check, from 1 on; None while it is closed. All of
+    these traits follow the browser, and setting them changes the browser.
     """
 
     _esm = _STATIC / "widget.js"
@@ -89,6 +91,7 @@ class Explorer(SharingWidget):
     mode = traitlets.Enum(("highlight", "filter"), "highlight").tag(sync=True)
     view = traitlets.Enum(VIEWS, None, allow_none=True).tag(sync=True)
     measure = traitlets.Enum(tuple(MEASURES), None, allow_none=True).tag(sync=True)
+    step = traitlets.Int(None, allow_none=True).tag(sync=True)
 
     def __init__(self, source: object, against: object = None, **kwargs: Any) -> None:
         self._shown = show_of(source, against)

@@ -7,7 +7,7 @@ explorer's Export menu read it. A new format is an entry there, and a function i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ class Content:
 
     `notes` are sentences about the sources, `state` the traits with which an explorer starts.
     Pictures show the layers or the objects, as `view` says. `measures` are those of the values, if
-    these were read.
+    these were read. `steps` returns the restore of a check step by step, as a page plays it.
     """
 
     graph: Graph
@@ -35,6 +35,7 @@ class Content:
     state: Mapping[str, Any] | None = None
     view: View = "layers"
     measures: Measures | None = None
+    steps: Callable[[], tuple[Mapping[str, Any], Sequence[bytes]] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ def _html(content: Content) -> str:
         *(content.graph, content.overlay, content.measures),
         notes=content.notes,
         state=content.state,
+        steps=None if content.steps is None else content.steps(),
     )
 
 

@@ -8,11 +8,12 @@ out of it. Without scripts the file shows the static outline.
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,10 @@ from ckpt_viz.render import payload, svg
 from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.text import shortened
 from ckpt_viz.search.measures import Measures
+from ckpt_viz.text import sendable
+
+# The data and the buffers of an answer.
+Steps = tuple[Mapping[str, Any], Sequence[bytes]]
 
 _STATIC = Path(__file__).parents[1] / "static"
 # The end of a module from esbuild: the export that anywidget imports. A script in a page exports
@@ -43,7 +48,7 @@ noscript {{ display: block; overflow: auto; }}
 _IDS = ("selected", "expanded")  # sent with the number of their graph
 _STATE: dict[str, Any] = {
     **{"_edition": 0, "selected": None, "expanded": None},
-    **{"query": "", "mode": "highlight", "view": None, "measure": None},
+    **{"query": "", "mode": "highlight", "view": None, "measure": None, "step": None},
 }
 # The model methods that the widget calls; without a kernel nothing else sets a trait.
 _MOUNT = """
@@ -58,7 +63,15 @@ const model = {
   off: () => {},
   save_changes: () => {},
 };
-explorer.render({ model, el: document.getElementById("explorer"), makeExtras });
+const steps = document.getElementById("steps")?.textContent;
+const unpacked = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+const played = steps && (async () => {
+  const zipped = new Blob([unpacked(steps)]).stream();
+  const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
+  const [answer, buffers] = await whole.json();
+  return { ...answer, buffers: buffers.map((text) => new DataView(unpacked(text).buffer)) };
+});
+explorer.render({ model, el: document.getElementById("explorer"), makeExtras, played });
 // The page has nothing else that keys could mean.
 addEventListener("keydown", (event) => {
   const view = document.querySelector("#explorer > .ckpt-viz");
@@ -76,6 +89,7 @@ def to_html(
     *,
     notes: Iterable[str] = (),
     state: Mapping[str, Any] | None = None,
+    steps: Steps | None = None,
 ) -> str:
     """Return a page that shows the explorer.
 
@@ -85,6 +99,7 @@ def to_html(
         measures: What the values of each node measure, if these were read.
         notes: Sentences about the sources, for the static outline.
         state: Traits of an Explorer, such as `selected`, if they differ from the defaults.
+        steps: The restore of a check step by step, as a kernel would answer.
 
     Raises:
         UnsupportedError: The front end is missing, as in sources that were not built.
@@ -117,10 +132,20 @@ def to_html(
             f"<noscript>\n{svg.to_svg(graph, overlay, notes=notes)}</noscript>\n",
             f'<script type="application/json" id="state">{_json(traits)}</script>\n',
             f'<script type="text/plain" id="payload">{encoded}</script>\n',
+            *([_steps(steps)] if steps is not None else []),
             f'<script type="module">{script}</script>\n',
             "</body>\n</html>\n",
         )
     )
+
+
+def _steps(steps: Steps) -> str:
+    """Return the element that has the steps of a restore, packed."""
+    data, buffers = steps
+    texts = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
+    packed = gzip.compress(json.dumps([sendable(data), texts]).encode(), mtime=0)
+    encoded = base64.b64encode(packed).decode("ascii")
+    return f'<script type="text/plain" id="steps">{encoded}</script>\n'
 
 
 def check_built() -> None:

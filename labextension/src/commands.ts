@@ -16,6 +16,7 @@ export type PageAction =
   | { readonly type: "goToDetails" }
   | { readonly type: "toggleHelp" }
   | { readonly type: "toggleFix" }
+  | { readonly type: "togglePlay" }
   | { readonly type: "copy"; readonly what: "name" | "key" };
 
 export type Deed = Action | PageAction;
@@ -77,6 +78,7 @@ export const COMMANDS: readonly Command[] = [
     palette: "previous-problem",
   },
   { keys: ["x"], does: { type: "toggleFix" }, help: HELP.fix, palette: "fix" },
+  { keys: ["p"], does: { type: "togglePlay" }, help: HELP.play, palette: "play" },
   { keys: ["t"], does: { type: "toggleOwnWay" }, help: HELP.ownWay, palette: "own-way" },
   { keys: ["f"], does: { type: "focusSelected" }, help: HELP.focus, palette: "focus" },
   { keys: ["s"], does: { type: "toggleSlots" }, help: HELP.slots, palette: "slots" },

@@ -4,6 +4,7 @@ import table from "../../ckpt_viz/render/exports.json";
 import type { MeasureColumnName } from "./contract";
 import type { FixAnswer } from "./fix";
 import type { Histogram } from "./histogram";
+import type { Said, StoryAnswer } from "./play";
 import * as WORDS from "./strings";
 
 export interface Value {
@@ -40,7 +41,13 @@ export interface Export {
 
 export const EXPORTS: readonly Export[] = table;
 
+/** Sends a question, and returns all parts of the answer. */
+export type AskAll = (
+  question: object,
+) => Promise<Answer & { readonly buffers: readonly DataView[] }>;
+
 export interface Kernel {
+  readonly ask: AskAll;
   values(node: number): Promise<readonly (Value | NoValue)[]>;
   /** A Python expression for the live object of a node. */
   accessor(node: number): Promise<string>;
@@ -87,6 +94,11 @@ export interface Answer {
   readonly name?: string;
   readonly type?: string;
   readonly fix?: FixAnswer;
+  readonly story?: StoryAnswer;
+  readonly said?: Said;
+  /** The number of the first line of a text, and of the line that matters. */
+  readonly first?: number;
+  readonly line?: number;
 }
 
 export function makeKernel(ask: Ask): Kernel {
@@ -98,6 +110,7 @@ export function makeKernel(ask: Ask): Kernel {
     return { ...answer, data: buffers[0] ?? new DataView(new ArrayBuffer(0)), buffers };
   };
   return {
+    ask: answered,
     values: async (node) => (await answered({ ask: "values", node })).values ?? [],
     accessor: async (node) => (await answered({ ask: "accessor", node })).text ?? "",
     code: async (problem) => (await answered({ ask: "code", problem })).text ?? "",

@@ -17,7 +17,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "strings",
     "text",
   ],
-  ["causes", "measures", "numbers", "shared"],
+  ["causes", "measures", "numbers", "play", "shared"],
   ["histogram"],
   ["kernel"],
   ["overlay"],

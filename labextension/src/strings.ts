@@ -239,6 +239,83 @@ export const message = "the message";
 export const unit = "counts are values";
 export const fix = "Fix";
 export const fixHint = "Find where each saved value belongs now, and the code that restores it (x)";
+export const play = "Play";
+export const playHint =
+  "Play the restore step by step, or show the verdicts of the check again (p)";
+/** While a restore plays. */
+export const plays = {
+  part: "The restore, step by step",
+  loading: "Asking for the steps of this restore…",
+  needsKernel:
+    "Playing this restore needs a kernel: it has too many steps for a file. Run the cell again, or call cv.check().",
+  broken: "The kernel sent steps that this page cannot read. Update ckpt-viz.",
+  first: "First step (Home)",
+  back: "Back (←)",
+  forward: "Forward (→)",
+  node: "To the next node (Shift+→)",
+  problem: "To the next step at which something goes wrong (])",
+  nextProblem: "next problem",
+  play: "Play (Space)",
+  pause: "Pause (Space)",
+  speed: "Speed",
+  close: "Close (Esc)",
+  timeline: "Steps of the restore",
+  soFar: "So far",
+  bound: "bound",
+  assigned: "values assigned",
+  waiting: "waiting",
+  inQueue: "in the queue",
+  sameInTensorFlow: "The same in TensorFlow",
+  showSource: "Show the source",
+  queue: "Queue",
+  queueHint: "the first goes next",
+  queueEmpty: "empty",
+  waits: "Waits",
+  nothingWaits: "nothing",
+  joins: "joins now",
+  known: "known already",
+  taken: "taken from the queue",
+  valueAssigned: "value assigned",
+  keys: "Keys while it plays",
+} as const;
+export const fates = {
+  unseen: "not looked at yet",
+  queued: "in the queue",
+  bound: "bound",
+  waits: "waits",
+  forgotten: "forgotten",
+  restored: "restored",
+  failed: "fails",
+} as const;
+/** What a step does with its node. */
+export const deeds = {
+  bind: "bound",
+  keep: "known already",
+  defer: "waits",
+  drop: "forgotten",
+  gather: "its value now",
+  repeat: "has values already",
+  unused: "values unused",
+  valueless: "its children now",
+  "skip saver": "left out",
+  create: "made",
+  "defer slot": "waits",
+  "drop slot": "forgotten",
+  restore: "restored",
+  fail: "fails",
+} as const;
+/** The action of each key while a restore plays. */
+export const playKeys = {
+  toggle: "play or pause",
+  step: "step back, forward",
+  node: "previous, next node",
+  ends: "first, last step",
+  problem: "next problem",
+  breakpoint: "stop at the selected row",
+  close: "close",
+} as const;
+export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;
+export const boundBelow = (done: string, of: string) => `${done} of ${of} bound below`;
 export const showFix = "Show the fix";
 export const hideFix = "Show the verdicts of the check again (x)";
 export const fixOfFile =
@@ -356,6 +433,7 @@ export const keys = {
   matches: "next, previous match",
   problems: "next, previous problem",
   fix: "the fix of a check",
+  play: "play the restore step by step",
   ownWay: "where a plain restore puts each value",
   focus: "show only this node and what is below it",
   slots: "slot variables",
@@ -386,6 +464,7 @@ export const commands = {
   "next-problem": "Go to Next Problem",
   "previous-problem": "Go to Previous Problem",
   fix: "Show the Fix of a Check",
+  play: "Play the Restore of a Check",
   "own-way": "Draw Where a Plain Restore Puts Values",
   focus: "Show Only the Selected Node and Below",
   slots: "Show or Hide Slot Variables",
@@ -419,6 +498,7 @@ export const place = (count: string, of: string) => `${count} of ${of}`;
 export const restores = (count: string, of: string) => `Restores ${count} of ${of}`;
 export const restoresAll = (count: string) => `Restores all ${count}`;
 export const inAllLines = (more: string) => `… and ${more}; Copy has them all`;
+export const stepOf = (number: string, of: string) => `step ${number} of ${of}`;
 export const times = (count: string) => `×${count}`;
 export const more = (count: string) => `… and ${count} more`;
 export const mistake = (character: string, expected: string) =>

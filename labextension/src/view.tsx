@@ -12,7 +12,7 @@ import { answerKeys, makeRun, type Run } from "./draw/page";
 import { partOf } from "./draw/parts";
 import type { Dispatch } from "./draw/props";
 import { type Graph, makeGraph } from "./graph";
-import { type Ask, type Kernel, makeKernel, type Tell } from "./kernel";
+import { type Ask, type AskAll, type Kernel, makeKernel, type Tell } from "./kernel";
 import type { MeasureName } from "./measures";
 import {
   type Action,
@@ -27,7 +27,7 @@ import {
 } from "./state";
 import * as WORDS from "./strings";
 import { sentenceText, whyWords } from "./text";
-import { type Engine, type LoadGraphviz, makeEngine } from "./textbook/engine";
+import type { LoadGraphviz } from "./textbook/engine";
 
 /** The state that a host may follow and set. */
 export interface ViewState {
@@ -44,6 +44,8 @@ export interface ViewState {
   readonly view: ShownView | null;
   /** What colours the nodes; null: their type. */
   readonly measure: MeasureName | null;
+  /** The number of the step at which a restore plays; null while none does. */
+  readonly step: number | null;
 }
 
 type HostState = {
@@ -62,6 +64,8 @@ export interface ViewHost {
   readonly graphviz?: LoadGraphviz | undefined;
   /** Loads the parts that the view needs rarely; without them the view does not offer these. */
   readonly extras?: LoadExtras | undefined;
+  /** The answer about the steps of a restore, where a page has it without a kernel. */
+  readonly played?: AskAll | undefined;
   /** Sends questions to a kernel, if there is one. */
   readonly ask?: Ask | undefined;
   /** Whether a user can stop the reading of values from here. */
@@ -100,7 +104,6 @@ class MountedView implements View {
   readonly #root = document.createElement("div");
   readonly #id = `ckpt-viz-${++views}`;
   readonly #disposal = new AbortController();
-  readonly #engine: Engine | null;
   readonly #kernel: Kernel | null;
   readonly #onRequest: OnRequest | null;
   /** Known once the page gives the view its fonts. */
@@ -109,8 +112,10 @@ class MountedView implements View {
   /** The number of this graph. */
   #of = 0;
   #state: State | null = null;
-  /** The check of the fixed restore, while the user looks at it. The kernel does not know its nodes. */
-  #fixed: State | null = null;
+  /** What the user looks at in place of the graph: the check of the fixed restore, or a restore. */
+  #aside: State | null = null;
+  /** The step of that restore. Null for the fixed check, whose nodes the kernel does not know. */
+  #step: number | null = null;
   #problem: string | null = null;
   /** The host's changes that arrived before there was a graph to apply them to. */
   #pending: HostState = {};
@@ -121,7 +126,6 @@ class MountedView implements View {
 
   constructor(el: HTMLElement, host: ViewHost) {
     this.#host = host;
-    this.#engine = host.graphviz === undefined ? null : makeEngine(host.graphviz);
     this.#kernel = host.ask === undefined ? null : makeKernel(host.ask);
     this.#onRequest = host.extras === undefined ? null : onRequest(host.extras);
     this.#root.className = "ckpt-viz";
@@ -146,7 +150,8 @@ class MountedView implements View {
       const decoded = makeGraph(await decode(await bytes), this.#kernel !== null);
       if (number === this.#payloads) {
         this.#graph = decoded;
-        this.#fixed = null;
+        this.#aside = null;
+        this.#step = null;
         this.#problem = null;
         const isOther = of !== this.#of && this.#state !== null;
         this.#of = of;
@@ -185,8 +190,8 @@ class MountedView implements View {
 
   /** Runs a user's action and reports it to the host. */
   readonly #dispatch: Dispatch = (action) => {
-    if (this.#fixed !== null) {
-      this.#fixed = reduce(this.#fixed, action);
+    if (this.#aside !== null) {
+      this.#aside = reduce(this.#aside, action);
       this.#draw();
       return;
     }
@@ -216,8 +221,26 @@ class MountedView implements View {
     }
     const { width = 0, height = 0 } = this.#state ?? {};
     const first = this.#initial(graph, this.#typesetterOf);
-    this.#fixed = reduce(first, { type: "resize", width, height });
+    this.#aside = reduce(first, { type: "resize", width, height });
     this.#draw();
+  };
+
+  /** Plays the restore of the check from a step, on a copy of the state; null stops that. */
+  #play(step: number | null): void {
+    if (step === null) {
+      this.#leaveAside();
+    } else if (this.#graph?.overlay?.comparison === "check") {
+      this.#aside = this.#step === null ? this.#state : this.#aside;
+      this.#step = step;
+      this.#draw();
+    }
+  }
+
+  readonly #playFor = (step: number | null): void => {
+    if (step !== this.#step) {
+      this.#play(step);
+      this.#host.onChange?.(this.#viewState());
+    }
   };
 
   /** Reads the values, and shows the graph with what they measure. */
@@ -228,17 +251,21 @@ class MountedView implements View {
     }
   };
 
-  readonly #leaveFixedCheck = (): void => {
-    const { width = 0, height = 0 } = this.#fixed ?? {};
-    this.#fixed = null;
+  readonly #leaveAside = (): void => {
+    const { width = 0, height = 0 } = this.#aside ?? {};
+    const part = this.#step === null ? "fix" : "play";
+    const hasFocus = this.#root.contains(document.activeElement);
+    this.#aside = this.#step = null;
     this.#update({ type: "resize", width, height });
     this.#draw();
-    partOf(this.#root, "fix")?.focus();
+    if (hasFocus) {
+      partOf(this.#root, part)?.focus();
+    }
   };
 
   #draw(): void {
-    const isFixed = this.#fixed !== null;
-    const state = this.#fixed ?? this.#state;
+    const isFixed = this.#aside !== null && this.#step === null;
+    const state = this.#aside ?? this.#state;
     const typesetter =
       state === null ? undefined : this.#typesetterOf?.(state.graph, saying(state));
     render(
@@ -247,14 +274,17 @@ class MountedView implements View {
         problem={this.#problem}
         note={isFixed ? WORDS.afterFix : this.#host.note}
         id={this.#id}
-        engine={this.#engine}
+        graphviz={this.#host.graphviz}
         kernel={isFixed ? null : this.#kernel}
         onRequest={this.#onRequest}
         insert={insertFrom(this.#root)}
         showFixedCheck={this.#showFixedCheck}
         canStop={this.#host.canStop === true}
         readValues={isFixed || this.#kernel === null ? null : this.#readValues}
-        leaveFixedCheck={isFixed ? this.#leaveFixedCheck : null}
+        leaveFixedCheck={isFixed ? this.#leaveAside : null}
+        played={this.#host.played ?? null}
+        step={this.#step}
+        play={this.#playFor}
         dispatch={this.#dispatch}
       />,
       this.#root,
@@ -305,7 +335,7 @@ class MountedView implements View {
   }
 
   #setAll(): void {
-    const { broughtQuery, measure, mode, of = this.#of, query, view } = this.#pending;
+    const { broughtQuery, measure, mode, of = this.#of, query, step, view } = this.#pending;
     const { expanded, selected } = of === this.#of ? this.#pending : {};
     this.#isTouched ||= [broughtQuery, expanded, measure, query, selected, view].some(
       (value) => value != null && value !== "",
@@ -334,6 +364,9 @@ class MountedView implements View {
     if (selected !== undefined && selected !== this.#viewState().selected) {
       this.#update({ type: "select", id: selected });
     }
+    if (step !== undefined && step !== this.#step) {
+      this.#play(step);
+    }
   }
 
   #viewState(): ViewState {
@@ -349,6 +382,7 @@ class MountedView implements View {
       mode: state?.mode ?? "highlight",
       view: state === null ? null : viewOf(state),
       measure: state?.measure ?? null,
+      step: this.#step,
     };
   }
 }

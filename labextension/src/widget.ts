@@ -5,7 +5,7 @@ import { render as renderInto } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fragment, jsx, jsxs } from "preact/jsx-runtime";
 import type { Extras, LoadExtras } from "./draw/on-request";
-import { type Answer, type Ask, PATIENCE } from "./kernel";
+import { type Answer, type Ask, type AskAll, PATIENCE } from "./kernel";
 import type { MeasureName } from "./measures";
 import { askKernel, onChanges, onRefresh } from "./messages";
 import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
@@ -30,25 +30,29 @@ interface Traits extends Sharing {
   mode: Mode;
   view?: View | null;
   measure?: MeasureName | null;
+  step?: number | null;
 }
 
 const PAYLOAD = ["_payload", "_shared_payload"] as const;
-const STATE = ["selected", "expanded", "query", "mode", "view", "measure"] as const;
+const STATE = ["selected", "expanded", "query", "mode", "view", "measure", "step"] as const;
 
 interface Props extends Pick<RenderProps<Traits>, "model" | "el"> {
   /** Makes the extras, where a page holds them. */
   readonly makeExtras?: MakeExtras;
+  /** What answers about the steps of a restore, where a page holds them. */
+  readonly played?: AskAll;
 }
 
-function render({ model, el, makeExtras }: Props): () => void {
+function render({ model, el, makeExtras, played }: Props): () => void {
   // In a page without a kernel (render/html.py) the model cannot send.
   const isAlone = model.send === undefined;
   let isReporting = false;
   const view = mountView(el, {
     graphviz: isAlone ? undefined : graphvizOf(model),
     extras: extrasOf(model, makeExtras),
+    played,
     ask: isAlone ? undefined : asking(model),
-    onChange({ of, selected, expanded, query, measure, mode, view }) {
+    onChange({ of, selected, expanded, query, measure, mode, view, step }) {
       isReporting = true;
       try {
         model.set("selected", ofGraph(of, selected));
@@ -57,6 +61,7 @@ function render({ model, el, makeExtras }: Props): () => void {
         model.set("mode", mode);
         model.set("view", view);
         model.set("measure", measure);
+        model.set("step", step);
       } finally {
         isReporting = false;
       }
@@ -82,6 +87,7 @@ function render({ model, el, makeExtras }: Props): () => void {
       mode: model.get("mode"),
       view: model.get("view") ?? null,
       measure: model.get("measure") ?? null,
+      step: model.get("step") ?? null,
     });
   };
   const ignoreChanges = onChanges(

@@ -84,7 +84,7 @@ def html_pages(browser: Browser, directory: Path) -> Iterator[OpenPage]:
         path.write_text(showing_objects(text), "utf-8")
         page = context.new_page()
         page.goto(path.as_uri())
-        page.locator(".ckv-panes").wait_for()
+        page.locator(".ckv-panes, .ckv-play").wait_for()
         return page
 
     yield open_page

@@ -1,11 +1,11 @@
 /** The parts of an explorer on the page, around the state of its view. */
 
 import { useMemo } from "preact/hooks";
-import type { Kernel } from "../kernel";
+import type { AskAll, Kernel } from "../kernel";
 import { positionWords, problemSentence } from "../signs";
 import { isAtProblem, type State } from "../state";
 import * as WORDS from "../strings";
-import type { Engine } from "../textbook/engine";
+import type { LoadGraphviz } from "../textbook/engine";
 import { chunkCount, chunkLabel, matchWords, sentence } from "../words";
 import { Breadcrumbs } from "./breadcrumbs";
 import { CauseList } from "./causes";
@@ -13,7 +13,7 @@ import { Details } from "./details";
 import { Drawing } from "./drawing";
 import { Evidence } from "./evidence";
 import { Filters } from "./filters";
-import { FixButton, FixedCheckLine } from "./fix-button";
+import { FixButton, FixedCheckLine, PlayButton } from "./fix-button";
 import { type Fixing, useFixing } from "./fixing";
 import { type Accepting, useAccepting } from "./guesses";
 import { Legend } from "./legend";
@@ -36,7 +36,7 @@ interface ExplorerProps {
   readonly problem: string | null;
   readonly note: string | undefined;
   readonly id: string;
-  readonly engine: Engine | null;
+  readonly graphviz: LoadGraphviz | undefined;
   readonly kernel: Kernel | null;
   /** Null where nothing can load them: there, no kernel answers either. */
   readonly onRequest: OnRequest | null;
@@ -44,6 +44,11 @@ interface ExplorerProps {
   /** Shows the check of the fixed restore, and the way back from it; null if this is not it. */
   readonly showFixedCheck: () => Promise<void>;
   readonly leaveFixedCheck: (() => void) | null;
+  /** What answers about the steps of a restore where no kernel does. */
+  readonly played: AskAll | null;
+  /** The step at which a restore plays, and what goes to another one; null: none plays. */
+  readonly step: number | null;
+  readonly play: (step: number | null) => void;
   readonly readValues: ReadValues;
   readonly canStop: boolean;
   readonly dispatch: Dispatch;
@@ -98,9 +103,32 @@ function Shown(props: ShownProps) {
     }),
     [
       ...[...changes, isFixing, fixing?.isWaiting, fixing?.problem, progress, measuring.problem],
-      accepting.accepted,
+      ...[accepting.accepted, props.step === null],
     ],
   );
+  if (props.step !== null && props.onRequest !== null) {
+    const { play, step } = props;
+    const shown = { state, id, extras: null, accepting, dispatch };
+    return (
+      <>
+        {still.above}
+        <WithExtras onRequest={props.onRequest}>
+          {({ Play }) => (
+            <Play
+              state={state}
+              ask={kernel?.ask ?? props.played}
+              hasSources={kernel !== null}
+              sides={(played) => <TwoSides {...shown} played={played} />}
+              number={step}
+              play={play}
+              dispatch={dispatch}
+            />
+          )}
+        </WithExtras>
+        <HeightHandle />
+      </>
+    );
+  }
   return (
     <>
       {still.above}
@@ -122,17 +150,25 @@ function Shown(props: ShownProps) {
   );
 }
 
+/** Whether there is a restore to play; its own steps are what the view asks for later. */
+function canPlay({ state, leaveFixedCheck, onRequest }: ShownProps): boolean {
+  return (
+    state.graph.overlay?.comparison === "check" && onRequest !== null && leaveFixedCheck === null
+  );
+}
+
 type FixingProps = ShownProps & { readonly fixing: Fixing | null };
 
 function Above(props: FixingProps & { readonly measuring: Measuring }) {
-  const { state, typesetter, note, id, engine, fixing, kernel, leaveFixedCheck, dispatch } = props;
+  const { state, typesetter, note, id, fixing, kernel, leaveFixedCheck, play, step, dispatch } =
+    props;
   return (
     <>
       <Toolbar
         state={state}
         note={note}
         id={id}
-        offersTextbook={engine !== null && props.onRequest !== null}
+        offersTextbook={props.graphviz !== undefined && props.onRequest !== null}
         kernel={kernel}
         onRequest={props.onRequest}
         typesetter={typesetter}
@@ -141,26 +177,35 @@ function Above(props: FixingProps & { readonly measuring: Measuring }) {
       <QueryMistake state={state} id={id} measuring={props.measuring} />
       <VerdictLine
         state={state}
-        button={fixing === null ? null : <FixButton fix={state.fix} fixing={fixing} />}
+        button={
+          <>
+            {fixing === null || step !== null ? null : (
+              <FixButton fix={state.fix} fixing={fixing} />
+            )}
+            {canPlay(props) ? <PlayButton step={step} play={play} /> : null}
+          </>
+        }
         dispatch={dispatch}
       />
       {leaveFixedCheck === null ? null : <FixedCheckLine leave={leaveFixedCheck} />}
       <Breadcrumbs state={state} dispatch={dispatch} />
-      {fixing?.isOpen === true ? null : <Ribbon state={state} dispatch={dispatch} />}
+      {fixing?.isOpen === true || step !== null ? null : (
+        <Ribbon state={state} dispatch={dispatch} />
+      )}
     </>
   );
 }
 
 function Middle(props: ShownProps & { readonly accepting: Accepting }) {
-  const { state, typesetter, id, engine, onRequest, accepting, dispatch } = props;
+  const { state, typesetter, id, graphviz, onRequest, accepting, dispatch } = props;
   if (state.drawn === "sides") {
     const extras = onRequest?.extras ?? null;
     return <TwoSides {...{ state, id, extras, accepting, dispatch }} />;
   }
-  return state.drawn === "textbook" && engine !== null && onRequest !== null ? (
+  return state.drawn === "textbook" && graphviz !== undefined && onRequest !== null ? (
     <WithExtras onRequest={onRequest}>
       {({ Textbook }) => (
-        <Textbook state={state} typesetter={typesetter} engine={engine} dispatch={dispatch} />
+        <Textbook state={state} typesetter={typesetter} graphviz={graphviz} dispatch={dispatch} />
       )}
     </WithExtras>
   ) : (

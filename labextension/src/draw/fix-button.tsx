@@ -1,4 +1,4 @@
-/** The button that asks for the fix of a check, and the way back from the check of the fixed restore. */
+/** The buttons that ask for the fix of a check and play its restore, and the way back from the check of the fixed restore. */
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Fix } from "../fix";
@@ -32,6 +32,27 @@ export function FixButton({ fix, fixing }: ButtonProps) {
       ) : (
         WORDS.fix
       )}
+    </button>
+  );
+}
+
+interface PlayProps {
+  readonly step: number | null;
+  readonly play: (step: number | null) => void;
+}
+
+/** Plays the restore of a check step by step, or shows its verdicts again. */
+export function PlayButton({ step, play }: PlayProps) {
+  return (
+    <button
+      type="button"
+      class="ckv-fix-button"
+      data-part={"play" satisfies Part}
+      aria-pressed={step !== null}
+      title={WORDS.playHint}
+      onClick={() => play(step === null ? 1 : null)}
+    >
+      {WORDS.play}
     </button>
   );
 }

@@ -25,6 +25,8 @@ export interface LineMark {
   readonly reason?: string;
   /** The guess of a fix that the line shows, by its place among all of them. */
   readonly guess?: number;
+  /** The class of a line while a restore plays. */
+  readonly class?: string;
 }
 
 export const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };

@@ -26,6 +26,7 @@ const PAGE_ACTIONS: ReadonlySet<string> = new Set<PageAction["type"]>([
   "goToDetails",
   "toggleHelp",
   "toggleFix",
+  "togglePlay",
   "copy",
 ]);
 
@@ -48,6 +49,9 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
       break;
     case "toggleFix":
       partOf(root, "fix")?.click();
+      break;
+    case "togglePlay":
+      partOf(root, "play")?.click();
       break;
     case "copy":
       partOf(root, `copy-${action.what}`)?.click();
@@ -92,7 +96,7 @@ function isTakenByControl({ key, target }: KeyboardEvent): boolean {
 
 /** Whether Escape closes a panel over the explorer. */
 function closesPanel(target: Element, { key }: KeyboardEvent): boolean {
-  return key === "Escape" && target.closest(".ckv-help, .ckv-menu[open]") !== null;
+  return key === "Escape" && target.closest(".ckv-help, .ckv-menu[open], .ckv-play") !== null;
 }
 
 function isTextBox(target: EventTarget | null): boolean {

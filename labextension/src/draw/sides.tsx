@@ -1,5 +1,6 @@
 /** Both sides of a comparison: the checkpoint (a) at the left, the program (b) at the right. */
 
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
@@ -30,10 +31,18 @@ interface SidesProps {
   /** What draws a fix; there is none before there is a fix. */
   readonly extras: Extras | null;
   readonly accepting: Accepting;
+  /** What the two sides show in place of the verdicts, while a restore plays. */
+  readonly played?: Played | undefined;
   readonly dispatch: Dispatch;
 }
 
-export function TwoSides({ state, id, extras, accepting, dispatch }: SidesProps) {
+/** A moment of a restore: the mark of each line, and what is drawn over the lines. */
+export interface Played {
+  markOf(line: Line): LineMark;
+  readonly over: ComponentChildren;
+}
+
+export function TwoSides({ state, id, extras, accepting, played, dispatch }: SidesProps) {
   const { fix, graph, rows, rowOf, selected, sides } = state;
   const { overlay } = graph;
   const lines = sides?.lines ?? [];
@@ -79,6 +88,7 @@ export function TwoSides({ state, id, extras, accepting, dispatch }: SidesProps)
               state={state}
               extras={extras}
               accepting={accepting}
+              played={played}
               line={line}
               index={first + offset}
               domId={`${id}-line-${first + offset}`}
@@ -86,6 +96,7 @@ export function TwoSides({ state, id, extras, accepting, dispatch }: SidesProps)
               dispatch={dispatch}
             />
           ))}
+          {played?.over}
         </div>
       </div>
     </div>
@@ -148,7 +159,7 @@ interface LineRowProps extends Omit<SidesProps, "id"> {
   readonly ofCause: ReadonlySet<number>;
 }
 
-function LineRow({ state, extras, accepting, ...props }: LineRowProps) {
+function LineRow({ state, extras, accepting, played, ...props }: LineRowProps) {
   const { line, index, domId, ofCause, dispatch } = props;
   const { fix, graph, rows, selected } = state;
   const saved = rows[line.saved ?? -1];
@@ -160,9 +171,10 @@ function LineRow({ state, extras, accepting, ...props }: LineRowProps) {
   const has = (is: (id: number) => boolean) => [saved, live].some((one) => one && is(one.id));
   const isSelected = has((id) => id === selected);
   const mark =
-    fix === null || extras === null
+    played?.markOf(line) ??
+    (fix === null || extras === null
       ? markOf(graph, rows, line)
-      : extras.fixMarkOf(graph, rows, line, fix);
+      : extras.fixMarkOf(graph, rows, line, fix));
   const look = lookOf(state, row);
   // What a restore brings into the program, or what b has; otherwise what there is.
   const lookSide = live === undefined ? "saved" : "live";
@@ -180,7 +192,7 @@ function LineRow({ state, extras, accepting, ...props }: LineRowProps) {
         graph={graph}
         row={one}
         side={side}
-        isStruck={fix === null ? isOneSided : fix.isUnused(one.id)}
+        isStruck={fix === null ? isOneSided && !played : fix.isUnused(one.id)}
         isMatch={state.found.isMatch[one.id] === 1}
         look={side === lookSide ? look : null}
         dispatch={dispatch}
@@ -192,6 +204,7 @@ function LineRow({ state, extras, accepting, ...props }: LineRowProps) {
       class={[
         "ckv-line",
         `ckv-stroke-${mark.stroke}`,
+        mark.class,
         isOneSided ? `ckv-only-${saved === undefined ? "live" : "saved"}` : "",
         isSelected ? "ckv-selected" : "",
         has((id) => ofCause.has(id)) ? "ckv-of-cause" : "",

@@ -5,7 +5,7 @@ import { BOX_HEIGHT } from "../layout/tidy";
 import { isPartOfPicture, MIN_SCALE, type State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
-import type { Engine } from "../textbook/engine";
+import { type Engine, type LoadGraphviz, makeEngine } from "../textbook/engine";
 import {
   isTooMany,
   MAX_EDGES,
@@ -24,7 +24,7 @@ import type { Dispatch } from "./props";
 interface TextbookProps {
   readonly state: State;
   readonly typesetter: Typesetter;
-  readonly engine: Engine;
+  readonly graphviz: LoadGraphviz;
   readonly dispatch: Dispatch;
 }
 
@@ -34,7 +34,17 @@ interface Message {
   readonly offers: "cancel" | "again" | "whole" | null;
 }
 
-export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps) {
+const engines = new WeakMap<LoadGraphviz, Engine>();
+
+/** The engine of a view, which loads Graphviz once. */
+function engineOf(load: LoadGraphviz): Engine {
+  const engine = engines.get(load) ?? makeEngine(load);
+  engines.set(load, engine);
+  return engine;
+}
+
+export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProps) {
+  const engine = engineOf(graphviz);
   const { graph, rows, tree } = state;
   const part = useMemo(() => partInSight({ graph, rows, tree }), [graph, rows, tree]);
   const [message, setMessage] = useState<Message | null>(null);

@@ -1,0 +1,95 @@
+"""The restore of a check as data for a page that plays it: docs/explorer.md has the format."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.story.columns import ACTIONS, NONE, columns_of
+from ckpt_viz.story.places import TensorFlowPlace
+from ckpt_viz.story.step import Story
+
+if TYPE_CHECKING:
+    from ckpt_viz.restore_check.check_result import RestoreCheck
+
+Played = tuple[dict[str, Any], list[bytes]]
+
+WINDOW = 200  # steps in words around the one that a page asks for
+MOST_IN_FILES = 3_000  # steps that go along with a file that no kernel answers for
+
+
+def played(check: RestoreCheck, at: int = 0) -> Played:
+    """Return all steps as columns of numbers, and the words of those around a place."""
+    story = check.steps
+    columns = columns_of(story)
+    size, places = len(check.live.nodes), check.saved_places
+    saved = 0 if check.saved is None else len(check.saved.nodes)
+    of_saved = array("i", [places.get(node, NONE) for node in range(saved)])
+    live = array("i", [node if node < size else NONE for node in columns.live])
+    numbers = columns.saved, live, columns.holders, columns.names, of_saved
+    description = {
+        "title": story.title,
+        "end": story.end,
+        "actions": ACTIONS,
+        "names": columns.texts,
+    }
+    return (
+        {"story": description, **said(story, at)},
+        [columns.actions.tobytes(), *(column.tobytes() for column in numbers)],
+    )
+
+
+def played_in_file(check: RestoreCheck) -> Played | None:
+    """Return the same with the words of all steps; None if these are too many for a file."""
+    story = check.steps
+    if len(story) > MOST_IN_FILES:
+        return None
+    description, columns = played(check)
+    return {**description, **said(story, 0, len(story))}, columns
+
+
+def said(story: Story, at: int, most: int = WINDOW) -> dict[str, Any]:
+    """Return the words of the steps around a place: each a sentence, a reason and a function.
+
+    These two are places in `reasons` and in `functions`. A function of TensorFlow has its name, its
+    file and the line.
+    """
+    if type(at) is not int or not 0 <= at <= len(story):
+        raise SourceError(f"found step {at!r:.40}, expected 0 to {len(story)}")
+    first = max(0, min(at - most // 2, len(story) - most))
+    functions: dict[TensorFlowPlace, int] = {}
+    reasons: dict[str, int] = {}
+    steps = [
+        (
+            step.text,
+            reasons.setdefault(step.reason, len(reasons)),
+            functions.setdefault(step.place, len(functions)),
+        )
+        for step in story[first : first + most]
+    ]
+    words = {"first": first, "steps": steps, "reasons": list(reasons)}
+    return {"said": {**words, "functions": _functions(list(functions))}}
+
+
+def _functions(places: Sequence[TensorFlowPlace]) -> list[tuple[str, str, int | None]]:
+    """Return the name, the file and the line of each place, without a directory of the user."""
+    return [
+        (place.function, f"{place.module.replace('.', '/')}.py", place.line) for place in places
+    ]
+
+
+def source_of(check: RestoreCheck, at: int) -> dict[str, Any]:
+    """Return the text of the function that does a step, with the numbers of two of its lines.
+
+    `first` is the number of its first line in the file, `line` that of the line that does the step.
+    """
+    if type(at) is not int or not 0 <= at < len(check.steps):
+        raise SourceError(f"found step {at!r:.40}, expected one below {len(check.steps)}")
+    place = check.steps[at].place
+    text = place.source
+    if text is None:
+        raise SourceError(f"{place.module}: this TensorFlow has no {place.function}")
+    return {"text": text, "first": replace(place, mark="").line, "line": place.line}

@@ -1,0 +1,142 @@
+/** The line above a restore that plays: the sentence of the step, its reason, and the controls. */
+
+import { type PlayDeed, playKeyLines, SPEEDS, type StepWords, type Story } from "../play";
+import * as WORDS from "../strings";
+import { formatCount } from "../text";
+
+/** The current step, and what moves it. */
+export interface Playing {
+  readonly at: number;
+  readonly isRunning: boolean;
+  readonly speed: number;
+  /** The nodes at which playing stops. */
+  readonly stops: ReadonlySet<number>;
+  go(to: number): void;
+  run(deed: PlayDeed): void;
+  setSpeed(speed: number): void;
+}
+
+interface BarProps {
+  readonly playing: Playing;
+  readonly story: Story;
+  readonly words: StepWords | null;
+}
+
+export function Bar({ playing, story, words }: BarProps) {
+  const { at } = playing;
+  const isProblem = story.step(at).isProblem;
+  return (
+    <header class="ckv-play-bar">
+      <div class="ckv-play-said">
+        <p
+          class={isProblem ? "ckv-play-sentence ckv-play-wrong" : "ckv-play-sentence"}
+          aria-live="polite"
+        >
+          {words?.text ?? "…"}
+        </p>
+        <p class="ckv-play-why">{words?.reason ?? ""}</p>
+      </div>
+      <Controls playing={playing} story={story} />
+    </header>
+  );
+}
+
+/** Shapes in a square of 14. */
+const SHAPES = {
+  first: "M2.5 2v10M12 2L4.5 7l7.5 5z",
+  back: "M11 2L3.5 7l7.5 5z",
+  play: "M3.5 1.5L12 7l-8.5 5.5z",
+  pause: "M3.5 2h2.5v10h-2.5zM8 2h2.5v10h-2.5z",
+  forward: "M3 2l7.5 5L3 12z",
+  node: "M1.5 2L7 7l-5.5 5zM7.5 2L13 7l-5.5 5z",
+} as const;
+
+function Shape({ name }: { readonly name: keyof typeof SHAPES }) {
+  return (
+    <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
+      <path d={SHAPES[name]} />
+    </svg>
+  );
+}
+
+interface ControlProps {
+  readonly name: keyof typeof SHAPES;
+  readonly words: string;
+  readonly onClick: () => void;
+}
+
+function Control({ name, words, onClick }: ControlProps) {
+  return (
+    <button
+      type="button"
+      class={`ckv-play-${name}`}
+      title={words}
+      aria-label={words}
+      {...{ onClick }}
+    >
+      <Shape name={name} />
+    </button>
+  );
+}
+
+function Controls({ playing, story }: Omit<BarProps, "words">) {
+  const { at, isRunning, run, setSpeed, speed } = playing;
+  const { plays } = WORDS;
+  return (
+    <div class="ckv-play-controls">
+      <Control name="first" words={plays.first} onClick={() => run({ type: "first" })} />
+      <Control name="back" words={plays.back} onClick={() => run({ type: "step", by: -1 })} />
+      <Control
+        name={isRunning ? "pause" : "play"}
+        words={isRunning ? plays.pause : plays.play}
+        onClick={() => run({ type: "toggle" })}
+      />
+      <Control name="forward" words={plays.forward} onClick={() => run({ type: "step", by: 1 })} />
+      <Control name="node" words={plays.node} onClick={() => run({ type: "node", by: 1 })} />
+      {story.problems.length === 0 ? null : (
+        <button
+          type="button"
+          class="ckv-play-problem"
+          title={plays.problem}
+          onClick={() => run({ type: "problem" })}
+        >
+          {plays.nextProblem}
+        </button>
+      )}
+      <select
+        aria-label={plays.speed}
+        title={plays.speed}
+        value={speed}
+        onChange={(event) => setSpeed(Number(event.currentTarget.value))}
+      >
+        {SPEEDS.map((one) => (
+          <option key={one} value={one}>
+            {one}×
+          </option>
+        ))}
+      </select>
+      <span class="ckv-play-number">
+        {WORDS.stepOf(formatCount(at + 1), formatCount(story.length))}
+      </span>
+      <button type="button" title={plays.close} onClick={() => run({ type: "close" })}>
+        {WORDS.close}
+      </button>
+    </div>
+  );
+}
+
+/** What each key does. */
+export function PlayKeys() {
+  return (
+    <p class="ckv-play-keys" role="note" aria-label={WORDS.plays.keys}>
+      {playKeyLines().map(({ does, keys }) => (
+        <span key={does}>
+          {keys.split(" ").map((key) => (
+            <kbd key={key}>{key}</kbd>
+          ))}{" "}
+          {does}
+        </span>
+      ))}
+    </p>
+  );
+}

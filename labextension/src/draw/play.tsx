@@ -1,0 +1,290 @@
+/** A restore that plays: the current step, both sides, the queue, what waits, and the timeline. */
+
+import type { VNode } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Graph } from "../graph";
+import type { AskAll } from "../kernel";
+import {
+  makeStory,
+  nextPlayed,
+  nextProblem,
+  nextVisit,
+  type PlayDeed,
+  playDeedOf,
+  type Said,
+  type StepWords,
+  type Story,
+  timeOf,
+} from "../play";
+import { type State, viewOf } from "../state";
+import * as WORDS from "../strings";
+import { sentenceText } from "../text";
+import { useAsked } from "./asking";
+import { Bar, type Playing } from "./play-bar";
+import { Lane, markOfLine, rowsFor } from "./play-lines";
+import { PlayReason } from "./play-reason";
+import { Strip } from "./play-strip";
+import type { Dispatch } from "./props";
+import type { Played } from "./sides";
+
+interface PlayProps {
+  /** A state of its own: closing shows the view as it was. */
+  readonly state: State;
+  /** What answers about the steps; null where nothing does. */
+  readonly ask: AskAll | null;
+  /** Whether the texts of TensorFlow's functions can be read. */
+  readonly hasSources: boolean;
+  readonly sides: (played: Played) => VNode;
+  /** The number of the step, from 1 on. */
+  readonly number: number;
+  /** Goes to another step; null closes Play. */
+  readonly play: (number: number | null) => void;
+  readonly dispatch: Dispatch;
+}
+
+export function Play(props: PlayProps) {
+  const { state, ask, play, dispatch } = props;
+  const close = () => play(null);
+  const root = useRef<HTMLDivElement>(null);
+  const graph = state.graph.objects ?? state.graph;
+  const [asked, load] = useAsked(() => begun(ask, graph));
+  const isReady = useRef(false);
+  useEffect(() => {
+    // Later, since a dispatch draws at once, and would run this effect again.
+    queueMicrotask(() => {
+      prepare(graph, dispatch);
+      isReady.current = true;
+      load();
+      // A program that opens Play leaves the focus where the user has it.
+      if (root.current?.closest(".ckpt-viz")?.contains(document.activeElement)) {
+        root.current.focus();
+      }
+    });
+  }, []);
+  // The user chose another view, which shows the check itself.
+  useEffect(() => {
+    if (isReady.current && state.drawn !== "sides") {
+      queueMicrotask(() => {
+        close();
+        dispatch({ type: "showView", view: viewOf(state) });
+      });
+    }
+  }, [state.drawn]);
+  const answer = asked?.answer;
+  return (
+    <section class="ckv-play" aria-label={WORDS.plays.part} tabIndex={-1} ref={root}>
+      {answer === undefined || answer.story.length === 0 ? (
+        <p class="ckv-play-note" role="status">
+          {answer === undefined
+            ? (asked?.problem ?? WORDS.plays.loading)
+            : sentenceText(answer.story.end)}{" "}
+          <button type="button" class="ckv-fix-button" onClick={close}>
+            {WORDS.close}
+          </button>
+        </p>
+      ) : (
+        <Begun {...props} graph={graph} story={answer.story} said={answer.said} />
+      )}
+    </section>
+  );
+}
+
+/** Shows every object on both sides, whatever the view has hidden or marked. */
+function prepare(graph: Graph, dispatch: Dispatch): void {
+  dispatch({ type: "showFix", fix: null, of: graph, ends: [] });
+  dispatch({ type: "search", query: "" });
+  dispatch({ type: "showOnlyProblems", only: false });
+  dispatch({ type: "showView", view: "objects" });
+  dispatch({ type: "showView", view: "sides" });
+  dispatch({ type: "showBookkeeping", shows: true });
+}
+
+interface Answered {
+  readonly story: Story;
+  readonly said: Said;
+}
+
+async function begun(ask: AskAll | null, graph: Graph): Promise<Answered> {
+  if (ask === null) {
+    throw new Error(WORDS.plays.needsKernel);
+  }
+  const { buffers, said, story } = await ask({ ask: "steps", at: 0 });
+  const made = story === undefined ? null : makeStory(story, buffers, graph.size);
+  if (made === null || said === undefined) {
+    throw new Error(WORDS.plays.broken);
+  }
+  return { story: made, said };
+}
+
+interface BegunProps extends PlayProps, Answered {
+  readonly graph: Graph;
+}
+
+function Begun({ state, story, said, ask, graph, hasSources, sides, ...props }: BegunProps) {
+  const { dispatch } = props;
+  const section = useRef<HTMLDivElement>(null);
+  const playing = usePlaying(story, state.selected, props);
+  const { at } = playing;
+  const words = useWords(said, at, ask);
+  useEffect(() => queueMicrotask(() => showStep(story, graph, at, dispatch)), [at]);
+  useKeys(section, playing.run);
+  const played: Played = useMemo(
+    () => ({
+      markOf: (line) => markOfLine(state, story, at, playing.stops, line),
+      over: <Lane state={state} story={story} at={at} />,
+    }),
+    [state.rows, at, playing.stops],
+  );
+  return (
+    <div class="ckv-play-parts" ref={section}>
+      <Bar playing={playing} story={story} words={words} />
+      {sides(played)}
+      <PlayReason
+        {...{ story, at, words }}
+        ask={hasSources ? ask : null}
+        key={words === null ? "" : words.place.join()}
+      />
+      <Strip {...{ graph, story, playing, dispatch }} />
+    </div>
+  );
+}
+
+/** Opens the rows of the steps around one; the current ones come into sight. */
+function showStep(story: Story, graph: Graph, at: number, dispatch: Dispatch): void {
+  const { expanded, shown } = rowsFor(story, graph, at);
+  dispatch({ type: "setExpanded", expanded });
+  for (const id of shown) {
+    dispatch({ type: "select", id });
+  }
+}
+
+/** The current step, and what moves it. */
+function usePlaying(
+  story: Story,
+  selected: number | null,
+  { number, play }: Pick<PlayProps, "number" | "play">,
+): Playing {
+  const [isRunning, setRunning] = useState(false);
+  const [speed, setSpeed] = useState(1);
+  const [stops, setStops] = useState<ReadonlySet<number>>(new Set());
+  const last = story.length - 1;
+  const at = Math.min(Math.max(number - 1, 0), last);
+  const setAt = (to: number) => play(Math.min(Math.max(to, 0), last) + 1);
+  const go = (to: number) => {
+    setRunning(false);
+    setAt(to);
+  };
+  useEffect(() => {
+    if (!isRunning) {
+      return;
+    }
+    const timer = setTimeout(
+      () => {
+        const { isStop, next } = nextPlayed(story, at, stops);
+        setAt(next);
+        setRunning(!isStop && next < last);
+      },
+      timeOf(story, at, speed),
+    );
+    return () => clearTimeout(timer);
+  }, [at, isRunning, speed, stops]);
+  const run = (deed: PlayDeed) => {
+    switch (deed.type) {
+      case "toggle":
+        setAt(!isRunning && at === last ? 0 : at);
+        setRunning(!isRunning);
+        break;
+      case "step":
+        go(at + deed.by);
+        break;
+      case "node":
+        go(nextVisit(story, at, deed.by));
+        break;
+      case "first":
+        go(0);
+        break;
+      case "last":
+        go(last);
+        break;
+      case "problem":
+        go(nextProblem(story, at));
+        break;
+      case "breakpoint":
+        setStops(toggled(stops, selected));
+        break;
+      case "close":
+        play(null);
+    }
+  };
+  return { at, isRunning, speed, stops, go, run, setSpeed };
+}
+
+function toggled(stops: ReadonlySet<number>, id: number | null): ReadonlySet<number> {
+  const changed = new Set(stops);
+  if (id !== null && !changed.delete(id)) {
+    changed.add(id);
+  }
+  return changed;
+}
+
+/** The words of a step; null while they are on their way: this asks for those around the step. */
+function useWords(first: Said, at: number, ask: AskAll | null): StepWords | null {
+  const known = useRef(new Map<number, StepWords>());
+  const [, redraw] = useState(0);
+  useMemo(() => keep(known.current, first), [first]);
+  useEffect(() => {
+    if (!known.current.has(at)) {
+      void ask?.({ ask: "said", at }).then(
+        ({ said }) => {
+          if (said !== undefined) {
+            keep(known.current, said);
+            redraw((count) => count + 1);
+          }
+        },
+        () => undefined, // the next step asks again
+      );
+    }
+  }, [at]);
+  return known.current.get(at) ?? null;
+}
+
+function keep(known: Map<number, StepWords>, { first, functions, reasons, steps }: Said): void {
+  for (const [index, [text, reason, place]] of steps.entries()) {
+    known.set(first + index, {
+      text: sentenceText(text),
+      reason: sentenceText(reasons[reason] ?? ""),
+      place: functions[place] ?? ["", "", null],
+    });
+  }
+}
+
+/** Answers the keys of Play wherever the focus is in the explorer, before the explorer does. */
+function useKeys(
+  section: { readonly current: HTMLElement | null },
+  run: (deed: PlayDeed) => void,
+): void {
+  const current = useRef(run);
+  current.current = run;
+  useEffect(() => {
+    const root = section.current?.closest<HTMLElement>(".ckpt-viz");
+    const act = (event: KeyboardEvent) => {
+      const deed = playDeedOf(event);
+      if (deed !== undefined && !isTaken(event)) {
+        event.preventDefault();
+        event.stopPropagation();
+        current.current(deed);
+      }
+    };
+    root?.addEventListener("keydown", act, true);
+    return () => root?.removeEventListener("keydown", act, true);
+  }, []);
+}
+
+/** Whether a control needs the key for itself: a text box every key, a button the space bar. */
+function isTaken({ key, target }: KeyboardEvent): boolean {
+  if (!(target instanceof Element)) {
+    return false;
+  }
+  const isOfText = target.matches("input:not([type=range]), select, dialog *");
+  return isOfText || (key === " " && target.matches("button, summary"));
+}

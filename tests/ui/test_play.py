@@ -1,0 +1,284 @@
+"""A restore that plays in a page: its sentences, keys, slider, queue, and the way back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import ckpt_viz as cv
+from ckpt_viz.restore_check.check_result import RestoreCheck
+from tests.support.graphs import graph
+from tests.ui.cut import faults
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.pages import html_pages
+from tests.ui.test_two_sides import CUT
+
+_SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("front_end")]
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def check(tmp_path_factory: pytest.TempPathFactory) -> RestoreCheck:
+    """A program that has renamed a layer, lost a variable and got another one."""
+    import tensorflow as tf
+
+    def checkpoint(layer: str, variable: str) -> Any:
+        net = tf.keras.Sequential()
+        dense = tf.keras.layers.Dense(5)
+        dense.build((None, 1))
+        setattr(net, layer, dense)
+        adam = tf.keras.optimizers.Adam(0.1)
+        adam.build(dense.trainable_variables)
+        parts = {variable: tf.Variable([1.0, 2.0]), "step": tf.Variable(3)}
+        return tf.train.Checkpoint(net=net, optimizer=adam, **parts)
+
+    path = checkpoint("l1", "old").save(str(tmp_path_factory.mktemp("play") / "ckpt"))
+    return cv.check(checkpoint("dense1", "new"), path)
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """A function that opens a check in a page without a kernel, and plays its restore."""
+    with html_pages(browser, tmp_path) as open_page:
+
+        def open_check(check: RestoreCheck, width: int = 1500, **options: Any) -> Page:
+            file = tmp_path / "saved.html"
+            cv.show(check).save_html(file)
+            page = open_page(
+                file.read_text("utf-8"), viewport={"width": width, "height": 800}, **options
+            )
+            page.get_by_role("button", name="Play", exact=True).click()
+            expect(page.locator(".ckv-play-bar, .ckv-play-note")).to_be_visible()
+            expect(page.locator(".ckv-play")).not_to_contain_text("Asking")
+            return page
+
+        yield open_check
+
+
+def _go(page: Page, number: int) -> None:
+    page.get_by_role("slider", name="Steps").fill(str(number))
+    expect(page.locator(".ckv-play-number")).to_have_text(re.compile(rf"^step {number} of"))
+
+
+def _line(page: Page, name: str) -> Locator:
+    named = page.locator(".ckv-box-name").get_by_text(name, exact=True)
+    return page.locator(".ckv-line").filter(has=named)
+
+
+def test_each_step_has_the_words_and_the_queue_of_the_check(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check)
+    steps = check.steps
+    for number in range(1, len(steps) + 1, 9):
+        _go(page, number)
+        step = steps[number - 1]
+        state = step.state
+        assert state is not None
+        expect(page.locator(".ckv-play-sentence")).to_have_text(step.text)
+        expect(page.locator(".ckv-play-why")).to_have_text(step.reason)
+        expect(page.locator(".ckv-play-function")).to_have_text(step.place.function)
+        expect(page.locator(".ckv-play-file")).to_contain_text(f".py:{step.place.line}")
+        nodes = "items => items.map(item => Number(item.dataset.node))"
+        shown = page.locator(".ckv-play-queue .ckv-play-chip")
+        expect(shown).to_have_count(min(len(state.queue), 16))
+        assert tuple(shown.evaluate_all(nodes)) == state.queue[:16]
+        waiting = page.locator(".ckv-play-waits .ckv-play-chip").evaluate_all(nodes)
+        assert tuple(waiting) == tuple(wait.saved for wait in state.waiting)
+        counts = page.locator(".ckv-play-counts b").all_inner_texts()
+        assert (int(counts[0]), int(counts[3])) == (state.bound, state.assigned)
+    expect(page.locator(".ckv-play-number")).to_contain_text(f"of {len(steps)}")
+
+
+def test_both_sides_show_what_has_become_of_each_row(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check)
+    step = _line(page, "step").locator(".ckv-between")
+    expect(step).to_have_text("not looked at yet")
+    bound = next(s for s in check.steps if s.action == "bind" and s.local_name == "step")
+    _go(page, bound.number)
+    expect(step).to_have_text("“step” ✓ bound")
+    expect(_line(page, "step")).to_have_class(re.compile("ckv-now"))
+    _go(page, bound.number + 1)
+    expect(step).to_contain_text("in the queue")
+    # An item of the optimizer's list: the edge is in no tree.
+    item = next(
+        s
+        for s in check.steps
+        if s.action == "bind" and s.local_name == "0" and "_trainable_variables" in s.text
+    )
+    _go(page, item.number)
+    expect(page.locator(".ckv-lane")).to_have_text(["0", "0"])
+    expect(_line(page, "_trainable_variables")).to_have_class(re.compile("ckv-holds"))
+    _go(page, len(check.steps))
+    expect(step).to_contain_text("restored")
+    expect(_line(page, "old").locator(".ckv-between")).to_contain_text("waits")
+
+
+def test_keys_step_play_stop_and_close(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check)
+    number = page.locator(".ckv-play-number")
+    keys = page.keyboard
+    keys.press("ArrowRight")
+    expect(number).to_contain_text("step 2 ")
+    keys.press("Shift+ArrowRight")
+    visits = [s.number for s in check.steps if "next in the queue" in s.text]
+    expect(number).to_contain_text(f"step {visits[1]} ")
+    keys.press("ArrowLeft")
+    expect(number).to_contain_text(f"step {visits[1] - 1} ")
+    keys.press("]")
+    problem = next(s.number for s in check.steps if s.is_problem)
+    keys.press("Home")
+    keys.press("]")
+    expect(number).to_contain_text(f"step {problem} ")
+    expect(page.locator(".ckv-play-wrong")).to_be_visible()
+    keys.press("End")
+    expect(number).to_contain_text(f"step {len(check.steps)} ")
+    # A breakpoint at a row stops the play there.
+    keys.press("Home")
+    _line(page, "net").locator(".ckv-box").first.click()
+    keys.press("b")
+    expect(_line(page, "net")).to_have_class(re.compile("ckv-stops"))
+    page.get_by_role("combobox", name="Speed").select_option("4")
+    page.locator(".ckv-play-sentence").click()
+    page.locator(".ckv-play").focus()
+    keys.press("Space")
+    stop = next(s.number for s in check.steps if s.local_name == "net")
+    expect(number).to_contain_text(f"step {stop} ")
+    expect(page.get_by_role("button", name="Play (Space)")).to_be_visible()
+    keys.press("Escape")
+    expect(page.locator(".ckv-play")).to_have_count(0)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_focused()
+
+
+def test_closing_shows_the_check_as_it_was(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check)
+    page.get_by_role("button", name="Close").click()
+    lines = "lines => lines.map(line => line.textContent)"
+    before = page.locator(".ckv-line").evaluate_all(lines)
+    assert not any("not looked at yet" in line for line in before)
+    page.get_by_role("treegrid").press("p")
+    _go(page, 12)
+    assert page.locator(".ckv-line").evaluate_all(lines) != before
+    page.get_by_role("button", name="Play", exact=True).click()
+    assert page.locator(".ckv-line").evaluate_all(lines) == before
+    page.get_by_role("treegrid").press("p")
+    page.get_by_role("button", name="Object graph").click()
+    expect(page.locator(".ckv-play")).to_have_count(0)
+    expect(page.locator(".ckv-outline")).to_be_visible()
+
+
+def test_values_move_only_where_motion_is_welcome(check: RestoreCheck, opened: Open) -> None:
+    restored = next(s.number for s in check.steps if s.action == "restore")
+    for motion, name in (("no-preference", "ckv-assign"), ("reduce", "none")):
+        page = opened(check, reduced_motion=motion)
+        _go(page, restored)
+        style = "line => getComputedStyle(line, '::after').animationName"
+        assert page.locator(".ckv-now > .ckv-between").evaluate(style) == name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1500, 1100, 700])
+def test_no_word_is_cut_and_none_overlap(
+    check: RestoreCheck, opened: Open, width: int, scheme: str
+) -> None:
+    page = opened(check, width, color_scheme=scheme)
+    items = [s for s in check.steps if s.action == "bind" and s.local_name.isdecimal()]
+    longest = max(check.steps, key=lambda s: len(s.text))
+    for step in (items[-1], longest, check.steps[len(check.steps) - 1]):
+        _go(page, step.number)
+        expect(page.locator(".ckv-play-sentence")).to_have_text(step.text)
+        if step is items[-1]:
+            page.screenshot(path=_SCREENSHOTS / f"play-{width}-{scheme}.png")
+        assert faults(page.locator(".ckv-play")) == []
+        # The title gives way to the buttons.
+        assert [words for words in page.evaluate(CUT) if not words.startswith("ckv-title")] == []
+
+
+def test_names_are_text_and_a_long_story_opens_only_what_is_near(opened: Open) -> None:
+    evil = "<img src=x onerror=alert(1)>\u202e"
+    edges = {0: {f"{evil}{i}": 1 + 2 * i for i in range(200)}}
+    edges |= {1 + 2 * i: {"w": 2 + 2 * i} for i in range(200)}
+    made = graph(edges, tuple(2 + 2 * i for i in range(200)))
+    check = cv.check(made, made)
+    page = opened(check)
+    _go(page, 500)
+    expect(page.locator(".ckv-now")).to_have_count(1)
+    expect(page.locator(".ckv-now")).to_be_in_viewport()
+    assert page.locator(".ckv-line[aria-expanded=true]").count() < 20
+    assert page.locator(".ckv-play img").count() == 0
+    page.keyboard.press("Home")
+    expect(page.locator(".ckv-play-sentence")).to_contain_text("binds the root")
+
+
+def test_a_file_opens_at_the_step_of_the_explorer(
+    check: RestoreCheck, browser: Browser, tmp_path: Path
+) -> None:
+    explorer = cv.show(check)
+    explorer.step = 12
+    explorer.save_html(tmp_path / "step.html")
+    with html_pages(browser, tmp_path) as open_page:
+        page = open_page((tmp_path / "step.html").read_text("utf-8"))
+        expect(page.locator(".ckv-play-sentence")).to_have_text(check.steps[11].text)
+        page.get_by_role("button", name="Close").click()
+        expect(page.locator(".ckv-play")).to_have_count(0)
+
+
+LIVE = """
+import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tempfile
+import tensorflow as tf
+import ckpt_viz as cv
+
+def program(**names):
+    return tf.train.Checkpoint(**{name: tf.Variable(1.0) for name in names})
+
+path = program(**{f"v{i}": i for i in range(120)}).save(tempfile.mkdtemp() + "/ckpt")
+explorer = cv.show(program(**{f"v{i}": i for i in range(1, 120)}), against=path)
+explorer
+"""
+SAID = "print(explorer.step, explorer.comparison.steps[explorer.step - 1].text)"
+
+
+def test_a_kernel_has_the_words_the_sources_and_the_step(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    sources = (SharedKernel.AFRESH + LIVE, SAID, "explorer.step = 300", "explorer.step = None")
+    lab.create_notebook("play.ipynb", *map(code_cell, sources))
+    lab.open_notebook("play.ipynb", shared.started(lab))
+    lab.run_cell(0)
+    explorer = lab.output(0).locator(".ckpt-viz")
+    explorer.get_by_role("button", name="Play", exact=True).click()
+    expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")
+    lab.page.keyboard.press("ArrowRight")
+    explorer.get_by_role("button", name="Show the source").click()
+    expect(explorer.locator(".ckv-play-here")).to_contain_text("popleft")
+    expect(explorer.locator(".ckv-play-here")).to_be_in_viewport()
+    assert explorer.locator(".ckv-sides").evaluate("sides => sides.offsetHeight") >= 190
+    lab.screenshot("play-live")
+    sentence = explorer.locator(".ckv-play-sentence").inner_text()
+    lab.run_cell(1)
+    expect(lab.output(1)).to_have_text(f"2 {sentence}")
+    # These words are in another window, and the focus stays where the user has it.
+    lab.run_cell(2)
+    expect(explorer.locator(".ckv-play-number")).to_contain_text("step 300 of")
+    expect(explorer.locator(".ckv-play-sentence")).to_contain_text("saved value")
+    lab.run_cell(3)
+    expect(explorer.locator(".ckv-play")).to_have_count(0)
+    assert not explorer.evaluate("view => view.contains(document.activeElement)")
+
+
+def test_too_many_steps_for_a_file_need_a_kernel(opened: Open) -> None:
+    edges = {0: {f"a{i}": i for i in range(1, 1600)}}
+    made = graph(edges, tuple(range(1, 1600)))
+    page = opened(cv.check(made, made))
+    expect(page.locator(".ckv-play")).to_contain_text("needs a kernel")
+    page.locator(".ckv-play").get_by_role("button", name="Close").click()
+    expect(page.locator(".ckv-play")).to_have_count(0)
