@@ -378,8 +378,8 @@ def test_steps_have_words_and_functions_around_the_asked_one(
             assert (function, line) == (step.place.function, step.place.line)
             assert file.startswith("tensorflow/python/")
     source = _ask(explorer, ask="source", at=2)
-    line = source["text"].splitlines()[source["line"] - source["first"]]
-    assert check.steps[2].place.mark in line
+    lines = source["text"].splitlines()
+    assert check.steps[2].place.mark in lines[source["line"] - source["first"]]
     for at in (-1, len(check.steps) + 1, "1", None, True):
         assert "found step" in _ask(explorer, ask="said", at=at)["error"]
         assert "found step" in _ask(explorer, ask="source", at=at)["error"]

@@ -132,20 +132,21 @@ def to_html(
             f"<noscript>\n{svg.to_svg(graph, overlay, notes=notes)}</noscript>\n",
             f'<script type="application/json" id="state">{_json(traits)}</script>\n',
             f'<script type="text/plain" id="payload">{encoded}</script>\n',
-            *([_steps(steps)] if steps is not None else []),
+            ""
+            if steps is None
+            else f'<script type="text/plain" id="steps">{packed(steps)}</script>\n',
             f'<script type="module">{script}</script>\n',
             "</body>\n</html>\n",
         )
     )
 
 
-def _steps(steps: Steps) -> str:
-    """Return the element that has the steps of a restore, packed."""
+def packed(steps: Steps) -> str:
+    """Return the steps of a restore as a text for a page that has no kernel."""
     data, buffers = steps
     texts = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
-    packed = gzip.compress(json.dumps([sendable(data), texts]).encode(), mtime=0)
-    encoded = base64.b64encode(packed).decode("ascii")
-    return f'<script type="text/plain" id="steps">{encoded}</script>\n'
+    zipped = gzip.compress(json.dumps([sendable(data), texts]).encode(), mtime=0)
+    return base64.b64encode(zipped).decode("ascii")
 
 
 def check_built() -> None:
