@@ -380,9 +380,9 @@ def test_steps_have_words_and_functions_around_the_asked_one(
     source = _ask(explorer, ask="source", at=2)
     lines = source["text"].splitlines()
     assert check.steps[2].place.mark in lines[source["line"] - source["first"]]
-    for at in (-1, len(check.steps) + 1, "1", None, True):
-        assert "found step" in _ask(explorer, ask="said", at=at)["error"]
-        assert "found step" in _ask(explorer, ask="source", at=at)["error"]
+    for wrong in (-1, len(check.steps) + 1, "1", None, True):
+        assert "found step" in _ask(explorer, ask="said", at=wrong)["error"]
+        assert "found step" in _ask(explorer, ask="source", at=wrong)["error"]
 
 
 def test_only_the_check_of_a_restore_has_steps(tmp_path: Path) -> None:

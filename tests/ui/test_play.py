@@ -16,7 +16,7 @@ from tests.support.graphs import graph
 from tests.ui.cut import faults
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import html_pages
-from tests.ui.test_saved_notebooks import CHECK, reopen_without_kernel, run_and_save
+from tests.ui.test_saved_notebooks import reopen_without_kernel, run_and_save
 from tests.ui.test_two_sides import CUT
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -277,7 +277,7 @@ def test_a_kernel_has_the_words_the_sources_and_the_step(
 
 
 def test_a_saved_notebook_plays_without_its_kernel(lab: JupyterLab) -> None:
-    run_and_save(lab, "saved.ipynb", code_cell(CHECK))
+    run_and_save(lab, "saved.ipynb", code_cell(LIVE))
     reopen_without_kernel(lab, "saved.ipynb")
     explorer = lab.output(0).locator(".ckpt-viz")
     explorer.get_by_role("button", name="Play", exact=True).click()
