@@ -357,7 +357,7 @@ def test_the_columns_of_a_restore_are_its_steps(tmp_path: Path) -> None:
     assert {step.action for step in check.steps} >= {"keep", "defer", "repeat", "create"}
     assert any(step.is_problem for step in check.steps)
     assert dict(enumerate(places)) == check.saved_places
-    assert story["end"] == check.steps.end
+    assert story["title"] == check.steps.title
 
 
 def test_steps_have_words_and_functions_around_the_asked_one(
