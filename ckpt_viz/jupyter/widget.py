@@ -263,7 +263,7 @@ class Explorer(SharingWidget):
         from ckpt_viz.render.html import packed  # here, since other outputs do not need it
 
         steps = self._shown.steps()
-        return None if steps is None else packed(steps)
+        return None if steps is None else packed(*steps)
 
     def _picture(self) -> dict[str, str]:
         """Return the explorer as text and as a static page, by MIME type."""
