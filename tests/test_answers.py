@@ -357,7 +357,7 @@ def test_the_columns_of_a_restore_are_its_steps(tmp_path: Path) -> None:
     assert {step.action for step in check.steps} >= {"keep", "defer", "repeat", "create"}
     assert any(step.is_problem for step in check.steps)
     assert dict(enumerate(places)) == check.saved_places
-    assert story["end"] == check.steps.end
+    assert story["title"] == check.steps.title
 
 
 def test_steps_have_words_and_functions_around_the_asked_one(
@@ -378,11 +378,11 @@ def test_steps_have_words_and_functions_around_the_asked_one(
             assert (function, line) == (step.place.function, step.place.line)
             assert file.startswith("tensorflow/python/")
     source = _ask(explorer, ask="source", at=2)
-    line = source["text"].splitlines()[source["line"] - source["first"]]
-    assert check.steps[2].place.mark in line
-    for at in (-1, len(check.steps) + 1, "1", None, True):
-        assert "found step" in _ask(explorer, ask="said", at=at)["error"]
-        assert "found step" in _ask(explorer, ask="source", at=at)["error"]
+    lines = source["text"].splitlines()
+    assert check.steps[2].place.mark in lines[source["line"] - source["first"]]
+    for wrong in (-1, len(check.steps) + 1, "1", None, True):
+        assert "found step" in _ask(explorer, ask="said", at=wrong)["error"]
+        assert "found step" in _ask(explorer, ask="source", at=wrong)["error"]
 
 
 def test_only_the_check_of_a_restore_has_steps(tmp_path: Path) -> None:

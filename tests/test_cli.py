@@ -535,6 +535,12 @@ def test_show_writes_files_beside_what_it_prints(adam: str, tmp_path: Path) -> N
     assert html.read_text().startswith("<!DOCTYPE html>")
 
 
+def test_the_page_of_a_check_plays_its_restore(adam: str, tmp_path: Path) -> None:
+    for command, plays in (("check", True), ("diff", False)):
+        _run(command, adam, adam, "--html", tmp_path / "page.html")
+        assert ('id="steps"' in (tmp_path / "page.html").read_text()) == plays
+
+
 def test_show_prints_json(adam: str, tmp_path: Path) -> None:
     result = _run("show", adam, "--json", "--svg", tmp_path / "a.svg")
     assert result.exit_code == 0

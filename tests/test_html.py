@@ -82,6 +82,7 @@ def test_the_page_starts_with_the_state_it_is_given() -> None:
         "mode": "highlight",
         "view": None,
         "measure": None,
+        "step": None,
     }
     assert "<!--" not in page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import subprocess
 import sys
@@ -99,6 +100,29 @@ def test_first_output_holds_the_payload_and_others_name_it(front: Front) -> None
     assert second["text/plain"] == "test: see output [1]"
     assert VIEW in first
     assert VIEW in second
+
+
+def test_the_output_that_holds_a_check_has_its_steps(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = cv.check(without_optimizer(), keras3_adam())
+
+    def bundle(cell: str) -> dict[str, Any]:
+        front.run(cell)
+        made = cv.show(check)._repr_mimebundle_()
+        assert made is not None
+        found: dict[str, Any] = made[0][MIME_TYPE]
+        return found
+
+    data, buffers = json.loads(gzip.decompress(base64.b64decode(bundle("a")["steps"])))
+    texts = [text for text, _, _ in data["said"]["steps"]]
+    assert texts == [step.text for step in check.steps]
+    assert len(base64.b64decode(buffers[0])) == len(check.steps)
+    assert "steps" not in bundle("b")
+    monkeypatch.setattr("ckpt_viz.restore_check.played.MOST_IN_FILES", len(check.steps) - 1)
+    assert "steps" not in bundle("a")
+    front.run("c")
+    assert "steps" not in shown(keras3_adam())[MIME_TYPE]
 
 
 def test_another_graph_is_held_by_its_own_output(front: Front) -> None:

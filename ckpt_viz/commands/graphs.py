@@ -36,6 +36,7 @@ from ckpt_viz.render.exports import Content
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS
 from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.row_words import View
+from ckpt_viz.restore_check.played import played_in_file
 from ckpt_viz.text import count
 from ckpt_viz.wording import Wording, in_commands
 
@@ -154,7 +155,8 @@ def check(
     stories = [check.steps, *(check.steps_of(_VERDICTS[name]) for name in required)]
     with_steps = partial(_with_steps, check, stories) if steps else None
     notes = [f"live: {resolved}"] if resolved else []
-    print_comparison(overlay, notes, data=with_steps, **output)
+    played = partial(played_in_file, check)
+    print_comparison(overlay, notes, data=with_steps, steps=played, **output)
     if steps and is_text_printed and not output["as_json"]:
         echo("".join(f"\n{story.to_text(None)}\n" for story in stories).rstrip("\n"))
     sys.exit(0 if all(passes[name] for name in required) else DIFFERS)

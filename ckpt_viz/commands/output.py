@@ -15,7 +15,7 @@ import click
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render import text
-from ckpt_viz.render.exports import EXPORTS, Content
+from ckpt_viz.render.exports import EXPORTS, Content, Steps
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_in
@@ -103,6 +103,7 @@ def print_comparison(
     notes: Sequence[str],
     more: Sequence[str] = (),
     data: Callable[[], Any] | None = None,
+    steps: Callable[[], Steps | None] | None = None,
     *,
     as_json: bool,
     view: View,
@@ -113,10 +114,10 @@ def print_comparison(
     """Write the files that the options name, and print the comparison with `more` lines.
 
     Files have only the first of these lines, which sums them up. `data` returns the comparison for
-    JSON; the default is what the export has.
+    JSON; the default is what the export has. `steps` returns what a page plays.
     """
     is_text_printed = prints_text(as_json, files)
-    content = Content(overlay.graph, overlay, [*notes, *more[:1]], view=view)
+    content = Content(overlay.graph, overlay, [*notes, *more[:1]], view=view, steps=steps)
     with reporting_errors():
         write(files, content)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.api import check_or_diff, graph
@@ -18,7 +18,7 @@ from ckpt_viz.render.exports import Content
 from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.played import played_in_file
+from ckpt_viz.restore_check.played import Played, played_in_file
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.sources.pictured import ObjectGraph
 
@@ -55,12 +55,13 @@ class Shown:
 
     def content(self, state: Mapping[str, Any] | None = None) -> Content:
         """Return the content of an exported file; `state` holds the explorer's traits."""
-        check = self.comparison if isinstance(self.comparison, RestoreCheck) else None
-        return Content(
-            *(self.graph, self.overlay, self._notes, state),
-            measures=self._measured,
-            steps=None if check is None else partial(played_in_file, check),
-        )
+        content = self.graph, self.overlay, self._notes, state
+        return Content(*content, measures=self._measured, steps=self.steps)
+
+    def steps(self) -> Played | None:
+        """Return the steps of a check's restore for a file; None without, or if they are many."""
+        check = self.comparison
+        return played_in_file(check) if isinstance(check, RestoreCheck) else None
 
     def node_id(self, name: str) -> int:
         """Return the one node that a name means; raises NoSuchNodeError."""

@@ -36,6 +36,7 @@ def with_snapshot(
     encoded: bytes,
     picture: Callable[[], Mapping[str, str]],
     title: str,
+    steps: Callable[[], str | None] = lambda: None,
 ) -> dict[str, Any]:
     """Return an output that includes what remains without the kernel.
 
@@ -46,6 +47,7 @@ def with_snapshot(
         picture: What to show if nothing runs, by MIME type. If another output has the payload,
             `title` and a pointer to that output replace it.
         title: The title of the graph.
+        steps: Returns the steps of a check's restore, packed, or None; they go with the payload.
     """
     digest = digest_of(encoded)
     snapshot: dict[str, Any] = {
@@ -58,6 +60,8 @@ def with_snapshot(
     holder = _hold(shell, run, digest)
     if holder is None:
         snapshot["payload"] = base64.b64encode(encoded).decode("ascii")
+        if (packed_steps := steps()) is not None:
+            snapshot["steps"] = packed_steps
         static = picture()
     else:
         static = {"text/plain": f"{printable(title[:_MAX_TITLE])}: see output [{holder.number}]"}

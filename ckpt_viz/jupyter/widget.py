@@ -256,7 +256,14 @@ class Explorer(SharingWidget):
             return None
         data, metadata = bundle
         title, encoded = self._shown.graph.title, self._payload
-        return with_snapshot(data, self.model_id, encoded, self._picture, title), metadata
+        parts = data, self.model_id, encoded, self._picture, title, self._packed_steps
+        return with_snapshot(*parts), metadata
+
+    def _packed_steps(self) -> str | None:
+        from ckpt_viz.render.html import packed  # here, since other outputs do not need it
+
+        steps = self._shown.steps()
+        return None if steps is None else packed(*steps)
 
     def _picture(self) -> dict[str, str]:
         """Return the explorer as text and as a static page, by MIME type."""

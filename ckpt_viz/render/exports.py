@@ -20,6 +20,10 @@ if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.search.measures import Measures
 
 
+# The data and the buffers of an answer.
+Steps = tuple[Mapping[str, Any], Sequence[bytes]]
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """What to export: a graph, and the comparison laid over it, if any.
@@ -35,7 +39,7 @@ class Content:
     state: Mapping[str, Any] | None = None
     view: View = "layers"
     measures: Measures | None = None
-    steps: Callable[[], tuple[Mapping[str, Any], Sequence[bytes]] | None] | None = None
+    steps: Callable[[], Steps | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

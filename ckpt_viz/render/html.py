@@ -26,9 +26,6 @@ from ckpt_viz.render.text import shortened
 from ckpt_viz.search.measures import Measures
 from ckpt_viz.text import sendable
 
-# The data and the buffers of an answer.
-Steps = tuple[Mapping[str, Any], Sequence[bytes]]
-
 _STATIC = Path(__file__).parents[1] / "static"
 # The end of a module from esbuild: the export that anywidget imports. A script in a page exports
 # nothing.
@@ -89,7 +86,7 @@ def to_html(
     *,
     notes: Iterable[str] = (),
     state: Mapping[str, Any] | None = None,
-    steps: Steps | None = None,
+    steps: tuple[Mapping[str, Any], Sequence[bytes]] | None = None,
 ) -> str:
     """Return a page that shows the explorer.
 
@@ -132,20 +129,20 @@ def to_html(
             f"<noscript>\n{svg.to_svg(graph, overlay, notes=notes)}</noscript>\n",
             f'<script type="application/json" id="state">{_json(traits)}</script>\n',
             f'<script type="text/plain" id="payload">{encoded}</script>\n',
-            *([_steps(steps)] if steps is not None else []),
+            ""
+            if steps is None
+            else f'<script type="text/plain" id="steps">{packed(*steps)}</script>\n',
             f'<script type="module">{script}</script>\n',
             "</body>\n</html>\n",
         )
     )
 
 
-def _steps(steps: Steps) -> str:
-    """Return the element that has the steps of a restore, packed."""
-    data, buffers = steps
+def packed(data: Mapping[str, Any], buffers: Sequence[bytes]) -> str:
+    """Return the steps of a restore, the parts of an answer, for a page that has no kernel."""
     texts = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
-    packed = gzip.compress(json.dumps([sendable(data), texts]).encode(), mtime=0)
-    encoded = base64.b64encode(packed).decode("ascii")
-    return f'<script type="text/plain" id="steps">{encoded}</script>\n'
+    zipped = gzip.compress(json.dumps([sendable(data), texts]).encode(), mtime=0)
+    return base64.b64encode(zipped).decode("ascii")
 
 
 def check_built() -> None:

@@ -32,7 +32,7 @@ def played(check: RestoreCheck, at: int = 0) -> Played:
     numbers = columns.saved, live, columns.holders, columns.names, of_saved
     description = {
         "title": story.title,
-        "end": story.end,
+        "end": "" if len(story) > 0 else story.end,
         "actions": ACTIONS,
         "names": columns.texts,
     }

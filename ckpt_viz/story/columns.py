@@ -19,12 +19,19 @@ NONE = -1
 PROBLEM = 128  # added to the action of a step from which on something is wrong
 ACTIONS = tuple(action.value for action in Action)
 _NUMBERS = {id(action): number for number, action in enumerate(Action)}  # hashing them is slow
-_LATE = frozenset({Action.DEFER, Action.DEFER_SLOT})
-_AT_HOLDER = _LATE | {Action.DROP, Action.DROP_SLOT}
-_WRONG = frozenset({Action.UNUSED, Action.SKIP_SAVER, Action.DROP_SLOT, Action.FAIL})
-_SPECIAL = frozenset(
-    _NUMBERS[id(action)] for action in _AT_HOLDER | _WRONG | {Action.REPEAT, Action.KEEP}
-)
+
+
+def _numbers_of(*actions: Action) -> frozenset[int]:
+    return frozenset(_NUMBERS[id(action)] for action in actions)
+
+
+_BIND = _numbers_of(Action.BIND)
+_KEEP = _numbers_of(Action.KEEP)
+_LATE = _numbers_of(Action.DEFER, Action.DEFER_SLOT)
+_REPEAT = _numbers_of(Action.REPEAT)
+_AT_HOLDER = _LATE | _numbers_of(Action.DROP, Action.DROP_SLOT)
+_WRONG = _numbers_of(Action.UNUSED, Action.SKIP_SAVER, Action.DROP_SLOT, Action.FAIL)
+_SPECIAL = _AT_HOLDER | _WRONG | _REPEAT | _KEEP
 
 
 class StepColumns(NamedTuple):
@@ -60,27 +67,28 @@ def _of_trace(story: RestoreStory) -> StepColumns:
     kinds, nodes, objects, parents, names, _, _ = zip(*steps, strict=True)
     actions = array("B", map(_NUMBERS.__getitem__, map(id, kinds)))
     live, bound, saved = [*objects], story.trace.bound, story.saved.nodes
-    left = _never_restored(saved, kinds, nodes)
+    left = _never_restored(saved, actions, nodes)
     for at in [at for at, number in enumerate(actions) if number in _SPECIAL]:
-        kind, node = kinds[at], nodes[at]
-        if kind is Action.KEEP:
+        number, node = actions[at], nodes[at]
+        if number in _KEEP:
             live[at] = bound[node]
-        elif kind in _AT_HOLDER:
+            continue
+        if number in _AT_HOLDER:
             live[at] = None
-        is_lost = kind is Action.REPEAT and has_value(saved[node])
-        if is_lost or kind in _WRONG or (kind in _LATE and node in left):
+        is_lost = number in _REPEAT and has_value(saved[node])
+        if is_lost or number in _WRONG or (number in _LATE and node in left):
             actions[at] += PROBLEM
     return _columns(actions, nodes, live, parents, names)
 
 
 def _never_restored(
-    saved: Sequence[Node], kinds: Sequence[Action], nodes: Sequence[int]
+    saved: Sequence[Node], actions: array[int], nodes: Sequence[int]
 ) -> Collection[int]:
     """Return what waits and has, or leads to, a value that the restore binds to no object."""
-    actions = [*zip(kinds, nodes, strict=True)]
-    late = [node for kind, node in actions if kind is Action.DEFER or kind is Action.DEFER_SLOT]
+    pairs = [*zip(actions, nodes, strict=True)]
+    late = [node for number, node in pairs if number in _LATE]
     below = reached(late, lambda node: (child.node_id for child in saved[node].children))
-    bound = {node for kind, node in actions if kind is Action.BIND} if late else set()
+    bound = {node for number, node in pairs if number in _BIND} if late else set()
     holders: defaultdict[int, list[int]] = defaultdict(list)
     for holder in below:
         for child in saved[holder].children:

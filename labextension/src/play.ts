@@ -5,7 +5,7 @@ import * as WORDS from "./strings";
 /** The answer of a kernel; ckpt_viz/restore_check/played.py makes it. */
 export interface StoryAnswer {
   readonly title: string;
-  /** How the restore ends, in a sentence. */
+  /** Why there are no steps, in a sentence; "" if there are some. */
   readonly end: string;
   /** The words for actions, and all local names; columns have their places. */
   readonly actions: readonly string[];

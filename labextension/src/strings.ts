@@ -247,7 +247,7 @@ export const plays = {
   part: "The restore, step by step",
   loading: "Asking for the steps of this restore…",
   needsKernel:
-    "Playing this restore needs a kernel: it has too many steps for a file. Run the cell again, or call cv.check().",
+    "This page has no steps of the restore: a kernel has them. Run the cell again, or call cv.check().",
   broken: "The kernel sent steps that this page cannot read. Update ckpt-viz.",
   first: "First step (Home)",
   back: "Back (←)",

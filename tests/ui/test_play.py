@@ -16,6 +16,7 @@ from tests.support.graphs import graph
 from tests.ui.cut import faults
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import html_pages
+from tests.ui.test_saved_notebooks import reopen_without_kernel, run_and_save
 from tests.ui.test_two_sides import CUT
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -275,10 +276,19 @@ def test_a_kernel_has_the_words_the_sources_and_the_step(
     assert not explorer.evaluate("view => view.contains(document.activeElement)")
 
 
+def test_a_saved_notebook_plays_without_its_kernel(lab: JupyterLab) -> None:
+    run_and_save(lab, "saved.ipynb", code_cell(LIVE))
+    reopen_without_kernel(lab, "saved.ipynb")
+    explorer = lab.output(0).locator(".ckpt-viz")
+    explorer.get_by_role("button", name="Play", exact=True).click()
+    expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")
+    expect(explorer.get_by_role("button", name="Show the source")).to_have_count(0)
+
+
 def test_too_many_steps_for_a_file_need_a_kernel(opened: Open) -> None:
     edges = {0: {f"a{i}": i for i in range(1, 1600)}}
     made = graph(edges, tuple(range(1, 1600)))
     page = opened(cv.check(made, made))
-    expect(page.locator(".ckv-play")).to_contain_text("needs a kernel")
+    expect(page.locator(".ckv-play")).to_contain_text("a kernel has them")
     page.locator(".ckv-play").get_by_role("button", name="Close").click()
     expect(page.locator(".ckv-play")).to_have_count(0)

@@ -1,7 +1,7 @@
 /** A restore that plays: the current step, both sides, the queue, what waits, and the timeline. */
 
 import type { VNode } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { AskAll } from "../kernel";
 import {
@@ -265,7 +265,7 @@ function useKeys(
 ): void {
   const current = useRef(run);
   current.current = run;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const root = section.current?.closest<HTMLElement>(".ckpt-viz");
     const act = (event: KeyboardEvent) => {
       const deed = playDeedOf(event);

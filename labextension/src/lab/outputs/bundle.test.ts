@@ -4,8 +4,18 @@ import { decoded, readBundle } from "./bundle";
 describe("a bundle", () => {
   test("has the model's id, the digest and the payload", () => {
     const data = { version: 1, model_id: "abc", digest: "d1", payload: "AAH/" };
-    expect(readBundle(data)).toEqual({ modelId: "abc", digest: "d1", payload: "AAH/" });
+    expect(readBundle(data)).toEqual({
+      modelId: "abc",
+      digest: "d1",
+      payload: "AAH/",
+      steps: null,
+    });
     expect(decoded("AAH/")).toEqual(Uint8Array.of(0, 1, 255));
+  });
+
+  test("may have the steps of a restore", () => {
+    expect(readBundle({ version: 1, payload: "AA==", steps: "BB==" }).steps).toBe("BB==");
+    expect(readBundle({ version: 1, payload: "AA==", steps: 7 }).steps).toBe(null);
   });
 
   test("of an earlier version has no digest", () => {
@@ -17,6 +27,7 @@ describe("a bundle", () => {
       modelId: "",
       digest: "d1",
       payload: null,
+      steps: null,
     });
   });
 

@@ -11,6 +11,8 @@ export interface Bundle {
   readonly digest: string;
   /** In base64; null if another output of the notebook holds it. */
   readonly payload: string | null;
+  /** The steps of a check's restore, packed; null if the output has none. */
+  readonly steps: string | null;
 }
 
 /** Reads the data of an output. Throws one sentence for the user if the data is malformed. */
@@ -18,7 +20,7 @@ export function readBundle(data: unknown): Bundle {
   if (!isRecord(data)) {
     throw new Error("This output holds no checkpoint graph: its data is not a JSON object.");
   }
-  const { version, model_id: modelId, digest, payload } = data;
+  const { version, model_id: modelId, digest, payload, steps } = data;
   if (version !== VERSION) {
     throw new Error(
       `This checkpoint graph has format version ${JSON.stringify(version) ?? "none"}, ` +
@@ -33,6 +35,7 @@ export function readBundle(data: unknown): Bundle {
     modelId: isText(modelId) ? modelId : "",
     digest: isText(digest) ? digest : "",
     payload: isText(payload) ? payload : null,
+    steps: isText(steps) ? steps : null,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
+import type { Answer, AskAll } from "../../kernel";
 import { type Parts, SHOWN } from "../../shared";
 import { whyWords } from "../../text";
 import { mountView } from "../../view";
@@ -83,14 +84,15 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
     return liveWidget(rendermime, modelId);
   }
 
-  #snapshot({ payload, digest }: Bundle): Pending {
+  #snapshot({ payload, digest, steps }: Bundle): Pending {
     this.#isShown = false;
     try {
-      const stored = payload ?? this.#stored.find(digest, this.#place?.outputs() ?? []);
+      const outputs = [...(this.#place?.outputs() ?? [])];
+      const stored = payload ?? this.#stored.find(digest, outputs);
       if (stored === null) {
         throw new Error(MISSING);
       }
-      const shown = snapshot(decoded(stored));
+      const shown = snapshot(decoded(stored), steps ?? this.#stored.steps(digest, outputs));
       this.#isShown = true;
       return shown;
     } catch (error) {
@@ -138,15 +140,24 @@ function hasGraph(node: HTMLElement): Promise<void> {
   });
 }
 
-function snapshot(payload: Uint8Array): Pending {
+function snapshot(payload: Uint8Array, steps: string | null): Pending {
   const widget = new Widget();
   const view = mountView(widget.node, {
     note: "saved picture",
     graphviz,
     extras: () => import("../../extras"),
+    played: steps === null ? undefined : () => unpacked(steps),
   });
   widget.disposed.connect(() => view.dispose());
   return { widget, ready: view.setPayload(payload) };
+}
+
+/** The steps of a restore in an output, as a kernel would answer. */
+async function unpacked(steps: string): ReturnType<AskAll> {
+  const zipped = new Blob([decoded(steps).slice()]).stream();
+  const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
+  const [answer, buffers]: [Answer, string[]] = await whole.json();
+  return { ...answer, buffers: buffers.map((text) => new DataView(decoded(text).buffer)) };
 }
 
 function apology(error: unknown): Pending {

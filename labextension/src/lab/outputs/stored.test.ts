@@ -43,6 +43,18 @@ test("heal() puts payload and picture into the first output that names a lost pa
   expect(second.data[MIME_TYPE]).toMatchObject({ version: 1, model_id: "m", digest: "d1" });
 });
 
+test("heal() keeps the steps of a restore with their payload", () => {
+  const stored = new Stored();
+  const holder = output("d1", "AAAA", "picture");
+  const steps = { ...(holder.data[MIME_TYPE] as object), steps: "BBBB" };
+  holder.setData({ data: { ...holder.data, [MIME_TYPE]: steps } });
+  const reference = output("d1");
+  expect(stored.steps("d1", [reference])).toBe(null);
+  expect(stored.steps("d1", [holder, reference])).toBe("BBBB");
+  stored.heal([reference]);
+  expect(reference.data[MIME_TYPE]).toMatchObject({ payload: "AAAA", steps: "BBBB" });
+});
+
 test("heal() also uses a payload that the live widget showed", () => {
   const stored = new Stored();
   const reference = output("d1");

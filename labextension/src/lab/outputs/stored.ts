@@ -15,9 +15,10 @@ interface Outputs {
   get(place: number): IOutputModel;
 }
 
-/** The data that one output holds for all outputs of the same graph: payload and picture. */
+/** The data that one output holds for all outputs of the same graph: payload, steps and picture. */
 interface Whole {
   readonly payload: string;
+  readonly steps: string | null;
   readonly picture: Data;
 }
 
@@ -34,10 +35,10 @@ export class Stored {
   readonly #seen = new Map<string, Whole>();
 
   /** Adds a payload; keeps the first one with its picture. */
-  add(digest: string, payload: string, picture: Data = {}): void {
+  add(digest: string, payload: string, picture: Data = {}, steps: string | null = null): void {
     const has = this.#seen.get(digest);
     if (digest !== "" && (has === undefined || Object.keys(has.picture).length === 0)) {
-      this.#seen.set(digest, { payload, picture });
+      this.#seen.set(digest, { payload, picture, steps });
     }
   }
 
@@ -46,7 +47,7 @@ export class Stored {
     for (const { data } of outputs) {
       const bundle = bundleOf(data);
       if (bundle !== null && bundle.payload !== null) {
-        this.add(bundle.digest, bundle.payload, picture(data));
+        this.add(bundle.digest, bundle.payload, picture(data), bundle.steps);
       }
     }
   }
@@ -64,6 +65,12 @@ export class Stored {
     return this.#seen.get(digest)?.payload ?? null;
   }
 
+  /** Finds the steps that belong to a payload, in the same places. */
+  steps(digest: string, outputs: Iterable<Output>): string | null {
+    this.look(outputs);
+    return this.#seen.get(digest)?.steps ?? null;
+  }
+
   /** Puts each payload that outputs name but none of them holds into the first that names it. */
   heal(outputs: readonly Output[]): void {
     this.look(outputs);
@@ -75,7 +82,8 @@ export class Stored {
       if (whole !== undefined && !held.has(digest)) {
         held.add(digest);
         const own = output.data[MIME_TYPE];
-        const bundle = { ...(own as object), payload: whole.payload };
+        const { payload, steps } = whole;
+        const bundle = { ...(own as object), payload, ...(steps === null ? {} : { steps }) };
         output.setData({ data: { ...output.data, ...whole.picture, [MIME_TYPE]: bundle } });
       }
     });
