@@ -183,7 +183,7 @@ def test_the_story_of_many_objects_begins_at_once() -> None:
         assert SaveStory(wide, SaveCall.WRITE)[0].action == "find"
         times.append(time.process_time() - start)
     assert min(times) < 0.3
-    assert "the same 9999 times more, 39996 steps" in str(wide.steps)
+    assert "the same 9,999 times more, 39,996 steps" in str(wide.steps)
 
 
 def test_the_story_of_a_deep_chain_and_of_a_cycle_ends() -> None:

@@ -227,8 +227,8 @@ class Order:
         return ((SaveAction.KEY, node_id, at) for at in range(len(attributes)))
 
     def _write(self) -> Iterator[Mark]:
-        shards = self.shards[1]
-        for shard in range(shards):
+        tensors, shards = self.shards
+        for shard in sorted(tensors):  # an index may claim billions of files
             yield SaveAction.WRITE, NOWHERE, shard
         if not shards:
             yield SaveAction.WRITE, NOWHERE, -1

@@ -16,7 +16,9 @@ from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
+from ckpt_viz.restore_check.played import MOST_IN_FILES, played, played_in_file
 from ckpt_viz.search.evaluate import find
+from ckpt_viz.story.asserts import ASSERTS
 from ckpt_viz.values.verified_text import render_verification
 from tests.support.restore_code import assert_restores_only
 
@@ -67,6 +69,9 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
             json.dumps(part)
     _ask_nodes(graph, stage)
     _search(graph, stage)
+    stage("steps of a save")
+    for step in [*graph.steps[:20], *graph.steps[-20:]]:
+        _check_text(str(step))
     errors = [node.error for node in graph.nodes if node.error]
     errors += [a.error for node in graph.nodes for a in node.attributes if a.error]
     for mark in errors[:1000]:
@@ -126,6 +131,7 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
                 _check_picture(found.to_svg(view))
             stage(f"JSON of the check against {name}")
             plan_json(found.overlay)
+            _tell(found, str(name), stage)
             _fix(found, str(name), sandbox, stage)
     if not _takes_long(sandbox):
         stage("check of the bytes")
@@ -143,6 +149,21 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
         stage(f"SVG of the diff against {name}")
         for view in VIEWS:
             _check_picture(diff.to_svg(view))
+
+
+def _tell(found: cv.RestoreCheck, name: str, stage: Stage) -> None:
+    """Ask a check for its steps, as a page does, and as text if they are few."""
+    stage(f"steps against {name}")
+    for story in (found.steps, *map(found.steps_of, ASSERTS)):
+        if len(story) <= MOST_IN_FILES:
+            _check_text(str(story))
+        for step in [*story[:20], *story[-20:]]:
+            _check_text(str(step))
+        if len(story):
+            str(story[len(story) // 2].state)
+    stage(f"steps in a page against {name}")
+    played(found)
+    played_in_file(found)
 
 
 def _check_code(found: cv.RestoreCheck, code: str) -> None:
