@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, takewhile, zip_longest
-from typing import Any, NamedTuple
+from itertools import chain, groupby, takewhile, zip_longest
+from typing import Any, NamedTuple, TypeVar
 from unittest import mock
 
 from ckpt_viz.matching.trace import Action, Step, Trace
@@ -41,6 +41,7 @@ class Watch:
     events: list[Event] = field(default_factory=list)
     parents: dict[int, tuple[int, str]] = field(default_factory=dict)
     cached: set[int] = field(default_factory=set)
+    tasks: int = 1  # of devices, by which TensorFlow groups the values that it assigns
     _checkpoint: Any = None
     _places: list[_Place] = field(default_factory=list)
     _numbers: dict[int, tuple[Any, int]] = field(default_factory=dict)
@@ -438,6 +439,10 @@ def watched_restore() -> Iterator[Watch]:
                 watch.assign(saveable)
             return result
 
+        def restore(original: Any, saver: Any, *args: Any, **kwargs: Any) -> Any:
+            watch.tasks = max(watch.tasks, len(saver._shardable_tensors_by_task))
+            return original(saver, *args, **kwargs)
+
         def registered_restore(original: Any, function: Any, named: Any, *args: Any) -> Any:
             restore = original(function, named, *args)
 
@@ -469,6 +474,7 @@ def watched_restore() -> Iterator[Watch]:
             lambda convert, op, name: watch.saveables_of(name, convert(op, name)),
         )
         wrap(converter, "_restore_from_tensors", restore_from_tensors)
+        wrap(functional_saver.MultiDeviceSaver, "restore", restore)
         wrap(functional_saver, "_get_mapped_registered_restore_fn", registered_restore)
         for kind in (tf_checkpoint.Checkpoint, tf_checkpoint.CheckpointV1):
             wrap(kind, "_maybe_create_save_counter", make_counter)
@@ -490,6 +496,8 @@ def differing_events(trace: Trace, watch: Watch) -> list[str]:
         if step.failure is None
         and (step.action is not Action.RESTORE or step.node not in watch.cached)
     ]
+    if watch.tasks > 1:  # the trace does not know the devices
+        steps, expected = _without_order(steps), _without_order(expected)
     if trace.builds_graph:  # where a check makes no saveables, which would add operations
         expected = [event._replace(names=None) for event in expected]
     numbers: dict[int | None, int | None] = {}
@@ -505,6 +513,19 @@ def differing_events(trace: Trace, watch: Watch) -> list[str]:
         ):
             return [f"  step {place} has another object: check {step}, TF {event}"]
     return []
+
+
+_AnyStep = TypeVar("_AnyStep", Step, Event)
+
+
+def _without_order(steps: Iterable[_AnyStep]) -> list[_AnyStep]:
+    """Return steps in which values that are assigned one after the other go by their nodes."""
+    runs = groupby(steps, key=lambda step: step.action is Action.RESTORE)
+    return [
+        step
+        for is_run, run in runs
+        for step in (sorted(run, key=lambda step: step.node or ROOT) if is_run else run)
+    ]
 
 
 def _is_no_failure(step: Step) -> bool:
