@@ -159,6 +159,7 @@ class _Finish:
             ),
             role=node.role if node.role in _KEPT_ROLES else _bare_role(node),
             slot=None,
+            waits=None,  # what the file said of its own graph
         )
 
     def _attribute(self, old: int, attribute: Attribute) -> Attribute:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ckpt_viz.edits.draft import Draft, is_list
+from ckpt_viz.edits.draft import Draft, is_list, numbered
 from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import THE_ROOT, child_of
@@ -129,11 +129,7 @@ def _take(draft: Draft, holder: int, local_name: str) -> None:
     children = draft.children[holder]
     place = next(i for i, child in enumerate(children) if child.local_name == local_name)
     left = [*children[:place], *children[place + 1 :]]
-    draft.children[holder] = left
-    if is_list(children):
-        draft.children[holder] = []
-        for child in left:
-            draft.insert(holder, child, len(draft.children[holder]))
+    draft.children[holder] = numbered(left) if is_list(children) else left
 
 
 def _put(draft: Draft, holder: int, child: Child, graph: Graph) -> None:

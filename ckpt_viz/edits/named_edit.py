@@ -136,7 +136,7 @@ def _get(place: _Place) -> str:
 def _set(place: _Place, value: str) -> str:
     holder, name, is_item = place
     if is_item:
-        return f"items = [*{holder}]\nitems.insert({int(name)}, {value})\n{holder} = items"
+        return _in_list(holder, f"items.insert({int(name)}, {value})")
     if expressions.is_attribute(name):
         return f"{holder}.{name} = {value}"
     return f"setattr({holder}, {expressions.quoted(name)}, {value})"
@@ -145,7 +145,7 @@ def _set(place: _Place, value: str) -> str:
 def _delete(place: _Place) -> str:
     holder, name, is_item = place
     if is_item:
-        return f"items = [*{holder}]\nitems.pop({int(name)})\n{holder} = items"
+        return _in_list(holder, f"items.pop({int(name)})")
     if expressions.is_attribute(name):
         return f"del {holder}.{name}"
     return f"delattr({holder}, {expressions.quoted(name)})"
@@ -154,8 +154,13 @@ def _delete(place: _Place) -> str:
 def _replace(place: _Place, value: str) -> str:
     holder, name, is_item = place
     if is_item:
-        return f"items = [*{holder}]\nitems[{int(name)}] = {value}\n{holder} = items"
+        return _in_list(holder, f"items[{int(name)}] = {value}")
     return _set(place, value)
+
+
+def _in_list(holder: str, change: str) -> str:
+    """Return statements that change a copy of a list, `items`, and put the copy in its place."""
+    return f"items = [*{holder}]\n{change}\n{holder} = items"
 
 
 _APPLY = {

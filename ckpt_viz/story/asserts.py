@@ -53,18 +53,13 @@ class AssertStory(Story):
     `has_raised` says that the restore itself has raised: there is no status to ask.
     """
 
-    function: str
+    call: str
     restored: RestoreResult
     saved: Graph | None
     live: Graph
     place_of: Callable[[int], str]
     raised: tuple[str, str] | None
     has_raised: bool = False
-
-    @property
-    def call(self) -> str:
-        """The function of TensorFlow."""
-        return self.function
 
     @property
     def title(self) -> str:

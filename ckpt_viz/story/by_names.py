@@ -27,13 +27,8 @@ class NamesStory(Story):
     trace: NameTrace
     file: str
     place_of: Callable[[int], str]
-    function: str
+    call: str
     by_saver: bool = False
-
-    @property
-    def call(self) -> str:
-        """The function of TensorFlow."""
-        return self.function
 
     @property
     def title(self) -> str:

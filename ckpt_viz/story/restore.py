@@ -35,19 +35,14 @@ _OWN_STEP = frozenset(Action) - {Action.BIND, Action.CREATE}
 class RestoreStory(Story):
     """The story of one restore.
 
-    `place_of` returns what people call an object of the program. `function` is restore or read.
+    `place_of` returns what people call an object of the program. `call` is restore or read.
     """
 
     trace: Trace
     saved: Graph
     place_of: Callable[[int], str]
-    function: str
+    call: str
     _described: dict[int, str] = field(default_factory=dict, init=False)
-
-    @property
-    def call(self) -> str:
-        """The function of TensorFlow."""
-        return self.function
 
     @property
     def title(self) -> str:

@@ -128,7 +128,7 @@ class SaveStory(Story):
         skips: bool = False,
     ) -> None:
         self._graph = graph
-        self._call = call
+        self.call = call.value
         self._before, self._after = tuple(before), tuple(after)
         self._skips = skips
         self._order = Order(graph, call, counting)
@@ -136,11 +136,6 @@ class SaveStory(Story):
         self._fails = bool(self._marks) and self._marks[-1][0] is SaveAction.FAIL
         if self._fails:
             self._after = ()
-
-    @property
-    def call(self) -> str:
-        """The function of TensorFlow that the program calls."""
-        return self._call.value
 
     @property
     def title(self) -> str:
@@ -234,7 +229,7 @@ class SaveStory(Story):
     def _place_of(self, action: SaveAction, node_id: int, at: int) -> TensorFlowPlace:
         if action is SaveAction.FIND and at == NOWHERE:
             return _OF_ROOT
-        if action is SaveAction.COUNT and self._call is SaveCall.MANAGER:
+        if action is SaveAction.COUNT and self.call == SaveCall.MANAGER.value:
             return _OF_MANAGERS_COUNT
         if action is SaveAction.KEY and node_id >= ROOT:
             attribute = self._graph.nodes[node_id].attributes[at]

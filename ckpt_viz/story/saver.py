@@ -53,10 +53,7 @@ class SaverStory(Story):
         )
         self._marks = tuple(self._all_marks())
 
-    @property
-    def call(self) -> str:
-        """The function of TensorFlow that the program calls."""
-        return SaveCall.SAVER.value
+    call = SaveCall.SAVER.value
 
     @property
     def title(self) -> str:

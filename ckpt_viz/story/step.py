@@ -116,13 +116,11 @@ _MOST_LINES = 60
 class Story(ABC, Sequence[StoryStep]):
     """The steps of a restore, of a save or of an assert, in TensorFlow's order.
 
-    `story[0]` is the first step. `print(story)` shows alike steps as one line.
+    `story[0]` is the first step. `print(story)` shows alike steps as one line. `call` is the
+    function of TensorFlow that the story is of, such as "restore".
     """
 
-    @property
-    @abstractmethod
-    def call(self) -> str:
-        """The function of TensorFlow that the story is of: "restore"."""
+    call: str
 
     @property
     @abstractmethod
@@ -194,14 +192,9 @@ class Story(ABC, Sequence[StoryStep]):
 class EmptyStory(Story):
     """A story without steps: `why` says in a sentence why there are none."""
 
-    function: str
+    call: str
     of: str
     why: str
-
-    @property
-    def call(self) -> str:
-        """The function of TensorFlow."""
-        return self.function
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""The sentences of a story; sentences.json has them for Python and TypeScript.
+"""The sentences of restores and asserts, which sentences.json has.
 
 Each sentence has a text and a reason, with names of facts in braces, and a place in TensorFlow.
 """
