@@ -88,6 +88,14 @@ def test_a_step_has_the_edge_the_queue_and_what_waits(tmp_path: Path) -> None:
     )
 
 
+def test_a_value_that_two_waiting_parts_lead_to_counts_once(tmp_path: Path) -> None:
+    shared = var()
+    path = saved(tmp_path, a=module(w=shared, x=var()), b=module(w=shared))
+    check = cv.check(ckpt(other=var()), path)
+    assert check.steps.end == "The restore returns: 1 value assigned, 2 values wait."
+    assert len(check.unresolved) == 2
+
+
 @pytest.mark.parametrize(
     ("program", "ending"),
     [

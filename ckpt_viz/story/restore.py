@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import accumulate
@@ -57,7 +57,7 @@ class RestoreStory(Story):
             words = f"{count(got, 'value')} had been assigned" if got else "no value was assigned"
             return f"The restore ends with {self.trace.raised.type}; {words}."
         waiting = (wait.saved for wait in self.state(len(self)).waiting)
-        waits = sum(map(self._left_below, waiting))
+        waits = self._unbound_below(waiting, len(self) - 1)
         rest = count(waits, "value waits", "values wait") if waits else "nothing waits"
         return f"The restore returns: {count(self._assigned[-1], 'value')} assigned, {rest}."
 
@@ -237,7 +237,7 @@ class RestoreStory(Story):
                 "program": lambda: live(step.obj),
                 "name": lambda: step.name,
                 "variable": lambda: saved(self._variables.get((step.parent, step.node, step.name))),
-                "values": lambda: count(self._unbound_below(step.node or ROOT, index), "value"),
+                "values": lambda: count(self._unbound_below([step.node or ROOT], index), "value"),
                 "children": lambda: _named(child.local_name for child in self._node(step).children),
                 "keys": lambda: keys_in_words(step.names),
                 "error": lambda: "" if step.failure is None else step.failure.type,
@@ -245,17 +245,17 @@ class RestoreStory(Story):
             }
         )
 
-    def _unbound_below(self, node: int, index: int) -> int:
-        """Return how many values are at a node and below it that have no object after a step."""
+    def _unbound_below(self, tops: Iterable[int], index: int) -> int:
+        """Return how many values are at nodes and below them that have no object after a step."""
         bound = self._bound_at
         nodes = self.saved.nodes
-        below = reached([node], lambda node: (child.node_id for child in nodes[node].children))
+        below = reached(tops, lambda node: (child.node_id for child in nodes[node].children))
         never = len(self._steps)
         return sum(has_value(nodes[node]) and bound.get(node, never) > index for node in below)
 
     def _left_below(self, node: int | None) -> int:
         """Return how many values are at a node and below it that the restore does not reach."""
-        return 0 if node is None else self._unbound_below(node, len(self._steps) - 1)
+        return 0 if node is None else self._unbound_below([node], len(self._steps) - 1)
 
     @cached_property
     def _variables(self) -> Mapping[tuple[int | None, int | None, str], int]:
