@@ -157,11 +157,11 @@ def _program() -> Any:
         NamedEdit("move", "net.a", "1", "net.blocks"),
         NamedEdit("insert", "net.blocks.0", "1", "net.blocks"),
         NamedEdit("insert", "net.a", "other", "net"),
-        NamedEdit("exchange", "net.a", "net.b"),
-        NamedEdit("exchange", "net.blocks.0", "net.blocks.2"),
-        NamedEdit("exchange", "net.blocks.0", "net.a"),
+        NamedEdit("exchange", "net.a", other="net.b"),
+        NamedEdit("exchange", "net.blocks.0", other="net.blocks.2"),
+        NamedEdit("exchange", "net.blocks.0", other="net.a"),
     ],
-    ids=lambda edit: f"{edit.kind} {edit.name} {edit.to}",
+    ids=lambda edit: f"{edit.kind} {edit.part} {edit.to or edit.other}",
 )
 def test_the_code_of_an_edit_does_the_same_to_a_program(edit: NamedEdit) -> None:
     """Names and keys agree; a new attribute comes behind the others, so ids may differ."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ckpt_viz.edits.edited_access import EditedAccess
 from ckpt_viz.object_graph.calls import Call
@@ -28,11 +28,15 @@ _KEPT_ROLES = (Role.LAYER, Role.CONTAINER)
 
 @dataclass
 class Draft:
-    """The nodes of a graph by the ids that they have there, with edges that may change."""
+    """The nodes of a graph by the ids that they have there, with edges that may change.
+
+    `models` has the nodes of the graph that added nodes are made like.
+    """
 
     source: Graph
     nodes: list[Node]
     children: list[list[Child]]
+    models: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: Graph) -> Draft:
@@ -62,11 +66,14 @@ class Draft:
         else:
             self.children[holder] = numbered([*children[:at], child, *children[at:]])
 
-    def add(self, node: Node) -> int:
+    def add(self, node: Node, like: int | None = None) -> int:
         """Add a node, to which no edge leads yet; return its id."""
         self.nodes.append(node)
         self.children.append([*node.children])
-        return len(self.nodes) - 1
+        added = len(self.nodes) - 1
+        if like is not None:
+            self.models[added] = like
+        return added
 
     def finished(self) -> Graph:
         """Return the graph that TensorFlow would save."""
@@ -84,6 +91,15 @@ def is_list(children: Sequence[Child]) -> bool:
 def numbered(items: Iterable[Child]) -> list[Child]:
     """Return the items of a list with the names that their places give them."""
     return [Child(str(place), item.node_id) for place, item in enumerate(items)]
+
+
+def reordered(graph: Graph) -> Graph:
+    """Return the graph of a program that has set all its attributes in the opposite order."""
+    draft = Draft.of(graph)
+    for holder, children in enumerate(draft.children):
+        if not is_list(children):
+            draft.children[holder] = children[::-1]
+    return draft.finished()
 
 
 class _Finish:
@@ -134,7 +150,7 @@ class _Finish:
             for old, new in self.paths.items()
             if (path := self._old_path(old)) is not None
         }
-        access = EditedAccess.of(source, old_paths)
+        access = EditedAccess.of(source, old_paths, [*self.paths], self.draft.models)
         ids = self.new_id
         calls = tuple(
             Call(ids[call.producer], ids[call.consumer])

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
-from ckpt_viz.errors import NoSuchTensorError, SourceError
+from ckpt_viz.errors import EditError, NoSuchTensorError, SourceError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keys import checkpoint_key, parse_checkpoint_key
-from ckpt_viz.object_graph.nodes import Fingerprint, Stored
+from ckpt_viz.object_graph.nodes import Child, Fingerprint, Stored
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
+
+
+class EditedNode(NamedTuple):
+    """What a node of an edited graph was before: a node there, which a copy is only like."""
+
+    node: int | None
+    is_copy: bool = False
 
 
 @dataclass(frozen=True)
@@ -20,24 +27,41 @@ class EditedAccess:
     """Access to the values of a source by the keys of an edited graph.
 
     `old_paths` has the key of an object in the source by its key after the edits. An object that
-    an edit has added has none there.
+    an edit has added has none there. `origins` has by node what the node is in the source: the same
+    object, an object that the node is made like, or nothing. `before` has by node its id before
+    the last edit; nodes that this edit has added have the next ids there.
     """
 
     source_graph: Graph
     old_paths: Mapping[str, str]
+    origins: Sequence[EditedNode] = field(default=(), repr=False)
+    before: Sequence[int] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, graph: Graph, old_paths: Mapping[str, str]) -> EditedAccess:
+    def of(
+        cls,
+        graph: Graph,
+        old_paths: Mapping[str, str],
+        before: Sequence[int],
+        models: Mapping[int, int],
+    ) -> EditedAccess:
         """Return access by the keys that objects have in a graph, which may be edited itself.
 
-        After many edits a value is still one step away.
+        After many edits a value is still one step away. `models` has the nodes of the graph that
+        added nodes are made like.
         """
+        size = len(graph.nodes)
+        nodes = [
+            EditedNode(old) if old < size else EditedNode(models.get(old), is_copy=True)
+            for old in before
+        ]
         access = graph._access
         if not isinstance(access, cls):
-            return cls(graph, old_paths)
+            return cls(graph, old_paths, nodes, before)
         known = access.old_paths
         paths = {new: known[old] for new, old in old_paths.items() if old in known}
-        return cls(access.source_graph, paths)
+        origins = [_first(access.origins, node) for node in nodes]
+        return cls(access.source_graph, paths, origins, before)
 
     def object(self, node_id: int) -> object | None:
         """Return None: a program may no longer have this object."""
@@ -84,3 +108,45 @@ class EditedAccess:
         if parsed is None or parsed.object_key not in self.old_paths:
             return None
         return checkpoint_key(self.old_paths[parsed.object_key], parsed.attribute)
+
+
+def origins_of(graph: Graph) -> Sequence[EditedNode]:
+    """Return what each node of an edited graph was before all edits; itself without any."""
+    access = graph._access
+    if isinstance(access, EditedAccess):
+        return access.origins
+    return [EditedNode(node) for node in range(len(graph.nodes))]
+
+
+def first_graph(graph: Graph) -> Graph:
+    """Return the graph before all edits; the same one without any."""
+    access = graph._access
+    return access.source_graph if isinstance(access, EditedAccess) else graph
+
+
+def assert_unchanged(before: Graph, now: Graph) -> None:
+    """Raise EditError if a program no longer has the parts of the graph that was edited."""
+    if _edges(before) != _edges(now):
+        raise EditError(
+            f"{before.title}: the program has other parts than when its graph was made; make the "
+            "graph, or the check, again"
+        )
+
+
+def _edges(graph: Graph) -> list[tuple[Child, ...]]:
+    return [node.children for node in graph.nodes]
+
+
+def node_after(graph: Graph, node: int) -> int | None:
+    """Return the id of a node in an edited graph by its id before the last edit; None if gone."""
+    access = graph._access
+    assert isinstance(access, EditedAccess)
+    return access.before.index(node) if node in access.before else None
+
+
+def _first(origins: Sequence[EditedNode], edited: EditedNode) -> EditedNode:
+    """Return what a node was before an earlier edit, too."""
+    if edited.node is None:
+        return edited
+    node, is_copy = origins[edited.node]
+    return EditedNode(node, is_copy or edited.is_copy)

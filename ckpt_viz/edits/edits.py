@@ -1,23 +1,46 @@
 """The edits that people name: rename, remove, keep, move, insert and exchange parts of a graph.
 
-Each returns a new graph. A name is any that `Graph.node_id` takes, and means its whole subtree.
+Each returns a new graph. A part is a node id, or any name that `Graph.node_id` takes, and means its
+whole subtree.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from ckpt_viz.edits.draft import Draft, is_list, numbered
 from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import THE_ROOT, child_of
-from ckpt_viz.object_graph.nodes import ROOT, Child, Role
+from ckpt_viz.object_graph.nodes import ROOT, Child, Role, SlotVariable
+
+Part = str | int  # a name or a node id
+
+
+class GivenPart(NamedTuple):
+    """A node of another graph, which node is to hold it, and by which local name."""
+
+    node: int
+    holder: int
+    local_name: str
+
+
+def node_of(graph: Graph, part: Part) -> int:
+    """Return the node id of a part. Raises NoSuchNodeError for a name of none or of several."""
+    return part if isinstance(part, int) else graph.node_id(part)
+
+
+def called(graph: Graph, part: Part) -> str:
+    """Return what people call a part: the name that they gave, or that of the node."""
+    return graph.names.place(part) or THE_ROOT if isinstance(part, int) else part
 
 
 def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
     """Return a graph with other names, one after the other: "net" or "net.l1" to "net.hidden"."""
     for old, new in names.items():
-        graph = _renamed(graph, old, new)
+        graph = renamed_part(graph, old, new)
     return graph
 
 
@@ -40,14 +63,15 @@ def only(graph: Graph, nodes: Iterable[int]) -> Graph:
     return without(graph, [node for node in graph.tree.preorder() if node not in kept])
 
 
-def moved(graph: Graph, name: str, holder: str, local_name: str | None = None) -> Graph:
+def moved(graph: Graph, part: Part, holder: Part, local_name: str | None = None) -> Graph:
     """Return a graph in which another node holds a part, by its old name or by a new one.
 
     In a list, `local_name` is the place; the later items move on.
     """
-    node, target = graph.node_id(name), graph.node_id(holder)
+    node, target = _part(graph, part), node_of(graph, holder)
     if target in _subtrees(graph, [node]):
-        raise EditError(f"{graph.title}: {holder} is inside {name}; a part cannot hold itself")
+        where, what = called(graph, holder), called(graph, part)
+        raise EditError(f"{graph.title}: {where} is inside {what}; a part cannot hold itself")
     own = graph.tree.labels[node] if local_name is None else local_name
     draft = Draft.of(graph)
     parent, label = graph.tree.parents[node], graph.tree.labels[node]
@@ -56,23 +80,18 @@ def moved(graph: Graph, name: str, holder: str, local_name: str | None = None) -
     return draft.finished()
 
 
-def inserted(graph: Graph, holder: str, local_name: str, like: str) -> Graph:
+def inserted(graph: Graph, holder: Part, local_name: str, like: Part) -> Graph:
     """Return a graph with a new part of the structure of another one, without its values.
 
     In a list, `local_name` is the place; the later items move on.
     """
-    target, model = graph.node_id(holder), graph.node_id(like)
+    target, model = node_of(graph, holder), node_of(graph, like)
     draft = Draft.of(graph)
     copies: dict[int, int] = {}
     for node in graph.tree.below(model):
-        if graph.nodes[node].role is Role.SLOT:
-            continue
-        copies[node] = draft.add(
-            graph.nodes[node]._replace(
-                children=(),
-                slot_variables=(),
-            )
-        )
+        if graph.nodes[node].role is not Role.SLOT:
+            bare = graph.nodes[node]._replace(children=(), slot_variables=())
+            copies[node] = draft.add(bare, like=node)
     for node, copy in copies.items():
         for child in graph.nodes[node].children:
             draft.insert(copy, Child(child.local_name, copies.get(child.node_id, child.node_id)))
@@ -80,12 +99,59 @@ def inserted(graph: Graph, holder: str, local_name: str, like: str) -> Graph:
     return draft.finished()
 
 
-def exchanged(graph: Graph, a: str, b: str) -> Graph:
+def given(
+    graph: Graph, other: Graph, parts: Iterable[GivenPart], counterparts: Mapping[int, int]
+) -> Graph:
+    """Return a graph with parts of another graph, without their values.
+
+    `counterparts` has the node of this graph for nodes of the other one: edges and slots of a part
+    lead there. Edges to nodes without a counterpart stay away.
+    """
+    draft = Draft.of(graph)
+    known = {**counterparts}
+    for part in parts:
+        if part.node not in known:
+            _give(draft, other, part.node, known)
+        _put(draft, part.holder, Child(part.local_name, known[part.node]), graph)
+    return draft.finished()
+
+
+def _give(draft: Draft, other: Graph, top: int, known: dict[int, int]) -> None:
+    """Add copies of a node of another graph and of all that it leads to and that is not known."""
+    copied, counterparts = {top: None}, {*known}
+    queue = deque([top])
+    while queue:
+        node = queue.popleft()
+        known[node] = draft.add(other.nodes[node]._replace(children=(), slot_variables=()))
+        for child in other.nodes[node].children:
+            if child.node_id not in counterparts and child.node_id not in copied:
+                copied[child.node_id] = None
+                queue.append(child.node_id)
+    for node in copied:
+        for child in other.nodes[node].children:
+            if child.node_id in known:
+                draft.insert(known[node], Child(child.local_name, known[child.node_id]))
+        slots = other.nodes[node].slot_variables
+        for slot in slots:
+            if slot.variable in known and slot.slot_variable not in known:
+                bare = other.nodes[slot.slot_variable]._replace(children=(), slot_variables=())
+                known[slot.slot_variable] = draft.add(bare)
+        draft.nodes[known[node]] = draft.nodes[known[node]]._replace(
+            slot_variables=tuple(
+                SlotVariable(slot.slot_name, known[slot.variable], known[slot.slot_variable])
+                for slot in slots
+                if slot.variable in known
+            )
+        )
+
+
+def exchanged(graph: Graph, a: Part, b: Part) -> Graph:
     """Return a graph in which two parts have each other's place."""
-    first, second = graph.node_id(a), graph.node_id(b)
+    first, second = _part(graph, a), _part(graph, b)
     inside = first in _subtrees(graph, [second]) or second in _subtrees(graph, [first])
     if first == second or inside:
-        raise EditError(f"{graph.title}: {a} and {b} are not two separate parts")
+        names = f"{called(graph, a)} and {called(graph, b)}"
+        raise EditError(f"{graph.title}: {names} are not two separate parts")
     draft = Draft.of(graph)
     for old, new in ((first, second), (second, first)):
         parent, label = graph.tree.parents[old], graph.tree.labels[old]
@@ -94,6 +160,33 @@ def exchanged(graph: Graph, a: str, b: str) -> Graph:
             for child in draft.children[parent]
         ]
     return draft.finished()
+
+
+def renamed_part(graph: Graph, part: Part, new: str) -> Graph:
+    """Return a graph in which one part has another name."""
+    node = _part(graph, part)
+    parent, local_name = graph.tree.parents[node], local_name_of(graph, node, new)
+    if is_list(graph.nodes[parent].children):
+        what = called(graph, part)
+        raise EditError(f"{graph.title}: {what} is an item of a list; items have places, move it")
+    draft = Draft.of(graph)
+    _assert_free(draft, parent, local_name, graph)
+    draft.rename(parent, graph.tree.labels[node], local_name)
+    return draft.finished()
+
+
+def _part(graph: Graph, part: Part) -> int:
+    """Return the node id of a part that an edge leads to, so that it has a name and a place."""
+    node = node_of(graph, part)
+    if node == ROOT:
+        raise EditError(f"{graph.title}: found {part!r}, the root, expected a part with a name")
+    label = graph.tree.labels[node]
+    if Child(label, node) not in graph.nodes[graph.tree.parents[node]].children:
+        raise EditError(
+            f"{graph.title}: {called(graph, part)} is a slot variable, which goes with its "
+            "variable and its optimizer; edit one of these"
+        )
+    return node
 
 
 def local_name_of(graph: Graph, node: int, new: str) -> str:
@@ -110,19 +203,6 @@ def local_name_of(graph: Graph, node: int, new: str) -> str:
             f"is in another place; expected a name in {holder or THE_ROOT}, or move the part"
         )
     return local_name
-
-
-def _renamed(graph: Graph, old: str, new: str) -> Graph:
-    node = graph.node_id(old)
-    if node == ROOT:
-        raise EditError(f"{graph.title}: found {old!r}, the root, expected a part with a name")
-    parent, local_name = graph.tree.parents[node], local_name_of(graph, node, new)
-    if is_list(graph.nodes[parent].children):
-        raise EditError(f"{graph.title}: {old} is an item of a list; items have places, move it")
-    draft = Draft.of(graph)
-    _assert_free(draft, parent, local_name, graph)
-    draft.rename(parent, graph.tree.labels[node], local_name)
-    return draft.finished()
 
 
 def _take(draft: Draft, holder: int, local_name: str) -> None:

@@ -9,8 +9,11 @@ from typing import TypeVar
 from ckpt_viz import expressions
 from ckpt_viz.edits import edits
 from ckpt_viz.edits.draft import is_list
+from ckpt_viz.edits.edited_access import node_after
+from ckpt_viz.edits.edits import Part, called, node_of
 from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import child_of
 from ckpt_viz.object_graph.nodes import ROOT
 
 _Function = TypeVar("_Function")
@@ -19,23 +22,43 @@ _Place = tuple[str, str, bool]  # of the holder: its expression; a local name; w
 
 @dataclass(frozen=True)
 class NamedEdit:
-    """One edit of a graph, by names.
+    """One edit of a graph. Parts are names or node ids.
 
     Attributes:
         kind: "rename", "remove", "move", "insert" or "exchange".
-        name: The part to edit; of an "insert" the part whose structure the new one has.
-        to: The new local name, or the place in a list; of an "exchange" the other part.
-        holder: The node that holds the part after a "move" or an "insert".
+        part: The part to edit; of an "insert" the part whose structure the new one has.
+        to: The new local name, or the place in a list.
+        other: The node that holds the part after a "move" or an "insert"; of an "exchange" the
+            other part.
     """
 
     kind: str
-    name: str
+    part: Part
     to: str = ""
-    holder: str = ""
+    other: Part = ROOT
 
     def applied(self, graph: Graph) -> Graph:
         """Return the edited graph. Raises EditError and NoSuchNodeError."""
         return _of_kind(_APPLY, self.kind)(graph, self)
+
+    def text(self, graph: Graph) -> str:
+        """Return the edit in words, from the graph before it."""
+        part, other = called(graph, self.part), called(graph, self.other)
+        texts = {
+            "rename": f"Rename {part} to {self.to}",
+            "remove": f"Remove {part}",
+            "move": f"Move {part} to {child_of(other, self.to)}",
+            "insert": f"Insert {child_of(other, self.to)}, like {part}",
+            "exchange": f"Exchange {part} and {other}",
+        }
+        return _of_kind(texts, self.kind)
+
+    def edited(self, before: Graph, after: Graph) -> int | None:
+        """Return the node of the edited graph that the edit is about; None if there is none."""
+        node = node_of(before, self.part)
+        if self.kind == "remove":
+            return node_after(after, before.tree.parents[node])
+        return node_after(after, len(before.nodes) if self.kind == "insert" else node)
 
     def code(self, graph: Graph, source: str = "ckpt") -> str:
         """Return statements that do the same to a program, from the graph before the edit.
@@ -53,54 +76,62 @@ def _of_kind(by_kind: Mapping[str, _Function], kind: str) -> _Function:
 
 
 def _renamed(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.renamed(graph, {edit.name: edit.to})
+    return edits.renamed_part(graph, edit.part, edit.to)
 
 
 def _removed(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.without(graph, [graph.node_id(edit.name)])
+    return edits.without(graph, [node_of(graph, edit.part)])
 
 
 def _moved(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.moved(graph, edit.name, edit.holder, edit.to or None)
+    return edits.moved(graph, edit.part, edit.other, edit.to or None)
 
 
 def _inserted(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.inserted(graph, edit.holder, edit.to, edit.name)
+    return edits.inserted(graph, edit.other, edit.to, edit.part)
 
 
 def _exchanged(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.exchanged(graph, edit.name, edit.to)
+    return edits.exchanged(graph, edit.part, edit.other)
 
 
 # --- the same in Python
 
 
+def code_of_new(graph: Graph, holder: int, local_name: str, source: str) -> str:
+    """Return statements that give a program an object that it lacks."""
+    target = _target(graph, holder, local_name, source)
+    return f"new = ...  # an object like the one that was saved\n{_set(target, 'new')}"
+
+
 def _code_of_rename(graph: Graph, edit: NamedEdit, source: str) -> str:
-    node = graph.node_id(edit.name)
+    node = node_of(graph, edit.part)
     place = _place(graph, node, source)
     new = edits.local_name_of(graph, node, edit.to)
     return f"{_set((place[0], new, False), _get(place))}\n{_delete(place)}"
 
 
 def _code_of_remove(graph: Graph, edit: NamedEdit, source: str) -> str:
-    return _delete(_place(graph, graph.node_id(edit.name), source))
+    return _delete(_place(graph, node_of(graph, edit.part), source))
 
 
 def _code_of_move(graph: Graph, edit: NamedEdit, source: str) -> str:
-    node, holder = graph.node_id(edit.name), graph.node_id(edit.holder)
+    node, holder = node_of(graph, edit.part), node_of(graph, edit.other)
     place = _place(graph, node, source)
     target = _target(graph, holder, edit.to or place[1], source)
     return f"part = {_get(place)}\n{_delete(place)}\n{_set(target, 'part')}"
 
 
 def _code_of_insert(graph: Graph, edit: NamedEdit, source: str) -> str:
-    model = _get(_place(graph, graph.node_id(edit.name), source))
-    target = _target(graph, graph.node_id(edit.holder), edit.to, source)
+    model = _get(_place(graph, node_of(graph, edit.part), source))
+    target = _target(graph, node_of(graph, edit.other), edit.to, source)
     return f"import copy\n{_set(target, f'copy.deepcopy({model})')}"
 
 
 def _code_of_exchange(graph: Graph, edit: NamedEdit, source: str) -> str:
-    first, second = (_place(graph, graph.node_id(name), source) for name in (edit.name, edit.to))
+    first, second = (
+        _place(graph, node_of(graph, part), source) for part in (edit.part, edit.other)
+    )
     replaced = f"{_replace(first, 'second')}\n{_replace(second, 'first')}"
     return f"first, second = {_get(first)}, {_get(second)}\n{replaced}"
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from ckpt_viz.edits.edited_access import assert_unchanged, first_graph, origins_of
+from ckpt_viz.errors import EditError
 from ckpt_viz.live.iterators import Reading
 from ckpt_viz.live.opening import Opened, open_as_restore
+from ckpt_viz.live.restore_side import TensorFlowSide
 from ckpt_viz.live.restore_target import (
     READ,
     RESTORE,
@@ -19,6 +22,7 @@ from ckpt_viz.live.restore_target import (
     where_it_goes,
 )
 from ckpt_viz.live.status import read_status, skips_slots_of
+from ckpt_viz.matching.changed_side import ChangedSide
 from ckpt_viz.matching.engine import Rules, match
 from ckpt_viz.matching.name_based_restore import NameTrace, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph
@@ -54,16 +58,22 @@ def live_dry_run(
 ) -> DryRun:
     """Return what `live.restore(saved)`, or `.read`, would do; change nothing.
 
-    `saved` is a path as `restore` takes it, the graph of a checkpoint, or None. `faults` are the
-    damaged tensors of this checkpoint, by key.
+    `live` may be the edited graph of live objects: then their program is changed likewise. `saved`
+    is a path as `restore` takes it, the graph of a checkpoint, or None. `faults` are the damaged
+    tensors of this checkpoint, by key.
     """
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
+    changed = live if isinstance(live, Graph) else None
+    if changed is not None:
+        live = first_graph(changed).source
     live, method = where_it_goes(live, method, options)
     if isinstance(saved, Graph) and saved.is_held and reads(live):
         method = method or READ  # as putting a snapshot back does: read() makes no save_counter
-    restore = _RestoreByPath(
-        restoring_into(live, method, skips_slots=skips_slots), skips_slots, faults
+    restore = RestoreByPath(
+        restoring_into(live, method, skips_slots=skips_slots), skips_slots, faults, changed
     )
+    if changed is not None:
+        assert_unchanged(first_graph(changed), restore.target.graph)
     method = restore.target.method
     if saved is None:
         return DryRun(Outcome(LiveNames(restore.target.graph), without_checkpoint()), method)
@@ -114,12 +124,16 @@ def status_dry_run(status: Any) -> DryRun:
 
 
 @dataclass(frozen=True)
-class _RestoreByPath:
-    """A restore into a target, for any path."""
+class RestoreByPath:
+    """A restore into a target, for any path.
+
+    `changed` is the edited graph of the target's program, if someone has changed that.
+    """
 
     target: RestoreTarget
-    skips_slots: bool
-    faults: Mapping[str, Fault]
+    skips_slots: bool = False
+    faults: Mapping[str, Fault] = field(default_factory=dict)
+    changed: Graph | None = None
 
     def outcome_of(self, path: object, graph: Graph | None = None) -> Outcome:
         """Return what restoring exactly this path does; `graph` is its content, if known."""
@@ -130,6 +144,8 @@ class _RestoreByPath:
         if opened.failure is not None:
             raised = Raised(opened.failure.type, opened.failure.message)
             return Outcome(LiveNames(target.graph), Verdicts(raised, raised, raised, raised))
+        if opened.tensors is not None and self.changed is not None:
+            raise EditError(f"{path} holds names and no objects; a changed program restores none")
         if opened.tensors is not None:
             return _by_names(target, opened, faulty(opened.tensors, self.faults))
         graph = with_faults(graph or read_saved(opened.prefix), self.faults)
@@ -141,15 +157,37 @@ class _RestoreByPath:
         """Return what restoring a file with the objects and values of a snapshot would do."""
         return self._by_objects(graph, graph.title)
 
+    def of_changed(self, live: Graph, graph: Graph, path: str) -> Outcome:
+        """Return what restoring the content of a checkpoint into a changed program would do.
+
+        `live` is the edited graph of the target's program.
+        """
+        self.target.side.reading = Reading(path, path if self.target.wraps_not_found else None)
+        return replace(self, changed=live)._by_objects(graph, path)
+
+    def _program(self) -> _Program:
+        """Return the program to restore into: that of the target, or as someone has changed it."""
+        target, live = self.target, self.changed
+        if live is None:
+            return _Program(target.graph, target.side, target.valued)
+        nodes, known = origins_of(live), {*target.valued}
+        objects = [None if node.is_copy else node.node for node in nodes]
+        valued = [
+            obj
+            for obj, node in enumerate(nodes)
+            if (live.nodes[obj].attributes if node.node is None else node.node in known)
+        ]
+        return _Program(live, ChangedSide(target.side, target.graph, live, objects), valued)
+
     def _by_objects(self, graph: Graph, path: object) -> Outcome:
         target, skips_slots = self.target, self.skips_slots
+        program = self._program()
         given = os.fspath(path) if isinstance(path, (str, os.PathLike)) else str(path)
         saved = SavedGraph(graph, str(given) if target.wraps_not_found else None)
         rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
-        trace = match(saved, target.side, rules)
-        is_new = len(target.side.objects) > len(target.graph.nodes)
-        new = new_objects(target.graph, graph, trace.steps, trace.bound) if is_new else {}
-        names = LiveNames(target.graph, new)
+        trace = match(saved, program.side, rules)
+        new = new_objects(program.graph, graph, trace.steps, trace.bound)
+        names = LiveNames(program.graph, new)
         made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
         verdicts = object_based(
             graph,
@@ -157,9 +195,9 @@ class _RestoreByPath:
                 trace.bound,
                 trace.unused_attributes,
                 slots_left=trace.slots_left,
-                forgotten=target.side.momentary,
+                forgotten=program.side.momentary,
             ),
-            (*target.valued, *made),
+            (*program.valued, *made),
             raised=trace.raised,
             listing=target.listing,
             valuing=target.valuing,
@@ -167,6 +205,15 @@ class _RestoreByPath:
             live_name=names.readable,
         )
         return Outcome(names, verdicts, trace, graph)
+
+
+@dataclass(frozen=True)
+class _Program:
+    """The graph of a program, its side of a restore, and the objects that the asserts expect."""
+
+    graph: Graph
+    side: TensorFlowSide | ChangedSide
+    valued: Sequence[int]
 
 
 def _by_names(target: RestoreTarget, opened: Opened, tensors: Mapping[str, Stored]) -> Outcome:

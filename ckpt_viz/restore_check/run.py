@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ckpt_viz.edits.edited_access import first_graph
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
@@ -76,7 +77,8 @@ def _run(
         live = live.source
     if "tensorflow" in sys.modules and tf_private.is_checkpoint_manager(saved):
         saved = saved.latest_checkpoint  # type: ignore[attr-defined]
-    if isinstance(live, (Graph, str, os.PathLike)):
+    is_changed_program = isinstance(live, Graph) and first_graph(live).origin is Origin.LIVE
+    if isinstance(live, (Graph, str, os.PathLike)) and not is_changed_program:
         return _into_file(live, saved, method, options, faults)
     if isinstance(saved, Graph) and saved.origin is Origin.LIVE:
         raise SourceError(

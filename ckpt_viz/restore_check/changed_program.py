@@ -1,0 +1,235 @@
+"""A program that someone has changed, to see how the check of a restore changes with it.
+
+Nothing touches the program itself: its objects answer as they are, in the places that they have in
+an edited graph (`edits`). A checkpoint in place of a program is a program that would save exactly
+this checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import NamedTuple
+
+from ckpt_viz.edits.draft import reordered
+from ckpt_viz.edits.edited_access import assert_unchanged, node_after, origins_of
+from ckpt_viz.edits.edits import GivenPart, given
+from ckpt_viz.edits.named_edit import NamedEdit, code_of_new
+from ckpt_viz.errors import EditError
+from ckpt_viz.gc_pause import gc_paused
+from ckpt_viz.live.restore_target import RestoreTarget, restoring_into
+from ckpt_viz.matching.trace import Action, Trace
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
+from ckpt_viz.restore_check.file_dry_run import file_dry_run
+from ckpt_viz.restore_check.findings import find_all
+from ckpt_viz.restore_check.live_dry_run import RestoreByPath
+from ckpt_viz.story.columns import ACTIONS, PROBLEM, columns_of
+from ckpt_viz.text import count
+
+_RESTORED = ACTIONS.index(Action.RESTORE.value)
+
+
+class WhatIf(NamedTuple):
+    """What else may differ: the method of the call, `expect_partial()`, the order of the save."""
+
+    method: str | None = None
+    is_partial: bool = False
+    is_reordered: bool = False
+
+
+AS_IT_IS = WhatIf()
+
+
+class EditLine(NamedTuple):
+    """An edit in words, and as the Python that does the same to the program."""
+
+    text: str
+    code: str
+
+
+class Result(NamedTuple):
+    """What a restore comes to, to compare two of them.
+
+    `raises` is the class of the error that the call raises, "" for none; the three booleans say
+    whether the asserts pass. `warnings` are the lines that TensorFlow logs at the end about saved
+    values without an object.
+    """
+
+    raises: str
+    consumed: bool
+    existing_objects_matched: bool
+    nontrivial_match: bool
+    restored: int
+    warnings: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class ChangedProgram:
+    """The program of a check after some edits, and the check of the same restore into it.
+
+    `graph` is that of the program after the edits. `source` is the expression for its root in code.
+    """
+
+    first: _FirstProgram
+    graph: Graph
+    what_if: WhatIf = AS_IT_IS
+    lines: tuple[EditLine, ...] = ()
+    source: str = "ckpt"
+    # The node that the last edit was about; None if there is none.
+    edited: int | None = None
+
+    @classmethod
+    def of(cls, check: RestoreCheck, source: str = "ckpt") -> ChangedProgram:
+        """Return the program of a check as it is. Raises EditError if it cannot be changed."""
+        return cls(_FirstProgram(check), check.live, source=source)
+
+    def after(self, edit: NamedEdit) -> ChangedProgram:
+        """Return the program after one edit more. Raises EditError and NoSuchNodeError."""
+        graph = edit.applied(self.graph)
+        line = EditLine(edit.text(self.graph), edit.code(self.graph, self.source))
+        return self._with(graph, line, edit.edited(self.graph, graph))
+
+    def with_saved(self, node: int) -> ChangedProgram:
+        """Return the program with a part of the checkpoint that it lacks, in the same place."""
+        saved, bound = self._saved, self._trace.bound
+        holder = bound.get(saved.tree.parents[node], -1)
+        name, place = saved.tree.labels[node], saved.names.place(node)
+        if not 0 <= holder < len(self.graph.nodes):
+            raise EditError(
+                f"{self.graph.title}: the program lacks the holder of {place}; insert that first"
+            )
+        graph = self._given([GivenPart(node, holder, name)])
+        code = code_of_new(self.graph, holder, name, self.source)
+        line = EditLine(f"Insert {place}, as it was saved", code)
+        return self._with(graph, line, node_after(graph, len(self.graph.nodes)))
+
+    def built(self) -> ChangedProgram:
+        """Return the program with all that waits: as if it were built before the restore."""
+        parts = [*self._waiting()]
+        if not parts:
+            raise EditError(f"{self.graph.title}: nothing waits; the program is built")
+        text = f"Build before the restore: {count(len(parts), 'part')} that waited"
+        code = "# Call the model once, and build its optimizer, before the restore."
+        return self._with(self._given(parts), EditLine(text, code), None)
+
+    def supposing(self, what_if: WhatIf) -> ChangedProgram:
+        """Return the same with another call, or another order of the save."""
+        return replace(self, what_if=what_if)
+
+    def _with(self, graph: Graph, line: EditLine, edited: int | None) -> ChangedProgram:
+        return replace(self, graph=graph, lines=(*self.lines, line), edited=edited)
+
+    def _given(self, parts: list[GivenPart]) -> Graph:
+        size = len(self.graph.nodes)
+        known = {node: obj for node, obj in self._trace.bound.items() if 0 <= obj < size}
+        return given(self.graph, self._saved, parts, known)
+
+    def _waiting(self) -> Iterator[GivenPart]:
+        """Yield the parts that wait at an object of the program at the end of the restore."""
+        bound, size = self._trace.bound, len(self.graph.nodes)
+        places = set[tuple[int, str]]()
+        for step in self._trace.steps:
+            if step.action is not Action.DEFER or step.node in bound or step.obj is None:
+                continue
+            if step.obj < size and step.node is not None and (step.obj, step.name) not in places:
+                places.add((step.obj, step.name))
+                yield GivenPart(step.node, step.obj, step.name)
+
+    @property
+    def _saved(self) -> Graph:
+        return self.first.saved
+
+    @property
+    def _trace(self) -> Trace:
+        trace = self.check._run.trace
+        assert isinstance(trace, Trace)
+        return trace
+
+    @cached_property
+    def check(self) -> RestoreCheck:
+        """The check of the restore into this program."""
+        if not self.lines and self.what_if == AS_IT_IS:
+            return self.first.check
+        return gc_paused(self._checked)
+
+    def _checked(self) -> RestoreCheck:
+        run = self.first.run_into(self.graph, self.what_if)
+        return RestoreCheck(run, find_all(run))
+
+    @cached_property
+    def result(self) -> Result:
+        """What the restore comes to."""
+        check, columns = self.check, columns_of(self.check.steps)
+        left = len(check.unresolved) + sum(map(len, check.unused_attributes.values()))
+        return Result(
+            "" if check.raises is None else check.raises.type,
+            check.consumed,
+            check.existing_objects_matched,
+            check.nontrivial_match,
+            sum(action & ~PROBLEM == _RESTORED for action in columns.actions),
+            0 if self.what_if.is_partial or check.raises is not None else left,
+            len(columns.actions),
+        )
+
+    def first_difference(self, other: ChangedProgram) -> int | None:
+        """Return the number of the first step, from 0 on, that differs in another restore."""
+        pairs = zip_longest(_told(self), _told(other))
+        return next((at for at, (own, others) in enumerate(pairs) if own != others), None)
+
+
+@dataclass(frozen=True)
+class _FirstProgram:
+    """The program of a check before all edits."""
+
+    check: RestoreCheck
+    _targets: dict[str, RestoreTarget] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        run = self.check._run
+        if run.has_happened or not isinstance(run.trace, Trace) or run.saved is None:
+            raise EditError(
+                f"{run.live.title}: only a restore by objects that has not happened yet can be "
+                "checked with a changed program"
+            )
+
+    @property
+    def saved(self) -> Graph:
+        """The graph of the checkpoint."""
+        assert self.check.saved is not None
+        return self.check.saved
+
+    def run_into(self, live: Graph, what_if: WhatIf) -> DryRun:
+        """Return the dry run of the restore into a changed program."""
+        run = self.check._run
+        method = what_if.method or run.method
+        saved = reordered(self.saved) if what_if.is_reordered else self.saved
+        path = run.reading or prefix_of(self.saved)
+        if self.check.live.origin is not Origin.LIVE:
+            return replace(file_dry_run(live, saved, method=method), wording=run.wording)
+        restore = RestoreByPath(self._target(method))
+        outcome = restore.of_changed(live, saved, path)
+        return DryRun(outcome, method, path, wording=run.wording)
+
+    def _target(self, method: str) -> RestoreTarget:
+        if method not in self._targets:
+            target = restoring_into(self.check.live.source, method, skips_slots=False)
+            assert_unchanged(self._live, target.graph)
+            self._targets[method] = target
+        return self._targets[method]
+
+    @property
+    def _live(self) -> Graph:
+        return self.check.live
+
+
+def _told(program: ChangedProgram) -> Iterator[tuple[int, int, int, str, int | None]]:
+    """Yield what tells a step from another one: the object by what it was before all edits."""
+    columns, origins = columns_of(program.check.steps), origins_of(program.graph)
+    for action, saved, live, holder, name in zip(*columns[:5], strict=True):
+        obj = origins[live].node if 0 <= live < len(origins) else None
+        yield action, saved, holder, columns.texts[name], obj
