@@ -409,3 +409,88 @@ def test_only_the_check_of_a_restore_has_steps(tmp_path: Path) -> None:
     gone = cv.check(tf.train.Checkpoint(net=net), f"{path}-no")
     data, (actions, *_) = _played(gone)
     assert (len(actions), data["story"]["end"]) == (0, gone.steps.end)
+
+
+# --- a check with a changed program
+
+
+def _net_and_path(tmp_path: Path) -> tuple[Any, str]:
+    import tensorflow as tf
+
+    def make() -> Any:
+        part = tf.Module()
+        part.a, part.b = tf.Variable(1.0), tf.Variable([2.0, 3.0])
+        return tf.train.Checkpoint(net=part)
+
+    return make(), make().save(str(tmp_path / "ckpt"))
+
+
+def test_a_page_changes_the_program_of_a_check(tmp_path: Path) -> None:
+    """The same edits in Python give the same check, whose steps, values and files it answers."""
+    live, path = _net_and_path(tmp_path)
+    explorer = cv.show(live, against=path)
+    rename = {"kind": "rename", "node": _id(explorer, "(root).net.a"), "to": "z"}
+    changes = {"edits": [rename]}
+    data, (payload,) = explorer._answer({"ask": "changed", "changes": changes})
+    expected = cv.check(cv.graph(live).renamed({"net.a": "z"}), path)
+    changed = data["changed"]
+    assert changed["edits"] == [
+        {"text": "Rename net.a to z", "code": "ckpt.net.z = ckpt.net.a\ndel ckpt.net.a"}
+    ]
+    assert changed["before"]["consumed"] and not changed["now"]["consumed"]
+    assert changed["now"]["steps"] == len(expected.steps)
+    assert payload == cv.show(expected)._shown.encoded
+    steps = _ask(explorer, ask="steps", at=0, changes=changes)["said"]["steps"]
+    assert [text for text, _, _ in steps] == [step.text for step in expected.steps]
+    assert steps[changed["first"]][0] != cv.check(live, path).steps[changed["first"]].text
+    node = changed["node"]
+    (_, value) = _ask(explorer, ask="values", node=node, changes=changes)["values"]
+    assert value["elements"] == ["1"]
+    undone, _ = explorer._answer({"ask": "changed", "changes": {"edits": []}})
+    assert undone["changed"]["first"] is None
+    assert undone["changed"]["before"] == undone["changed"]["now"]
+
+
+def test_a_page_inserts_what_only_the_checkpoint_has(tmp_path: Path) -> None:
+    live, path = _net_and_path(tmp_path)
+    del live.net.b
+    explorer = cv.show(live, against=path)
+    ghost = next(
+        place
+        for place, node in enumerate(explorer.graph.nodes)
+        if place >= explorer._shown.overlay.base_size and node.attributes[0].shape == (2,)
+    )
+    edits = [{"kind": "insert", "node": ghost}]
+    changed = _ask(explorer, ask="changed", changes={"edits": edits})["changed"]
+    assert changed["edits"][0]["text"] == "Insert net.b, as it was saved"
+    assert (changed["before"]["consumed"], changed["now"]["consumed"]) == (False, True)
+    built = _ask(explorer, ask="changed", changes={"edits": [{"kind": "build"}]})["changed"]
+    assert built["now"] == changed["now"]
+    edits = [{"kind": "remove", "node": ghost}]
+    problem = _ask(explorer, ask="changed", changes={"edits": edits})["error"]
+    assert problem == "Only the checkpoint has net.b. Insert it into the program first."
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ([], "expected an object"),
+        ({"edits": {}}, "expected a list"),
+        ({"edits": [{}]}, "expected a kind"),
+        ({"edits": [{"kind": "paint", "node": 1}]}, "expected a kind"),
+        ({"edits": [{"kind": "remove", "node": -1}]}, "expected a kind"),
+        ({"edits": [{"kind": "remove", "node": True}]}, "expected a kind"),
+        ({"edits": [{"kind": "rename", "node": 1, "to": "x" * 201}]}, "at most 200 characters"),
+        ({"edits": [{"kind": "remove", "node": 10**9}]}, "expected one of the picture"),
+        ({"edits": [{"kind": "remove", "node": 0}]}, "the root"),
+        ({"edits": [], "method": "write"}, "expected 'restore' or 'read'"),
+    ],
+)
+def test_changes_that_are_none_have_a_reason(changes: Any, part: str, tmp_path: Path) -> None:
+    live, path = _net_and_path(tmp_path)
+    assert part in _ask(cv.show(live, against=path), ask="changed", changes=changes)["error"]
+
+
+def test_only_a_check_has_a_program(tmp_path: Path) -> None:
+    live, _ = _net_and_path(tmp_path)
+    assert "only the check" in _ask(cv.show(live), ask="changed", changes={})["error"]

@@ -208,3 +208,4 @@ _CODE = {
     "insert": _code_of_insert,
     "exchange": _code_of_exchange,
 }
+KINDS = tuple(_APPLY)

@@ -16,6 +16,7 @@ from ckpt_viz.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.expressions import is_name, with_names
 from ckpt_viz.graph_diff.diff_result import GraphDiff
+from ckpt_viz.jupyter.changed import changed_of, described, shown_changed
 from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.object_graph.nodes import Attribute
@@ -51,9 +52,10 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
     "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`,
     `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}` and
-    `{"ask": "measures"}`. For an accessor and a fix, "source" may give the program's variable;
-    for a fix, "guesses" the places of the accepted guesses. `state` holds the explorer's traits,
-    with which an exported file opens.
+    `{"ask": "measures"}`. With `"changes"`, a question is about the check with a changed program,
+    and `{"ask": "changed"}` about that itself. For an accessor and a fix, "source" may give the
+    program's variable; for a fix, "guesses" the places of the accepted guesses. `state` holds the
+    explorer's traits, with which an exported file opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers
@@ -61,6 +63,8 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
 
 def _answered(shown: Shown, question: Any, state: Mapping[str, Any] | None) -> Answer:
     try:
+        if "changes" in question:
+            return _of_changed(shown, question)
         if question["ask"] == "file":
             return _file(shown, question, state)
         return _ANSWERS[question["ask"]](shown, question)
@@ -354,6 +358,21 @@ def _played_check(shown: Shown) -> RestoreCheck:
     if not isinstance(shown.comparison, RestoreCheck):
         raise SourceError(f"{shown.graph.title}: only the check of a restore has steps")
     return shown.comparison
+
+
+# --- the check with a changed program
+
+
+def _of_changed(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    program = changed_of(shown, question["changes"], _source(question) or _variable(shown))
+    after = shown_changed(shown, program)
+    if question["ask"] == "changed":
+        return {"changed": described(program)}, [after.encoded]
+    return _ANSWERS[question["ask"]](after, question)
+
+
+def _variable(shown: Shown) -> str | None:
+    return _variable_of(shown.comparison) if isinstance(shown.comparison, RestoreCheck) else None
 
 
 def _measures(shown: Shown, _question: Mapping[str, Any]) -> Answer:

@@ -117,6 +117,11 @@ class ChangedProgram:
         code = "# Call the model once, and build its optimizer, before the restore."
         return self._with(self._given(parts), EditLine(text, code), None)
 
+    @cached_property
+    def before(self) -> ChangedProgram:
+        """The program before all edits, with the call as it was checked."""
+        return replace(self, graph=self.first.check.live, what_if=AS_IT_IS, lines=(), edited=None)
+
     def supposing(self, what_if: WhatIf) -> ChangedProgram:
         """Return the same with another call, or another order of the save."""
         return replace(self, what_if=what_if)
@@ -177,7 +182,7 @@ class ChangedProgram:
         )
 
     def first_difference(self, other: ChangedProgram) -> int | None:
-        """Return the number of the first step, from 0 on, that differs in another restore."""
+        """Return the number of the first step, from 0 on, that differs from another restore."""
         pairs = zip_longest(_told(self), _told(other))
         return next((at for at, (own, others) in enumerate(pairs) if own != others), None)
 
