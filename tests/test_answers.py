@@ -446,6 +446,8 @@ def test_a_page_changes_the_program_of_a_check(tmp_path: Path) -> None:
     node = changed["node"]
     (_, value) = _ask(explorer, ask="values", node=node, changes=changes)["values"]
     assert value["elements"] == ["1"]
+    _, (text,) = explorer._answer({"ask": "file", "format": "dot", "changes": changes})
+    assert text.decode() == expected.overlay.graph.title or "edited" in text.decode()
     undone, _ = explorer._answer({"ask": "changed", "changes": {"edits": []}})
     assert undone["changed"]["first"] is None
     assert undone["changed"]["before"] == undone["changed"]["now"]
@@ -455,10 +457,12 @@ def test_a_page_inserts_what_only_the_checkpoint_has(tmp_path: Path) -> None:
     live, path = _net_and_path(tmp_path)
     del live.net.b
     explorer = cv.show(live, against=path)
+    assert explorer._shown.overlay is not None
+    size = explorer._shown.overlay.base_size
     ghost = next(
         place
         for place, node in enumerate(explorer.graph.nodes)
-        if place >= explorer._shown.overlay.base_size and node.attributes[0].shape == (2,)
+        if place >= size and node.attributes[0].shape == (2,)
     )
     edits = [{"kind": "insert", "node": ghost}]
     changed = _ask(explorer, ask="changed", changes={"edits": edits})["changed"]

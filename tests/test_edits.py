@@ -216,6 +216,22 @@ def test_a_shared_part_stays_where_others_hold_it(tmp_path: Path) -> None:
     assert float(edited.read("b.w")) == 1.0
 
 
+def test_what_another_part_holds_stays_without_the_first_one(tmp_path: Path) -> None:
+    shared = module(v=var(1.0))
+    parts = {"a": module(w=shared, x=var(2.0)), "b": module(w=shared)}
+    edited = cv.graph(written(tmp_path / "saved", ckpt(**parts))).without("a")
+    _assert_same(edited, ckpt(b=module(w=module(v=var()))), tmp_path)
+    assert float(edited.read("b.w.v")) == 1.0
+
+
+def test_the_code_that_removes_a_layer_names_the_optimizer_that_holds_its_variables() -> None:
+    graph = cv.graph(_model(pytest.importorskip("keras")))
+    assert NamedEdit("remove", "net.l1").code(graph) == (
+        "del ckpt.net.l1\n# Build ckpt.optimizer again: it holds variables of this part."
+    )
+    assert NamedEdit("remove", "optimizer").code(graph) == "del ckpt.optimizer"
+
+
 def test_random_edits_are_those_of_a_list(tmp_path: Path) -> None:
     """Python's own list, edited in the same way, decides."""
     rng = Random(7)

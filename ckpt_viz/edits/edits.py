@@ -45,13 +45,45 @@ def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
 
 
 def without(graph: Graph, nodes: Iterable[int]) -> Graph:
-    """Return a graph without some nodes, with all that is only below them and their slots."""
-    gone = _subtrees(graph, nodes)
-    if ROOT in gone:
+    """Return a graph without some nodes, with all that is only below them and their slots.
+
+    What another part holds, too, stays. An optimizer is taken for one that was built without the
+    variables that are gone.
+    """
+    tops = {*nodes}
+    if ROOT in tops:
         raise EditError(f"{graph.title}: found the root, expected a part of the graph to remove")
     draft = Draft.of(graph)
-    draft.remove(gone)
+    draft.remove(_subtrees(graph, tops) - _held_elsewhere(graph, tops))
     return draft.finished()
+
+
+def optimizers_of(graph: Graph, top: int) -> list[int]:
+    """Return the optimizers outside a part that hold something of it."""
+    below = _subtrees(graph, [top])
+    holders = {holder for node in below for holder, _ in graph.edges_to[node]}
+    optimizers = (_optimizer_above(graph, holder) for holder in sorted(holders - below))
+    return [*dict.fromkeys(node for node in optimizers if node is not None and node not in below)]
+
+
+def _held_elsewhere(graph: Graph, tops: set[int]) -> set[int]:
+    """Return the nodes to which a way leads past some nodes, and not through an optimizer."""
+    held = {ROOT}
+    queue = deque([ROOT])
+    while queue:
+        for child in graph.nodes[queue.popleft()].children:
+            node = child.node_id
+            is_new = node not in held and node not in tops
+            if is_new and graph.nodes[node].role is not Role.OPTIMIZER:
+                held.add(node)
+                queue.append(node)
+    return held
+
+
+def _optimizer_above(graph: Graph, node: int) -> int | None:
+    """Return the optimizer that a node is, or is below; None for no such one."""
+    above = (node, *graph.tree.above(node))
+    return next((top for top in above if graph.nodes[top].role is Role.OPTIMIZER), None)
 
 
 def only(graph: Graph, nodes: Iterable[int]) -> Graph:
@@ -66,17 +98,18 @@ def only(graph: Graph, nodes: Iterable[int]) -> Graph:
 def moved(graph: Graph, part: Part, holder: Part, local_name: str | None = None) -> Graph:
     """Return a graph in which another node holds a part, by its old name or by a new one.
 
-    In a list, `local_name` is the place; the later items move on.
+    In a list, `local_name` is the place, by default the end; the later items move on.
     """
     node, target = _part(graph, part), node_of(graph, holder)
     if target in _subtrees(graph, [node]):
         where, what = called(graph, holder), called(graph, part)
         raise EditError(f"{graph.title}: {where} is inside {what}; a part cannot hold itself")
-    own = graph.tree.labels[node] if local_name is None else local_name
     draft = Draft.of(graph)
     parent, label = graph.tree.parents[node], graph.tree.labels[node]
     _take(draft, parent, label)
-    _put(draft, target, Child(own, node), graph)
+    items = draft.children[target]
+    usual = str(len(items)) if is_list(items) else label
+    _put(draft, target, Child(usual if local_name is None else local_name, node), graph)
     return draft.finished()
 
 

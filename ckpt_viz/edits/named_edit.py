@@ -47,7 +47,9 @@ class NamedEdit:
         texts = {
             "rename": f"Rename {part} to {self.to}",
             "remove": f"Remove {part}",
-            "move": f"Move {part} to {child_of(other, self.to)}",
+            "move": f"Move {part} to {child_of(other, self.to)}"
+            if self.to
+            else f"Move {part} into {other}",
             "insert": f"Insert {child_of(other, self.to)}, like {part}",
             "exchange": f"Exchange {part} and {other}",
         }
@@ -112,7 +114,10 @@ def _code_of_rename(graph: Graph, edit: NamedEdit, source: str) -> str:
 
 
 def _code_of_remove(graph: Graph, edit: NamedEdit, source: str) -> str:
-    return _delete(_place(graph, node_of(graph, edit.part), source))
+    node = node_of(graph, edit.part)
+    holders = (_expression(graph, holder, source) for holder in edits.optimizers_of(graph, node))
+    again = [f"# Build {holder} again: it holds variables of this part." for holder in holders]
+    return "\n".join([_delete(_place(graph, node, source)), *again])
 
 
 def _code_of_move(graph: Graph, edit: NamedEdit, source: str) -> str:

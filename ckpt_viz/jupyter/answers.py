@@ -64,7 +64,7 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
 def _answered(shown: Shown, question: Any, state: Mapping[str, Any] | None) -> Answer:
     try:
         if "changes" in question:
-            return _of_changed(shown, question)
+            return _of_changed(shown, dict(question), state)
         if question["ask"] == "file":
             return _file(shown, question, state)
         return _ANSWERS[question["ask"]](shown, question)
@@ -363,12 +363,14 @@ def _played_check(shown: Shown) -> RestoreCheck:
 # --- the check with a changed program
 
 
-def _of_changed(shown: Shown, question: Mapping[str, Any]) -> Answer:
-    program = changed_of(shown, question["changes"], _source(question) or _variable(shown))
+def _of_changed(shown: Shown, question: dict[str, Any], state: Mapping[str, Any] | None) -> Answer:
+    """Return the answer about the check with a changed program, or to what changes with it."""
+    changes, source = question.pop("changes"), _source(question) or _variable(shown)
+    program = changed_of(shown, changes, source)
     after = shown_changed(shown, program)
     if question["ask"] == "changed":
         return {"changed": described(program)}, [after.encoded]
-    return _ANSWERS[question["ask"]](after, question)
+    return _answered(after, question, state)
 
 
 def _variable(shown: Shown) -> str | None:

@@ -61,11 +61,15 @@ def described(program: ChangedProgram) -> dict[str, Any]:
     """
     return {
         "edits": [line._asdict() for line in program.lines],
-        "before": program.before.result._asdict(),
-        "now": program.result._asdict(),
+        "before": _result(program.before),
+        "now": _result(program),
         "first": program.first_difference(program.before),
         "node": program.edited,
     }
+
+
+def _result(program: ChangedProgram) -> dict[str, Any]:
+    return {"method": program.check.method, **program.result._asdict()}
 
 
 def _after(shown: Shown, check: RestoreCheck, edits: list[_Edit], source: str) -> ChangedProgram:
@@ -82,7 +86,7 @@ def _after(shown: Shown, check: RestoreCheck, edits: list[_Edit], source: str) -
 
 
 def _supposing(shown: Shown, program: ChangedProgram, what_if: WhatIf) -> ChangedProgram:
-    """Return the program with another call; the one that was asked for last is known."""
+    """Return the program under other conditions; those that were asked for last are known."""
     known: tuple[ChangedProgram, ChangedProgram] | None = shown.__dict__.get(_SUPPOSED)
     if known is None or known[0] is not program or known[1].what_if != what_if:
         known = shown.__dict__[_SUPPOSED] = (program, program.supposing(what_if))

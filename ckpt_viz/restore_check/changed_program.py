@@ -123,7 +123,7 @@ class ChangedProgram:
         return replace(self, graph=self.first.check.live, what_if=AS_IT_IS, lines=(), edited=None)
 
     def supposing(self, what_if: WhatIf) -> ChangedProgram:
-        """Return the same with another call, or another order of the save."""
+        """Return the same program under other conditions."""
         return replace(self, what_if=what_if)
 
     def _with(self, graph: Graph, line: EditLine, edited: int | None) -> ChangedProgram:
@@ -183,7 +183,7 @@ class ChangedProgram:
 
     def first_difference(self, other: ChangedProgram) -> int | None:
         """Return the number of the first step, from 0 on, that differs from another restore."""
-        pairs = zip_longest(_told(self), _told(other))
+        pairs = zip_longest(_signs_of(self), _signs_of(other))
         return next((at for at, (own, others) in enumerate(pairs) if own != others), None)
 
 
@@ -232,7 +232,7 @@ class _FirstProgram:
         return self.check.live
 
 
-def _told(program: ChangedProgram) -> Iterator[tuple[int, int, int, str, int | None]]:
+def _signs_of(program: ChangedProgram) -> Iterator[tuple[int, int, int, str, int | None]]:
     """Yield what tells a step from another one: the object by what it was before all edits."""
     columns, origins = columns_of(program.check.steps), origins_of(program.graph)
     for action, saved, live, holder, name in zip(*columns[:5], strict=True):

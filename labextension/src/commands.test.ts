@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { COMMANDS, deedOf, helpLines } from "./commands";
+import { COMMANDS, deedOf } from "./commands";
+import { helpLines } from "./help";
 import * as WORDS from "./strings";
 
 const press = (key: string, modifiers: Partial<KeyboardEvent> = {}) =>

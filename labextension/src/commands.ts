@@ -4,20 +4,29 @@
  */
 
 import type { Action } from "./state";
-import * as WORDS from "./strings";
+import type * as WORDS from "./strings";
 
 const ZOOM_STEP = 1.25;
 export const ZOOM_IN: Action = { type: "zoom", factor: ZOOM_STEP };
 export const ZOOM_OUT: Action = { type: "zoom", factor: 1 / ZOOM_STEP };
 
+/** The parts of the page that actions use. */
+export type Part =
+  | "search"
+  | "details"
+  | "fix"
+  | "play"
+  | "change"
+  | "help"
+  | "copy-name"
+  | "copy-key";
+
 /** Actions that change the page but not the state of the view; draw/page.ts runs them. */
 export type PageAction =
   | { readonly type: "goToSearch" }
   | { readonly type: "goToDetails" }
-  | { readonly type: "toggleHelp" }
-  | { readonly type: "toggleFix" }
-  | { readonly type: "togglePlay" }
-  | { readonly type: "copy"; readonly what: "name" | "key" };
+  /** Presses a button of the page. */
+  | { readonly type: "press"; readonly part: Part };
 
 export type Deed = Action | PageAction;
 
@@ -26,8 +35,8 @@ export interface Command {
   readonly keys: readonly string[];
   /** Null for a key that the explorer leaves to the notebook. */
   readonly does: Deed | null;
-  /** The text in the help. Neighbouring commands with the same text share a line. */
-  readonly help: string;
+  /** Its line in the help, which neighbouring commands may share. */
+  readonly help: keyof typeof WORDS.keys;
   /** The last part of the command's id in JupyterLab, which names the command in its palette. */
   readonly palette?: keyof typeof WORDS.commands;
 }
@@ -37,86 +46,87 @@ const step = (direction: Extract<Action, { type: "step" }>["step"]): Action => (
   step: direction,
 });
 
-const HELP = WORDS.keys;
+const press = (part: Part): PageAction => ({ type: "press", part });
 
 /** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
-  { keys: ["ArrowUp"], does: step("previous"), help: HELP.move },
-  { keys: ["ArrowDown"], does: step("next"), help: HELP.move },
-  { keys: ["Home"], does: step("first"), help: HELP.move },
-  { keys: ["End"], does: step("last"), help: HELP.move },
-  { keys: ["PageUp"], does: step("pageUp"), help: HELP.move },
-  { keys: ["PageDown"], does: step("pageDown"), help: HELP.move },
-  { keys: ["ArrowRight"], does: step("in"), help: HELP.enter },
-  { keys: ["ArrowLeft"], does: step("out"), help: HELP.enter },
-  { keys: [" "], does: { type: "toggleSelected" }, help: HELP.open },
-  { keys: ["*"], does: { type: "openSiblings" }, help: HELP.open },
-  { keys: ["Enter"], does: { type: "goToDetails" }, help: HELP.details },
-  { keys: ["/"], does: { type: "goToSearch" }, help: HELP.search, palette: "search" },
+  { keys: ["ArrowUp"], does: step("previous"), help: "move" },
+  { keys: ["ArrowDown"], does: step("next"), help: "move" },
+  { keys: ["Home"], does: step("first"), help: "move" },
+  { keys: ["End"], does: step("last"), help: "move" },
+  { keys: ["PageUp"], does: step("pageUp"), help: "move" },
+  { keys: ["PageDown"], does: step("pageDown"), help: "move" },
+  { keys: ["ArrowRight"], does: step("in"), help: "enter" },
+  { keys: ["ArrowLeft"], does: step("out"), help: "enter" },
+  { keys: [" "], does: { type: "toggleSelected" }, help: "open" },
+  { keys: ["*"], does: { type: "openSiblings" }, help: "open" },
+  { keys: ["Enter"], does: { type: "goToDetails" }, help: "details" },
+  { keys: ["/"], does: { type: "goToSearch" }, help: "search", palette: "search" },
   {
     keys: ["n"],
     does: { type: "stepMatch", by: 1 },
-    help: HELP.matches,
+    help: "matches",
     palette: "next-match",
   },
   {
     keys: ["N"],
     does: { type: "stepMatch", by: -1 },
-    help: HELP.matches,
+    help: "matches",
     palette: "previous-match",
   },
   {
     keys: ["]", "F8"],
     does: { type: "stepProblem", by: 1 },
-    help: HELP.problems,
+    help: "problems",
     palette: "next-problem",
   },
   {
     keys: ["[", "Shift+F8"],
     does: { type: "stepProblem", by: -1 },
-    help: HELP.problems,
+    help: "problems",
     palette: "previous-problem",
   },
-  { keys: ["x"], does: { type: "toggleFix" }, help: HELP.fix, palette: "fix" },
-  { keys: ["p"], does: { type: "togglePlay" }, help: HELP.play, palette: "play" },
-  { keys: ["t"], does: { type: "toggleOwnWay" }, help: HELP.ownWay, palette: "own-way" },
-  { keys: ["f"], does: { type: "focusSelected" }, help: HELP.focus, palette: "focus" },
-  { keys: ["s"], does: { type: "toggleSlots" }, help: HELP.slots, palette: "slots" },
+  { keys: ["x"], does: press("fix"), help: "fix", palette: "fix" },
+  { keys: ["p"], does: press("play"), help: "play", palette: "play" },
+  { keys: ["e"], does: press("change"), help: "change", palette: "change" },
+  { keys: ["t"], does: { type: "toggleOwnWay" }, help: "ownWay", palette: "own-way" },
+  { keys: ["f"], does: { type: "focusSelected" }, help: "focus", palette: "focus" },
+  { keys: ["s"], does: { type: "toggleSlots" }, help: "slots", palette: "slots" },
   {
     keys: ["a"],
     does: { type: "stepAround", of: "parents" },
-    help: HELP.alias,
+    help: "alias",
     palette: "next-parent",
   },
   {
     keys: ["i"],
     does: { type: "stepAround", of: "inputs" },
-    help: HELP.flow,
+    help: "flow",
     palette: "next-input",
   },
   {
     keys: ["o"],
     does: { type: "stepAround", of: "outputs" },
-    help: HELP.flow,
+    help: "flow",
     palette: "next-output",
   },
   {
     keys: ["c"],
-    does: { type: "copy", what: "name" },
-    help: HELP.copy,
+    does: press("copy-name"),
+    help: "copy",
     palette: "copy-name",
   },
   {
     keys: ["k"],
-    does: { type: "copy", what: "key" },
-    help: HELP.copy,
+    does: press("copy-key"),
+    help: "copy",
     palette: "copy-key",
   },
-  { keys: ["0"], does: { type: "fit" }, help: HELP.zoom, palette: "fit" },
-  { keys: ["+", "="], does: ZOOM_IN, help: HELP.zoom, palette: "zoom-in" },
-  { keys: ["-"], does: ZOOM_OUT, help: HELP.zoom, palette: "zoom-out" },
-  { keys: ["?"], does: { type: "toggleHelp" }, help: HELP.help, palette: "keys" },
-  { keys: ["Escape"], does: null, help: HELP.leave },
+  { keys: ["0"], does: { type: "fit" }, help: "zoom", palette: "fit" },
+  { keys: ["+", "="], does: ZOOM_IN, help: "zoom", palette: "zoom-in" },
+  { keys: ["-"], does: ZOOM_OUT, help: "zoom", palette: "zoom-out" },
+  { keys: ["?"], does: press("help"), help: "help", palette: "keys" },
+  { keys: ["Escape"], does: null, help: "leave" },
 ];
 
 const BY_KEY = new Map(COMMANDS.flatMap(({ keys, does }) => keys.map((key) => [key, does])));
@@ -136,20 +146,3 @@ export function deedOf(event: KeyboardEvent): Deed | undefined {
   const shifted = isShifted ? BY_KEY.get(`Shift+${event.key}`) : undefined;
   return isOurs(event) ? (shifted ?? BY_KEY.get(event.key) ?? undefined) : undefined;
 }
-
-/** A line of the help: the keys, by their names on a keyboard, and what they do. */
-export interface HelpLine {
-  readonly keys: string;
-  readonly does: string;
-}
-
-export function helpLines(): readonly HelpLine[] {
-  const keysOf = new Map<string, string[]>();
-  for (const { help, keys } of COMMANDS) {
-    const [key = ""] = keys;
-    keysOf.set(help, [...(keysOf.get(help) ?? []), KEY_NAMES[key] ?? key]);
-  }
-  return Array.from(keysOf, ([does, keys]) => ({ keys: keys.join(" "), does }));
-}
-
-const KEY_NAMES: Readonly<Record<string, string>> = WORDS.keyNames;

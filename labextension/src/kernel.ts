@@ -1,6 +1,7 @@
 /** Questions to a running kernel. It answers, or throws an error of one sentence. */
 
 import table from "../../ckpt_viz/render/exports.json";
+import type { ChangedAnswer } from "./changes";
 import type { MeasureColumnName } from "./contract";
 import type { FixAnswer } from "./fix";
 import type { Histogram } from "./histogram";
@@ -96,6 +97,7 @@ export interface Answer {
   readonly fix?: FixAnswer;
   readonly story?: StoryAnswer;
   readonly said?: Said;
+  readonly changed?: ChangedAnswer;
   /** The number of the first line of a text, and of the line that matters. */
   readonly first?: number;
   readonly line?: number;

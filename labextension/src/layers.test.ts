@@ -7,6 +7,7 @@ import { expect, it } from "vitest";
 const LAYERS: readonly (readonly string[])[] = [
   [
     "cells",
+    "changes",
     "contract",
     "columns",
     "defaults",
@@ -28,6 +29,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["textbook"],
   ["state"],
   ["commands"],
+  ["help"],
   ["draw"],
   ["extras"],
   ["view", "style", "history"],

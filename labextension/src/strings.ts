@@ -314,6 +314,72 @@ export const playKeys = {
   breakpoint: "stop at the selected row",
   close: "close",
 } as const;
+export const change = "Change";
+export const changeHint =
+  "Change the program in thought, and see what the restore comes to then (e). Nothing touches the program.";
+/** While someone changes the program of a check. */
+export const changing = {
+  part: "Change the program",
+  hint: "Select a part, then rename, remove, move or exchange it. This happens in the explorer alone: your program stays as it is.",
+  broken: "The kernel sent a check that this page cannot read. Update ckpt-viz.",
+  edits: "Your edits",
+  asCode: "Show as code",
+  selectFirst: "Select a part first.",
+  deeds: {
+    rename: "Rename",
+    remove: "Remove",
+    insert: "Insert",
+    move: "Move",
+    exchange: "Exchange",
+    build: "Build what waits",
+    undo: "Undo",
+  },
+  hints: {
+    rename: "Give the selected part another name",
+    remove: "Remove the selected part",
+    insert: "Insert what only the checkpoint has, or a part like the selected one",
+    move: "Move the selected part to another holder. Alt+↑ and Alt+↓ move an item of a list.",
+    exchange: "Exchange the selected part with another one",
+    build: "Build before the restore what waits for it",
+    undo: "Undo the last edit",
+  },
+  named: {
+    rename: (name: string) => `New name of ${name}`,
+    insert: (name: string) => `Name of a part like ${name}`,
+  },
+  second: {
+    move: (name: string) => `Move ${name}: select what is to hold it.`,
+    exchange: (name: string) => `Exchange ${name}: select the other part.`,
+  },
+  confirm: {
+    move: (name: string) => `Move into ${name}`,
+    exchange: (name: string) => `Exchange with ${name}`,
+  },
+  apply: "Apply",
+  cancel: "Cancel",
+  whatIf: "What if",
+  method: (other: string, usual: string) => `${other}() for ${usual}()`,
+  methodHint: "read() makes no save_counter, so one that was saved finds no object",
+  partialHint:
+    "Silence the warnings about saved values without an object. The asserts stay as they are.",
+  reordered: "saved in another order",
+  reorderedHint: "The program that saved had set its attributes in the opposite order",
+  before: "before",
+  now: "now",
+  counts: { restored: "values restored", warnings: "warnings", steps: "steps" },
+  passes: "passes",
+  fails: "fails",
+  raises: (error: string) => `raises ${error}`,
+  sameSteps: "All steps are the same.",
+  firstStep: (number: string) => `Play from the first step that differs, ${number}`,
+} as const;
+export const enterKey = "Enter";
+export const escapeKey = "Esc";
+export const changeKeys: Readonly<Record<string, string>> = {
+  Delete: "Del",
+  Insert: "Ins",
+  X: "Shift+X",
+};
 export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;
 export const boundBelow = (done: string, of: string) => `${done} of ${of} bound below`;
 export const showFix = "Show the fix";
@@ -434,6 +500,7 @@ export const keys = {
   problems: "next, previous problem",
   fix: "the fix of a check",
   play: "play the restore step by step",
+  change: "change the program of a check",
   ownWay: "where a plain restore puts each value",
   focus: "show only this node and what is below it",
   slots: "slot variables",
@@ -465,6 +532,7 @@ export const commands = {
   "previous-problem": "Go to Previous Problem",
   fix: "Show the Fix of a Check",
   play: "Play the Restore of a Check",
+  change: "Change the Program of a Check",
   "own-way": "Draw Where a Plain Restore Puts Values",
   focus: "Show Only the Selected Node and Below",
   slots: "Show or Hide Slot Variables",

@@ -5,7 +5,7 @@ import { insertFrom } from "./cells";
 import type { Deed } from "./commands";
 import { decode } from "./contract";
 import { DEFAULTS_ATTRIBUTE, readDefaults } from "./defaults";
-import { Explorer } from "./draw/explorer";
+import { Explorer, type ShowOther } from "./draw/explorer";
 import { makeTypesetter, type Says, type Typesetter, textMeasure } from "./draw/measure";
 import { type LoadExtras, type OnRequest, onRequest } from "./draw/on-request";
 import { answerKeys, makeRun, type Run } from "./draw/page";
@@ -93,6 +93,12 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   return new MountedView(el, host);
 }
 
+/** Another check in place of the graph; nothing answers about the check of the fixed restore. */
+interface Other {
+  readonly state: State;
+  readonly kernel: Kernel | null;
+}
+
 let views = 0;
 /** What the page does to a view, not its user. */
 const OF_PAGE: ReadonlySet<Action["type"]> = new Set(["resize", "showPicture"]);
@@ -112,9 +118,12 @@ class MountedView implements View {
   /** The number of this graph. */
   #of = 0;
   #state: State | null = null;
-  /** What the user looks at in place of the graph: the check of the fixed restore, or a restore. */
-  #aside: State | null = null;
-  /** The step of that restore. Null for the fixed check, whose nodes the kernel does not know. */
+  /** The check that the user looks at in place of the graph. */
+  #other: Other | null = null;
+  /** How many of them there were. */
+  #others = 0;
+  /** A copy of the state on which a restore plays, and its step. */
+  #playing: State | null = null;
   #step: number | null = null;
   #problem: string | null = null;
   /** The host's changes that arrived before there was a graph to apply them to. */
@@ -150,8 +159,7 @@ class MountedView implements View {
       const decoded = makeGraph(await decode(await bytes), this.#kernel !== null);
       if (number === this.#payloads) {
         this.#graph = decoded;
-        this.#aside = null;
-        this.#step = null;
+        this.#other = this.#playing = this.#step = null;
         this.#problem = null;
         const isOther = of !== this.#of && this.#state !== null;
         this.#of = of;
@@ -190,8 +198,13 @@ class MountedView implements View {
 
   /** Runs a user's action and reports it to the host. */
   readonly #dispatch: Dispatch = (action) => {
-    if (this.#aside !== null) {
-      this.#aside = reduce(this.#aside, action);
+    if (this.#playing !== null) {
+      this.#playing = reduce(this.#playing, action);
+      this.#draw();
+      return;
+    }
+    if (this.#other !== null) {
+      this.#other = { ...this.#other, state: reduce(this.#other.state, action) };
       this.#draw();
       return;
     }
@@ -211,26 +224,47 @@ class MountedView implements View {
     }
   }
 
-  /** Shows the check of the fixed restore in place of the check. */
-  readonly #showFixedCheck = async (): Promise<void> => {
+  /** Shows the check of the fixed restore, or of a changed program, in place of the check. */
+  readonly #showOther: ShowOther = async (bytes, about, node = null) => {
     const of = this.#graph;
-    const bytes = await this.#kernel?.fixedCheck();
-    const graph = bytes === undefined ? null : makeGraph(await decode(bytes));
-    if (graph === null || of !== this.#graph || this.#typesetterOf === null) {
+    const graph = bytes === null ? null : makeGraph(await decode(bytes), about !== null);
+    if (of !== this.#graph || this.#typesetterOf === null || this.#state === null) {
       return;
     }
-    const { width = 0, height = 0 } = this.#state ?? {};
-    const first = this.#initial(graph, this.#typesetterOf);
-    this.#aside = reduce(first, { type: "resize", width, height });
+    this.#others++;
+    if (graph === null) {
+      this.#other = null;
+    } else {
+      const { ask } = this.#host;
+      const asking: Ask | null =
+        about === null || ask === undefined
+          ? null
+          : (question, ...rest) => ask({ ...question, ...about }, ...rest);
+      const known = this.#other?.state ?? this.#state;
+      const { width, height } = known;
+      const state =
+        asking === null
+          ? reduce(this.#initial(graph, this.#typesetterOf), { type: "resize", width, height })
+          : reduce(reduce(known, { type: "load", graph }), { type: "select", id: node });
+      this.#other = { state, kernel: asking === null ? null : makeKernel(asking) };
+    }
+    if (this.#playing !== null) {
+      this.#playing = this.#shown;
+    }
     this.#draw();
   };
+
+  /** The state of the check itself, or of the other one in its place. */
+  get #shown(): State | null {
+    return this.#other?.state ?? this.#state;
+  }
 
   /** Plays the restore of the check from a step, on a copy of the state; null stops that. */
   #play(step: number | null): void {
     if (step === null) {
-      this.#leaveAside();
+      this.#leave("play");
     } else if (this.#graph?.overlay?.comparison === "check") {
-      this.#aside = this.#step === null ? this.#state : this.#aside;
+      this.#playing ??= this.#shown;
       this.#step = step;
       this.#draw();
     }
@@ -251,21 +285,28 @@ class MountedView implements View {
     }
   };
 
-  readonly #leaveAside = (): void => {
-    const { width = 0, height = 0 } = this.#aside ?? {};
-    const part = this.#step === null ? "fix" : "play";
+  /** Leaves a restore that plays, or the check of the fixed restore. */
+  #leave(part: "fix" | "play"): void {
+    const { width = 0, height = 0 } = this.#playing ?? this.#shown ?? {};
     const hasFocus = this.#root.contains(document.activeElement);
-    this.#aside = this.#step = null;
-    this.#update({ type: "resize", width, height });
+    if (this.#playing === null) {
+      this.#other = null;
+    }
+    this.#playing = this.#step = null;
+    this.#dispatch({ type: "resize", width, height });
     this.#draw();
     if (hasFocus) {
       partOf(this.#root, part)?.focus();
     }
-  };
+  }
+
+  readonly #leaveFixedCheck = () => this.#leave("fix");
 
   #draw(): void {
-    const isFixed = this.#aside !== null && this.#step === null;
-    const state = this.#aside ?? this.#state;
+    const other = this.#other;
+    const isFixed = other?.kernel === null;
+    const kernel = other === null ? this.#kernel : other.kernel;
+    const state = this.#playing ?? this.#shown;
     const typesetter =
       state === null ? undefined : this.#typesetterOf?.(state.graph, saying(state));
     render(
@@ -275,13 +316,15 @@ class MountedView implements View {
         note={isFixed ? WORDS.afterFix : this.#host.note}
         id={this.#id}
         graphviz={this.#host.graphviz}
-        kernel={isFixed ? null : this.#kernel}
+        kernel={kernel}
         onRequest={this.#onRequest}
         insert={insertFrom(this.#root)}
-        showFixedCheck={this.#showFixedCheck}
+        showOther={this.#showOther}
         canStop={this.#host.canStop === true}
-        readValues={isFixed || this.#kernel === null ? null : this.#readValues}
-        leaveFixedCheck={isFixed ? this.#leaveAside : null}
+        readValues={other === null && kernel !== null ? this.#readValues : null}
+        leaveFixedCheck={isFixed ? this.#leaveFixedCheck : null}
+        own={{ graph: this.#graph, kernel: this.#kernel }}
+        other={other === null ? 0 : this.#others}
         played={this.#host.played ?? null}
         step={this.#step}
         play={this.#playFor}
@@ -382,7 +425,7 @@ class MountedView implements View {
       mode: state?.mode ?? "highlight",
       view: state === null ? null : viewOf(state),
       measure: state?.measure ?? null,
-      step: this.#step,
+      step: this.#other === null ? this.#step : null,
     };
   }
 }

@@ -1,6 +1,7 @@
 /** The parts of an explorer on the page, around the state of its view. */
 
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import type { Graph } from "../graph";
 import type { AskAll, Kernel } from "../kernel";
 import { positionWords, problemSentence } from "../signs";
 import { isAtProblem, type State } from "../state";
@@ -13,7 +14,7 @@ import { Details } from "./details";
 import { Drawing } from "./drawing";
 import { Evidence } from "./evidence";
 import { Filters } from "./filters";
-import { FixButton, FixedCheckLine, PlayButton } from "./fix-button";
+import { ChangeButton, FixButton, FixedCheckLine, PlayButton } from "./fix-button";
 import { type Fixing, useFixing } from "./fixing";
 import { type Accepting, useAccepting } from "./guesses";
 import { Legend } from "./legend";
@@ -41,9 +42,14 @@ interface ExplorerProps {
   /** Null where nothing can load them: there, no kernel answers either. */
   readonly onRequest: OnRequest | null;
   readonly insert: ((code: string) => void) | null;
-  /** Shows the check of the fixed restore, and the way back from it; null if this is not it. */
-  readonly showFixedCheck: () => Promise<void>;
+  /** Shows another check in place of this one: that of the fixed restore or a changed program. */
+  readonly showOther: ShowOther;
+  /** The way back from the check of the fixed restore; null if this is not it. */
   readonly leaveFixedCheck: (() => void) | null;
+  /** The check that the host has sent, and what answers about it. */
+  readonly own: { readonly graph: Graph | null; readonly kernel: Kernel | null };
+  /** Counts the checks that were shown in place of it; 0 for that check itself. */
+  readonly other: number;
   /** What answers about the steps of a restore where no kernel does. */
   readonly played: AskAll | null;
   /** The step at which a restore plays, and what goes to another one; null: none plays. */
@@ -53,6 +59,13 @@ interface ExplorerProps {
   readonly canStop: boolean;
   readonly dispatch: Dispatch;
 }
+
+/** `about` goes along with all questions, null: nothing answers. Without bytes, shows the own check. */
+export type ShowOther = (
+  bytes: Uint8Array | null,
+  about: object | null,
+  node?: number | null,
+) => Promise<void>;
 
 export function Explorer({ shown, problem, ...rest }: ExplorerProps) {
   const message =
@@ -88,11 +101,17 @@ function Shown(props: ShownProps) {
   const fixing = useFixing(state, kernel, accepting, props.onRequest, dispatch);
   const measuring = useMeasuring(props.readValues, props.canStop, dispatch);
   const isFixing = fixing?.isOpen === true;
+  const [isChanging, setChanging] = useState(false);
+  const toggle = () => {
+    setChanging(!isChanging);
+    void props.showOther(null, null);
+  };
+  const changing = canChange(props) ? { isOpen: isChanging, toggle } : null;
   const changes = [drawn, fix, found, measure, mode, problem, query, rows, selected];
   const { progress } = measuring;
   const still = useMemo(
     () => ({
-      above: <Above {...props} fixing={fixing} measuring={measuring} />,
+      above: <Above {...props} {...{ fixing, measuring, changing }} />,
       outline: isTwoSided ? (
         <CauseList state={state} dispatch={dispatch} />
       ) : (
@@ -103,7 +122,7 @@ function Shown(props: ShownProps) {
     }),
     [
       ...[...changes, isFixing, fixing?.isWaiting, fixing?.problem, progress, measuring.problem],
-      ...[accepting.accepted, props.step === null],
+      ...[accepting.accepted, props.step === null, isChanging, props.other],
     ],
   );
   if (props.step !== null && props.onRequest !== null) {
@@ -115,6 +134,7 @@ function Shown(props: ShownProps) {
         <WithExtras onRequest={props.onRequest}>
           {({ Play }) => (
             <Play
+              key={props.other}
               state={state}
               ask={kernel?.ask ?? props.played}
               hasSources={kernel !== null}
@@ -157,11 +177,23 @@ function canPlay({ state, leaveFixedCheck, onRequest }: ShownProps): boolean {
   );
 }
 
+/** Whether there is a program to change: a kernel answers, and the check is not that of a fix. */
+function canChange(props: ShownProps): boolean {
+  return canPlay(props) && props.own.kernel !== null;
+}
+
 type FixingProps = ShownProps & { readonly fixing: Fixing | null };
 
-function Above(props: FixingProps & { readonly measuring: Measuring }) {
+interface AboveProps extends FixingProps {
+  readonly measuring: Measuring;
+  readonly changing: { readonly isOpen: boolean; readonly toggle: () => void } | null;
+}
+
+function Above(props: AboveProps) {
   const { state, typesetter, note, id, fixing, kernel, leaveFixedCheck, play, step, dispatch } =
     props;
+  const { changing, insert, onRequest, other, own, showOther } = props;
+  const ask = own.kernel?.ask;
   return (
     <>
       <Toolbar
@@ -179,14 +211,20 @@ function Above(props: FixingProps & { readonly measuring: Measuring }) {
         state={state}
         button={
           <>
-            {fixing === null || step !== null ? null : (
+            {fixing === null || step !== null || other > 0 ? null : (
               <FixButton fix={state.fix} fixing={fixing} />
             )}
             {canPlay(props) ? <PlayButton step={step} play={play} /> : null}
+            {changing === null ? null : <ChangeButton {...changing} />}
           </>
         }
         dispatch={dispatch}
       />
+      {changing?.isOpen === true && onRequest !== null && ask !== undefined ? (
+        <WithExtras onRequest={onRequest} key={own.graph}>
+          {({ ChangeStrip }) => <ChangeStrip {...{ state, ask, showOther, insert, play }} />}
+        </WithExtras>
+      ) : null}
       {leaveFixedCheck === null ? null : <FixedCheckLine leave={leaveFixedCheck} />}
       <Breadcrumbs state={state} dispatch={dispatch} />
       {fixing?.isOpen === true || step !== null ? null : (
@@ -218,7 +256,7 @@ function Middle(props: ShownProps & { readonly accepting: Accepting }) {
 
 /** The evidence of a problem, or the fix; and the facts about the selected node. */
 function Right(props: FixingProps & { readonly accepting: Accepting }) {
-  const { state, accepting, fixing, insert, kernel, onRequest, showFixedCheck, dispatch } = props;
+  const { state, accepting, fixing, insert, kernel, onRequest, showOther, dispatch } = props;
   const isFixing = fixing?.isOpen === true;
   const evidence =
     state.drawn === "sides" && !isFixing ? (
@@ -249,7 +287,7 @@ function Right(props: FixingProps & { readonly accepting: Accepting }) {
             fixing={fixing}
             accepting={accepting}
             insert={insert}
-            showCheck={showFixedCheck}
+            showCheck={async () => showOther((await kernel?.fixedCheck()) ?? null, null)}
           />
         )}
       </WithExtras>

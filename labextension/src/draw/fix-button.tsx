@@ -1,4 +1,4 @@
-/** The buttons that ask for the fix of a check and play its restore, and the way back from the check of the fixed restore. */
+/** The buttons that fix a check, play its restore and change its program, and the way back. */
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Fix } from "../fix";
@@ -53,6 +53,27 @@ export function PlayButton({ step, play }: PlayProps) {
       onClick={() => play(step === null ? 1 : null)}
     >
       {WORDS.play}
+    </button>
+  );
+}
+
+interface ChangeProps {
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
+}
+
+/** Opens the strip to change the program of a check, or closes it. */
+export function ChangeButton({ isOpen, toggle }: ChangeProps) {
+  return (
+    <button
+      type="button"
+      class="ckv-fix-button"
+      data-part={"change" satisfies Part}
+      aria-pressed={isOpen}
+      title={WORDS.changeHint}
+      onClick={toggle}
+    >
+      {WORDS.change}
     </button>
   );
 }

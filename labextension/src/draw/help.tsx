@@ -1,16 +1,18 @@
 /** The keys, in a panel over the explorer. */
 
-import { useRef } from "preact/hooks";
-import { helpLines } from "../commands";
+import { useRef, useState } from "preact/hooks";
 import * as WORDS from "../strings";
-import { useIsPainted } from "./painted";
+import { type OnRequest, WithExtras } from "./on-request";
 import type { Part } from "./parts";
 
-export function Help() {
+export function Help({ onRequest }: { readonly onRequest: OnRequest }) {
   const panel = useRef<HTMLDialogElement>(null);
-  const isPainted = useIsPainted();
+  const [isAsked, setAsked] = useState(false);
   // Not modal: if a notebook's outputs share one frame, its middle may be far out of sight.
-  const toggle = () => (panel.current?.open ? panel.current.close() : panel.current?.show());
+  const toggle = () => {
+    setAsked(true);
+    return panel.current?.open ? panel.current.close() : panel.current?.show();
+  };
   return (
     <>
       <button
@@ -39,14 +41,9 @@ export function Help() {
         <button type="button" onClick={toggle}>
           {WORDS.close}
         </button>
-        <dl class="ckv-value">
-          {isPainted
-            ? helpLines().flatMap(({ keys, does }) => [
-                <dt key={keys}>{keys}</dt>,
-                <dd key={does}>{does}</dd>,
-              ])
-            : null}
-        </dl>
+        {isAsked ? (
+          <WithExtras onRequest={onRequest}>{({ HelpLines }) => <HelpLines />}</WithExtras>
+        ) : null}
       </dialog>
     </>
   );

@@ -18,17 +18,9 @@ export function makeRun(root: HTMLElement, dispatch: Dispatch): Run {
 }
 
 function isOfPage(deed: Deed): deed is PageAction {
-  return PAGE_ACTIONS.has(deed.type);
+  const { type } = deed;
+  return type === "press" || type === "goToSearch" || type === "goToDetails";
 }
-
-const PAGE_ACTIONS: ReadonlySet<string> = new Set<PageAction["type"]>([
-  "goToSearch",
-  "goToDetails",
-  "toggleHelp",
-  "toggleFix",
-  "togglePlay",
-  "copy",
-]);
 
 function runOnPage(root: HTMLElement, action: PageAction): void {
   switch (action.type) {
@@ -44,17 +36,8 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
       // If the panes are tabs, the details exist only after their tab is drawn.
       setTimeout(() => partOf(root, "details")?.focus());
       break;
-    case "toggleHelp":
-      partOf(root, "help")?.click();
-      break;
-    case "toggleFix":
-      partOf(root, "fix")?.click();
-      break;
-    case "togglePlay":
-      partOf(root, "play")?.click();
-      break;
-    case "copy":
-      partOf(root, `copy-${action.what}`)?.click();
+    case "press":
+      partOf(root, action.part)?.click();
   }
 }
 

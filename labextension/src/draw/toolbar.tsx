@@ -80,7 +80,7 @@ export function Toolbar(props: ToolbarProps) {
           </>
         )}
       </Menu>
-      <Help />
+      {onRequest === null ? null : <Help onRequest={onRequest} />}
     </div>
   );
 }
