@@ -116,8 +116,9 @@ def test_a_lesson_has_goals_predictions_exercises_and_proofs(path: Path) -> None
     assert re.findall(r"\*\*(\d)\.\*\*", text) == ["1", "2", "3"]
     assert text.count("<details><summary>Answer</summary>") == predictions + 3
     assert text.count("</details>") == predictions + 3
-    proofs = [cell["source"] for cell in course.code_cells(notebook) if course.is_hidden(cell)]
-    assert sum("assert" in proof for proof in proofs) >= 3
+    proofs = [cell for cell in course.code_cells(notebook) if course.is_hidden(cell)]
+    assert sum("assert" in proof["source"] for proof in proofs) >= 3
+    assert [output for proof in proofs for output in proof["outputs"]] == []
 
 
 @lessons
