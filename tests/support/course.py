@@ -9,6 +9,8 @@ two runs or two machines:
 from __future__ import annotations
 
 import argparse
+import base64
+import gzip
 import os
 import re
 from importlib.metadata import version
@@ -24,9 +26,7 @@ from ckpt_viz.jupyter.snapshots import MIME_TYPE
 
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "notebooks" / "course"
-# The versions of a run that decide how nodes of Keras are numbered.
-_PACKAGES = ("tensorflow", "keras")
-_OWN = "ckpt_viz"
+VERSIONS = "ckpt_viz"  # the entry in a notebook's metadata
 _LONGEST_LINE = 100  # characters; prose counts in lines of this length
 
 Cell = dict[str, Any]
@@ -63,12 +63,17 @@ def execute(
     assert remaining == [], f"the notebook left {remaining} behind"
 
 
+def versions() -> dict[str, str]:
+    """Return the versions that decide what an explorer's data are."""
+    return {package: version(package) for package in ("tensorflow", "keras")}
+
+
 def clean(notebook: nbformat.NotebookNode) -> None:
     """Take out what differs between two runs: times, ids, log messages, the state of widgets."""
     metadata = notebook.metadata
     metadata.pop("widgets", None)
     metadata["language_info"] = {"name": "python"}
-    metadata[_OWN] = {package: version(package) for package in _PACKAGES}
+    metadata[VERSIONS] = versions()
     for cell in code_cells(notebook):
         cell["metadata"].pop("execution", None)
         cell["outputs"] = [output for output in cell["outputs"] if output.get("name") != "stderr"]
@@ -81,26 +86,36 @@ def clean(notebook: nbformat.NotebookNode) -> None:
 def out_of_date(stored: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> list[str]:
     """Return the ids of the cells whose stored outputs differ from those of a clean new run.
 
-    The data of an explorer number all nodes, also those that a version of Keras adds for itself.
-    They are compared if both runs had the same versions; pictures and texts always are.
+    Versions of Keras differ in the nodes that they add for themselves, and so in how many there
+    are. With other versions than the stored ones, only the texts are compared, without numbers.
     """
-    same = stored.metadata.get(_OWN) == executed.metadata[_OWN]
+    shown = _shown if stored.metadata[VERSIONS] == executed.metadata[VERSIONS] else _words
     return [
         old["id"]
         for old, new in zip(code_cells(stored), code_cells(executed), strict=True)
-        if (old["execution_count"], _shown(old, same))
-        != (new["execution_count"], _shown(new, same))
+        if (old["execution_count"], shown(old)) != (new["execution_count"], shown(new))
     ]
 
 
-def _shown(cell: Cell, with_data: bool) -> list[Any]:
+def _shown(cell: Cell) -> list[Any]:
     outputs = []
     for output in cell["outputs"]:
         data = dict(output.get("data", {}))
-        if MIME_TYPE in data and not with_data:
-            data[MIME_TYPE] = data[MIME_TYPE]["version"]
+        if MIME_TYPE in data:
+            data[MIME_TYPE] = _unpacked(data[MIME_TYPE])
         outputs.append((output["output_type"], output.get("text"), data))
     return outputs
+
+
+def _words(cell: Cell) -> list[str]:
+    texts = [out.get("text") or out["data"]["text/plain"] for out in cell["outputs"]]
+    return [re.sub(r"\d+", "#", text) for text in texts]
+
+
+def _unpacked(explorer: dict[str, Any]) -> dict[str, bytes]:
+    """Return the data of an explorer; another zlib may compress them to other bytes."""
+    packed = {name: explorer[name] for name in ("payload", "steps") if name in explorer}
+    return {name: gzip.decompress(base64.b64decode(text)) for name, text in packed.items()}
 
 
 def code_cells(notebook: nbformat.NotebookNode) -> list[Cell]:
