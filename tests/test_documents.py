@@ -17,7 +17,7 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 LONGEST_SENTENCE = 25  # words
 DOCUMENTS = sorted(
     path.relative_to(ROOT).as_posix()
-    for place in ("*.md", "*/*.md", "docs/*/*.md", "notebooks/*.ipynb")
+    for place in ("*.md", "*/*.md", "docs/*/*.md", "notebooks/*.ipynb", "notebooks/*/*.ipynb")
     for path in ROOT.glob(place)
 )
 

@@ -1,33 +1,163 @@
-"""The notebooks run from top to bottom, and are committed without outputs."""
+"""The notebooks run from top to bottom; those of the course hold their outputs, the others none."""
 
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from copy import deepcopy
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+from ckpt_viz.jupyter.snapshots import MIME_TYPE
+from ckpt_viz.render import payload
+from tests.support import course
+
+NOTEBOOKS = sorted(course.ROOT.glob("notebooks/*.ipynb"))
+LESSONS = course.course_notebooks()
+GLOSSARY = course.ROOT / "docs" / "glossary.md"
+_LARGEST = 1_000_000  # bytes of a stored notebook
+# What a stored output must not hold: it differs between runs, or tells of the machine.
+_OF_A_MACHINE = re.compile(
+    r"0x[0-9a-f]{6,}|/(?:tmp|home|root|var|usr)/|site-packages|, line \d+|ipykernel_\d"
+)
+
+
+def _name(path: Path) -> str:
+    return path.stem
+
+
+def _data(notebook: nbformat.NotebookNode) -> list[tuple[course.Cell, dict[str, Any]]]:
+    """Return the data of all outputs by MIME type, each with its cell."""
+    cells = course.code_cells(notebook)
+    return [
+        (cell, output["data"]) for cell in cells for output in cell["outputs"] if "data" in output
+    ]
+
+
+all_notebooks = pytest.mark.parametrize("path", [*NOTEBOOKS, *LESSONS], ids=_name)
+lessons = pytest.mark.parametrize("path", LESSONS, ids=_name)
 
 
 @pytest.mark.tf
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=_name)
 def test_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path) -> None:
-    notebook = _read(path)
-    client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}})
-    client.execute()
-    assert list(tmp_path.iterdir()) == []  # nothing is written where the notebook lies
+    course.execute(course.read_notebook(path), tmp_path, may_leave_temporary_files=True)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_is_committed_clean(path: Path) -> None:
-    notebook = _read(path)
+@pytest.mark.tf
+@lessons
+def test_stored_outputs_of_a_lesson_are_those_of_a_run(path: Path, tmp_path: Path) -> None:
+    if version("keras").startswith("2."):
+        pytest.skip("the course shows Keras 3")
+    stored = course.read_notebook(path)
+    executed = deepcopy(stored)
+    course.execute(executed, tmp_path)
+    course.clean(executed)
+    outdated = course.out_of_date(stored, executed)
+    assert outdated == [], f"run `python -m tests.support.course {path.relative_to(course.ROOT)}`"
+
+
+@pytest.mark.parametrize("mime_type", ["text/plain", "text/html", MIME_TYPE])
+def test_an_output_that_has_changed_is_seen(mime_type: str) -> None:
+    stored = course.read_notebook(LESSONS[0])
+    executed = deepcopy(stored)
+    assert course.out_of_date(stored, executed) == []
+    cell, data = next((cell, data) for cell, data in _data(stored) if MIME_TYPE in data)
+    if mime_type == MIME_TYPE:
+        data[MIME_TYPE]["payload"] = base64.b64encode(gzip.compress(b"another graph")).decode()
+    else:
+        data[mime_type] = data[mime_type].replace("kernel", "weights")
+    assert course.out_of_date(stored, executed) == [cell["id"]]
+
+
+@pytest.mark.parametrize(("new", "is_seen"), [("27 nodes", False), ("26 edges", True)])
+def test_other_versions_may_have_other_numbers_but_no_other_words(new: str, is_seen: bool) -> None:
+    stored = course.read_notebook(LESSONS[0])
+    executed = deepcopy(stored)
+    executed.metadata[course.VERSIONS] = {"tensorflow": "2.99", "keras": "3.99"}
+    cell, data = next((cell, data) for cell, data in _data(executed) if MIME_TYPE in data)
+    assert "26 nodes" in data["text/plain"]
+    data["text/plain"] = data["text/plain"].replace("26 nodes", new)
+    assert course.out_of_date(stored, executed) == [cell["id"]] * is_seen
+
+
+@all_notebooks
+def test_notebook_is_valid(path: Path) -> None:
+    notebook = course.read_notebook(path)
     nbformat.validate(notebook)
     assert notebook.metadata["kernelspec"]["name"] == "python3"  # else JupyterLab asks for a kernel
-    assert all(
-        not c.outputs and c.execution_count is None for c in notebook.cells if c.cell_type == "code"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=_name)
+def test_notebook_is_committed_clean(path: Path) -> None:
+    cells = course.code_cells(course.read_notebook(path))
+    assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells)
+
+
+@lessons
+def test_a_lesson_shows_each_picture_without_a_kernel(path: Path) -> None:
+    data = [data for _, data in _data(course.read_notebook(path))]
+    explorers = [item for item in data if MIME_TYPE in item]
+    assert explorers
+    assert all('src="data:image/svg+xml;base64,' in item["text/html"] for item in explorers)
+    assert {item[MIME_TYPE]["version"] for item in explorers} == {payload.VERSION}
+    assert not any("widget" in mime_type for item in data for mime_type in item)
+
+
+@lessons
+def test_stored_outputs_hold_nothing_of_the_machine(path: Path) -> None:
+    assert path.stat().st_size < _LARGEST
+    outputs = [cell["outputs"] for cell in course.code_cells(course.read_notebook(path))]
+    assert _OF_A_MACHINE.findall(json.dumps(outputs)) == []
+    assert not any(o.get("name") == "stderr" for cell in outputs for o in cell)
+
+
+@lessons
+def test_a_lesson_has_goals_predictions_exercises_and_proofs(path: Path) -> None:
+    notebook = course.read_notebook(path)
+    texts = course.texts_of(notebook)
+    assert len(re.findall(r"^- ", texts[0], flags=re.M)) == 3
+    text = "\n".join(texts)
+    predictions = text.count("**Predict.**")
+    assert predictions >= 3
+    assert re.findall(r"\*\*(\d)\.\*\*", text) == ["1", "2", "3"]
+    assert text.count("<details><summary>Answer</summary>") == predictions + 3
+    assert text.count("</details>") == predictions + 3
+    proofs = [cell for cell in course.code_cells(notebook) if course.is_hidden(cell)]
+    assert sum("assert" in proof["source"] for proof in proofs) >= 3
+    assert [output for proof in proofs for output in proof["outputs"]] == []
+
+
+@lessons
+def test_a_lesson_has_two_lines_of_text_for_each_line_of_code(path: Path) -> None:
+    notebook = course.read_notebook(path)
+    assert 2 * course.lines_of_code(notebook) <= course.lines_of_prose(notebook)
+
+
+@lessons
+def test_no_assert_is_in_the_way_of_a_reader(path: Path) -> None:
+    cells = [c for c in course.read_notebook(path).cells if c.cell_type == "code"]
+    assert not any(
+        re.search(r"^\s*assert ", c.source, re.M) and not course.is_hidden(c) for c in cells
     )
 
 
-def _read(path: Path) -> nbformat.NotebookNode:
-    notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    return notebook
+def test_the_glossary_has_each_term_of_the_course_and_no_other() -> None:
+    terms = [line for line in GLOSSARY.read_text().splitlines() if line.startswith("- **")]
+    entries = {term for line in terms for term in course.bold_in(line)}
+    assert entries == {t for path in LESSONS for t in course.bold_terms(course.read_notebook(path))}
+    assert terms == sorted(terms, key=str.lower)
+
+
+@lessons
+def test_a_lesson_links_to_the_glossary_and_only_to_what_exists(path: Path) -> None:
+    text = "\n".join(course.texts_of(course.read_notebook(path)))
+    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
+    assert "../../docs/glossary.md" in links
+    assert [link for link in links if not (path.parent / link).is_file()] == []
