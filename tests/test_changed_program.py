@@ -246,6 +246,13 @@ def test_another_order_of_the_save(tmp_path: Path) -> None:
     assert changed.result == first.result
 
 
+def test_another_order_of_the_save_of_a_model_changes_no_result(tmp_path: Path) -> None:
+    make = _net("l1", "l2", has_optimizer=True)
+    first = ChangedProgram.of(cv.check(make(), str(make().save(str(tmp_path / "ckpt")))))
+    changed = first.supposing(WhatIf(is_reordered=True))
+    assert changed.result == first.result and changed.check.findings == ()
+
+
 def _small() -> Any:
     return ckpt(a=module(x=var(), y=var()), b=var())
 

@@ -94,10 +94,13 @@ def numbered(items: Iterable[Child]) -> list[Child]:
 
 
 def reordered(graph: Graph) -> Graph:
-    """Return the graph of a program that has set all its attributes in the opposite order."""
+    """Return the graph of a program that has set all its attributes in the opposite order.
+
+    An optimizer sets its own.
+    """
     draft = Draft.of(graph)
     for holder, children in enumerate(draft.children):
-        if not is_list(children):
+        if not is_list(children) and graph.nodes[holder].role is not Role.OPTIMIZER:
             draft.children[holder] = children[::-1]
     return draft.finished()
 

@@ -57,7 +57,7 @@ export function ChangeStrip({ state, ask, showOther, insert, play }: StripProps)
   const { answer, changes, problem } = changing;
   const graph = state.graph.objects ?? state.graph;
   const node = partIn(state, graph);
-  const { edit, pending, run } = useDeeds(root, graph, node, changes, change);
+  const { edit, pending, run } = useDeeds(root, graph, node, change);
   useKeys(root, pending !== null, run);
   return (
     <section class="ckv-changing" aria-label={words.part} ref={root}>
@@ -137,8 +137,7 @@ function useDeeds(
   root: { readonly current: Element | null },
   graph: Graph,
   node: number | null,
-  changes: Changes,
-  change: (changes: Changes) => Promise<void>,
+  change: Change,
 ): Deeds {
   const [pending, setPending] = useState<Pending | null>(null);
   const goBack = () => {
@@ -147,7 +146,7 @@ function useDeeds(
   };
   const edit = (edit: Edit) => {
     goBack();
-    void change({ ...changes, edits: [...changes.edits, edit] });
+    void change((changes) => ({ ...changes, edits: [...changes.edits, edit] }));
   };
   const begin = (kind: EditKind | "up" | "down", node: number) => {
     if (kind === "remove" || (kind === "insert" && isOfCheckpoint(graph, node))) {
@@ -165,7 +164,7 @@ function useDeeds(
     if (deed === "build") {
       edit({ kind: deed });
     } else if (deed === "undo") {
-      void change({ ...changes, edits: changes.edits.slice(0, -1) });
+      void change((changes) => ({ ...changes, edits: changes.edits.slice(0, -1) }));
     } else if (deed === "cancel") {
       goBack();
     } else if (deed === "confirm") {
@@ -202,16 +201,23 @@ function Code({ code, insert }: CodeProps) {
 /** Characters of an edit in words. */
 const MAX_EDIT = 160;
 
+/** Asks for other changes, made of those that were asked for last. */
+type Change = (of: (changes: Changes) => Changes) => Promise<void>;
+
 /** The changes that the kernel has answered, and what asks for others. */
 function useChanging(
   root: { readonly current: Element | null },
   ask: AskAll,
   show: ShowOther,
-): readonly [Changing, (changes: Changes) => Promise<void>] {
+): readonly [Changing, Change] {
   const [now, setNow] = useState<Changing>({ changes: NO_CHANGES, answer: null, problem: null });
   const last = useRef(0);
-  const change = async (changes: Changes) => {
+  // What was asked for last: the next change may come before the answer.
+  const wanted = useRef(NO_CHANGES);
+  const change = async (of: (changes: Changes) => Changes) => {
     const number = ++last.current;
+    const changes = of(wanted.current);
+    wanted.current = changes;
     try {
       const { buffers, changed } = await ask({ ask: "changed", changes });
       const answer = readChanged(changed);
@@ -231,12 +237,18 @@ function useChanging(
       setNow({ changes, answer, problem: null });
     } catch (error) {
       if (number === last.current) {
+        wanted.current = now.changes;
         setNow({ ...now, problem: sentenceText(whyWords(error)) });
       }
     }
   };
   // What the restore comes to without a change, or why the program cannot be changed.
-  useEffect(() => void change(NO_CHANGES), []);
+  useEffect(() => {
+    void change((changes) => changes);
+    return () => {
+      last.current++; // an answer on its way comes too late
+    };
+  }, []);
   return [now, change];
 }
 
@@ -362,7 +374,7 @@ function usualName(graph: Graph, { kind, node }: Pending): string {
 interface WhatIfProps {
   readonly changes: Changes;
   readonly answer: ChangedAnswer | null;
-  readonly change: (changes: Changes) => Promise<void>;
+  readonly change: Change;
 }
 
 /** The call, and the order of the save. */
@@ -370,23 +382,24 @@ function WhatIf({ changes, answer, change }: WhatIfProps) {
   const { method, partial, reordered } = changes;
   const usual = answer?.before.method ?? "restore";
   const other = usual === "restore" ? "read" : "restore";
-  const box = (text: string, hint: string, checked: boolean, next: Changes) => (
+  const box = (text: string, hint: string, checked: boolean, next: Partial<Changes>) => (
     <label title={hint}>
-      <input type="checkbox" checked={checked} onChange={() => void change(next)} /> {text}
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={() => void change((changes) => ({ ...changes, ...next }))}
+      />{" "}
+      {text}
     </label>
   );
   return (
     <fieldset class="ckv-changing-if">
       <legend>{words.whatIf}</legend>
       {box(words.method(other, usual), words.methodHint, method !== null, {
-        ...changes,
         method: method === null ? other : null,
       })}
-      {box("expect_partial()", words.partialHint, partial, { ...changes, partial: !partial })}
-      {box(words.reordered, words.reorderedHint, reordered, {
-        ...changes,
-        reordered: !reordered,
-      })}
+      {box("expect_partial()", words.partialHint, partial, { partial: !partial })}
+      {box(words.reordered, words.reorderedHint, reordered, { reordered: !reordered })}
     </fieldset>
   );
 }
