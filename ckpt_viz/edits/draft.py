@@ -166,7 +166,13 @@ class _Finish:
         node = self.draft.nodes[old]
         ids = self.new_id
         return node._replace(
-            children=tuple([Child(c.local_name, ids[c.node_id]) for c in self.draft.children[old]]),
+            children=tuple(
+                [
+                    Child(child.local_name, ids[child.node_id])
+                    for child in self.draft.children[old]
+                    if child.node_id in ids  # TensorFlow saves no children of a slot variable
+                ]
+            ),
             attributes=tuple([self._attribute(old, a) for a in node.attributes]),
             slot_variables=tuple(
                 [
@@ -174,6 +180,7 @@ class _Finish:
                         slot, variable=ids[slot.variable], slot_variable=ids[slot.slot_variable]
                     )
                     for slot in self.left_slots(old, ids)
+                    if slot.slot_variable in ids  # an optimizer may be a slot variable itself
                 ]
             ),
             role=node.role if node.role in _KEPT_ROLES else _bare_role(node),

@@ -15,6 +15,7 @@ from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import THE_ROOT, child_of
 from ckpt_viz.object_graph.nodes import ROOT, Child, Role, SlotVariable
+from ckpt_viz.text import readable
 
 Part = str | int  # a name or a node id
 
@@ -34,7 +35,7 @@ def node_of(graph: Graph, part: Part) -> int:
 
 def called(graph: Graph, part: Part) -> str:
     """Return what people call a part: the name that they gave, or that of the node."""
-    return graph.names.place(part) or THE_ROOT if isinstance(part, int) else part
+    return readable(graph.names.place(part)) if isinstance(part, int) else part
 
 
 def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
@@ -119,6 +120,8 @@ def inserted(graph: Graph, holder: Part, local_name: str, like: Part) -> Graph:
     In a list, `local_name` is the place; the later items move on.
     """
     target, model = node_of(graph, holder), node_of(graph, like)
+    if graph.nodes[model].role is Role.SLOT:
+        raise _slot_error(graph, like)
     draft = Draft.of(graph)
     copies: dict[int, int] = {}
     for node in graph.tree.below(model):
@@ -215,11 +218,15 @@ def _part(graph: Graph, part: Part) -> int:
         raise EditError(f"{graph.title}: found {part!r}, the root, expected a part with a name")
     label = graph.tree.labels[node]
     if Child(label, node) not in graph.nodes[graph.tree.parents[node]].children:
-        raise EditError(
-            f"{graph.title}: {called(graph, part)} is a slot variable, which goes with its "
-            "variable and its optimizer; edit one of these"
-        )
+        raise _slot_error(graph, part)
     return node
+
+
+def _slot_error(graph: Graph, part: Part) -> EditError:
+    return EditError(
+        f"{graph.title}: {called(graph, part)} is a slot variable, which goes with its variable "
+        "and its optimizer; edit one of these"
+    )
 
 
 def local_name_of(graph: Graph, node: int, new: str) -> str:

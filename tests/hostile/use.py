@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import tempfile
@@ -11,11 +12,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import ckpt_viz as cv
+from ckpt_viz.edits.named_edit import KINDS, NamedEdit
 from ckpt_viz.render import payload
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
+from ckpt_viz.restore_check.changed_program import ChangedProgram, WhatIf
 from ckpt_viz.restore_check.played import MOST_IN_FILES, played, played_in_file
 from ckpt_viz.search.evaluate import find
 from ckpt_viz.story.asserts import ASSERTS
@@ -164,6 +167,31 @@ def _tell(found: cv.RestoreCheck, name: str, stage: Stage) -> None:
     stage(f"steps in a page against {name}")
     played(found)
     played_in_file(found)
+    sides = [side for side in (found.live, found.saved) if side is not None]
+    nodes = [node for side in sides for node in side.nodes]
+    characters = sum(len(child.local_name) for node in nodes for child in node.children)
+    slots = sum(len(node.slot_variables) for node in nodes)
+    if len(nodes) + slots <= _MAX_IN_DOT and characters <= _SMALL_BYTES:
+        _change(found, name, stage)
+
+
+def _change(found: cv.RestoreCheck, name: str, stage: Stage) -> None:
+    """Change the program of a check in each way that a page offers."""
+    stage(f"changed program against {name}")
+    with suppress(cv.CkptVizError):
+        program = ChangedProgram.of(found)
+        for other in (WhatIf("read"), WhatIf(is_partial=True), WhatIf(is_reordered=True)):
+            program.supposing(other).first_difference(program)
+        size = len(found.live.nodes)
+        for kind in KINDS:
+            with suppress(cv.CkptVizError):
+                line = program.after(NamedEdit(kind, size - 1, "new", size // 2)).lines[0]
+                _check_text(printable(line.text))
+                ast.parse(line.code)
+        with suppress(cv.CkptVizError):
+            _check_text(str(program.after(NamedEdit("remove", size - 1)).check))
+        with suppress(cv.CkptVizError):
+            _check_text(str(program.built().check))
 
 
 def _check_code(found: cv.RestoreCheck, code: str) -> None:
