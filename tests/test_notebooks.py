@@ -8,6 +8,8 @@ import json
 import re
 from copy import deepcopy
 from importlib.metadata import version
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +155,27 @@ def test_the_glossary_has_each_term_of_the_course_and_no_other() -> None:
     entries = {term for line in terms for term in course.bold_in(line)}
     assert entries == {t for path in LESSONS for t in course.bold_terms(course.read_notebook(path))}
     assert terms == sorted(terms, key=str.lower)
+
+
+@pytest.mark.tf
+def test_the_glossary_names_places_of_the_installed_tensorflow() -> None:
+    entries = re.split(r"\n- ", GLOSSARY.read_text())[1:]
+    sources = [re.findall(r"`([\w.]+)`\s+in\s+(?:`([\w/.]+)`|Keras)", entry) for entry in entries]
+    assert all(sources)
+    tensorflow = Path(str(find_spec("tensorflow").origin)).parent  # type: ignore[union-attr]
+
+    def source(file: str) -> str:
+        if file.endswith(".proto"):  # a wheel has only the module that is made of it
+            file = f"../core/protobuf/{file.removesuffix('.proto')}_pb2.py"
+        text = (tensorflow / "python" / file).read_text()
+        return text.encode().decode("unicode_escape") if file.endswith("_pb2.py") else text
+
+    missing = [
+        (name, file)
+        for name, file in chain.from_iterable(sources)
+        if file and name.rpartition(".")[2] not in source(file)
+    ]
+    assert missing == []
 
 
 @lessons
