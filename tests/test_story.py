@@ -45,6 +45,22 @@ def _texts(check: cv.RestoreCheck) -> list[str]:
     return [step.text for step in check.steps]
 
 
+def test_a_restore_in_a_graph_does_not_claim_to_have_assigned(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = saved(tmp_path, a=var(), gone=var())
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        variable = tf.compat.v1.get_variable("a", initializer=7.0)
+        session.run(tf.compat.v1.global_variables_initializer())
+        live = ckpt(a=variable)
+        end = cv.check(live, path).steps.end
+        assert end == "The restore returns: run_restore_ops() will assign 2 values, 1 value waits."
+        status = live.restore(path)
+        assert session.run(variable) == 7.0
+        status.run_restore_ops(session)
+        assert session.run(variable) != 7.0
+
+
 def test_the_whole_story_of_a_small_restore(tmp_path: Path) -> None:
     path = saved(tmp_path, net=module(a=var(), b=var(), part=module(c=var())), gone=module())
     check = cv.check(ckpt(net=module(a=var(), part=module(c=var()))), path)

@@ -124,6 +124,17 @@ def test_a_check_has_its_verdict_on_top_and_states_in_its_rows(check: cv.Restore
     assert rows["v7"][-3:] == ["✓", "matched", "below: +1"]
 
 
+def test_a_saved_root_without_a_counterpart_is_called_root() -> None:
+    layers = {1: {"kernel": 3}, 2: {"bias": 4}}
+    saved = graph({0: {"model": 5}, 5: {"a": 1, "b": 2}, **layers}, variables=(3, 4))
+    program = graph({0: {"a": 1, "b": 2}, **layers}, variables=(3, 4))
+    rows = _rows(cv.check(program, saved).to_svg())
+    assert [row[-1] for row in rows if row[0] == "(root)"] == [
+        "moved  saved as model",
+        "restored, but…  misplaced  goes into the root",
+    ]
+
+
 def test_a_diff_says_what_differs_and_strikes_out_what_is_gone() -> None:
     svg = cv.diff(keras3_adam(), without_optimizer()).to_svg()
     assert _texts(svg)[1] == "≠ differs: 3 values only in a; 2 values not compared"

@@ -65,6 +65,8 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
         return RowText(words, "", more, "", lost, _signs(row), sentence)
     node = graph.nodes[row.node_id]
     label = title_of(graph, row)
+    if overlay is not None and overlay.names.readable_name(row.node_id) == ROOT_NAME:
+        label = ROOT_NAME  # also of the other side, if the roots are no counterparts
     kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
     slots = _slots(graph, row)
     value = shortened(describe_value(node))

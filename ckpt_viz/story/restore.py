@@ -59,7 +59,13 @@ class RestoreStory(Story):
         waiting = (wait.saved for wait in self.state(len(self)).waiting)
         waits = self._unbound_below(waiting, len(self) - 1)
         rest = count(waits, "value waits", "values wait") if waits else "nothing waits"
-        return f"The restore returns: {count(self._assigned[-1], 'value')} assigned, {rest}."
+        values = count(self._assigned[-1], "value")
+        done = (
+            f"run_restore_ops() will assign {values}"
+            if self.trace.builds_graph
+            else f"{values} assigned"
+        )
+        return f"The restore returns: {done}, {rest}."
 
     def __len__(self) -> int:
         """Return the number of steps, up to what the restore raises."""

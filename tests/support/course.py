@@ -86,10 +86,11 @@ def clean(notebook: nbformat.NotebookNode) -> None:
 def out_of_date(stored: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> list[str]:
     """Return the ids of the cells whose stored outputs differ from those of a clean new run.
 
-    Versions of Keras differ in the nodes that they add for themselves, and so in how many there
-    are. With other versions than the stored ones, only the texts are compared, without numbers.
+    Versions of Keras differ in the nodes that they add for themselves, and explorers count all of
+    them. With other versions than the stored ones, only what cells print is compared, without
+    numbers.
     """
-    shown = _shown if stored.metadata[VERSIONS] == executed.metadata[VERSIONS] else _words
+    shown = _shown if stored.metadata[VERSIONS] == executed.metadata[VERSIONS] else _printed
     return [
         old["id"]
         for old, new in zip(code_cells(stored), code_cells(executed), strict=True)
@@ -107,9 +108,8 @@ def _shown(cell: Cell) -> list[Any]:
     return outputs
 
 
-def _words(cell: Cell) -> list[str]:
-    texts = [out.get("text") or out["data"]["text/plain"] for out in cell["outputs"]]
-    return [re.sub(r"\d+", "#", text) for text in texts]
+def _printed(cell: Cell) -> list[str]:
+    return [re.sub(r"\d+", "#", output.get("text", "")) for output in cell["outputs"]]
 
 
 def _unpacked(explorer: dict[str, Any]) -> dict[str, bytes]:
