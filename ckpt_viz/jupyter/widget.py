@@ -15,6 +15,7 @@ from ckpt_viz.jupyter.answers import Answer, answer
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.shown import show_of
 from ckpt_viz.jupyter.snapshots import with_snapshot
+from ckpt_viz.jupyter.step_code import code_of_step, with_link
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import text
 from ckpt_viz.render.exports import EXPORTS
@@ -207,6 +208,10 @@ class Explorer(SharingWidget):
                 return {"text": self.query}, []
             case {"ask": "measures"}:
                 return self._read_with_progress()
+            case {"ask": "link", "at": at}:
+                return code_of_step(self, self.comparison, at)
+            case {"ask": "steps"}:
+                return with_link(answer(self._shown, question))
         return answer(self._shown, question, self._traits_of_a_file())
 
     def _read_with_progress(self) -> Answer:

@@ -259,6 +259,12 @@ export const plays = {
   pause: "Pause (Space)",
   speed: "Speed",
   close: "Close (Esc)",
+  link: "Copy link",
+  linkHint: "Copy the address that opens this page at this step (l)",
+  code: "Copy code",
+  codeHint: "Copy the Python that opens this explorer at this step (l)",
+  linkCopied: "Copied. It opens this step:",
+  copyThis: "The browser does not let the page copy. Copy this yourself:",
   timeline: "Steps of the restore",
   soFar: "So far",
   bound: "bound",
@@ -312,6 +318,7 @@ export const playKeys = {
   ends: "first, last step",
   problem: "next problem",
   breakpoint: "stop at the selected row",
+  link: "copy a link to the step",
   close: "close",
 } as const;
 export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;

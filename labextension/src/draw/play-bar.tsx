@@ -3,6 +3,7 @@
 import { type PlayDeed, playKeyLines, SPEEDS, type StepWords, type Story } from "../play";
 import * as WORDS from "../strings";
 import { formatCount } from "../text";
+import { CopiedLink, LinkButton, type Linking } from "./play-link";
 
 /** The current step, and what moves it. */
 export interface Playing {
@@ -20,9 +21,10 @@ interface BarProps {
   readonly playing: Playing;
   readonly story: Story;
   readonly words: StepWords | null;
+  readonly linking: Linking;
 }
 
-export function Bar({ playing, story, words }: BarProps) {
+export function Bar({ playing, story, words, linking }: BarProps) {
   const { at } = playing;
   const isProblem = story.step(at).isProblem;
   return (
@@ -36,7 +38,8 @@ export function Bar({ playing, story, words }: BarProps) {
         </p>
         <p class="ckv-play-why">{words?.reason ?? ""}</p>
       </div>
-      <Controls playing={playing} story={story} />
+      <Controls playing={playing} story={story} linking={linking} />
+      <CopiedLink {...linking} />
     </header>
   );
 }
@@ -79,7 +82,7 @@ function Control({ name, words, onClick }: ControlProps) {
   );
 }
 
-function Controls({ playing, story }: Omit<BarProps, "words">) {
+function Controls({ playing, story, linking }: Omit<BarProps, "words">) {
   const { at, isRunning, run, setSpeed, speed } = playing;
   const { plays } = WORDS;
   return (
@@ -118,6 +121,7 @@ function Controls({ playing, story }: Omit<BarProps, "words">) {
       <span class="ckv-play-number">
         {WORDS.stepOf(formatCount(at + 1), formatCount(story.length))}
       </span>
+      <LinkButton {...linking} />
       <button type="button" title={plays.close} onClick={() => run({ type: "close" })}>
         {WORDS.close}
       </button>

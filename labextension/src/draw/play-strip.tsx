@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Graph } from "../graph";
-import type { Story } from "../play";
+import { type Story, visitsWithChildren } from "../play";
 import * as WORDS from "../strings";
 import { clip, clipStart, formatCount, visible } from "../text";
 import { moreWords, placeName } from "../words";
@@ -49,7 +49,7 @@ export function Strip({ graph, story, playing, dispatch }: StripProps) {
           <li class="ckv-faint">{moreWords(waits.length - MOST_CHIPS)}</li>
         ) : null}
       </List>
-      <Timeline story={story} playing={playing} />
+      <Timeline graph={graph} story={story} playing={playing} />
       <PlayKeys />
     </footer>
   );
@@ -120,13 +120,15 @@ function chipName(graph: Graph, id: number): string {
 const MOST_DOTS = 160;
 const MOST_PROBLEMS = 200;
 
-function Timeline({ story, playing }: Pick<StripProps, "story" | "playing">) {
+function Timeline({ graph, story, playing }: Pick<StripProps, "graph" | "story" | "playing">) {
   const { at, go } = playing;
   const last = Math.max(1, story.length - 1);
   const left = (step: number) => ({ "--ckv-at": step / last });
-  const dots = story.length > MOST_DOTS ? [] : Array.from({ length: story.length }, (_, i) => i);
+  const isShort = story.length <= MOST_DOTS;
+  const dots = isShort ? Array.from({ length: story.length }, (_, i) => i) : [];
   return (
-    <div class="ckv-play-timeline">
+    <div class={`ckv-play-timeline${isShort ? " ckv-play-named" : ""}`}>
+      {isShort ? <Names graph={graph} story={story} at={at} last={last} /> : null}
       <div class="ckv-play-dots" aria-hidden="true">
         {dots.map((step) => (
           <i key={step} class={`ckv-dot-${dotOf(story, step)}`} style={left(step)} />
@@ -166,6 +168,29 @@ function Timeline({ story, playing }: Pick<StripProps, "story" | "playing">) {
           </span>
         )}
       </p>
+    </div>
+  );
+}
+
+interface NamesProps extends Pick<StripProps, "graph" | "story"> {
+  readonly at: number;
+  readonly last: number;
+}
+
+/** Above each run of steps, the node whose children these look up. */
+function Names({ graph, story, at, last }: NamesProps) {
+  return (
+    <div class="ckv-play-names" aria-hidden="true">
+      {visitsWithChildren(story).map(({ begin, end, place }) => (
+        <span
+          key={begin}
+          class={begin <= at && at < end ? "ckv-play-visit ckv-play-visit-now" : "ckv-play-visit"}
+          style={{ "--ckv-at": begin / last, "--ckv-part": (end - begin) / last }}
+          title={visible(placeName(graph, place, true))}
+        >
+          <b>{chipName(graph, place)}</b>
+        </span>
+      ))}
     </div>
   );
 }

@@ -22,6 +22,7 @@ import { sentenceText } from "../text";
 import { useAsked } from "./asking";
 import { Bar, type Playing } from "./play-bar";
 import { Lane, markOfLine, rowsFor } from "./play-lines";
+import { type Link, useLinking } from "./play-link";
 import { PlayReason } from "./play-reason";
 import { Strip } from "./play-strip";
 import type { Dispatch } from "./props";
@@ -83,7 +84,7 @@ export function Play(props: PlayProps) {
           </button>
         </p>
       ) : (
-        <Begun {...props} graph={graph} story={answer.story} said={answer.said} />
+        <Begun {...props} graph={graph} {...answer} />
       )}
     </section>
   );
@@ -102,32 +103,34 @@ function prepare(graph: Graph, dispatch: Dispatch): void {
 interface Answered {
   readonly story: Story;
   readonly said: Said;
+  readonly link: Link;
 }
 
 async function begun(ask: AskAll | null, graph: Graph): Promise<Answered> {
   if (ask === null) {
     throw new Error(WORDS.plays.needsKernel);
   }
-  const { buffers, said, story } = await ask({ ask: "steps", at: 0 });
+  const { buffers, link, said, story } = await ask({ ask: "steps", at: 0 });
   const made = story === undefined ? null : makeStory(story, buffers, graph.size);
   if (made === null || said === undefined) {
     throw new Error(WORDS.plays.broken);
   }
-  return { story: made, said };
+  return { story: made, said, link };
 }
 
 interface BegunProps extends PlayProps, Answered {
   readonly graph: Graph;
 }
 
-function Begun({ state, story, said, ask, graph, hasSources, sides, ...props }: BegunProps) {
+function Begun({ state, story, said, link, ask, graph, sides, ...props }: BegunProps) {
   const { dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
   const playing = usePlaying(story, state.selected, props);
   const { at } = playing;
   const words = useWords(said, at, ask);
   useEffect(() => queueMicrotask(() => showStep(story, graph, at, dispatch)), [at]);
-  useKeys(section, playing.run);
+  const linking = useLinking(link, at, ask);
+  useKeys(section, (deed) => (deed.type === "link" ? linking.copy() : playing.run(deed)));
   const played: Played = useMemo(
     () => ({
       markOf: (line) => markOfLine(state, story, at, playing.stops, line),
@@ -137,11 +140,11 @@ function Begun({ state, story, said, ask, graph, hasSources, sides, ...props }: 
   );
   return (
     <div class="ckv-play-parts" ref={section}>
-      <Bar playing={playing} story={story} words={words} />
+      <Bar {...{ playing, story, words, linking }} />
       {sides(played)}
       <PlayReason
         {...{ story, at, words }}
-        ask={hasSources ? ask : null}
+        ask={props.hasSources ? ask : null}
         key={words === null ? "" : words.place.join()}
       />
       <Strip {...{ graph, story, playing, dispatch }} />
