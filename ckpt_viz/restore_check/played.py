@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.story.asserts import ASSERTS
 from ckpt_viz.story.columns import ACTIONS, NONE, columns_of
 from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.step import Story
@@ -37,9 +38,30 @@ def played(check: RestoreCheck, at: int = 0) -> Played:
         "names": columns.texts,
     }
     return (
-        {"story": description, **said(story, at)},
+        {"story": description, **said(story, at), "asserts": _asserts(check)},
         [columns.actions.tobytes(), *(column.tobytes() for column in numbers)],
     )
+
+
+def _asserts(check: RestoreCheck) -> list[dict[str, Any]]:
+    """Return for each assert whether it passes, and the sentence, with the node if one decides."""
+    stories = {name: check.steps_of(name) for name in ASSERTS if len(check.steps) > 0}
+    return [
+        {
+            "name": name,
+            "passes": (step := story.failing) is None,
+            "text": story.end if step is None else step.text,
+            "node": None if step is None else place_of(check, step.saved, step.live),
+        }
+        for name, story in stories.items()
+    ]
+
+
+def place_of(check: RestoreCheck, saved: int | None, live: int | None) -> int | None:
+    """Return the node of the picture for a saved node, or else for an object; None for neither."""
+    if saved is not None:
+        return check.saved_places.get(saved)
+    return live if live is not None and live < len(check.live.nodes) else None
 
 
 def played_in_file(check: RestoreCheck) -> Played | None:

@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 /** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
   [
+    "asserts",
     "cells",
     "contract",
     "columns",

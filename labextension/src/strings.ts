@@ -283,6 +283,9 @@ export const plays = {
   taken: "taken from the queue",
   valueAssigned: "value assigned",
   keys: "Keys while it plays",
+  asserts: "The asserts after it",
+  passes: "passes",
+  showRow: "Show its row",
 } as const;
 export const fates = {
   unseen: "not looked at yet",

@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Assert, readAsserts } from "../asserts";
 import type { Graph } from "../graph";
 import type { AskAll } from "../kernel";
 import {
@@ -20,6 +21,7 @@ import { type State, viewOf } from "../state";
 import * as WORDS from "../strings";
 import { sentenceText } from "../text";
 import { useAsked } from "./asking";
+import { PlayAsserts } from "./play-asserts";
 import { Bar, type Playing } from "./play-bar";
 import { Lane, markOfLine, rowsFor } from "./play-lines";
 import { type Link, useLinking } from "./play-link";
@@ -104,18 +106,19 @@ interface Answered {
   readonly story: Story;
   readonly said: Said;
   readonly link: Link;
+  readonly asserts: readonly Assert[];
 }
 
 async function begun(ask: AskAll | null, graph: Graph): Promise<Answered> {
   if (ask === null) {
     throw new Error(WORDS.plays.needsKernel);
   }
-  const { buffers, link, said, story } = await ask({ ask: "steps", at: 0 });
+  const { asserts, buffers, link, said, story } = await ask({ ask: "steps", at: 0 });
   const made = story === undefined ? null : makeStory(story, buffers, graph.size);
   if (made === null || said === undefined) {
     throw new Error(WORDS.plays.broken);
   }
-  return { story: made, said, link };
+  return { story: made, said, link, asserts: readAsserts(asserts, graph.size) };
 }
 
 interface BegunProps extends PlayProps, Answered {
@@ -123,7 +126,7 @@ interface BegunProps extends PlayProps, Answered {
 }
 
 function Begun({ state, story, said, link, ask, graph, sides, ...props }: BegunProps) {
-  const { dispatch } = props;
+  const { asserts, dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
   const playing = usePlaying(story, state.selected, props);
   const { at } = playing;
@@ -142,11 +145,9 @@ function Begun({ state, story, said, link, ask, graph, sides, ...props }: BegunP
     <div class="ckv-play-parts" ref={section}>
       <Bar {...{ playing, story, words, linking }} />
       {sides(played)}
-      <PlayReason
-        {...{ story, at, words }}
-        ask={props.hasSources ? ask : null}
-        key={words === null ? "" : words.place.join()}
-      />
+      <PlayReason {...{ story, at, words }} ask={props.hasSources ? ask : null}>
+        {at === story.length - 1 ? <PlayAsserts {...{ asserts, dispatch }} /> : null}
+      </PlayReason>
       <Strip {...{ graph, story, playing, dispatch }} />
     </div>
   );
