@@ -18,7 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "strings",
     "text",
   ],
-  ["causes", "measures", "numbers", "play", "shared"],
+  ["causes", "measures", "numbers", "play", "predict", "shared"],
   ["histogram"],
   ["kernel"],
   ["overlay"],
