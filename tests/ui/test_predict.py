@@ -146,8 +146,10 @@ def test_nothing_behind_an_open_question_is_shown(exercise: cv.Exercise, opened:
     expect(number).to_contain_text(before)
     assert page.locator(".ckv-play-dots > i").count() == first.step - 1
     assert page.locator(".ckv-dot-problem").count() == 0
-    for hidden in (".ckv-headline", ".ckv-verdicts", ".ckv-play-asserts", ".ckv-was"):
+    for hidden in (".ckv-headline", ".ckv-verdicts", ".ckv-play-asserts", ".ckv-was", ".ckv-moves"):
         assert not any(part.is_visible() for part in page.locator(hidden).all())
+    titles = page.locator(".ckv-box").evaluate_all("boxes => boxes.map(box => box.title)")
+    assert not [title for title in titles if re.search("wait|moved|restored|not in", title)]
     row = page.locator(".ckv-asked")
     expect(row).to_have_count(1)
     expect(row).to_contain_text("what becomes of it?")
