@@ -43,12 +43,14 @@ if TYPE_CHECKING:
     from ckpt_viz.changes.change import Change
     from ckpt_viz.changes.kind import Kind
     from ckpt_viz.graph_diff.diff_result import GraphDiff
+    from ckpt_viz.jupyter.exercise import Exercise, exercise
     from ckpt_viz.jupyter.widget import Explorer, show
     from ckpt_viz.object_graph.overlay import Severity, State
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding
     from ckpt_viz.restore_fix.fix import RestoreFix
     from ckpt_viz.sources.snapshot import Snapshot
+    from ckpt_viz.story.questions import Question
     from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
     from ckpt_viz.timeline.history import History
     from ckpt_viz.values.report import Left, Restored
@@ -64,6 +66,7 @@ __all__ = [
     "CkptVizError",
     "Damaged",
     "EditError",
+    "Exercise",
     "Explorer",
     "Finding",
     "Format",
@@ -84,6 +87,7 @@ __all__ = [
     "Origin",
     "Provenance",
     "QueryError",
+    "Question",
     "RestoreCheck",
     "RestoreFix",
     "Restored",
@@ -102,6 +106,7 @@ __all__ = [
     "check",
     "compare",
     "diff",
+    "exercise",
     "graph",
     "history",
     "show",
@@ -113,6 +118,7 @@ __all__ = [
 _LATER = {
     "Change": "changes.change",
     "Damaged": "values.verifying",
+    "Exercise": "jupyter.exercise",
     "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",
     "GraphDiff": "graph_diff.diff_result",
@@ -122,6 +128,7 @@ _LATER = {
     "HistoryKind": "timeline.findings",
     "Kind": "changes.kind",
     "Left": "values.report",
+    "Question": "story.questions",
     "RestoreCheck": "restore_check.check_result",
     "RestoreFix": "restore_fix.fix",
     "Restored": "values.report",
@@ -130,6 +137,7 @@ _LATER = {
     "State": "object_graph.overlay",
     "ValueRow": "values.row",
     "ValueTable": "values.table",
+    "exercise": "jupyter.exercise",
     "show": "jupyter.widget",
 }
 

@@ -26,7 +26,7 @@ from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import prefix_of
-from ckpt_viz.restore_check.played import played, said, source_of
+from ckpt_viz.restore_check.played import asked, played, said, source_of
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.restore_fix.fixed_places import Placed
 from ckpt_viz.sources.pictured import ObjectGraph
@@ -51,11 +51,11 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
     "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`,
-    `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}` and
-    `{"ask": "measures"}`. With `"changes"`, a question is about the check with a changed program,
-    and `{"ask": "changed"}` about that itself. For an accessor and a fix, "source" may give the
-    program's variable; for a fix, "guesses" the places of the accepted guesses. `state` holds the
-    explorer's traits, with which an exported file opens.
+    `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}`,
+    `{"ask": "questions"}` and `{"ask": "measures"}`. With `"changes"`, a question is about the
+    check with a changed program, and `{"ask": "changed"}` about that itself. For an accessor and a
+    fix, "source" may give the program's variable; for a fix, "guesses" the places of the accepted
+    guesses. `state` holds the explorer's traits, with which an exported file opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers
@@ -341,7 +341,12 @@ def _fixed_check(shown: Shown, _question: Mapping[str, Any]) -> Answer:
 
 def _steps(shown: Shown, question: Mapping[str, Any]) -> Answer:
     """Return all steps as columns, and the words of those around one."""
-    return played(_played_check(shown), question["at"])
+    return played(_played_check(shown), question["at"], shown.questions)
+
+
+def _questions(shown: Shown, _question: Mapping[str, Any]) -> Answer:
+    """Return what a learner may be asked before a step."""
+    return asked(_played_check(shown), shown.questions), []
 
 
 def _said(shown: Shown, question: Mapping[str, Any]) -> Answer:
@@ -401,6 +406,7 @@ _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "fixed-check": _fixed_check,
     "measures": _measures,
     "steps": _steps,
+    "questions": _questions,
     "said": _said,
     "source": _source_of_step,
 }

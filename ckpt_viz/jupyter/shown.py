@@ -21,6 +21,7 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.played import Played, played_in_file
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.sources.pictured import ObjectGraph
+from ckpt_viz.story.questions import Question
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.search.measures import Measures
@@ -40,6 +41,7 @@ class Shown:
 
     `given` is the user's request: a source, and what to compare it with, or None. `is_fixed` says
     that the program has the values of a fix, and that this is the check of the fixed restore.
+    `questions` are those of an exercise; None for any other explorer.
     """
 
     given: tuple[object, object]
@@ -47,6 +49,7 @@ class Shown:
     overlay: Overlay | None
     comparison: RestoreCheck | GraphDiff | None
     is_fixed: bool = False
+    questions: Sequence[Question] | None = None
 
     @cached_property
     def encoded(self) -> bytes:
@@ -61,7 +64,7 @@ class Shown:
     def steps(self) -> Played | None:
         """Return the steps of a check's restore for a file; None without, or if they are many."""
         check = self.comparison
-        return played_in_file(check) if isinstance(check, RestoreCheck) else None
+        return played_in_file(check, self.questions) if isinstance(check, RestoreCheck) else None
 
     def node_id(self, name: str) -> int:
         """Return the one node that a name means; raises NoSuchNodeError."""

@@ -37,6 +37,8 @@ def with_snapshot(
     picture: Callable[[], Mapping[str, str]],
     title: str,
     steps: Callable[[], str | None] = lambda: None,
+    mark: bytes = b"",
+    step: int | None = None,
 ) -> dict[str, Any]:
     """Return an output that includes what remains without the kernel.
 
@@ -48,12 +50,15 @@ def with_snapshot(
             `title` and a pointer to that output replace it.
         title: The title of the graph.
         steps: Returns the steps of a check's restore, packed, or None; they go with the payload.
+        mark: What tells outputs of the same payload from each other: their steps differ.
+        step: The number of the step at which the output opens without a kernel, or None.
     """
-    digest = digest_of(encoded)
+    digest = digest_of(encoded + mark)
     snapshot: dict[str, Any] = {
         "version": payload.VERSION,
         "model_id": model_id,
         "digest": digest,
+        **({} if step is None else {"step": step}),
     }
     shell = kernel_shell()
     run = None if shell is None else current_run(shell)

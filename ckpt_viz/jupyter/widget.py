@@ -15,6 +15,7 @@ from ckpt_viz.jupyter.answers import Answer, answer
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.shown import show_of
 from ckpt_viz.jupyter.snapshots import with_snapshot
+from ckpt_viz.jupyter.step_code import code_of_step, with_link
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import text
 from ckpt_viz.render.exports import EXPORTS
@@ -84,6 +85,7 @@ class Explorer(SharingWidget):
 
     _esm = _STATIC / "widget.js"
     _css = _STATIC / "widget.css"
+    _opens_at: int | None = None  # the step at which a saved output opens
     _edition = traitlets.Int(0).tag(sync=True)  # counts the graphs that it has shown
     selected = traitlets.Int(None, allow_none=True).tag(**_of_graph("selected"))
     expanded = traitlets.List(traitlets.Int(), None, allow_none=True).tag(**_of_graph("expanded"))
@@ -207,6 +209,10 @@ class Explorer(SharingWidget):
                 return {"text": self.query}, []
             case {"ask": "measures"}:
                 return self._read_with_progress()
+            case {"ask": "link", "at": at}:
+                return code_of_step(self, self.comparison, at)
+            case {"ask": "steps"}:
+                return with_link(answer(self._shown, question))
         return answer(self._shown, question, self._traits_of_a_file())
 
     def _read_with_progress(self) -> Answer:
@@ -257,7 +263,11 @@ class Explorer(SharingWidget):
         data, metadata = bundle
         title, encoded = self._shown.graph.title, self._payload
         parts = data, self.model_id, encoded, self._picture, title, self._packed_steps
-        return with_snapshot(*parts), metadata
+        return with_snapshot(*parts, self._mark(), self._opens_at), metadata
+
+    def _mark(self) -> bytes:
+        """Return what tells outputs of the same payload from each other; all of a check are one."""
+        return b""
 
     def _packed_steps(self) -> str | None:
         from ckpt_viz.render.html import packed  # here, since other outputs do not need it

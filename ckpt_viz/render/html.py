@@ -47,27 +47,40 @@ _STATE: dict[str, Any] = {
     **{"_edition": 0, "selected": None, "expanded": None},
     **{"query": "", "mode": "highlight", "view": None, "measure": None, "step": None},
 }
-# The model methods that the widget calls; without a kernel nothing else sets a trait.
+# The model methods that the widget calls. Without a kernel, only the address sets a trait, `step`.
 _MOUNT = """
 const payload = document.getElementById("payload").textContent;
 const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
 const state = JSON.parse(document.getElementById("state").textContent);
 state._payload = new DataView(bytes.buffer);
+const changes = new EventTarget();
 const model = {
   get: (name) => state[name],
   set: (name, value) => { state[name] = value; },
-  on: () => {},
-  off: () => {},
+  on: (name, call) => changes.addEventListener(name, call),
+  off: (name, call) => changes.removeEventListener(name, call),
   save_changes: () => {},
 };
-const steps = document.getElementById("steps")?.textContent;
+const stored = document.getElementById("steps");
+const steps = stored?.textContent;
 const unpacked = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 const played = steps && (async () => {
   const zipped = new Blob([unpacked(steps)]).stream();
   const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
   const [answer, buffers] = await whole.json();
-  return { ...answer, buffers: buffers.map((text) => new DataView(unpacked(text).buffer)) };
+  const views = buffers.map((text) => new DataView(unpacked(text).buffer));
+  return { ...answer, link: "page", buffers: views };
 });
+// A link to a step ends in "#step=12". All that is none of this restore changes nothing.
+const followAddress = () => {
+  const number = Number(/^#step=([1-9][0-9]*)$/.exec(location.hash)?.[1]);
+  if (number <= Number(stored?.dataset.count)) {
+    state.step = number;
+    changes.dispatchEvent(new Event("change:step"));
+  }
+};
+followAddress();
+addEventListener("hashchange", followAddress);
 explorer.render({ model, el: document.getElementById("explorer"), makeExtras, played });
 // The page has nothing else that keys could mean.
 addEventListener("keydown", (event) => {
@@ -129,13 +142,17 @@ def to_html(
             f"<noscript>\n{svg.to_svg(graph, overlay, notes=notes)}</noscript>\n",
             f'<script type="application/json" id="state">{_json(traits)}</script>\n',
             f'<script type="text/plain" id="payload">{encoded}</script>\n',
-            ""
-            if steps is None
-            else f'<script type="text/plain" id="steps">{packed(*steps)}</script>\n',
+            "" if steps is None else _steps_element(*steps),
             f'<script type="module">{script}</script>\n',
             "</body>\n</html>\n",
         )
     )
+
+
+def _steps_element(data: Mapping[str, Any], buffers: Sequence[bytes]) -> str:
+    number = len(buffers[0])  # the column of actions has a byte for each step
+    text = packed(data, buffers)
+    return f'<script type="text/plain" id="steps" data-count="{number}">{text}</script>\n'
 
 
 def packed(data: Mapping[str, Any], buffers: Sequence[bytes]) -> str:

@@ -27,6 +27,7 @@ from ckpt_viz.restore_check.stories import story_of, story_of_assert
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
 from ckpt_viz.sources.pictured import ObjectGraph
+from ckpt_viz.story.asserts import AssertStory
 from ckpt_viz.story.step import Story
 
 
@@ -136,7 +137,7 @@ class RestoreCheck:
         """
         return story_of(self._run)
 
-    def steps_of(self, name: str) -> Story:
+    def steps_of(self, name: str) -> AssertStory:
         """Return an assert after the restore step by step: at which node it fails, and why.
 
         Args:

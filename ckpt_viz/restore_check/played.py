@@ -8,8 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.story.asserts import ASSERTS
 from ckpt_viz.story.columns import ACTIONS, NONE, columns_of
 from ckpt_viz.story.places import TensorFlowPlace
+from ckpt_viz.story.questions import Question, chosen_questions
+from ckpt_viz.story.restore import RestoreStory
 from ckpt_viz.story.step import Story
 
 if TYPE_CHECKING:
@@ -21,8 +24,11 @@ WINDOW = 200  # steps in words around the one that a page asks for
 MOST_IN_FILES = 3_000  # steps that go along with a file that no kernel answers for
 
 
-def played(check: RestoreCheck, at: int = 0) -> Played:
-    """Return all steps as columns of numbers, and the words of those around a place."""
+def played(check: RestoreCheck, at: int = 0, questions: Sequence[Question] | None = None) -> Played:
+    """Return all steps as columns of numbers, and the words of those around a place.
+
+    `questions` are those of an exercise. None: the page asks for some when it has shown a step.
+    """
     story = check.steps
     columns = columns_of(story)
     size, places = len(check.live.nodes), check.saved_places
@@ -37,18 +43,70 @@ def played(check: RestoreCheck, at: int = 0) -> Played:
         "names": columns.texts,
     }
     return (
-        {"story": description, **said(story, at)},
+        {
+            "story": description,
+            **said(story, at),
+            "asserts": _asserts(check),
+            **({} if questions is None else asked(check, questions)),
+        },
         [columns.actions.tobytes(), *(column.tobytes() for column in numbers)],
     )
 
 
-def played_in_file(check: RestoreCheck) -> Played | None:
+def _asserts(check: RestoreCheck) -> list[dict[str, Any]]:
+    """Return for each assert whether it passes, and the sentence, with the node if one decides."""
+    stories = {name: check.steps_of(name) for name in ASSERTS if len(check.steps) > 0}
+    return [
+        {
+            "name": name,
+            "passes": (step := story.failing) is None,
+            "text": story.end if step is None else step.text,
+            "node": None if step is None else place_of(check, step.saved, step.live),
+        }
+        for name, story in stories.items()
+    ]
+
+
+def place_of(check: RestoreCheck, saved: int | None, live: int | None) -> int | None:
+    """Return the node of the picture for a saved node, or else for an object; None for neither."""
+    if saved is not None:
+        return check.saved_places.get(saved)
+    return live if live is not None and live < len(check.live.nodes) else None
+
+
+def asked(check: RestoreCheck, given: Sequence[Question] | None) -> dict[str, Any]:
+    """Return the questions of an exercise, or else some that are chosen here."""
+    questions = given
+    if questions is None:
+        story = check.steps
+        questions = chosen_questions(story) if isinstance(story, RestoreStory) else ()
+    data = [_asked(check, question) for question in questions]
+    return {"questions": data, "is_exercise": given is not None}
+
+
+def _asked(check: RestoreCheck, question: Question) -> dict[str, Any]:
+    """Return a question for a page; `at` is the index of the step that decides."""
+    return {
+        "about": question.about,
+        "is_of_assert": question.is_of_assert,
+        "choices": question.choices,
+        "right": question.choices.index(question.answer),
+        "why": question.why,
+        "at": question.step - 1,
+        "node": place_of(check, question.node, question.live),
+    }
+
+
+def played_in_file(
+    check: RestoreCheck, questions: Sequence[Question] | None = None
+) -> Played | None:
     """Return the same with the words of all steps; None if these are too many for a file."""
     story = check.steps
     if len(story) > MOST_IN_FILES:
         return None
-    description, columns = played(check)
-    return {**description, **said(story, 0, len(story))}, columns
+    description, columns = played(check, questions=questions)
+    words = said(story, 0, len(story))
+    return {**description, **words, **asked(check, questions)}, columns
 
 
 def said(story: Story, at: int, most: int = WINDOW) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def story_of(run: DryRun) -> Story:
     return EmptyStory(run.method, title, f"There are no steps: {why}.")
 
 
-def story_of_assert(run: DryRun, name: str) -> Story:
+def story_of_assert(run: DryRun, name: str) -> AssertStory:
     """Return the story of an assert after the restore. Raises SourceError for another name."""
     if name not in ASSERTS:
         raise SourceError(f"found {name!r}, expected one of {', '.join(ASSERTS)}")

@@ -77,6 +77,20 @@ class AssertStory(Story):
         """Return the number of looks."""
         return len(self._looks)
 
+    @property
+    def failing(self) -> StoryStep | None:
+        """The step with the node that makes the assert fail; None if it passes.
+
+        Without such a node it is the last step. It is found without a look at the nodes behind it.
+        """
+        if self.raised is None:
+            return None
+        for index, look in enumerate(self._all_looks()):
+            has_node = look.saved is not None or look.live is not None
+            if SENTENCES[look.situation].is_problem and has_node:
+                return self._step_of(index, look)
+        return self[-1]
+
     @cached_property
     def _looks(self) -> Sequence[_AssertLook]:
         looks = [*self._all_looks()]
@@ -136,7 +150,9 @@ class AssertStory(Story):
         return (obj for obj, node in enumerate(self.live.nodes) if has_value(node))
 
     def _step(self, index: int) -> StoryStep:
-        look = self._looks[index]
+        return self._step_of(index, self._looks[index])
+
+    def _step_of(self, index: int, look: _AssertLook) -> StoryStep:
         sentence = SENTENCES[look.situation]
         facts = self._facts(look)
         return StoryStep(

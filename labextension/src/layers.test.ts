@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 /** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
   [
+    "asserts",
     "cells",
     "changes",
     "contract",
@@ -18,7 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "strings",
     "text",
   ],
-  ["causes", "measures", "numbers", "play", "shared"],
+  ["causes", "measures", "numbers", "play", "predict", "shared"],
   ["histogram"],
   ["kernel"],
   ["overlay"],

@@ -259,6 +259,12 @@ export const plays = {
   pause: "Pause (Space)",
   speed: "Speed",
   close: "Close (Esc)",
+  link: "Copy link",
+  linkHint: "Copy the address that opens this page at this step (l)",
+  code: "Copy code",
+  codeHint: "Copy the Python that opens this explorer at this step (l)",
+  linkCopied: "Copied. It opens this step:",
+  copyThis: "The browser does not let the page copy. Copy this yourself:",
   timeline: "Steps of the restore",
   soFar: "So far",
   bound: "bound",
@@ -277,6 +283,9 @@ export const plays = {
   taken: "taken from the queue",
   valueAssigned: "value assigned",
   keys: "Keys while it plays",
+  asserts: "The asserts after it",
+  passes: "passes",
+  showRow: "Show its row",
 } as const;
 export const fates = {
   unseen: "not looked at yet",
@@ -312,6 +321,7 @@ export const playKeys = {
   ends: "first, last step",
   problem: "next problem",
   breakpoint: "stop at the selected row",
+  link: "copy a link to the step",
   close: "close",
 } as const;
 export const change = "Change";
@@ -380,6 +390,38 @@ export const changeKeys: Readonly<Record<string, string>> = {
   Insert: "Ins",
   X: "Shift+X",
 };
+/** Predict first: the questions of a restore. */
+export const predicts = {
+  mode: "Watch, or predict first",
+  watch: "Watch",
+  watchHint: "Watch the restore, without questions",
+  first: "Predict first",
+  firstHint: "Say what becomes of a node before the step that shows it",
+  part: "Predict",
+  goOn: "The next question comes before a step that decides. Press Space or → to go on.",
+  yours: "yours",
+  right: "right",
+  again: "Again",
+  asked: "what becomes of it?",
+} as const;
+/** What the possible answers mean. */
+export const outcomes = {
+  "restored now": "the program has an object for it",
+  waits: "until the program has one",
+  forgotten: "nothing gets it, and nothing waits",
+  error: "the restore raises",
+} as const;
+export const whatBecomesOf = (name: string) => `What becomes of ${name}?`;
+export const doesPass = (name: string) => `Does ${name}() pass?`;
+export const looksForNext = (name: string) => `TensorFlow looks for “${name}” next.`;
+export const isRight = (right: string) => `Right: ${right}.`;
+export const isWrong = (right: string) => `Not right. The right answer is: ${right}.`;
+export const rightSoFar = (right: string, made: string) => `${right} of ${made} right so far`;
+export const questionsInAll = (all: string) => (all === "1" ? "1 question" : `${all} questions`);
+export const yoursAndRight = (yours: string, right: string) =>
+  yours === right ? `Yours, and right: ${right}.` : `Yours: ${yours}. Right: ${right}.`;
+export const scoreWords = (right: string, all: string) => `${right} of ${all} right.`;
+export const toStep = (number: string) => `Step ${number}`;
 export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;
 export const boundBelow = (done: string, of: string) => `${done} of ${of} bound below`;
 export const showFix = "Show the fix";

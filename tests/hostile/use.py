@@ -18,10 +18,12 @@ from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
+from ckpt_viz.restore_check.asking import questions_of
 from ckpt_viz.restore_check.changed_program import ChangedProgram, WhatIf
-from ckpt_viz.restore_check.played import MOST_IN_FILES, played, played_in_file
+from ckpt_viz.restore_check.played import MOST_IN_FILES, asked, played, played_in_file
 from ckpt_viz.search.evaluate import find
 from ckpt_viz.story.asserts import ASSERTS
+from ckpt_viz.story.questions import MOST_QUESTIONS
 from ckpt_viz.values.verified_text import render_verification
 from tests.support.restore_code import assert_restores_only
 
@@ -167,6 +169,12 @@ def _tell(found: cv.RestoreCheck, name: str, stage: Stage) -> None:
     stage(f"steps in a page against {name}")
     played(found)
     played_in_file(found)
+    stage(f"questions against {name}")
+    questions = asked(found, None)["questions"]
+    assert len(questions) <= MOST_QUESTIONS
+    if questions:
+        for question in questions_of(found, MOST_QUESTIONS):
+            _check_text(str(question))
     sides = [side for side in (found.live, found.saved) if side is not None]
     nodes = [node for side in sides for node in side.nodes]
     characters = sum(len(child.local_name) for node in nodes for child in node.children)

@@ -20,6 +20,7 @@ from ckpt_viz.object_graph.overlay import Overlay, Severity
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
 from tests.support.laws import State, state_of
+from tests.support.outcomes import assert_outcomes
 from tests.support.programs import checkpoint_of, is_checkpoint
 from tests.support.spellings import misspelled
 from tests.support.stories import assert_stories
@@ -92,6 +93,7 @@ def compare(
     assert_causes_hold_all_problems(check.overlay)
     assert misspelled(check) == []
     assert_stories(check, outcome.messages)
+    assert_outcomes(check, outcome.watch, has_raised=outcome.raises is not None)
     return Comparison(check, outcome, target)
 
 

@@ -72,6 +72,11 @@ def _assert_assert(check: RestoreCheck, name: str, messages: Mapping[str, str]) 
     field = _FIELDS[name]
     passes = getattr(check, field)
     assert passes == (not len(story) or story[-1].action != "raise"), str(story)
+    failing = story.failing
+    assert passes == (failing is None)
+    if failing is not None:
+        culprits = [s for s in story if s.is_problem and (s.saved, s.live) != (None, None)]
+        assert failing == [*culprits, story[-1]][0], str(story)
     said = messages.get(field, "")
     if said.startswith("Unresolved object in checkpoint"):
         saved, node = check.saved, story[-1].saved

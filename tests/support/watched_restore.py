@@ -35,12 +35,15 @@ class Watch:
     """The events of a restore.
 
     By node, `parents` has the parent's node and the local name by which a look-up bound it.
-    `cached` are nodes whose ops a graph already had.
+    `cached` are nodes whose ops a graph already had. When the restore has ended, `waiting` has the
+    nodes in TensorFlow's own lists of what waits, and `proto` the saved graph.
     """
 
     events: list[Event] = field(default_factory=list)
     parents: dict[int, tuple[int, str]] = field(default_factory=dict)
     cached: set[int] = field(default_factory=set)
+    waiting: set[int] = field(default_factory=set)
+    proto: Any = None
     tasks: int = 1  # of devices, by which TensorFlow groups the values that it assigns
     _checkpoint: Any = None
     _places: list[_Place] = field(default_factory=list)
@@ -186,9 +189,23 @@ class Watch:
         self.events.append(Event(Action.RESTORE, node, self._gathered[node]))
 
     def forget(self) -> None:
-        """Keep nothing alive."""
+        """Keep nothing alive, only what waits."""
+        if self._checkpoint is not None:
+            self.waiting = {*self._deferred()}
+            self.proto = self._checkpoint.object_graph_proto
         self._checkpoint = None
         self._saveables.clear()
+
+    def _deferred(self) -> Iterator[int]:
+        for obj in [*self._checkpoint.object_by_proto_id.values()]:
+            for positions in getattr(obj, "_deferred_dependencies", {}).values():
+                yield from (at.proto_id for at in positions if self.watches(at.checkpoint))
+        for slots in self._checkpoint.deferred_slot_restorations.values():
+            yield from (slot.slot_variable_id for slot in slots)
+        for event in self.events:  # these wait at their optimizers
+            is_late = event.action is Action.DEFER_SLOT and event.obj is not None
+            if is_late and event.node is not None:
+                yield event.node
 
     def made(self, obj: Any) -> None:
         """Note that an object began with its saved value."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from ckpt_viz.render.html import to_html
 from ckpt_viz.search.measures import Measures, no_measures
 from tests.support import frontend
 from tests.support.fixed_check import every_kind
-from tests.support.graphs import keras3_adam, transformer
+from tests.support.graphs import keras3_adam, transformer, without_optimizer
 from tests.support.payload_fixtures import overlays
 from tests.ui.pages import ANSWERING, html_pages
 
@@ -225,6 +226,41 @@ def _textbook(opened: Open, **options: Any) -> Page:
     return page
 
 
+def _play(opened: Open, **options: Any) -> Page:
+    """An exercise at its first question."""
+    exercise = cv.exercise(
+        without_optimizer(), keras3_adam(), questions=["optimizer", "layer.kernel"]
+    )
+    overlay = exercise.comparison.overlay  # type: ignore[union-attr]
+    answer, buffers = exercise._answer({"ask": "steps", "at": 0})
+    texts = [base64.b64encode(buffer).decode() for buffer in buffers]
+    decode = "Uint8Array.from(atob(text), (character) => character.charCodeAt(0))"
+    views = f"{json.dumps(texts)}.map((text) => new DataView({decode}.buffer))"
+    answers = f"{{ steps: [{json.dumps(answer)}, {views}] }}"
+    page = opened(overlay.graph, overlay, answers=answers, **options)
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.locator(".ckv-play").press("End")
+    page.locator(".ckv-predict-one").wait_for()
+    return page
+
+
+def _predicted(opened: Open, **options: Any) -> Page:
+    """A wrong answer, the right one, and the reason."""
+    page = _play(opened, **options)
+    page.keyboard.press("4")
+    page.locator(".ckv-predict-wrong").wait_for()
+    return page
+
+
+def _results(opened: Open, **options: Any) -> Page:
+    """The end of an exercise, with the asserts."""
+    page = _predicted(opened, **options)
+    for key in ("End", "1", "End"):
+        page.keyboard.press(key)
+    page.locator(".ckv-predict-results").wait_for()
+    return page
+
+
 SCENES = {
     scene.__name__.strip("_"): scene
     for scene in (
@@ -232,6 +268,7 @@ SCENES = {
         *(_layers, _strips, _fix, _fixed_check),
         *(_narrow, _narrow_details, _mistake, _measured, _measured_sides),
         *(_matches, _focused, _menu, _help, _textbook),
+        *(_play, _predicted, _results),
     )
 }
 

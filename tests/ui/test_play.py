@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +233,104 @@ def test_a_file_opens_at_the_step_of_the_explorer(
         expect(page.locator(".ckv-play")).to_have_count(0)
 
 
+@pytest.mark.parametrize("width", [1500, 700])
+def test_the_end_says_which_asserts_pass_and_shows_what_makes_one_fail(
+    check: RestoreCheck, opened: Open, width: int
+) -> None:
+    page = opened(check, width)
+    asserts = page.locator(".ckv-play-asserts li")
+    expect(asserts).to_have_count(0)
+    page.keyboard.press("End")
+    expect(asserts).to_have_count(3)
+    for name, passes in (
+        ("assert_consumed", check.consumed),
+        ("assert_existing_objects_matched", check.existing_objects_matched),
+        ("assert_nontrivial_match", check.nontrivial_match),
+    ):
+        row = asserts.filter(has_text=f"{name}()")
+        expect(row).to_contain_text("passes" if passes else "fails")
+        assert row.get_by_role("button").count() == (0 if passes else 1)
+    text = "new has a value in the program, and no saved node is bound to it."
+    expect(asserts.first).to_contain_text(text)
+    asserts.first.get_by_role("button", name="Show its row").click()
+    expect(_line(page, "new")).to_have_class(re.compile("ckv-selected"))
+    expect(_line(page, "new")).to_be_in_viewport()
+    page.screenshot(path=_SCREENSHOTS / f"play-asserts-{width}.png")
+    assert faults(page.locator(".ckv-play")) == []
+    page.locator(".ckv-play").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(asserts).to_have_count(0)
+
+
+def test_an_address_opens_at_its_step_and_no_other_text_changes_anything(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check)
+    number = page.locator(".ckv-play-number")
+    address = page.url
+    page.evaluate("location.hash = '#step=12'")
+    expect(number).to_contain_text("step 12 of")
+    length = len(check.steps)
+    others = (0, -1, length + 1, "1e1", "3<img src=x onerror=alert(1)>", "%33", "³", "")
+    for other in (*(f"step={value}" for value in others), "step", "steps=3", "x&step=3"):
+        page.evaluate("hash => { location.hash = hash; }", f"#{other}")
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        expect(number).to_contain_text("step 12 of")
+    page.goto(f"{address}#step={length}")
+    page.reload()
+    expect(number).to_contain_text(f"step {length} of")
+
+
+def test_a_key_copies_the_address_of_the_step(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check, permissions=["clipboard-read", "clipboard-write"])
+    _go(page, 7)
+    page.keyboard.press("l")
+    copied = page.locator(".ckv-play-link")
+    expect(copied).to_contain_text("Copied")
+    expect(copied.get_by_role("textbox")).to_have_value(f"{page.url}#step=7")
+    assert page.evaluate("navigator.clipboard.readText()") == f"{page.url}#step=7"
+    page.screenshot(path=_SCREENSHOTS / "play-link.png")
+    assert faults(page.locator(".ckv-play")) == []
+    page.locator(".ckv-play").focus()
+    page.keyboard.press("ArrowRight")
+    expect(copied).to_be_hidden()
+
+
+def test_a_denied_clipboard_leaves_the_text_to_copy(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check)
+    page.evaluate(
+        """() => {
+          navigator.clipboard.writeText = () => Promise.reject(new Error("denied"));
+          document.execCommand = () => false;
+        }"""
+    )
+    page.get_by_role("button", name="Copy link").click()
+    box = page.get_by_role("textbox", name="The browser does not let the page copy")
+    expect(box).to_be_focused()
+    assert page.evaluate("getSelection().toString()") == f"{page.url}#step=1"
+
+
+@pytest.mark.parametrize("width", [1500, 700])
+def test_the_names_of_nodes_are_above_their_steps(
+    check: RestoreCheck, opened: Open, width: int
+) -> None:
+    page = opened(check, width)
+    net = next(s.number for s in check.steps if s.text.startswith("net is next"))
+    last = max(s.number for s in check.steps if s.holder == check.steps[net - 1].saved)
+    for number in (net, last):
+        _go(page, number)
+        expect(page.locator(".ckv-play-visit-now")).to_have_text("net")
+    _go(page, last + 1)
+    expect(page.locator(".ckv-play-visit-now")).not_to_have_text("net")
+    boxes = page.locator(".ckv-play-visit > b").evaluate_all(
+        "names => names.map(name => name.getBoundingClientRect()).filter(({width}) => width > 0)"
+        ".map(({left, right}) => [left, right])"
+    )
+    assert len(boxes) > (5 if width == 1500 else 2)
+    for (_, right), (left, _) in pairwise(boxes):
+        assert right <= left + 1
+
+
 LIVE = """
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import tempfile
@@ -264,6 +363,8 @@ def test_a_kernel_has_the_words_the_sources_and_the_step(
     expect(explorer.locator(".ckv-play-here")).to_be_in_viewport()
     assert explorer.locator(".ckv-sides").evaluate("sides => sides.offsetHeight") >= 190
     lab.screenshot("play-live")
+    explorer.get_by_role("button", name="Copy code").click()
+    expect(explorer.locator(".ckv-play-link textarea")).to_have_value("explorer.step = 2")
     sentence = explorer.locator(".ckv-play-sentence").inner_text()
     lab.run_cell(1)
     expect(lab.output(1)).to_have_text(f"2 {sentence}")
@@ -282,7 +383,8 @@ def test_a_saved_notebook_plays_without_its_kernel(lab: JupyterLab) -> None:
     explorer = lab.output(0).locator(".ckpt-viz")
     explorer.get_by_role("button", name="Play", exact=True).click()
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")
-    expect(explorer.get_by_role("button", name="Show the source")).to_have_count(0)
+    for name in ("Show the source", "Copy link", "Copy code"):
+        expect(explorer.get_by_role("button", name=name)).to_have_count(0)
 
 
 def test_too_many_steps_for_a_file_need_a_kernel(opened: Open) -> None:

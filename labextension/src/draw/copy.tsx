@@ -20,8 +20,7 @@ export function Copy({ what, text, part }: CopyProps) {
   const [isCopied, setIsCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const copy = async () => {
-    await copyText(text);
-    setIsCopied(true);
+    setIsCopied(await copyText(text));
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setIsCopied(false), CONFIRMATION);
   };
@@ -40,10 +39,14 @@ export function Copy({ what, text, part }: CopyProps) {
   );
 }
 
-/** Copies a text, even if a page may not use the clipboard directly (no TLS, an old host). */
-export async function copyText(text: string): Promise<void> {
+/**
+ * Copies a text, even if a page may not use the clipboard directly (no TLS, an old host). Returns
+ * whether it could.
+ */
+export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch {
     const area = document.createElement("textarea");
     area.value = text;
@@ -51,7 +54,8 @@ export async function copyText(text: string): Promise<void> {
     area.style.opacity = "0";
     document.body.append(area);
     area.select();
-    document.execCommand("copy");
+    const isCopied = document.execCommand("copy");
     area.remove();
+    return isCopied;
   }
 }

@@ -3,6 +3,9 @@
 import { type PlayDeed, playKeyLines, SPEEDS, type StepWords, type Story } from "../play";
 import * as WORDS from "../strings";
 import { formatCount } from "../text";
+import { CopiedLink, LinkButton, type Linking } from "./play-link";
+import { PredictSwitch } from "./play-switch";
+import type { Predicting } from "./predicting";
 
 /** The current step, and what moves it. */
 export interface Playing {
@@ -20,9 +23,12 @@ interface BarProps {
   readonly playing: Playing;
   readonly story: Story;
   readonly words: StepWords | null;
+  readonly linking: Linking;
+  readonly predicting: Predicting;
 }
 
-export function Bar({ playing, story, words }: BarProps) {
+export function Bar({ words, linking, ...props }: BarProps) {
+  const { playing, story } = props;
   const { at } = playing;
   const isProblem = story.step(at).isProblem;
   return (
@@ -36,7 +42,8 @@ export function Bar({ playing, story, words }: BarProps) {
         </p>
         <p class="ckv-play-why">{words?.reason ?? ""}</p>
       </div>
-      <Controls playing={playing} story={story} />
+      <Controls {...props} linking={linking} />
+      <CopiedLink {...linking} />
     </header>
   );
 }
@@ -79,11 +86,12 @@ function Control({ name, words, onClick }: ControlProps) {
   );
 }
 
-function Controls({ playing, story }: Omit<BarProps, "words">) {
+function Controls({ playing, story, linking, predicting }: Omit<BarProps, "words">) {
   const { at, isRunning, run, setSpeed, speed } = playing;
   const { plays } = WORDS;
   return (
     <div class="ckv-play-controls">
+      <PredictSwitch {...predicting} />
       <Control name="first" words={plays.first} onClick={() => run({ type: "first" })} />
       <Control name="back" words={plays.back} onClick={() => run({ type: "step", by: -1 })} />
       <Control
@@ -93,7 +101,7 @@ function Controls({ playing, story }: Omit<BarProps, "words">) {
       />
       <Control name="forward" words={plays.forward} onClick={() => run({ type: "step", by: 1 })} />
       <Control name="node" words={plays.node} onClick={() => run({ type: "node", by: 1 })} />
-      {story.problems.length === 0 ? null : (
+      {story.problems.length === 0 || predicting.isOn ? null : (
         <button
           type="button"
           class="ckv-play-problem"
@@ -118,6 +126,7 @@ function Controls({ playing, story }: Omit<BarProps, "words">) {
       <span class="ckv-play-number">
         {WORDS.stepOf(formatCount(at + 1), formatCount(story.length))}
       </span>
+      <LinkButton {...linking} />
       <button type="button" title={plays.close} onClick={() => run({ type: "close" })}>
         {WORDS.close}
       </button>

@@ -47,6 +47,8 @@ export function markOfLine(
   at: number,
   stops: ReadonlySet<number>,
   line: Line,
+  /** The node that a question is about. */
+  asked: number | null,
 ): LineMark {
   const { graph, rows } = state;
   const [saved, live] = [rows[line.saved ?? -1], rows[line.live ?? -1]];
@@ -58,13 +60,19 @@ export function markOfLine(
   const ids = [saved?.id, live?.id];
   const isStep = row.chunk === null && [step.saved, step.live].some((id) => ids.includes(id ?? -2));
   const isHolder = row.chunk === null && step.holder !== null && ids.includes(step.holder);
+  const isAsked = row.chunk === null && asked !== null && ids.includes(asked);
   const mark = markOfRow(graph, story, at, row);
   const names = [
     isStep ? `ckv-now ckv-does-${step.action.replaceAll(" ", "-")}` : "",
     isHolder && !isStep ? "ckv-holds" : "",
     ids.some((id) => id !== undefined && stops.has(id)) ? "ckv-stops" : "",
+    isAsked ? "ckv-asked" : "",
   ];
-  const now = isStep ? { sign: null, words: nowWords(step) } : {};
+  const now = isAsked
+    ? { sign: null, words: WORDS.predicts.asked }
+    : isStep
+      ? { sign: null, words: nowWords(step) }
+      : {};
   return { ...mark, ...now, class: [mark.class, ...names].join(" ") };
 }
 

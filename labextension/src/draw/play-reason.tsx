@@ -1,5 +1,6 @@
 /** Beside a restore that plays: what was done so far, and the same in TensorFlow. */
 
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { AskAll } from "../kernel";
 import type { StepWords, Story } from "../play";
@@ -13,9 +14,11 @@ interface Props {
   readonly words: StepWords | null;
   /** What sends the text of a function; null where nothing does. */
   readonly ask: AskAll | null;
+  /** What comes first. */
+  readonly children: ComponentChildren;
 }
 
-export function PlayReason({ story, at, words, ask }: Props) {
+export function PlayReason({ story, at, words, ask, children }: Props) {
   const { plays } = WORDS;
   const counts = [
     [plays.bound, story.bound(at), story.size],
@@ -25,6 +28,7 @@ export function PlayReason({ story, at, words, ask }: Props) {
   ] as const;
   return (
     <aside class="ckv-play-reason">
+      {children}
       <div>
         <h4>{plays.soFar}</h4>
         <ul class="ckv-play-counts">
@@ -39,7 +43,9 @@ export function PlayReason({ story, at, words, ask }: Props) {
           ))}
         </ul>
       </div>
-      {words === null ? null : <InTensorFlow at={at} place={words.place} ask={ask} />}
+      {words === null ? null : (
+        <InTensorFlow key={words.place.join()} at={at} place={words.place} ask={ask} />
+      )}
     </aside>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Graph } from "../graph";
-import type { Story } from "../play";
+import { type Story, visitsWithChildren } from "../play";
 import * as WORDS from "../strings";
 import { clip, clipStart, formatCount, visible } from "../text";
 import { moreWords, placeName } from "../words";
@@ -14,13 +14,15 @@ interface StripProps {
   readonly graph: Graph;
   readonly story: Story;
   readonly playing: Playing;
+  /** The last step that may be seen. */
+  readonly last: number;
   readonly dispatch: Dispatch;
 }
 
 /** Chips of a list; more have no space. */
 const MOST_CHIPS = 16;
 
-export function Strip({ graph, story, playing, dispatch }: StripProps) {
+export function Strip({ graph, story, playing, last, dispatch }: StripProps) {
   const { at } = playing;
   const { plays } = WORDS;
   const { action, node: current } = story.step(at);
@@ -49,7 +51,7 @@ export function Strip({ graph, story, playing, dispatch }: StripProps) {
           <li class="ckv-faint">{moreWords(waits.length - MOST_CHIPS)}</li>
         ) : null}
       </List>
-      <Timeline story={story} playing={playing} />
+      <Timeline {...{ graph, story, playing }} seen={last} />
       <PlayKeys />
     </footer>
   );
@@ -120,18 +122,23 @@ function chipName(graph: Graph, id: number): string {
 const MOST_DOTS = 160;
 const MOST_PROBLEMS = 200;
 
-function Timeline({ story, playing }: Pick<StripProps, "story" | "playing">) {
+type TimelineProps = Pick<StripProps, "graph" | "story" | "playing"> & { readonly seen: number };
+
+function Timeline({ graph, story, playing, seen }: TimelineProps) {
   const { at, go } = playing;
   const last = Math.max(1, story.length - 1);
   const left = (step: number) => ({ "--ckv-at": step / last });
-  const dots = story.length > MOST_DOTS ? [] : Array.from({ length: story.length }, (_, i) => i);
+  const isShort = story.length <= MOST_DOTS;
+  const dots = isShort ? Array.from({ length: seen + 1 }, (_, i) => i) : [];
+  const problems = story.problems.filter((step) => step <= seen);
   return (
-    <div class="ckv-play-timeline">
+    <div class={`ckv-play-timeline${isShort ? " ckv-play-named" : ""}`}>
+      {isShort ? <Names {...{ graph, story, at, last, seen }} /> : null}
       <div class="ckv-play-dots" aria-hidden="true">
         {dots.map((step) => (
           <i key={step} class={`ckv-dot-${dotOf(story, step)}`} style={left(step)} />
         ))}
-        {story.problems.slice(0, MOST_PROBLEMS).map((step) => (
+        {problems.slice(0, MOST_PROBLEMS).map((step) => (
           <i key={`!${step}`} class="ckv-dot-problem" style={left(step)} />
         ))}
       </div>
@@ -142,7 +149,11 @@ function Timeline({ story, playing }: Pick<StripProps, "story" | "playing">) {
         value={at + 1}
         aria-label={WORDS.plays.timeline}
         aria-valuetext={WORDS.stepOf(formatCount(at + 1), formatCount(story.length))}
-        onInput={(event) => go(Number(event.currentTarget.value) - 1)}
+        onInput={(event) => {
+          const to = Math.min(Number(event.currentTarget.value) - 1, seen);
+          event.currentTarget.value = String(to + 1);
+          go(to);
+        }}
       />
       <p class="ckv-play-legend">
         <span>
@@ -160,12 +171,36 @@ function Timeline({ story, playing }: Pick<StripProps, "story" | "playing">) {
         <span>
           <i class="ckv-dot-waits" /> {WORDS.fates.waits}
         </span>
-        {story.problems.length === 0 ? null : (
+        {problems.length === 0 ? null : (
           <span>
             <i class="ckv-dot-problem" /> {WORDS.problem}
           </span>
         )}
       </p>
+    </div>
+  );
+}
+
+interface NamesProps extends Pick<TimelineProps, "graph" | "story" | "seen"> {
+  readonly at: number;
+  readonly last: number;
+}
+
+/** Above each run of steps, the node whose children these look up. */
+function Names({ graph, story, at, last, seen }: NamesProps) {
+  const visits = visitsWithChildren(story).filter(({ begin }) => begin <= seen);
+  return (
+    <div class="ckv-play-names" aria-hidden="true">
+      {visits.map(({ begin, end, place }) => (
+        <span
+          key={begin}
+          class={begin <= at && at < end ? "ckv-play-visit ckv-play-visit-now" : "ckv-play-visit"}
+          style={{ "--ckv-at": begin / last, "--ckv-part": (end - begin) / last }}
+          title={visible(placeName(graph, place, true))}
+        >
+          <b>{chipName(graph, place)}</b>
+        </span>
+      ))}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 /** A restore that plays: the current step, both sides, the queue, what waits, and the timeline. */
 
 import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Assert, readAsserts } from "../asserts";
 import type { Graph } from "../graph";
 import type { AskAll } from "../kernel";
 import {
@@ -16,14 +17,20 @@ import {
   type Story,
   timeOf,
 } from "../play";
+import { type Quiz, readQuiz } from "../predict";
 import { type State, viewOf } from "../state";
 import * as WORDS from "../strings";
 import { sentenceText } from "../text";
 import { useAsked } from "./asking";
+import { PlayAsserts } from "./play-asserts";
 import { Bar, type Playing } from "./play-bar";
+import { choiceOf, useKeys } from "./play-keys";
 import { Lane, markOfLine, rowsFor } from "./play-lines";
+import { type Link, useLinking } from "./play-link";
+import { Predict } from "./play-predict";
 import { PlayReason } from "./play-reason";
 import { Strip } from "./play-strip";
+import { type Predicting, usePredicting } from "./predicting";
 import type { Dispatch } from "./props";
 import type { Played } from "./sides";
 
@@ -83,7 +90,7 @@ export function Play(props: PlayProps) {
           </button>
         </p>
       ) : (
-        <Begun {...props} graph={graph} story={answer.story} said={answer.said} />
+        <Begun {...props} graph={graph} {...answer} />
       )}
     </section>
   );
@@ -102,51 +109,84 @@ function prepare(graph: Graph, dispatch: Dispatch): void {
 interface Answered {
   readonly story: Story;
   readonly said: Said;
+  readonly link: Link;
+  readonly asserts: readonly Assert[];
+  /** What a learner is to predict; null where nothing was sent along. */
+  readonly quiz: Quiz | null;
 }
 
 async function begun(ask: AskAll | null, graph: Graph): Promise<Answered> {
   if (ask === null) {
     throw new Error(WORDS.plays.needsKernel);
   }
-  const { buffers, said, story } = await ask({ ask: "steps", at: 0 });
+  const answer = await ask({ ask: "steps", at: 0 });
+  const { asserts, buffers, link, said, story } = answer;
   const made = story === undefined ? null : makeStory(story, buffers, graph.size);
   if (made === null || said === undefined) {
     throw new Error(WORDS.plays.broken);
   }
-  return { story: made, said };
+  const { size } = graph;
+  const quiz = readQuiz(answer, made.length, size);
+  return { story: made, said, link, quiz, asserts: readAsserts(asserts, size) };
 }
 
 interface BegunProps extends PlayProps, Answered {
   readonly graph: Graph;
 }
 
-function Begun({ state, story, said, ask, graph, hasSources, sides, ...props }: BegunProps) {
-  const { dispatch } = props;
+function Begun({ state, story, said, link, ask, graph, sides, ...props }: BegunProps) {
+  const { asserts, quiz, dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
-  const playing = usePlaying(story, state.selected, props);
+  const predicting = usePredicting(quiz, story, graph.size, ask, props.play);
+  const { last } = predicting;
+  const playing = usePlaying(story, state.selected, last, props);
   const { at } = playing;
+  const open = predicting.openAt(at);
   const words = useWords(said, at, ask);
   useEffect(() => queueMicrotask(() => showStep(story, graph, at, dispatch)), [at]);
-  useKeys(section, playing.run);
+  const linking = useLinking(link, at, ask);
+  useKeys(section, (event) => {
+    const choice = open === null ? undefined : choiceOf(event);
+    const deed = playDeedOf(event);
+    return open !== null && choice !== undefined
+      ? () => predicting.answer(open, choice)
+      : deed && (() => (deed.type === "link" ? linking.copy() : playing.run(deed)));
+  });
+  const asked = quizNode(predicting, open);
+  useEffect(() => {
+    if (asked !== null) {
+      queueMicrotask(() => dispatch({ type: "select", id: asked }));
+    }
+  }, [asked]);
   const played: Played = useMemo(
     () => ({
-      markOf: (line) => markOfLine(state, story, at, playing.stops, line),
+      markOf: (line) => markOfLine(state, story, at, playing.stops, line, asked),
       over: <Lane state={state} story={story} at={at} />,
     }),
-    [state.rows, at, playing.stops],
+    [state.rows, at, playing.stops, asked],
   );
+  const isHiding = predicting.isOn && last < story.length - 1;
+  const isEnd = at === story.length - 1 && open === null;
   return (
-    <div class="ckv-play-parts" ref={section}>
-      <Bar playing={playing} story={story} words={words} />
+    <div
+      class={`ckv-play-parts${isHiding || open !== null ? " ckv-play-hides" : ""}`}
+      ref={section}
+    >
+      <Bar {...{ playing, story, words, linking, predicting }} />
       {sides(played)}
-      <PlayReason
-        {...{ story, at, words }}
-        ask={hasSources ? ask : null}
-        key={words === null ? "" : words.place.join()}
-      />
-      <Strip {...{ graph, story, playing, dispatch }} />
+      <PlayReason {...{ story, at, words }} ask={props.hasSources ? ask : null}>
+        <Predict {...{ predicting, playing, story, dispatch }} />
+        {isEnd ? <PlayAsserts {...{ asserts, dispatch }} /> : null}
+      </PlayReason>
+      <Strip {...{ graph, story, playing, last, dispatch }} />
     </div>
   );
+}
+
+/** The node of the picture that an open question is about; an assert's is the answer. */
+function quizNode({ quiz }: Predicting, open: number | null): number | null {
+  const question = quiz?.questions[open ?? -1];
+  return question === undefined || question.isOfAssert ? null : question.node;
 }
 
 /** Opens the rows of the steps around one; the current ones come into sight. */
@@ -162,14 +202,15 @@ function showStep(story: Story, graph: Graph, at: number, dispatch: Dispatch): v
 function usePlaying(
   story: Story,
   selected: number | null,
+  end: number,
   { number, play }: Pick<PlayProps, "number" | "play">,
 ): Playing {
   const [isRunning, setRunning] = useState(false);
   const [speed, setSpeed] = useState(1);
   const [stops, setStops] = useState<ReadonlySet<number>>(new Set());
   const last = story.length - 1;
-  const at = Math.min(Math.max(number - 1, 0), last);
-  const setAt = (to: number) => play(Math.min(Math.max(to, 0), last) + 1);
+  const at = Math.min(Math.max(number - 1, 0), end);
+  const setAt = (to: number) => play(Math.min(Math.max(to, 0), end) + 1);
   const go = (to: number) => {
     setRunning(false);
     setAt(to);
@@ -182,17 +223,23 @@ function usePlaying(
       () => {
         const { isStop, next } = nextPlayed(story, at, stops);
         setAt(next);
-        setRunning(!isStop && next < last);
+        setRunning(!isStop && next < end);
       },
       timeOf(story, at, speed),
     );
     return () => clearTimeout(timer);
-  }, [at, isRunning, speed, stops]);
+  }, [at, isRunning, speed, stops, end]);
+  // Who has asked for a later step than the next question hears where Play is.
+  useEffect(() => {
+    if (number - 1 > end) {
+      setAt(end);
+    }
+  }, [number, end]);
   const run = (deed: PlayDeed) => {
     switch (deed.type) {
       case "toggle":
-        setAt(!isRunning && at === last ? 0 : at);
-        setRunning(!isRunning);
+        setAt(!isRunning && at === last && end === last ? 0 : at);
+        setRunning(!isRunning && (at < end || end === last));
         break;
       case "step":
         go(at + deed.by);
@@ -256,35 +303,4 @@ function keep(known: Map<number, StepWords>, { first, functions, reasons, steps 
       place: functions[place] ?? ["", "", null],
     });
   }
-}
-
-/** Answers the keys of Play wherever the focus is in the explorer, before the explorer does. */
-function useKeys(
-  section: { readonly current: HTMLElement | null },
-  run: (deed: PlayDeed) => void,
-): void {
-  const current = useRef(run);
-  current.current = run;
-  useLayoutEffect(() => {
-    const root = section.current?.closest<HTMLElement>(".ckpt-viz");
-    const act = (event: KeyboardEvent) => {
-      const deed = playDeedOf(event);
-      if (deed !== undefined && !isTaken(event)) {
-        event.preventDefault();
-        event.stopPropagation();
-        current.current(deed);
-      }
-    };
-    root?.addEventListener("keydown", act, true);
-    return () => root?.removeEventListener("keydown", act, true);
-  }, []);
-}
-
-/** Whether a control needs the key for itself: a text box every key, a button the space bar. */
-function isTaken({ key, target }: KeyboardEvent): boolean {
-  if (!(target instanceof Element)) {
-    return false;
-  }
-  const isOfText = target.matches("input:not([type=range]), select, dialog *");
-  return isOfText || (key === " " && target.matches("button, summary"));
 }

@@ -195,6 +195,7 @@ function LineRow({ state, extras, accepting, played, ...props }: LineRowProps) {
         isStruck={fix === null ? isOneSided && !played : fix.isUnused(one.id)}
         isMatch={state.found.isMatch[one.id] === 1}
         look={side === lookSide ? look : null}
+        isPlayed={played !== undefined}
         dispatch={dispatch}
       />
     );
@@ -288,10 +289,12 @@ interface SideBoxProps {
   readonly isMatch: boolean;
   /** What its values say; null at the side where the line does not say it. */
   readonly look: Look | null;
+  /** While a restore plays, its steps tell what the verdicts would tell too early. */
+  readonly isPlayed: boolean;
   readonly dispatch: Dispatch;
 }
 
-function SideBox({ graph, row, side, isStruck, isMatch, look, dispatch }: SideBoxProps) {
+function SideBox({ graph, row, side, isStruck, isMatch, look, isPlayed, dispatch }: SideBoxProps) {
   const { chunk, id } = row;
   const role = chunk === null ? graph.role(id) : "chunk";
   const label = labelOf(graph, row, side);
@@ -301,7 +304,7 @@ function SideBox({ graph, row, side, isStruck, isMatch, look, dispatch }: SideBo
     <div
       class={`ckv-box ckv-box-${role}${isStruck ? line : line.replace(" ckv-struck", "")}${look?.fill ?? ""}`}
       style={{ "--ckv-indent": Math.min(row.level - 1, MAX_INDENT) }}
-      title={boxTitle(graph, row, label, facts)}
+      title={isPlayed ? label : boxTitle(graph, row, label, facts)}
       onClick={(event) => {
         event.stopPropagation();
         dispatch({ type: "select", id });

@@ -9,6 +9,7 @@ describe("a bundle", () => {
       digest: "d1",
       payload: "AAH/",
       steps: null,
+      step: null,
     });
     expect(decoded("AAH/")).toEqual(Uint8Array.of(0, 1, 255));
   });
@@ -28,6 +29,7 @@ describe("a bundle", () => {
       digest: "d1",
       payload: null,
       steps: null,
+      step: null,
     });
   });
 

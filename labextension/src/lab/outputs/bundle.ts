@@ -13,6 +13,8 @@ export interface Bundle {
   readonly payload: string | null;
   /** The steps of a check's restore, packed; null if the output has none. */
   readonly steps: string | null;
+  /** The number of the step at which the output opens; null for the check itself. */
+  readonly step: number | null;
 }
 
 /** Reads the data of an output. Throws one sentence for the user if the data is malformed. */
@@ -20,7 +22,7 @@ export function readBundle(data: unknown): Bundle {
   if (!isRecord(data)) {
     throw new Error("This output holds no checkpoint graph: its data is not a JSON object.");
   }
-  const { version, model_id: modelId, digest, payload, steps } = data;
+  const { version, model_id: modelId, digest, payload, steps, step } = data;
   if (version !== VERSION) {
     throw new Error(
       `This checkpoint graph has format version ${JSON.stringify(version) ?? "none"}, ` +
@@ -36,6 +38,7 @@ export function readBundle(data: unknown): Bundle {
     digest: isText(digest) ? digest : "",
     payload: isText(payload) ? payload : null,
     steps: isText(steps) ? steps : null,
+    step: Number.isInteger(step) ? Number(step) : null,
   };
 }
 

@@ -84,7 +84,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
     return liveWidget(rendermime, modelId);
   }
 
-  #snapshot({ payload, digest, steps }: Bundle): Pending {
+  #snapshot({ payload, digest, steps, step }: Bundle): Pending {
     this.#isShown = false;
     try {
       const outputs = [...(this.#place?.outputs() ?? [])];
@@ -92,7 +92,8 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
       if (stored === null) {
         throw new Error(MISSING);
       }
-      const shown = snapshot(decoded(stored), steps ?? this.#stored.steps(digest, outputs));
+      const played = steps ?? this.#stored.steps(digest, outputs);
+      const shown = snapshot(decoded(stored), played, step);
       this.#isShown = true;
       return shown;
     } catch (error) {
@@ -140,7 +141,7 @@ function hasGraph(node: HTMLElement): Promise<void> {
   });
 }
 
-function snapshot(payload: Uint8Array, steps: string | null): Pending {
+function snapshot(payload: Uint8Array, steps: string | null, step: number | null): Pending {
   const widget = new Widget();
   const view = mountView(widget.node, {
     note: "saved picture",
@@ -149,6 +150,9 @@ function snapshot(payload: Uint8Array, steps: string | null): Pending {
     played: steps === null ? undefined : () => unpacked(steps),
   });
   widget.disposed.connect(() => view.dispose());
+  if (step !== null) {
+    view.setState({ step });
+  }
   return { widget, ready: view.setPayload(payload) };
 }
 
