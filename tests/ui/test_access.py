@@ -229,7 +229,7 @@ def _textbook(opened: Open, **options: Any) -> Page:
 def _play(opened: Open, **options: Any) -> Page:
     """An exercise at its first question."""
     exercise = cv.exercise(
-        without_optimizer(), keras3_adam(), questions=["optimizer", "layer.kernel"]
+        without_optimizer(), keras3_adam(), questions=["optimizer", "layer._kernel"]
     )
     overlay = exercise.comparison.overlay  # type: ignore[union-attr]
     answer, buffers = exercise._answer({"ask": "steps", "at": 0})
