@@ -2,7 +2,7 @@
 
 One warm process runs these in turn: `restore` of a fresh target; the first step of `check.steps`,
 the state in the middle, and the printed story; `graph.renamed` of a layer, and `cv.check` of the
-edited graph. Prints medians and ratios.
+edited graph; the same of a live program, with all that a page asks for. Prints medians and ratios.
 
     python benchmarks/steps.py [--nodes 1000 50000] [--runs 3]
 """
@@ -19,6 +19,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from benchmarks.check import target
+from ckpt_viz.edits.named_edit import NamedEdit
+from ckpt_viz.render import payload
+from ckpt_viz.restore_check.changed_program import ChangedProgram
 
 
 def measure(nodes: int, runs: int) -> dict[str, float]:
@@ -48,7 +51,18 @@ def measure(nodes: int, runs: int) -> dict[str, float]:
             timed("edit", partial(graph.renamed, {"layer_1": "other"}))
             edited = graph.renamed({"layer_1": "other"})
             timed("check of it", partial(cv.check, edited, graph))
+            program = ChangedProgram.of(cv.check(target(nodes), prefix))
+            _change(program)
+            timed("change in the page", partial(_change, program))
     return {name: statistics.median(seen) for name, seen in times.items()}
+
+
+def _change(program: ChangedProgram) -> None:
+    """Do what a page asks for when someone renames a part: verdict, causes, results, picture."""
+    changed = program.after(NamedEdit("rename", "layer_2", "other"))
+    payload.encode(changed.check.overlay.graph, changed.check.overlay)
+    assert changed.first_difference(program) is not None
+    assert changed.result.steps > 0
 
 
 def main() -> None:
