@@ -334,6 +334,19 @@ def test_a_check_tells_what_a_rename_breaks_and_changes_nothing(live: Live) -> N
     expect(tab.locator(".ckv-causes")).to_contain_text("Renamed")
     expect(row(tab, "renamed")).to_be_visible()
     live.lab.screenshot("live-check")
+    # In a tab, too, a person changes the program in thought, and plays what follows.
+    row(tab, "renamed").click()
+    live.lab.page.keyboard.press("e")
+    strip = tab.locator(".ckv-changing")
+    expect(strip).to_contain_text("Select a part")
+    live.lab.page.keyboard.press("Delete")
+    expect(strip.locator("li").first).to_have_text("Remove net.renamed")
+    strip.get_by_role("button", name="Show as code").click()
+    expect(strip.locator("pre")).to_have_text("del ckpt.net.renamed")
+    expect(strip).to_contain_text("All steps are the same.")  # none asks for this name
+    tab.get_by_role("button", name="Play", exact=True).click()
+    expect(tab.locator(".ckv-play-sentence")).to_contain_text("binds the root")
+    live.lab.screenshot("live-changed")
     live.bring()
     live.lab.run_cell(4)
     assert live.lab.output(4).inner_text() == values
