@@ -7,7 +7,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.support import frontend
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+
+AXE = frontend.LABEXTENSION / "node_modules/axe-core/axe.min.js"
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("front_end")]
 
@@ -181,5 +184,8 @@ def test_nothing_is_cut_and_axe_finds_nothing(
             lab.screenshot(f"changing-{width}-{theme[-5:].strip().lower()}")
             overflow = "strip => strip.scrollWidth - strip.clientWidth"
             assert strip.evaluate(overflow) <= 0
+        lab.page.evaluate(AXE.read_text("utf-8"))
+        found = strip.evaluate("strip => axe.run(strip)")["violations"]
+        assert [violation["id"] for violation in found] == []
     finally:
         lab.execute("apputils:change-theme", theme="JupyterLab Light")
