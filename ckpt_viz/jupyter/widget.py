@@ -211,7 +211,7 @@ class Explorer(SharingWidget):
                 return self._read_with_progress()
             case {"ask": "link", "at": at}:
                 return code_of_step(self, self.comparison, at)
-            case {"ask": "steps"}:
+            case {"ask": "steps"} if "changes" not in question:  # no code opens a changed check
                 return with_link(answer(self._shown, question))
         return answer(self._shown, question, self._traits_of_a_file())
 

@@ -87,6 +87,7 @@ def test_keys_rename_a_part_and_undo_it(lab: JupyterLab, explorer: Locator) -> N
     strip.get_by_role("button", name="Play from the first step that differs").click()
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("net has no 'l1'")
     lab.screenshot("changing-play")
+    expect(explorer.get_by_role("button", name="Copy code")).to_have_count(0)
     # While it plays, another edit changes the steps at once.
     _select(explorer, "optimizer")
     keys.press("Delete")
