@@ -86,6 +86,9 @@ def test_keys_rename_a_part_and_undo_it(lab: JupyterLab, explorer: Locator) -> N
     expect(strip.locator("pre")).to_have_text("ckpt.net.dense1 = ckpt.net.l1\ndel ckpt.net.l1")
     strip.get_by_role("button", name="Play from the first step that differs").click()
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("net has no 'l1'")
+    expect(explorer.locator(".ckv-play-past")).to_contain_text(
+        f"before the change: {before[6]} steps"
+    )
     lab.screenshot("changing-play")
     expect(explorer.get_by_role("button", name="Copy code")).to_have_count(0)
     # While it plays, another edit changes the steps at once.

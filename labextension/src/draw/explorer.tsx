@@ -135,6 +135,7 @@ function Shown(props: ShownProps) {
           {({ Play }) => (
             <Play
               key={props.other}
+              before={beforeChange(props)}
               state={state}
               ask={kernel?.ask ?? props.played}
               hasSources={kernel !== null}
@@ -175,6 +176,11 @@ function canPlay({ state, leaveFixedCheck, onRequest }: ShownProps): boolean {
   return (
     state.graph.overlay?.comparison === "check" && onRequest !== null && leaveFixedCheck === null
   );
+}
+
+/** The check before its program was changed; null for that check itself. */
+function beforeChange({ other, own: { graph, kernel } }: ShownProps) {
+  return other > 0 && graph !== null && kernel !== null ? { graph, ask: kernel.ask } : null;
 }
 
 /** Whether there is a program to change: a kernel answers, and the check is not that of a fix. */

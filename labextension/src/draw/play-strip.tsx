@@ -13,6 +13,8 @@ import type { Dispatch } from "./props";
 interface StripProps {
   readonly graph: Graph;
   readonly story: Story;
+  /** That of the check before its program was changed; null without one. */
+  readonly past: Story | null;
   readonly playing: Playing;
   /** The last step that may be seen. */
   readonly last: number;
@@ -22,7 +24,7 @@ interface StripProps {
 /** Chips of a list; more have no space. */
 const MOST_CHIPS = 16;
 
-export function Strip({ graph, story, playing, last, dispatch }: StripProps) {
+export function Strip({ graph, story, past, playing, last, dispatch }: StripProps) {
   const { at } = playing;
   const { plays } = WORDS;
   const { action, node: current } = story.step(at);
@@ -51,7 +53,7 @@ export function Strip({ graph, story, playing, last, dispatch }: StripProps) {
           <li class="ckv-faint">{moreWords(waits.length - MOST_CHIPS)}</li>
         ) : null}
       </List>
-      <Timeline {...{ graph, story, playing }} seen={last} />
+      <Timeline {...{ graph, story, past, playing }} seen={last} />
       <PlayKeys />
     </footer>
   );
@@ -122,9 +124,11 @@ function chipName(graph: Graph, id: number): string {
 const MOST_DOTS = 160;
 const MOST_PROBLEMS = 200;
 
-type TimelineProps = Pick<StripProps, "graph" | "story" | "playing"> & { readonly seen: number };
+type TimelineProps = Pick<StripProps, "graph" | "story" | "past" | "playing"> & {
+  readonly seen: number;
+};
 
-function Timeline({ graph, story, playing, seen }: TimelineProps) {
+function Timeline({ graph, story, past, playing, seen }: TimelineProps) {
   const { at, go } = playing;
   const last = Math.max(1, story.length - 1);
   const left = (step: number) => ({ "--ckv-at": step / last });
@@ -155,6 +159,9 @@ function Timeline({ graph, story, playing, seen }: TimelineProps) {
           go(to);
         }}
       />
+      {past === null || !isShort || seen < story.length - 1 ? null : (
+        <Past past={past} left={left} last={last} />
+      )}
       <p class="ckv-play-legend">
         <span>
           <i class="ckv-dot-bind" /> {WORDS.fates.bound}
@@ -177,6 +184,28 @@ function Timeline({ graph, story, playing, seen }: TimelineProps) {
           </span>
         )}
       </p>
+    </div>
+  );
+}
+
+interface PastProps {
+  readonly past: Story;
+  /** The place of a step along the timeline. */
+  readonly left: (step: number) => { readonly "--ckv-at": number };
+  readonly last: number;
+}
+
+/** The same steps of the check before its program was changed. */
+function Past({ past, left, last }: PastProps) {
+  const steps = Array.from({ length: Math.min(past.length, last + 1) }, (_, i) => i);
+  return (
+    <div class="ckv-play-past">
+      <span>{WORDS.stepsBefore(formatCount(past.length))}</span>
+      <div class="ckv-play-dots" aria-hidden="true">
+        {steps.map((step) => (
+          <i key={step} class={`ckv-dot-${dotOf(past, step)}`} style={left(step)} />
+        ))}
+      </div>
     </div>
   );
 }

@@ -39,6 +39,8 @@ interface PlayProps {
   readonly state: State;
   /** What answers about the steps; null where nothing does. */
   readonly ask: AskAll | null;
+  /** The check before its program was changed, and what answers about it; null for that itself. */
+  readonly before: { readonly graph: Graph; readonly ask: AskAll } | null;
   /** Whether the texts of TensorFlow's functions can be read. */
   readonly hasSources: boolean;
   readonly sides: (played: Played) => VNode;
@@ -50,11 +52,12 @@ interface PlayProps {
 }
 
 export function Play(props: PlayProps) {
-  const { state, ask, play, dispatch } = props;
+  const { state, ask, before, play, dispatch } = props;
   const close = () => play(null);
   const root = useRef<HTMLDivElement>(null);
   const graph = state.graph.objects ?? state.graph;
   const [asked, load] = useAsked(() => begun(ask, graph));
+  const [past, loadPast] = useAsked(async () => before && begun(before.ask, before.graph));
   const isReady = useRef(false);
   useEffect(() => {
     // Later, since a dispatch draws at once, and would run this effect again.
@@ -62,6 +65,7 @@ export function Play(props: PlayProps) {
       prepare(graph, dispatch);
       isReady.current = true;
       load();
+      loadPast();
       // A program that opens Play leaves the focus where the user has it.
       if (root.current?.closest(".ckpt-viz")?.contains(document.activeElement)) {
         root.current.focus();
@@ -90,7 +94,7 @@ export function Play(props: PlayProps) {
           </button>
         </p>
       ) : (
-        <Begun {...props} graph={graph} {...answer} />
+        <Begun {...props} graph={graph} past={past?.answer?.story ?? null} {...answer} />
       )}
     </section>
   );
@@ -132,9 +136,11 @@ async function begun(ask: AskAll | null, graph: Graph): Promise<Answered> {
 
 interface BegunProps extends PlayProps, Answered {
   readonly graph: Graph;
+  /** The story of the check before its program was changed. */
+  readonly past: Story | null;
 }
 
-function Begun({ state, story, said, link, ask, graph, sides, ...props }: BegunProps) {
+function Begun({ state, story, past, said, link, ask, graph, sides, ...props }: BegunProps) {
   const { asserts, quiz, dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
   const predicting = usePredicting(quiz, story, graph.size, ask, props.play);
@@ -178,7 +184,7 @@ function Begun({ state, story, said, link, ask, graph, sides, ...props }: BegunP
         <Predict {...{ predicting, playing, story, dispatch }} />
         {isEnd ? <PlayAsserts {...{ asserts, dispatch }} /> : null}
       </PlayReason>
-      <Strip {...{ graph, story, playing, last, dispatch }} />
+      <Strip {...{ graph, story, past, playing, last, dispatch }} />
     </div>
   );
 }
