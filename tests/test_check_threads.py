@@ -539,3 +539,21 @@ def test_state_of_a_legacy_optimizer_needs_the_fix_and_no_other_optimizer(tmp_pa
     found = cv.check(ckpt(model=live, optimizer=optimizer), path).findings[0]
     assert found.kind is Kind.OPTIMIZER_GENERATION
     assert found.remedy == Fix(HowFixed.AS_STATE, 4)
+
+
+def test_a_missing_optimizer_is_a_cause_of_its_own_beside_another_head(tmp_path: Path) -> None:
+    def program(head: int, *, has_optimizer: bool) -> Any:
+        layers = [module(kernel=var([[1.0] * 2])), module(kernel=var([[1.0] * head]))]
+        net = module(first=layers[0], head=layers[1])
+        if not has_optimizer:
+            return ckpt(net=net)
+        import keras
+
+        adam = keras.optimizers.Adam()
+        adam.build([layer.kernel for layer in layers])
+        return ckpt(net=net, optimizer=adam)
+
+    path = program(3, has_optimizer=True).save(str(tmp_path / "ckpt"))
+    check = cv.check(program(5, has_optimizer=False), path)
+    kinds = [[check.overlay.problems[i].kind for i in c.problems] for c in check.overlay.causes]
+    assert [Kind.OPTIMIZER_MISSING] in kinds

@@ -237,4 +237,4 @@ def _signs_of(program: ChangedProgram) -> Iterator[tuple[int, int, int, str, int
     columns, origins = columns_of(program.check.steps), origins_of(program.graph)
     for action, saved, live, holder, name in zip(*columns[:5], strict=True):
         obj = origins[live].node if 0 <= live < len(origins) else None
-        yield action, saved, holder, columns.texts[name], obj
+        yield action & ~PROBLEM, saved, holder, columns.texts[name], obj

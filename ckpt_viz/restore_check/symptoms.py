@@ -23,7 +23,6 @@ _SYMPTOMS = frozenset(
     {
         *(Kind.OPTIMIZER_GENERATION, Kind.MISPLACED, Kind.SWAPPED, Kind.SHAPE, Kind.DTYPE),
         *(Kind.KEY_MISSING, Kind.PARTIAL_OVERWRITE, Kind.UNRESOLVED, Kind.UNMATCHED),
-        Kind.OPTIMIZER_MISSING,
     }
 )
 # Changes of what an optimizer is made for: they change its lists, too.

@@ -74,6 +74,8 @@ export interface Story extends Omit<StoryAnswer, "actions" | "names"> {
   place(node: number): number | null;
   /** What has become of a node of the picture; null if no step is about it. */
   fate(id: number, at: number): Fate | null;
+  /** The node of the picture for the object that a saved node has; null before, or without one. */
+  boundTo(id: number, at: number): number | null;
 }
 
 /** The last bit of an action: from this step on, something is wrong. */
@@ -137,6 +139,10 @@ export function makeStory(
     bound: (at) => countUpTo(joined, at),
     assigned: (at) => countUpTo(assigned, at),
     place: placeOf,
+    boundTo: (id, at) => {
+      const node = wholesOf[id] ?? -1;
+      return (walk.bound[node] ?? NEVER) <= at ? noneOr(walk.objects[node]) : null;
+    },
     fate: (id, at) => fateOf(walk, wholesOf[id] ?? -1, at) ?? fateOfObject(walk, id, at),
   };
 }
@@ -215,11 +221,13 @@ function walked({ saved, live, holders, actionAt }: Columns, length: number, siz
     [],
   ];
   const waits: { readonly begin: number; readonly node: number }[] = [];
+  const objects = new Int32Array(size).fill(-1);
   const reached = new Map<number, number>();
   const filled = new Map<number, number>();
   for (let at = 0; at < length; at++) {
     const [action, node, object] = [actionAt(at), saved[at] ?? -1, live[at] ?? -1];
     if (action === "bind") {
+      objects[node] = bound[node] === NEVER ? object : (objects[node] ?? -1);
       put(bound, node, at);
       joined.push(at);
       nodes.push(node);
@@ -252,7 +260,7 @@ function walked({ saved, live, holders, actionAt }: Columns, length: number, siz
   });
   return {
     ...{ bound, visited, restored, failed, waiting, forgotten },
-    ...{ joined, nodes, seen, visits, waits, assigned, reached, filled },
+    ...{ joined, nodes, seen, visits, waits, assigned, objects, reached, filled },
   };
 }
 

@@ -422,6 +422,7 @@ export const yoursAndRight = (yours: string, right: string) =>
   yours === right ? `Yours, and right: ${right}.` : `Yours: ${yours}. Right: ${right}.`;
 export const scoreWords = (right: string, all: string) => `${right} of ${all} right.`;
 export const toStep = (number: string) => `Step ${number}`;
+export const boundTo = (word: string, name: string) => `${word}: ${name}`;
 export const stepsBefore = (count: string) => `before the change: ${count} steps`;
 export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;
 export const boundBelow = (done: string, of: string) => `${done} of ${of} bound below`;

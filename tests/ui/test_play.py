@@ -394,3 +394,35 @@ def test_too_many_steps_for_a_file_need_a_kernel(opened: Open) -> None:
     expect(page.locator(".ckv-play")).to_contain_text("a kernel has them")
     page.locator(".ckv-play").get_by_role("button", name="Close").click()
     expect(page.locator(".ckv-play")).to_have_count(0)
+
+
+def test_a_row_says_where_tensorflow_puts_what_belongs_elsewhere(
+    opened: Open, tmp_path: Path
+) -> None:
+    """An item is new in front of a list: each saved item meets the one before its own."""
+    import tensorflow as tf
+
+    def program(*names: str) -> Any:
+        def layer(name: str, size: int) -> Any:
+            module = tf.Module(name=name)
+            module.weight = tf.Variable(tf.ones([size]), name=f"{name}_weight")
+            return module
+
+        root = tf.train.Checkpoint()
+        root.items = [layer(name, 2 + place % 2) for place, name in enumerate(names)]
+        return root
+
+    path = program("first", "second").save(str(tmp_path / "ckpt"))
+    live = program("new", "other", "first", "second")
+    check = cv.check(live, path)
+    page = opened(check)
+    bound = next(s for s in check.steps if s.action == "bind" and s.local_name == "0")
+    assert check.saved is not None and bound.saved is not None and bound.live is not None
+    assert check.saved.name(bound.saved) == check.live.name(bound.live) == "(root).items.0"
+    _go(page, bound.number)
+    row = page.locator(".ckv-line.ckv-now").filter(has_text="bound")
+    line = row.filter(has=page.locator(".ckv-side-saved .ckv-box")).first
+    expect(line).to_contain_text("“0” ✓ bound: items.0")
+    expect(line).to_have_class(re.compile("ckv-saved-alone"))
+    expect(line).to_have_class(re.compile("ckv-stroke-none"))
+    page.screenshot(path=_SCREENSHOTS / "play-apart.png")

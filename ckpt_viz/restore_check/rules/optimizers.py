@@ -116,7 +116,10 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.OPTIMIZER_MISSING,
             f"The program has no optimizer here, so {count(len(nodes), 'saved value')} stay "
             f"unused{rest}.",
-            Advice("Add the optimizer to train further, or call expect_partial()."),
+            Advice(
+                "Add the optimizer to train further. Else call assert_existing_objects_matched() "
+                "in place of assert_consumed()."
+            ),
             nodes=dict.fromkeys((top, *nodes)),
         )
     for top, objects in case.live_side.unmatched_groups.items():

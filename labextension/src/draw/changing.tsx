@@ -500,7 +500,7 @@ function focusOf(part: Element | null): () => void {
 /** The tree or the two sides of the view, for the focus. */
 function viewOf(part: Element | null): HTMLElement | null {
   const root = part?.closest(".ckpt-viz") ?? null;
-  return root?.querySelector<HTMLElement>("[role=treegrid], [role=tree]") ?? null;
+  return root?.querySelector<HTMLElement>("[role=treegrid], [role=tree][tabindex]") ?? null;
 }
 
 /** Answers the keys wherever the focus is in the explorer, before the explorer and Play do. */

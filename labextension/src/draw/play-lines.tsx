@@ -8,7 +8,8 @@ import { type Fate, nodesAround, type PlayStep, type Story } from "../play";
 import { type Sign, stateSign } from "../signs";
 import type { State } from "../state";
 import * as WORDS from "../strings";
-import { clip, formatCount, visible } from "../text";
+import { clip, clipStart, formatCount, visible } from "../text";
+import { placeName } from "../words";
 import { type LineMark, NOTHING, nodesIn, type Stroke } from "./lines";
 
 const SIGNS: Readonly<Record<Fate, Sign>> = {
@@ -61,8 +62,12 @@ export function markOfLine(
   const isStep = row.chunk === null && [step.saved, step.live].some((id) => ids.includes(id ?? -2));
   const isHolder = row.chunk === null && step.holder !== null && ids.includes(step.holder);
   const isAsked = row.chunk === null && asked !== null && ids.includes(asked);
-  const mark = markOfRow(graph, story, at, row);
+  const mark = markOfRow(graph, story, at, saved ?? row);
+  const other = row.chunk === null && saved && live ? story.boundTo(saved.id, at) : null;
+  const goesAway = other !== null && other !== live?.id;
   const names = [
+    saved && live && (goesAway || mark.sign === SIGNS.waits) ? "ckv-saved-alone" : "",
+    isStep && step.saved !== saved?.id ? "ckv-live-alone" : "",
     isStep ? `ckv-now ckv-does-${step.action.replaceAll(" ", "-")}` : "",
     isHolder && !isStep ? "ckv-holds" : "",
     ids.some((id) => id !== undefined && stops.has(id)) ? "ckv-stops" : "",
@@ -73,7 +78,15 @@ export function markOfLine(
     : isStep
       ? { sign: null, words: nowWords(step) }
       : {};
+  if (goesAway) {
+    const words = WORDS.boundTo(now.words ?? mark.words, nameOf(graph, other));
+    return { ...mark, ...now, words, stroke: "none", class: [mark.class, ...names].join(" ") };
+  }
   return { ...mark, ...now, class: [mark.class, ...names].join(" ") };
+}
+
+function nameOf(graph: Graph, id: number): string {
+  return clipStart(visible(placeName(graph, id)), MAX_NAME) || WORDS.root;
 }
 
 /** The edge of the step by name, and what the step does. */

@@ -43,7 +43,9 @@ export function Predict({ predicting, playing, story, dispatch }: PredictProps) 
       ))}
       {isOver ? <Summary {...{ predicting, playing, story, dispatch }} /> : null}
       {isOver ? null : <p class="ckv-faint">{soFar(quiz, predicting)}</p>}
-      {shown.length === 0 && !isOver ? <p class="ckv-faint">{WORDS.predicts.goOn}</p> : null}
+      {shown.length === 0 && !isOver && predictions.size < quiz.questions.length ? (
+        <p class="ckv-faint">{WORDS.predicts.goOn}</p>
+      ) : null}
     </div>
   );
 }

@@ -14,7 +14,11 @@ export function PredictSwitch({ quiz, isOn, setOn }: Predicting) {
           type="button"
           aria-pressed={isOn === of}
           title={of ? predicts.firstHint : predicts.watchHint}
-          onClick={() => setOn(of)}
+          onClick={({ currentTarget }) => {
+            setOn(of);
+            // The space bar plays from now on.
+            currentTarget.closest<HTMLElement>(".ckv-play")?.focus();
+          }}
         >
           {of ? predicts.first : predicts.watch}
         </button>

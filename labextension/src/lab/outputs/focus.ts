@@ -3,7 +3,7 @@
 import type { Notebook } from "@jupyterlab/notebook";
 
 const EXPLORER = ".ckpt-viz, .ckpt-viz-timeline";
-const PLACES = "[role=treegrid], [role=grid], [role=tree], [role=application]";
+const PLACES = "[role=treegrid], [role=grid], [role=tree][tabindex], [role=application]";
 
 /** Returns to the notebook if an explorer has the focus, else goes to that of the active cell. */
 export function moveFocus(notebook: Notebook): void {
