@@ -78,7 +78,9 @@ def chosen_questions(story: RestoreStory, most: int = MOST_QUESTIONS) -> Sequenc
     """Return questions at steps that a learner can get wrong, in the order of the steps.
 
     Different kinds come first. If nearly all answers would be "restored now", there are fewer. In
-    a graph, no value changes before a session runs, so there are none.
+    a graph, no value changes before a session runs, so there are none. A `save_counter` waits until
+    the restore makes it, so two answers are right: no question asks
+    about that.
     """
     if story.trace.builds_graph:
         return ()
@@ -87,8 +89,9 @@ def chosen_questions(story: RestoreStory, most: int = MOST_QUESTIONS) -> Sequenc
     others = sum(map(len, kinds.values())) - len(plain)
     del plain[max(1, others // 3) :]
     rounds = zip_longest(*kinds.values())
-    turns = [turn for turns in rounds for turn in turns if turn is not None][:most]
-    return [_question(story, *turn) for turn in sorted(turns, key=lambda turn: turn[1].at)]
+    counter = story.saved.save_counter
+    turns = [turn for turns in rounds for turn in turns if turn is not None and turn[0] != counter]
+    return [_question(story, *turn) for turn in sorted(turns[:most], key=lambda turn: turn[1].at)]
 
 
 def _question(story: RestoreStory, node: int, turn: Turn) -> Question:

@@ -193,3 +193,41 @@ def test_nothing_is_cut_and_axe_finds_nothing(
         assert [violation["id"] for violation in found] == []
     finally:
         lab.execute("apputils:change-theme", theme="JupyterLab Light")
+
+
+def test_keys_alone_lead_into_a_check_with_causes_change_it_and_lead_back(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    """The list of causes is a tree, too, which takes no keys itself."""
+    failing = CHECK.replace("\nexplorer\n", "") + (
+        "\ncv.show(tf.train.Checkpoint(model=ckpt.net, step=ckpt.step), against=path)"
+    )
+    lab.create_notebook("causes.ipynb", code_cell(SharedKernel.AFRESH + failing))
+    lab.open_notebook("causes.ipynb", shared.started(lab))
+    lab.page.set_viewport_size({"width": 1500, "height": 950})
+    lab.run_cell(0)
+    explorer, keys = lab.output(0).locator(".ckpt-viz"), lab.page.keyboard
+    grid = explorer.get_by_role("treegrid")
+    expect(explorer.locator(".ckv-causes [role=tree]")).to_be_visible()
+    lab.select_cell(0)
+    keys.press("Escape")
+    keys.press("Alt+Shift+E")
+    expect(grid).to_be_focused()
+    keys.press("Home")
+    keys.press("ArrowDown")
+    expect(explorer.locator(".ckv-line[aria-selected=true]")).to_contain_text("model")
+    keys.press("e")
+    strip = explorer.locator(".ckv-changing")
+    expect(strip.locator("kbd").first).to_be_visible()
+    keys.press("F2")
+    expect(strip.get_by_label("New name of model")).to_be_focused()
+    keys.type("net")
+    keys.press("Enter")
+    edits = strip.locator(".ckv-changing-edits li")
+    expect(edits.first).to_have_text("Rename model to net")
+    expect(grid).to_be_focused()
+    keys.press("u")
+    expect(edits).to_have_count(0)
+    keys.press("Alt+Shift+E")
+    expect(lab.page.locator(".jp-Notebook :focus")).to_have_count(1)
+    expect(grid).not_to_be_focused()
