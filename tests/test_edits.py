@@ -232,6 +232,13 @@ def test_the_code_that_removes_a_layer_names_the_optimizer_that_holds_its_variab
     assert NamedEdit("remove", "optimizer").code(graph) == "del ckpt.optimizer"
 
 
+def test_the_only_item_of_a_list_has_a_place_there_and_no_name(tmp_path: Path) -> None:
+    graph = cv.graph(written(tmp_path / "saved", _blocks(1.0)))
+    assert _structure(graph.moved("net.blocks.0", "net.blocks")) == _structure(graph)
+    with pytest.raises(cv.EditError, match="found 'new' as a place in a list, expected 0 to 0"):
+        graph.moved("net.blocks.0", "net.blocks", "new")
+
+
 def test_random_edits_are_those_of_a_list(tmp_path: Path) -> None:
     """Python's own list, edited in the same way, decides."""
     rng = Random(7)

@@ -108,8 +108,8 @@ def moved(graph: Graph, part: Part, holder: Part, local_name: str | None = None)
     draft = Draft.of(graph)
     parent, label = graph.tree.parents[node], graph.tree.labels[node]
     _take(draft, parent, label)
-    items = draft.children[target]
-    usual = str(len(items)) if is_list(items) else label
+    is_item = is_list(graph.nodes[target].children)
+    usual = str(len(draft.children[target])) if is_item else label
     _put(draft, target, Child(usual if local_name is None else local_name, node), graph)
     return draft.finished()
 
@@ -254,7 +254,7 @@ def _take(draft: Draft, holder: int, local_name: str) -> None:
 
 def _put(draft: Draft, holder: int, child: Child, graph: Graph) -> None:
     children = draft.children[holder]
-    if is_list(children):
+    if is_list(graph.nodes[holder].children):  # also if its only item has just been taken
         name = child.local_name
         if not name.isdecimal() or int(name) > len(children):
             raise EditError(

@@ -178,8 +178,8 @@ def _tell(found: cv.RestoreCheck, name: str, stage: Stage) -> None:
     sides = [side for side in (found.live, found.saved) if side is not None]
     nodes = [node for side in sides for node in side.nodes]
     characters = sum(len(child.local_name) for node in nodes for child in node.children)
-    slots = sum(len(node.slot_variables) for node in nodes)
-    if len(nodes) + slots <= _MAX_IN_DOT and characters <= _SMALL_BYTES:
+    parts = sum(1 + len(node.slot_variables) + len(node.attributes) for node in nodes)
+    if parts <= _MAX_IN_DOT and characters <= _SMALL_BYTES:
         _change(found, name, stage)
 
 
