@@ -290,6 +290,16 @@ def test_an_edited_graph_of_live_objects_is_their_program_changed(
     assert not cv.check(cv.graph(live).renamed({"a": "c"}), path + "-no").nontrivial_match
 
 
+def test_the_check_of_an_edited_program_is_changed_further(tmp_path: Path) -> None:
+    """The second edit undoes the first: what only the program knows, its save counter, is kept."""
+    path = saved(tmp_path, a=module(x=var()), b=var())
+    live = ckpt(a=module(x=var()), b=var())
+    edited = cv.check(cv.graph(live).renamed({"a": "c"}), path)
+    back = ChangedProgram.of(edited).after(NamedEdit("rename", "c", "a"))
+    assert back.result == ChangedProgram.of(cv.check(live, path)).result
+    assert back.result.consumed and not edited.consumed
+
+
 def test_a_checkpoint_in_place_of_a_program(tmp_path: Path) -> None:
     program = _program()
     path = saved(tmp_path, net=program.net, head=program.head)

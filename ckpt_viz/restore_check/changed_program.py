@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from ckpt_viz.edits.draft import reordered
-from ckpt_viz.edits.edited_access import assert_unchanged, node_after, origins_of
+from ckpt_viz.edits.edited_access import assert_unchanged, first_graph, node_after, origins_of
 from ckpt_viz.edits.edits import GivenPart, given
 from ckpt_viz.edits.named_edit import NamedEdit, code_of_new
 from ckpt_viz.errors import EditError
@@ -214,7 +214,7 @@ class _FirstProgram:
         method = what_if.method or run.method
         saved = reordered(self.saved) if what_if.is_reordered else self.saved
         path = run.reading or prefix_of(self.saved)
-        if self.check.live.origin is not Origin.LIVE:
+        if self._live.origin is not Origin.LIVE:
             return replace(file_dry_run(live, saved, method=method), wording=run.wording)
         restore = RestoreByPath(self._target(method))
         outcome = restore.of_changed(live, saved, path)
@@ -222,14 +222,15 @@ class _FirstProgram:
 
     def _target(self, method: str) -> RestoreTarget:
         if method not in self._targets:
-            target = restoring_into(self.check.live.source, method, skips_slots=False)
+            target = restoring_into(self._live.source, method, skips_slots=False)
             assert_unchanged(self._live, target.graph)
             self._targets[method] = target
         return self._targets[method]
 
     @property
     def _live(self) -> Graph:
-        return self.check.live
+        """The graph of the program that exists; the check may be of an edited one."""
+        return first_graph(self.check.live)
 
 
 def _signs_of(program: ChangedProgram) -> Iterator[tuple[int, int, int, str, int | None]]:
