@@ -14,7 +14,7 @@ import { Details } from "./details";
 import { Drawing } from "./drawing";
 import { Evidence } from "./evidence";
 import { Filters } from "./filters";
-import { ChangeButton, FixButton, FixedCheckLine, PlayButton } from "./fix-button";
+import { FixButton, FixedCheckLine, ViewButton } from "./fix-button";
 import { type Fixing, useFixing } from "./fixing";
 import { type Accepting, useAccepting } from "./guesses";
 import { Legend } from "./legend";
@@ -220,8 +220,14 @@ function Above(props: AboveProps) {
             {fixing === null || step !== null || other > 0 ? null : (
               <FixButton fix={state.fix} fixing={fixing} />
             )}
-            {canPlay(props) ? <PlayButton step={step} play={play} /> : null}
-            {changing === null ? null : <ChangeButton {...changing} />}
+            {canPlay(props) ? (
+              <ViewButton
+                part="play"
+                isOpen={step !== null}
+                toggle={() => play(step === null ? 1 : null)}
+              />
+            ) : null}
+            {changing === null ? null : <ViewButton part="change" {...changing} />}
           </>
         }
         dispatch={dispatch}

@@ -36,44 +36,30 @@ export function FixButton({ fix, fixing }: ButtonProps) {
   );
 }
 
-interface PlayProps {
-  readonly step: number | null;
-  readonly play: (step: number | null) => void;
-}
-
-/** Plays the restore of a check step by step, or shows its verdicts again. */
-export function PlayButton({ step, play }: PlayProps) {
-  return (
-    <button
-      type="button"
-      class="ckv-fix-button"
-      data-part={"play" satisfies Part}
-      aria-pressed={step !== null}
-      title={WORDS.playHint}
-      onClick={() => play(step === null ? 1 : null)}
-    >
-      {WORDS.play}
-    </button>
-  );
-}
-
-interface ChangeProps {
+interface ViewButtonProps {
+  readonly part: "play" | "change";
   readonly isOpen: boolean;
   readonly toggle: () => void;
 }
 
-/** Opens the strip to change the program of a check, or closes it. */
-export function ChangeButton({ isOpen, toggle }: ChangeProps) {
+const NAMES = {
+  play: [WORDS.play, WORDS.playHint],
+  change: [WORDS.change, WORDS.changeHint],
+} as const;
+
+/** Plays the restore of a check, or opens the strip to change its program; and closes that again. */
+export function ViewButton({ part, isOpen, toggle }: ViewButtonProps) {
+  const [name, hint] = NAMES[part];
   return (
     <button
       type="button"
       class="ckv-fix-button"
-      data-part={"change" satisfies Part}
+      data-part={part}
       aria-pressed={isOpen}
-      title={WORDS.changeHint}
+      title={hint}
       onClick={toggle}
     >
-      {WORDS.change}
+      {name}
     </button>
   );
 }
