@@ -23,6 +23,7 @@ _SYMPTOMS = frozenset(
     {
         *(Kind.OPTIMIZER_GENERATION, Kind.MISPLACED, Kind.SWAPPED, Kind.SHAPE, Kind.DTYPE),
         *(Kind.KEY_MISSING, Kind.PARTIAL_OVERWRITE, Kind.UNRESOLVED, Kind.UNMATCHED),
+        Kind.OPTIMIZER_MISSING,
     }
 )
 # Changes of what an optimizer is made for: they change its lists, too.
@@ -76,7 +77,8 @@ class _Symptoms:
         if votes:
             return min(votes, key=lambda number: (-votes[number], number))
         is_of_optimizer = self._is_of_optimizer(finding) or self._is_led_by_a_list(finding)
-        if finding.kind is not Kind.PARTIAL_OVERWRITE and is_of_optimizer:
+        has_own_cause = finding.kind in (Kind.PARTIAL_OVERWRITE, Kind.OPTIMIZER_MISSING)
+        if not has_own_cause and is_of_optimizer:
             sets = (i for i, change in enumerate(self.changes) if change.kind in _OF_THE_SET)
             return next(sets, None)
         return None
