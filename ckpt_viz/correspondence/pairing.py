@@ -29,6 +29,7 @@ class PairedItems:
 
     def __init__(self, saved: Described, live: Described, bound: dict[int, int]) -> None:
         self.saved, self.live, self.bound = saved, live, bound
+        self._node_bound_to = {obj: node for node, obj in bound.items()}
         self.by_node: dict[int, Pair] = {}
         self.node_of: dict[int, int] = {}
         self.queue: list[tuple[int, int]] = []
@@ -169,7 +170,7 @@ class PairedItems:
     def have_namesakes(self, x: int, y: int) -> bool:
         """Return whether an equal item elsewhere has a name that only one of both has.
 
-        That item counts only if nothing binds it.
+        That item counts only if a plain restore binds it to one of both, or not at all.
         """
         names, others = self.saved.labels[x], self.live.labels[y]
         if not names or not others or are_namesakes(names, others):
@@ -181,7 +182,7 @@ class PairedItems:
     def have_equal_namesakes(self, x: int, y: int) -> bool:
         """Return whether an item elsewhere has the name of one of two unequal items, and equals it.
 
-        That item counts only if nothing binds it.
+        That item counts only if a plain restore binds it to one of both, or not at all.
         """
         if self.are_equal(x, y):
             return False
@@ -191,12 +192,16 @@ class PairedItems:
         )
 
     def _like_live(self, y: int) -> Iterator[int]:
-        """Yield the free saved items equal to a live one that a plain restore does not bind."""
-        equal = self._unbound_saved(self.live.content[y])
+        """Yield the free saved items equal to a live one that are bound to it, or to nothing."""
+        content, bound = self.live.content[y], self._node_bound_to.get(y, ROOT)
+        equal = [bound] if self.saved.content.get(bound) == content else []
+        equal += self._unbound_saved(content)
         return (item for item in equal if item not in self.by_node)
 
     def _like_saved(self, x: int) -> Iterator[int]:
-        equal = self._unbound_live(self.saved.content[x])
+        content, bound = self.saved.content[x], self.bound.get(x, ROOT)
+        equal = [bound] if self.live.content.get(bound) == content else []
+        equal += self._unbound_live(content)
         return (item for item in equal if item not in self.node_of)
 
     def are_equal(self, x: int, y: int) -> bool:
