@@ -341,7 +341,7 @@ function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
           maxLength={200}
           autocomplete="off"
           spellcheck={false}
-          value={usualName(graph, pending)}
+          defaultValue={usualName(graph, pending)}
           onKeyDown={(event) => {
             // JupyterLab keeps Enter from a form.
             if (event.key === "Escape" || event.key === "Enter") {
