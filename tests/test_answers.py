@@ -11,6 +11,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.jupyter.answers import MAX_ELEMENTS
+from ckpt_viz.jupyter.changed import changed_of
 from ckpt_viz.jupyter.widget import Explorer
 
 pytestmark = pytest.mark.tf
@@ -431,7 +432,8 @@ def test_a_page_changes_the_program_of_a_check(tmp_path: Path) -> None:
     explorer = cv.show(live, against=path)
     rename = {"kind": "rename", "node": _id(explorer, "(root).net.a"), "to": "z"}
     changes = {"edits": [rename]}
-    data, (payload,) = explorer._answer({"ask": "changed", "changes": changes})
+    data, _ = explorer._answer({"ask": "changed", "changes": changes})
+    _, (payload,) = explorer._answer({"ask": "picture", "changes": changes})
     expected = cv.check(cv.graph(live).renamed({"net.a": "z"}), path)
     changed = data["changed"]
     assert changed["edits"] == [
@@ -473,6 +475,58 @@ def test_a_page_inserts_what_only_the_checkpoint_has(tmp_path: Path) -> None:
     edits = [{"kind": "remove", "node": ghost}]
     problem = _ask(explorer, ask="changed", changes={"edits": edits})["error"]
     assert problem == "Only the checkpoint has net.b. Insert it into the program first."
+
+
+def test_an_edit_is_about_the_picture_in_which_a_page_makes_it(tmp_path: Path) -> None:
+    """The order of the save gives other ids to what only the checkpoint has."""
+    live, path = _net_and_path(tmp_path)
+    del live.net.a, live.net.b
+    explorer = cv.show(live, against=path)
+    reordered = {"reordered": True}
+    places, texts = [], []
+    for conditions in ({}, reordered):
+        graph = changed_of(explorer._shown, {"edits": [], **conditions}, None).check.overlay.graph
+        places.append(
+            next(at for at in range(len(graph.nodes)) if graph.names.place(at) == "net.b")
+        )
+        edit = {"kind": "insert", "node": places[-1], **conditions}
+        changed = _ask(explorer, ask="changed", changes={"edits": [edit]})["changed"]
+        texts.append(changed["edits"][0]["text"])
+    assert places[0] != places[1]
+    assert texts == ["Insert net.b, as it was saved"] * 2
+
+
+def test_edits_come_before_the_page_has_the_picture_after_the_last_one(tmp_path: Path) -> None:
+    """A removed part takes its number with it; an item of a list moves on from where it is now."""
+    import tensorflow as tf
+
+    def make() -> Any:
+        net = tf.Module()
+        net.a, net.blocks = tf.Variable(1.0), [tf.Variable([0.0] * size) for size in (1, 2, 3)]
+        return tf.train.Checkpoint(net=net)
+
+    explorer = cv.show(make(), against=make().save(str(tmp_path / "ckpt")))
+    removed = {"kind": "remove", "node": _id(explorer, "(root).net.a"), "after": 0}
+    up = {"kind": "up", "node": _id(explorer, "(root).net.blocks.2"), "after": 0}
+
+    def answered(*edits: object) -> Any:
+        return _ask(explorer, ask="changed", changes={"edits": [*edits]})
+
+    texts = [edit["text"] for edit in answered(removed, up, up)["changed"]["edits"]]
+    assert texts == [
+        "Remove net.a",
+        "Move net.blocks.2 to net.blocks.1",
+        "Move net.blocks.1 to net.blocks.0",
+    ]
+    assert (
+        "net.blocks.0 has no item of a list on that side" in answered(removed, up, up, up)["error"]
+    )
+    assert "net.a is gone; select another part" in answered(removed, removed)["error"]
+    down = {"kind": "down", "node": _id(explorer, "(root).net.blocks.1")}
+    assert answered(down)["changed"]["edits"][0]["text"] == "Move net.blocks.1 to net.blocks.2"
+    down["node"] = _id(explorer, "(root).net.a")
+    assert "net.a has no item of a list" in answered(down)["error"]
+    assert "found the edit" in answered({**removed, "after": 1})["error"]
 
 
 @pytest.mark.parametrize(

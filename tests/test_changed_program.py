@@ -26,9 +26,9 @@ pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 def _program() -> Any:
     blocks = [module(w=var([float(i)])) for i in range(3)]
-    return ckpt(
-        net=module(blocks=blocks, a=module(x=var(1.0)), b=module(y=var(2.0))), head=var(9.0)
-    )
+    net = module(blocks=blocks, a=module(x=var(1.0)), b=module(y=var(2.0)))
+    net.items = [var([0.0]), var([1.0, 2.0])]  # a name that a dictionary has, too
+    return ckpt(net=net, head=var(9.0))
 
 
 EDITS = [
@@ -38,6 +38,8 @@ EDITS = [
     NamedEdit("remove", "net.blocks.1"),
     NamedEdit("move", "net.a.x", "z", "net.b"),
     NamedEdit("move", "net.blocks.2", "0", "net.blocks"),
+    NamedEdit("move", "net.items.1", "0", "net.items"),
+    NamedEdit("remove", "net.items"),
     NamedEdit("insert", "net.blocks.0", "1", "net.blocks"),
     NamedEdit("insert", "net.a", "other", "net"),
     NamedEdit("exchange", "net.a", other="net.b"),

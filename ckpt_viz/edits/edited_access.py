@@ -139,9 +139,19 @@ def _edges(graph: Graph) -> list[tuple[Child, ...]]:
 
 def node_after(graph: Graph, node: int) -> int | None:
     """Return the id of a node in an edited graph by its id before the last edit; None if gone."""
+    before = _before(graph)
+    return before.index(node) if node in before else None
+
+
+def node_before(graph: Graph, node: int) -> int:
+    """Return the id that a node of an edited graph had before the last edit."""
+    return _before(graph)[node]
+
+
+def _before(graph: Graph) -> Sequence[int]:
     access = graph._access
     assert isinstance(access, EditedAccess)
-    return access.before.index(node) if node in access.before else None
+    return access.before
 
 
 def _first(origins: Sequence[EditedNode], edited: EditedNode) -> EditedNode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ckpt_viz import expressions
 from ckpt_viz.edits import edits
@@ -17,7 +17,18 @@ from ckpt_viz.object_graph.names import child_of
 from ckpt_viz.object_graph.nodes import ROOT
 
 _Function = TypeVar("_Function")
-_Place = tuple[str, str, bool]  # of the holder: its expression; a local name; whether it is a list
+
+
+class _Place(NamedTuple):
+    """A place of a program: the expression for its holder, a local name, and the holder's place.
+
+    The holder's place is None if the holder is no list that something holds.
+    """
+
+    holder: str
+    name: str
+    is_item: bool = False
+    of_list: _Place | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,7 @@ def _code_of_rename(graph: Graph, edit: NamedEdit, source: str) -> str:
     node = node_of(graph, edit.part)
     place = _place(graph, node, source)
     new = edits.local_name_of(graph, node, edit.to)
-    return f"{_set((place[0], new, False), _get(place))}\n{_delete(place)}"
+    return f"{_set(_Place(place.holder, new), _get(place))}\n{_delete(place)}"
 
 
 def _code_of_remove(graph: Graph, edit: NamedEdit, source: str) -> str:
@@ -123,7 +134,7 @@ def _code_of_remove(graph: Graph, edit: NamedEdit, source: str) -> str:
 def _code_of_move(graph: Graph, edit: NamedEdit, source: str) -> str:
     node, holder = node_of(graph, edit.part), node_of(graph, edit.other)
     place = _place(graph, node, source)
-    target = _target(graph, holder, edit.to or place[1], source)
+    target = _target(graph, holder, edit.to or place.name, source)
     return f"part = {_get(place)}\n{_delete(place)}\n{_set(target, 'part')}"
 
 
@@ -148,7 +159,10 @@ def _place(graph: Graph, node: int, source: str) -> _Place:
 
 def _target(graph: Graph, holder: int, local_name: str, source: str) -> _Place:
     expression = _expression(graph, holder, source)
-    return expression, local_name, is_list(graph.nodes[holder].children)
+    if not is_list(graph.nodes[holder].children):
+        return _Place(expression, local_name)
+    of_list = None if holder == ROOT else _place(graph, holder, source)
+    return _Place(expression, local_name, is_item=True, of_list=of_list)
 
 
 def _expression(graph: Graph, node: int, source: str) -> str:
@@ -158,45 +172,45 @@ def _expression(graph: Graph, node: int, source: str) -> str:
     expression = source
     for step in reversed([node, *graph.tree.above(node)]):
         if step != ROOT:
-            holder = graph.tree.parents[step]
-            is_item = is_list(graph.nodes[holder].children)
-            expression = _get((expression, graph.tree.labels[step], is_item))
+            is_item = is_list(graph.nodes[graph.tree.parents[step]].children)
+            expression = _get(_Place(expression, graph.tree.labels[step], is_item))
     return expression
 
 
 def _get(place: _Place) -> str:
-    holder, name, is_item = place
-    return f"{holder}[{name}]" if is_item else expressions.child(holder, name)
+    if place.is_item:
+        return f"{place.holder}[{place.name}]"
+    return expressions.child(place.holder, place.name)
 
 
 def _set(place: _Place, value: str) -> str:
-    holder, name, is_item = place
-    if is_item:
-        return _in_list(holder, f"items.insert({int(name)}, {value})")
-    if expressions.is_attribute(name):
-        return f"{holder}.{name} = {value}"
-    return f"setattr({holder}, {expressions.quoted(name)}, {value})"
+    if place.is_item:
+        return _in_list(place, f"items.insert({int(place.name)}, {value})")
+    if expressions.is_attribute(place.name):
+        return f"{_get(place)} = {value}"
+    return f"setattr({place.holder}, {expressions.quoted(place.name)}, {value})"
 
 
 def _delete(place: _Place) -> str:
-    holder, name, is_item = place
-    if is_item:
-        return _in_list(holder, f"items.pop({int(name)})")
-    if expressions.is_attribute(name):
-        return f"del {holder}.{name}"
-    return f"delattr({holder}, {expressions.quoted(name)})"
+    if place.is_item:
+        return _in_list(place, f"items.pop({int(place.name)})")
+    if expressions.is_attribute(place.name):
+        return f"del {_get(place)}"
+    return f"delattr({place.holder}, {expressions.quoted(place.name)})"
 
 
 def _replace(place: _Place, value: str) -> str:
-    holder, name, is_item = place
-    if is_item:
-        return _in_list(holder, f"items[{int(name)}] = {value}")
+    if place.is_item:
+        return _in_list(place, f"items[{int(place.name)}] = {value}")
     return _set(place, value)
 
 
-def _in_list(holder: str, change: str) -> str:
+def _in_list(place: _Place, change: str) -> str:
     """Return statements that change a copy of a list, `items`, and put the copy in its place."""
-    return f"items = [*{holder}]\n{change}\n{holder} = items"
+    of_list = place.of_list
+    is_held_by_name = of_list is not None and not of_list.is_item
+    put = _set(of_list, "items") if of_list and is_held_by_name else f"{place.holder} = items"
+    return f"items = [*{place.holder}]\n{change}\n{put}"
 
 
 _APPLY = {

@@ -52,10 +52,11 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
     "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`,
     `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}`,
-    `{"ask": "questions"}` and `{"ask": "measures"}`. With `"changes"`, a question is about the
-    check with a changed program, and `{"ask": "changed"}` about that itself. For an accessor and a
-    fix, "source" may give the program's variable; for a fix, "guesses" the places of the accepted
-    guesses. `state` holds the explorer's traits, with which an exported file opens.
+    `{"ask": "questions"}`, `{"ask": "measures"}` and `{"ask": "picture"}`. With `"changes"`, a
+    question is about the check with a changed program, and `{"ask": "changed"}` about its verdict.
+    For an accessor and a fix, "source" may give the program's variable; for a fix, "guesses" the
+    places of the accepted guesses. `state` holds the explorer's traits, with which an exported file
+    opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers
@@ -372,14 +373,18 @@ def _of_changed(shown: Shown, question: dict[str, Any], state: Mapping[str, Any]
     """Return the answer about the check with a changed program, or to what changes with it."""
     changes, source = question.pop("changes"), _source(question) or _variable(shown)
     program = changed_of(shown, changes, source)
-    after = shown_changed(shown, program)
     if question["ask"] == "changed":
-        return {"changed": described(program)}, [after.encoded]
-    return _answered(after, question, state)
+        return {"changed": described(program)}, []
+    return _answered(shown_changed(shown, program), question, state)
 
 
 def _variable(shown: Shown) -> str | None:
     return _variable_of(shown.comparison) if isinstance(shown.comparison, RestoreCheck) else None
+
+
+def _picture(shown: Shown, _question: Mapping[str, Any]) -> Answer:
+    """Return the payload, which a page asks for after the verdict of a changed program."""
+    return {}, [shown.encoded]
 
 
 def _measures(shown: Shown, _question: Mapping[str, Any]) -> Answer:
@@ -405,6 +410,7 @@ _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "fix": _fix,
     "fixed-check": _fixed_check,
     "measures": _measures,
+    "picture": _picture,
     "steps": _steps,
     "questions": _questions,
     "said": _said,

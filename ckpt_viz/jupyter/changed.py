@@ -6,12 +6,13 @@ nodes of an edit are those of the picture that the edits before it have made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ckpt_viz.edits.edited_access import node_after
 from ckpt_viz.edits.named_edit import KINDS, NamedEdit
-from ckpt_viz.errors import SourceError
+from ckpt_viz.errors import EditError, SourceError
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.live.restore_target import READ, RESTORE
 from ckpt_viz.restore_check.changed_program import AS_IT_IS, ChangedProgram, WhatIf
@@ -23,15 +24,22 @@ _KEPT, _SUPPOSED = "_changed_programs", "_supposed_program"
 _MOST_EDITS = 200
 _MOST_CHARACTERS = 200  # of a name
 _BUILD = "build"
+_BY = {"up": -1, "down": 1}  # how far an item of a list goes
 
 
 class _Edit(NamedTuple):
-    """An edit as the page asks for it, by nodes of the picture."""
+    """An edit as the page asks for it, by nodes of a picture.
+
+    That is the picture after so many edits, under these conditions: the next edit may come before
+    the page has the picture after the last one.
+    """
 
     kind: str
     node: int
     to: str
     other: int
+    after: int
+    what_if: WhatIf
 
 
 def changed_of(shown: Shown, changes: object, source: str | None) -> ChangedProgram:
@@ -61,15 +69,11 @@ def described(program: ChangedProgram) -> dict[str, Any]:
     """
     return {
         "edits": [line._asdict() for line in program.lines],
-        "before": _result(program.before),
-        "now": _result(program),
+        "before": program.before.result._asdict(),
+        "now": program.result._asdict(),
         "first": program.first_difference(program.before),
         "node": program.edited,
     }
-
-
-def _result(program: ChangedProgram) -> dict[str, Any]:
-    return {"method": program.check.method, **program.result._asdict()}
 
 
 def _after(shown: Shown, check: RestoreCheck, edits: list[_Edit], source: str) -> ChangedProgram:
@@ -80,8 +84,8 @@ def _after(shown: Shown, check: RestoreCheck, edits: list[_Edit], source: str) -
     for at, edit in enumerate(edits, 1):
         if at < len(known) and known[at][0] == edit:
             continue
-        program = _applied(known[at - 1][1], edit)
-        known[at:] = [(edit, program)]
+        programs = [program for _, program in known[:at]]
+        known[at:] = [(edit, _applied(programs, edit))]
     return known[len(edits)][1]
 
 
@@ -93,26 +97,42 @@ def _supposing(shown: Shown, program: ChangedProgram, what_if: WhatIf) -> Change
     return known[1]
 
 
-def _applied(program: ChangedProgram, edit: _Edit) -> ChangedProgram:
+def _applied(programs: Sequence[ChangedProgram], edit: _Edit) -> ChangedProgram:
+    """Return the program after an edit more; `programs` are those after 0, 1, 2… edits."""
+    program = programs[-1]
     if edit.kind == _BUILD:
         return program.built()
-    size = len(program.graph.nodes)
-    if edit.node < size:
-        other = edit.other if edit.other < size else _saved_node(program, edit.other)
-        return program.after(NamedEdit(edit.kind, edit.node, edit.to, other))
-    node = _saved_node(program, edit.node)
-    if edit.kind != "insert":
-        name = program.check.overlay.names.place(edit.node)
+    pictured = programs[edit.after]
+    if edit.kind == "insert" and edit.node >= len(pictured.graph.nodes):
+        return program.with_saved(_saved_node(pictured, edit, edit.node))
+    part = _part(programs, edit, edit.node)
+    if edit.kind in _BY:
+        return program.moved(part, _BY[edit.kind])
+    other = _part(programs, edit, edit.other)
+    return program.after(NamedEdit(edit.kind, part, edit.to, other))
+
+
+def _part(programs: Sequence[ChangedProgram], edit: _Edit, place: int) -> int:
+    """Return the node that is now at a place of the picture in which someone made an edit."""
+    pictured = programs[edit.after]
+    if place >= len(pictured.graph.nodes):
+        name = pictured.saved.names.place(_saved_node(pictured, edit, place))
         raise SourceError(f"Only the checkpoint has {name}. Insert it into the program first.")
-    return program.with_saved(node)
+    node: int | None = place
+    for program in programs[edit.after + 1 :]:
+        node = None if node is None else node_after(program.graph, node)
+    if node is None:
+        name = pictured.graph.names.place(place)
+        raise EditError(f"{programs[-1].graph.title}: {name} is gone; select another part")
+    return node
 
 
-def _saved_node(program: ChangedProgram, place: int) -> int:
-    """Return the node of the checkpoint that is at a place of the picture."""
-    for node, at in program.check.saved_places.items():
-        if at == place:
-            return node
-    raise SourceError(f"found node id {place}, expected one of the picture")
+def _saved_node(pictured: ChangedProgram, edit: _Edit, place: int) -> int:
+    """Return the node of the checkpoint at a place of the picture."""
+    node = pictured.supposing(edit.what_if).saved_node_at(place)
+    if node is None:
+        raise SourceError(f"found node id {place}, expected one of the picture")
+    return node
 
 
 # --- questions come from a browser
@@ -124,17 +144,20 @@ def _edits_in(changes: object) -> list[_Edit]:
     edits = changes.get("edits", [])
     if not isinstance(edits, list) or len(edits) > _MOST_EDITS:
         raise SourceError(f"found edits {edits!r:.80}, expected a list of at most {_MOST_EDITS}")
-    return [_edit_in(edit) for edit in edits]
+    return [_edit_in(edit, before) for before, edit in enumerate(edits)]
 
 
-def _edit_in(edit: object) -> _Edit:
-    if isinstance(edit, Mapping):
+def _edit_in(edit: object, before: int) -> _Edit:
+    """Return an edit that a page asks for, after as many others as are `before` it."""
+    if isinstance(edit, dict):
         kind, to = edit.get("kind"), edit.get("to", "")
-        node, other = edit.get("node", 0), edit.get("other", 0)
-        is_kind = kind in (*KINDS, _BUILD)
+        numbers = edit.get("node", 0), edit.get("other", 0), edit.get("after", before)
+        is_kind = kind in (*KINDS, *_BY, _BUILD)
         is_name = isinstance(to, str) and len(to) <= _MOST_CHARACTERS
-        if is_kind and is_name and type(node) is type(other) is int and min(node, other) >= 0:
-            return _Edit(str(kind), node, to, other)
+        are_numbers = all(type(number) is int and number >= 0 for number in numbers)
+        if is_kind and is_name and are_numbers and numbers[2] <= before:
+            node, other, after = numbers
+            return _Edit(str(kind), node, to, other, after, _what_if_in(edit))
     raise SourceError(
         f"found the edit {edit!r:.200}, expected a kind, nodes of the picture, and a name of at "
         f"most {_MOST_CHARACTERS} characters"

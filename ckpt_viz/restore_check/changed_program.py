@@ -13,8 +13,14 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
-from ckpt_viz.edits.draft import reordered
-from ckpt_viz.edits.edited_access import assert_unchanged, first_graph, node_after, origins_of
+from ckpt_viz.edits.draft import is_list, reordered
+from ckpt_viz.edits.edited_access import (
+    assert_unchanged,
+    first_graph,
+    node_after,
+    node_before,
+    origins_of,
+)
 from ckpt_viz.edits.edits import GivenPart, given
 from ckpt_viz.edits.named_edit import NamedEdit, code_of_new
 from ckpt_viz.errors import EditError
@@ -27,7 +33,8 @@ from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.live_dry_run import RestoreByPath
-from ckpt_viz.story.columns import ACTIONS, PROBLEM, columns_of
+from ckpt_viz.restore_check.stories import story_of
+from ckpt_viz.story.columns import ACTIONS, PROBLEM, StepColumns, columns_of
 from ckpt_viz.text import count
 
 _RESTORED = ACTIONS.index(Action.RESTORE.value)
@@ -54,11 +61,13 @@ class EditLine(NamedTuple):
 class Result(NamedTuple):
     """What a restore comes to, to compare two of them.
 
-    `raises` is the class of the error that the call raises, "" for none; the three booleans say
+    `method` is the call: restore or read. `raises` is the class of the error that the call raises,
+    "" for none; the three booleans say
     whether the asserts pass. `warnings` are the lines that TensorFlow logs at the end about saved
     values without an object.
     """
 
+    method: str
     raises: str
     consumed: bool
     existing_objects_matched: bool
@@ -94,9 +103,19 @@ class ChangedProgram:
         line = EditLine(edit.text(self.graph), edit.code(self.graph, self.source))
         return self._with(graph, line, edit.edited(self.graph, graph))
 
+    def moved(self, node: int, by: int) -> ChangedProgram:
+        """Return the program with an item of a list that many places further."""
+        holder = self.graph.tree.parents[node]
+        children = self.graph.nodes[holder].children if holder >= 0 else ()
+        place = int(self.graph.tree.labels[node]) + by if is_list(children) else -1
+        if not 0 <= place < len(children):
+            name = self.graph.names.place(node)
+            raise EditError(f"{self.graph.title}: {name} has no item of a list on that side")
+        return self.after(NamedEdit("move", node, str(place), holder))
+
     def with_saved(self, node: int) -> ChangedProgram:
         """Return the program with a part of the checkpoint that it lacks, in the same place."""
-        saved, bound = self._saved, self._trace.bound
+        saved, bound = self.saved, self._trace.bound
         holder = bound.get(saved.tree.parents[node], -1)
         name, place = saved.tree.labels[node], saved.names.place(node)
         if not 0 <= holder < len(self.graph.nodes):
@@ -124,7 +143,7 @@ class ChangedProgram:
 
     def supposing(self, what_if: WhatIf) -> ChangedProgram:
         """Return the same program under other conditions."""
-        return replace(self, what_if=what_if)
+        return self if what_if == self.what_if else replace(self, what_if=what_if)
 
     def _with(self, graph: Graph, line: EditLine, edited: int | None) -> ChangedProgram:
         return replace(self, graph=graph, lines=(*self.lines, line), edited=edited)
@@ -132,7 +151,7 @@ class ChangedProgram:
     def _given(self, parts: list[GivenPart]) -> Graph:
         size = len(self.graph.nodes)
         known = {node: obj for node, obj in self._trace.bound.items() if 0 <= obj < size}
-        return given(self.graph, self._saved, parts, known)
+        return given(self.graph, self.saved, parts, known)
 
     def _waiting(self) -> Iterator[GivenPart]:
         """Yield the parts that wait at an object of the program at the end of the restore."""
@@ -146,39 +165,61 @@ class ChangedProgram:
                 yield GivenPart(step.node, step.obj, step.name)
 
     @property
-    def _saved(self) -> Graph:
+    def saved(self) -> Graph:
+        """The graph of the checkpoint, in the order of the save that took place."""
         return self.first.saved
+
+    def saved_node_at(self, place: int) -> int | None:
+        """Return the node of `saved` at a place of the check's picture; None if it has no such."""
+        nodes = (node for node, at in self.check.saved_places.items() if at == place)
+        node, saved = next(nodes, None), self.check.saved
+        if node is None or saved is None or not self.what_if.is_reordered:
+            return node
+        return node_before(saved, node)
 
     @property
     def _trace(self) -> Trace:
-        trace = self.check._run.trace
+        trace = self._run.trace
         assert isinstance(trace, Trace)
         return trace
+
+    @property
+    def _is_first(self) -> bool:
+        return not self.lines and self.what_if == AS_IT_IS
 
     @cached_property
     def check(self) -> RestoreCheck:
         """The check of the restore into this program."""
-        if not self.lines and self.what_if == AS_IT_IS:
+        if self._is_first:
             return self.first.check
-        return gc_paused(self._checked)
+        return gc_paused(lambda: RestoreCheck(self._run, find_all(self._run)))
 
-    def _checked(self) -> RestoreCheck:
-        run = self.first.run_into(self.graph, self.what_if)
-        return RestoreCheck(run, find_all(run))
+    # --- the verdict, which a page shows before anything finds the causes
+
+    @cached_property
+    def _run(self) -> DryRun:
+        if self._is_first:
+            return self.first.check._run
+        return gc_paused(lambda: self.first.run_into(self.graph, self.what_if))
+
+    @cached_property
+    def _columns(self) -> StepColumns:
+        return columns_of(story_of(self._run))
 
     @cached_property
     def result(self) -> Result:
         """What the restore comes to."""
-        check, columns = self.check, columns_of(self.check.steps)
-        left = len(check.unresolved) + sum(map(len, check.unused_attributes.values()))
+        verdicts, actions = self._run.verdicts, self._columns.actions
+        left = len(verdicts.unresolved) + sum(map(len, self._run.unused_attributes().values()))
         return Result(
-            "" if check.raises is None else check.raises.type,
-            check.consumed,
-            check.existing_objects_matched,
-            check.nontrivial_match,
-            sum(action & ~PROBLEM == _RESTORED for action in columns.actions),
-            0 if self.what_if.is_partial or check.raises is not None else left,
-            len(columns.actions),
+            self._run.method,
+            "" if verdicts.restore is None else verdicts.restore.type,
+            verdicts.consumed is None,
+            verdicts.existing is None,
+            verdicts.nontrivial is None,
+            sum(action & ~PROBLEM == _RESTORED for action in actions),
+            0 if self.what_if.is_partial or verdicts.restore is not None else left,
+            len(actions),
         )
 
     def first_difference(self, other: ChangedProgram) -> int | None:
@@ -235,7 +276,7 @@ class _FirstProgram:
 
 def _signs_of(program: ChangedProgram) -> Iterator[tuple[int, int, int, str, int | None]]:
     """Yield what tells a step from another one: the object by what it was before all edits."""
-    columns, origins = columns_of(program.check.steps), origins_of(program.graph)
+    columns, origins = program._columns, origins_of(program.graph)
     for action, saved, live, holder, name in zip(*columns[:5], strict=True):
         obj = origins[live].node if 0 <= live < len(origins) else None
         yield action & ~PROBLEM, saved, holder, columns.texts[name], obj

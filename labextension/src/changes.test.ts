@@ -6,6 +6,7 @@ import {
   isChanged,
   NO_CHANGES,
   readChanged,
+  withEdit,
 } from "./changes";
 
 const press = (key: string, isPending = false, modifiers: Partial<KeyboardEvent> = {}) =>
@@ -28,10 +29,23 @@ it("takes Enter and Escape only while an edit needs its second part", () => {
 
 it("knows which changes change anything", () => {
   expect(isChanged(NO_CHANGES)).toBe(false);
-  expect(isChanged({ ...NO_CHANGES, edits: [{ kind: "build" }] })).toBe(true);
+  expect(isChanged(withEdit(NO_CHANGES, NO_CHANGES, { kind: "build" }))).toBe(true);
   expect(isChanged({ ...NO_CHANGES, method: "read" })).toBe(true);
   expect(isChanged({ ...NO_CHANGES, partial: true })).toBe(true);
   expect(isChanged({ ...NO_CHANGES, reordered: true })).toBe(true);
+});
+
+it("tells of an edit in which picture someone made it", () => {
+  const one = withEdit(NO_CHANGES, NO_CHANGES, { kind: "remove", node: 3 });
+  const two = withEdit({ ...one, partial: true }, one, { kind: "up", node: 4 });
+  const { edits } = withEdit(two, NO_CHANGES, { kind: "down", node: 5 });
+  expect(edits.map(({ after, kind, partial }) => [kind, after, partial])).toEqual([
+    ["remove", 0, false],
+    ["up", 1, false],
+    ["down", 0, false],
+  ]);
+  // The picture of two edits is still in sight after someone has undone both.
+  expect(withEdit(NO_CHANGES, two, { kind: "up", node: 4 })).toBe(NO_CHANGES);
 });
 
 const RESULT = {

@@ -1,25 +1,56 @@
 /** Changes of the program of a check, as a page asks for them: ckpt_viz/jupyter/changed.py. */
 
-export type EditKind = "rename" | "remove" | "move" | "insert" | "exchange" | "build";
+export type EditKind =
+  | "rename"
+  | "remove"
+  | "move"
+  | "insert"
+  | "exchange"
+  | "build"
+  | "up"
+  | "down";
 
-/** An edit, by nodes of the picture that the edits before have made. */
-export interface Edit {
-  readonly kind: EditKind;
-  readonly node?: number;
-  /** The new local name, or the place in a list. */
-  readonly to?: string;
-  /** What is to hold the part, or the part to exchange it with. */
-  readonly other?: number;
-}
-
-export interface Changes {
-  readonly edits: readonly Edit[];
+/** What else than the program may differ. */
+export interface Conditions {
   readonly method: string | null;
   readonly partial: boolean;
   readonly reordered: boolean;
 }
 
+/** An edit, by nodes of the picture that the edits before have made. */
+export interface Edit {
+  readonly kind: EditKind;
+  readonly node?: number;
+  /** The new local name. */
+  readonly to?: string;
+  /** What is to hold the part, or the part to exchange it with. */
+  readonly other?: number;
+}
+
+export interface Changes extends Conditions {
+  readonly edits: readonly MadeEdit[];
+}
+
+/** An edit, and the picture in which someone made it: after so many edits, under conditions. */
+interface MadeEdit extends Edit, Conditions {
+  readonly after: number;
+}
+
 export const NO_CHANGES: Changes = { edits: [], method: null, partial: false, reordered: false };
+
+/**
+ * The changes with an edit more, by nodes of the picture that other changes have made. If someone
+ * has undone an edit of that picture since, the changes stay.
+ */
+export function withEdit(changes: Changes, shown: Changes, edit: Edit): Changes {
+  const { edits, method, partial, reordered } = shown;
+  return edits.some((one, place) => one !== changes.edits[place])
+    ? changes
+    : {
+        ...changes,
+        edits: [...changes.edits, { ...edit, after: edits.length, method, partial, reordered }],
+      };
+}
 
 /** Whether there is another program, or another call. */
 export function isChanged({ edits, method, partial, reordered }: Changes): boolean {
@@ -75,7 +106,7 @@ function isResult(result: Result | undefined): boolean {
 
 // --- keys
 
-export type ChangeDeed = EditKind | "up" | "down" | "undo" | "confirm" | "cancel";
+export type ChangeDeed = EditKind | "undo" | "confirm" | "cancel";
 
 /** The keys while someone changes the program, in the order of the buttons. */
 export const CHANGE_KEYS: readonly (readonly [key: string, deed: ChangeDeed])[] = [

@@ -242,10 +242,11 @@ class MountedView implements View {
           : (question, ...rest) => ask({ ...question, ...about }, ...rest);
       const known = this.#other?.state ?? this.#state;
       const { width, height } = known;
+      const loaded = reduce(known, { type: "load", graph });
       const state =
         asking === null
           ? reduce(this.#initial(graph, this.#typesetterOf), { type: "resize", width, height })
-          : reduce(reduce(known, { type: "load", graph }), { type: "select", id: node });
+          : reduce(loaded, { type: "select", id: node ?? loaded.selected });
       this.#other = { state, kernel: asking === null ? null : makeKernel(asking) };
     }
     if (this.#playing !== null) {

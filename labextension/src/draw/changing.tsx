@@ -15,6 +15,7 @@ import {
   NO_CHANGES,
   type Result,
   readChanged,
+  withEdit,
 } from "../changes";
 import type { Graph } from "../graph";
 import type { AskAll } from "../kernel";
@@ -38,26 +39,52 @@ interface StripProps {
 }
 
 interface Changing {
+  /** The changes that the kernel has answered last. */
   readonly changes: Changes;
+  /** The changes that have made the picture in sight. */
+  readonly shown: Changes;
   readonly answer: ChangedAnswer | null;
   readonly problem: string | null;
 }
 
-/** An edit that needs a name, or a second part, before it is whole. */
+const UNCHANGED: Changing = { changes: NO_CHANGES, shown: NO_CHANGES, answer: null, problem: null };
+
+/** What the page has asked the kernel for. */
+interface Asked {
+  /** How often it has asked. */
+  number: number;
+  wanted: Changes;
+  answered: Changing;
+  selected: number | null;
+  /** What was selected when it asked last. */
+  selectedThen: number | null;
+}
+
+/** Edits that need a name, or a second part. */
+const UNFINISHED = ["rename", "insert", "move", "exchange"] as const;
+
+/** What someone sees: a graph, and the changes that have made it. */
+interface Picture {
+  readonly graph: Graph;
+  readonly of: Changes;
+}
+
+/** An edit that is not whole yet, by a node of the picture in which someone began it. */
 interface Pending {
-  readonly kind: "rename" | "insert" | "move" | "exchange";
+  readonly kind: (typeof UNFINISHED)[number];
   readonly node: number;
+  readonly picture: Picture;
 }
 
 const words = WORDS.changing;
 
 export function ChangeStrip({ state, ask, showOther, insert, play }: StripProps) {
   const root = useRef<HTMLElement>(null);
-  const [changing, change] = useChanging(root, ask, showOther);
-  const { answer, changes, problem } = changing;
   const graph = state.graph.objects ?? state.graph;
   const node = partIn(state, graph);
-  const { edit, pending, run } = useDeeds(root, graph, node, change);
+  const [changing, change] = useChanging(root, node, ask, showOther);
+  const { answer, changes, problem, shown } = changing;
+  const { edit, pending, run } = useDeeds(root, { graph, of: shown }, node, change);
   useKeys(root, pending !== null, run);
   return (
     <section class="ckv-changing" aria-label={words.part} ref={root}>
@@ -135,7 +162,7 @@ interface Deeds {
 /** What buttons and keys do with the selected part. */
 function useDeeds(
   root: { readonly current: Element | null },
-  graph: Graph,
+  picture: Picture,
   node: number | null,
   change: Change,
 ): Deeds {
@@ -144,31 +171,29 @@ function useDeeds(
     setPending(null);
     viewOf(root.current)?.focus();
   };
-  const edit = (edit: Edit) => {
+  const edit = (edit: Edit, { of } = pending?.picture ?? picture) => {
     goBack();
-    void change((changes) => ({ ...changes, edits: [...changes.edits, edit] }));
+    void change((changes) => withEdit(changes, of, edit));
   };
-  const begin = (kind: EditKind | "up" | "down", node: number) => {
-    if (kind === "remove" || (kind === "insert" && isOfCheckpoint(graph, node))) {
-      edit({ kind, node });
-    } else if (kind === "up" || kind === "down") {
-      const moved = neighbour(graph, node, kind === "up" ? -1 : 1);
-      if (moved !== null) {
-        edit(moved);
-      }
-    } else if (kind !== "build") {
-      setPending({ kind, node });
+  const begin = (kind: EditKind, node: number) => {
+    const unfinished = UNFINISHED.find((one) => one === kind);
+    if (unfinished !== undefined && !(kind === "insert" && isOfCheckpoint(picture.graph, node))) {
+      setPending({ kind: unfinished, node, picture });
+    } else {
+      edit({ kind, node }, picture);
     }
   };
   const run = (deed: ChangeDeed) => {
     if (deed === "build") {
-      edit({ kind: deed });
+      edit({ kind: deed }, picture);
     } else if (deed === "undo") {
+      setPending(null);
       void change((changes) => ({ ...changes, edits: changes.edits.slice(0, -1) }));
     } else if (deed === "cancel") {
       goBack();
     } else if (deed === "confirm") {
-      if (pending !== null && node !== null) {
+      // Both parts are of one picture, or their numbers do not fit together.
+      if (pending?.picture.graph === picture.graph && node !== null) {
         edit({ kind: pending.kind, node: pending.node, other: node });
       }
     } else if (node !== null) {
@@ -207,52 +232,77 @@ type Change = (of: (changes: Changes) => Changes) => Promise<void>;
 /** The changes that the kernel has answered, and what asks for others. */
 function useChanging(
   root: { readonly current: Element | null },
+  selected: number | null,
   ask: AskAll,
   show: ShowOther,
 ): readonly [Changing, Change] {
-  const [now, setNow] = useState<Changing>({ changes: NO_CHANGES, answer: null, problem: null });
-  const last = useRef(0);
-  // What was asked for last: the next change may come before the answer.
-  const wanted = useRef(NO_CHANGES);
-  const change = async (of: (changes: Changes) => Changes) => {
-    const number = ++last.current;
-    const changes = of(wanted.current);
-    wanted.current = changes;
-    try {
-      const { buffers, changed } = await ask({ ask: "changed", changes });
-      const answer = readChanged(changed);
-      const [{ buffer, byteLength, byteOffset } = NOTHING] = buffers;
-      if (answer === null) {
-        throw new Error(words.broken);
-      }
-      if (number !== last.current) {
-        return;
-      }
-      const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-      if (isChanged(changes) || isChanged(now.changes)) {
+  const [now, setNow] = useState(UNCHANGED);
+  // The next change may come before the answer.
+  const { current: last } = useRef<Asked>({
+    ...{ number: 0, wanted: NO_CHANGES, answered: UNCHANGED },
+    ...{ selected, selectedThen: null },
+  });
+  last.selected = selected;
+  const set = (next: Partial<Changing>) => {
+    last.answered = { ...last.answered, ...next };
+    setNow(last.answered);
+  };
+  const tell = (error: unknown) => set({ problem: sentenceText(whyWords(error)) });
+  const verdict = async (changes: Changes) => {
+    const answer = readChanged((await ask({ ask: "changed", changes })).changed);
+    if (answer === null) {
+      throw new Error(words.broken);
+    }
+    set({ changes, answer, problem: null });
+  };
+  const showAnswered = async () => {
+    const { answer, changes, shown } = last.answered;
+    if (changes !== shown) {
+      const bytes = isChanged(changes) ? await picture(ask, changes) : null;
+      if (changes === last.wanted) {
         const giveBack = focusOf(root.current);
-        await show(isChanged(changes) ? bytes : null, { changes }, answer.node);
+        // What someone has selected since stays so.
+        const isStill = last.selected === last.selectedThen;
+        await show(bytes, { changes }, isStill ? (answer?.node ?? null) : null);
+        set({ shown: changes });
         giveBack();
       }
-      setNow({ changes, answer, problem: null });
-    } catch (error) {
-      if (number === last.current) {
-        wanted.current = now.changes;
-        setNow({ ...now, problem: sentenceText(whyWords(error)) });
+    }
+  };
+  const change: Change = async (of) => {
+    const number = ++last.number;
+    const changes = of(last.wanted);
+    last.wanted = changes;
+    last.selectedThen = last.selected;
+    // The verdict comes first: the kernel takes longer for the causes and the picture.
+    await verdict(changes).catch((error: unknown) => {
+      if (number === last.number) {
+        last.wanted = last.answered.changes;
+        tell(error);
       }
+    });
+    if (number === last.number) {
+      await showAnswered().catch(tell);
     }
   };
   // What the restore comes to without a change, or why the program cannot be changed.
   useEffect(() => {
     void change((changes) => changes);
     return () => {
-      last.current++; // an answer on its way comes too late
+      last.number++; // an answer on its way comes too late
     };
   }, []);
   return [now, change];
 }
 
 const NOTHING = new DataView(new ArrayBuffer(0));
+
+/** The payload of the check with a changed program. */
+async function picture(ask: AskAll, changes: Changes): Promise<Uint8Array> {
+  const { buffers } = await ask({ ask: "picture", changes });
+  const [{ buffer, byteLength, byteOffset } = NOTHING] = buffers;
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
 
 /** The selected part of the program, or of the checkpoint alone; null for none. */
 function partIn(state: State, graph: Graph): number | null {
@@ -262,15 +312,6 @@ function partIn(state: State, graph: Graph): number | null {
 
 function isOfCheckpoint(graph: Graph, node: number): boolean {
   return node >= (graph.overlay?.baseSize ?? graph.size);
-}
-
-/** The move of an item of a list to the place before or after it; null for none. */
-function neighbour(graph: Graph, node: number, by: 1 | -1): Edit | null {
-  const other = graph.treeParent(node);
-  const place = Number(graph.label(node)) + by;
-  return other === null || !/^\d+$/.test(graph.label(node)) || place < 0
-    ? null
-    : { kind: "move", node, other, to: `${place}` };
 }
 
 interface DeedProps {
@@ -294,6 +335,7 @@ function Deed({ deed, isOff, run }: DeedProps) {
 }
 
 interface PendingProps {
+  /** The graph that is in sight now, for the second part. */
   readonly graph: Graph;
   readonly pending: Pending;
   readonly node: number | null;
@@ -304,7 +346,9 @@ interface PendingProps {
 /** Asks for the new name, or for the second part. */
 function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
   const { kind } = pending;
-  const own = clip(visible(placeName(graph, pending.node)), MAX_EDIT) || WORDS.root;
+  // Another picture may have come since: the name is of the one in which this edit began.
+  const began = pending.picture.graph;
+  const own = clip(visible(placeName(began, pending.node)), MAX_EDIT) || WORDS.root;
   const box = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => box.current?.select(), []);
   if (kind === "move" || kind === "exchange") {
@@ -327,7 +371,7 @@ function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
     edit(
       kind === "rename"
         ? { kind, node: pending.node, to }
-        : { kind, node: pending.node, to, other: graph.treeParent(pending.node) ?? 0 },
+        : { kind, node: pending.node, to, other: began.treeParent(pending.node) ?? 0 },
     );
   };
   return (
@@ -341,7 +385,7 @@ function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
           maxLength={200}
           autocomplete="off"
           spellcheck={false}
-          defaultValue={usualName(graph, pending)}
+          defaultValue={usualName(began, pending)}
           onKeyDown={(event) => {
             // JupyterLab keeps Enter from a form.
             if (event.key === "Escape" || event.key === "Enter") {
