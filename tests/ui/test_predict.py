@@ -71,7 +71,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
 
 def _open_question(page: Page, question: Question) -> Locator:
     """Go on to the next question, and return it."""
-    page.keyboard.press("End")
+    page.keyboard.press("]")
     shown = page.locator(".ckv-predict-one")
     expect(shown.locator(".ckv-predict-question")).to_have_text(question.text)
     return shown
@@ -96,6 +96,8 @@ def test_an_exercise_asks_grades_and_begins_again_by_the_keyboard_alone(
         *("assert_consumed", "assert_nontrivial_match"),
     ]
     number = page.locator(".ckv-play-number")
+    next_question = page.get_by_role("button", name="next question")
+    expect(next_question).to_be_visible()
     for place, question in enumerate(questions):
         shown = _open_question(page, question)
         last = min(question.step - 1, len(exercise.comparison.steps))  # type: ignore[union-attr]
@@ -104,6 +106,7 @@ def test_an_exercise_asks_grades_and_begins_again_by_the_keyboard_alone(
             re.sub(r"^\d", "", text).strip() for text in shown.locator("li").all_inner_texts()
         ]
         assert all(text.startswith(c) for text, c in zip(choices, question.choices, strict=True))
+        expect(next_question).to_have_count(0)  # it is open
         page.keyboard.press("9")  # no choice
         expect(shown.locator(".ckv-predict-question")).to_have_text(question.text)
         choice = _wrong(question) if place % 2 else question.answer

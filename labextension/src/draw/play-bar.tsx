@@ -101,14 +101,14 @@ function Controls({ playing, story, linking, predicting }: Omit<BarProps, "words
       />
       <Control name="forward" words={plays.forward} onClick={() => run({ type: "step", by: 1 })} />
       <Control name="node" words={plays.node} onClick={() => run({ type: "node", by: 1 })} />
-      {story.problems.length === 0 || predicting.isOn ? null : (
+      {(predicting.isAsked ? predicting.last === at : story.problems.length === 0) ? null : (
         <button
           type="button"
           class="ckv-play-problem"
-          title={plays.problem}
+          title={predicting.isAsked ? plays.question : plays.problem}
           onClick={() => run({ type: "problem" })}
         >
-          {plays.nextProblem}
+          {predicting.isAsked ? plays.nextQuestion : plays.nextProblem}
         </button>
       )}
       <select

@@ -145,7 +145,7 @@ function Begun({ state, story, past, said, link, ask, graph, sides, ...props }: 
   const section = useRef<HTMLDivElement>(null);
   const predicting = usePredicting(quiz, story, graph.size, ask, props.play);
   const { last } = predicting;
-  const playing = usePlaying(story, state.selected, last, props);
+  const playing = usePlaying(story, state.selected, predicting, props);
   const { at } = playing;
   const open = predicting.openAt(at);
   const words = useWords(said, at, ask);
@@ -208,7 +208,7 @@ function showStep(story: Story, graph: Graph, at: number, dispatch: Dispatch): v
 function usePlaying(
   story: Story,
   selected: number | null,
-  end: number,
+  { isAsked, last: end }: Predicting,
   { number, play }: Pick<PlayProps, "number" | "play">,
 ): Playing {
   const [isRunning, setRunning] = useState(false);
@@ -260,7 +260,7 @@ function usePlaying(
         go(last);
         break;
       case "problem":
-        go(nextProblem(story, at));
+        go(isAsked ? end : nextProblem(story, at)); // a question ends what may be seen
         break;
       case "breakpoint":
         setStops(toggled(stops, selected));

@@ -18,6 +18,8 @@ export interface Predicting {
   /** Null if there is nothing to ask. */
   readonly quiz: Quiz | null;
   readonly isOn: boolean;
+  /** Whether a question is open, at the last step that may be seen. */
+  readonly isAsked: boolean;
   readonly predictions: Predictions;
   /** The last step that may be seen. */
   readonly last: number;
@@ -54,6 +56,7 @@ export function usePredicting(
   const last = quiz === null || !isOn ? length - 1 : lastSeen(quiz, predictions, length);
   return {
     ...{ quiz, isOn: isOn && quiz !== null, predictions, last, setOn },
+    isAsked: isOn && quiz !== null && firstOpen(quiz, predictions) !== null,
     openAt: (at) => (quiz !== null && isOn && at === last ? firstOpen(quiz, predictions) : null),
     answeredAt: (at) => (quiz !== null && isOn ? answeredAt(quiz, predictions, at, length) : []),
     answer(place, choice) {
