@@ -110,6 +110,19 @@ def test_a_value_that_two_waiting_parts_lead_to_counts_once(tmp_path: Path) -> N
     check = cv.check(ckpt(other=var()), path)
     assert check.steps.end == "The restore returns: 1 value assigned, 2 values wait."
     assert len(check.unresolved) == 2
+    waits = [step.text for step in check.steps if step.action == "defer"]
+    ends = [text.rpartition("with ")[2] for text in waits if "with" in text]
+    assert ends == ["2 values.", "1 value."]
+
+
+def test_a_waiting_part_does_not_count_values_that_the_restore_binds_by_another_name(
+    tmp_path: Path,
+) -> None:
+    kernel = var()
+    path = saved(tmp_path, lists=module(v=kernel), net=module(kernel=kernel))
+    texts = _texts(cv.check(ckpt(net=module(kernel=var())), path))
+    start = "The root has no 'lists' in the program. The saved one waits, with "
+    assert f"{start}values to which other names lead." in texts
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,7 @@ class RestoreStory(Story):
                 "program": lambda: live(step.obj),
                 "name": lambda: step.name,
                 "variable": lambda: saved(self._variables.get((step.parent, step.node, step.name))),
-                "values": lambda: count(self._unbound_below([step.node or ROOT], index), "value"),
+                "values": lambda: self._waiting_values(step.node or ROOT),
                 "children": lambda: _named(child.local_name for child in self._node(step).children),
                 "keys": lambda: keys_in_words(step.names),
                 "error": lambda: "" if step.failure is None else step.failure.type,
@@ -258,6 +258,11 @@ class RestoreStory(Story):
         below = reached(tops, lambda node: (child.node_id for child in nodes[node].children))
         never = len(self._steps)
         return sum(has_value(nodes[node]) and bound.get(node, never) > index for node in below)
+
+    def _waiting_values(self, node: int) -> str:
+        """Return in words what waits with a node: an optimizer's lists lead to a model's values."""
+        left = self._left_below(node)
+        return count(left, "value") if left else "values to which other names lead"
 
     def _left_below(self, node: int | None) -> int:
         """Return how many values are at a node and below it that the restore does not reach."""

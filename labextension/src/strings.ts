@@ -290,7 +290,7 @@ export const plays = {
   showRow: "Show its row",
 } as const;
 export const fates = {
-  unseen: "not looked at yet",
+  unseen: "not looked at",
   queued: "in the queue",
   bound: "bound",
   waits: "waits",
