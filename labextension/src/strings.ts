@@ -321,7 +321,7 @@ export const playKeys = {
   step: "step back, forward",
   node: "previous, next node",
   ends: "first, last step",
-  problem: "next problem or question",
+  problem: "next problem; in Predict first, the next question",
   breakpoint: "stop at the selected row",
   link: "copy a link to the step",
   close: "close",
