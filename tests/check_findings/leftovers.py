@@ -439,6 +439,16 @@ def keras_3_optimizer_not_built(at: Path) -> Pair:
     return _optimizer_not_built(at, keras_3_adam)
 
 
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "2 saved values wait until this Adam")
+def keras_3_optimizer_not_built_beside_a_renamed_variable(at: Path) -> Pair:
+    """Its list of trained variables is a new one then: what waits for an item of it stays away."""
+    return Pair(
+        saved_with(at, keras_3_adam),
+        lambda: ckpt(model=module(renamed=var([3.0, 4.0])), optimizer=keras_3_adam()),
+        after=lambda target: target.optimizer.build([target.model.renamed]),
+    )
+
+
 @shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "call its build() with the variables")
 def keras_2_optimizer_not_built(at: Path) -> Pair:
     return _optimizer_not_built(at, keras_2_adam)

@@ -17,6 +17,7 @@ from tests.support.graphs import graph
 from tests.ui.cut import faults
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import html_pages
+from tests.ui.played import program_and_path
 from tests.ui.test_saved_notebooks import reopen_without_kernel, run_and_save
 from tests.ui.test_two_sides import CUT
 
@@ -29,21 +30,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def check(tmp_path_factory: pytest.TempPathFactory) -> RestoreCheck:
-    """A program that has renamed a layer, lost a variable and got another one."""
-    import tensorflow as tf
-
-    def checkpoint(layer: str, variable: str) -> Any:
-        net = tf.keras.Sequential()
-        dense = tf.keras.layers.Dense(5)
-        dense.build((None, 1))
-        setattr(net, layer, dense)
-        adam = tf.keras.optimizers.Adam(0.1)
-        adam.build(dense.trainable_variables)
-        parts = {variable: tf.Variable([1.0, 2.0]), "step": tf.Variable(3)}
-        return tf.train.Checkpoint(net=net, optimizer=adam, **parts)
-
-    path = checkpoint("l1", "old").save(str(tmp_path_factory.mktemp("play") / "ckpt"))
-    return cv.check(checkpoint("dense1", "new"), path)
+    return cv.check(*program_and_path(tmp_path_factory.mktemp("play")))
 
 
 @pytest.fixture

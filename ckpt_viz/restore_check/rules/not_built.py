@@ -8,6 +8,7 @@ from ckpt_viz.changes.kind import Kind
 from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action
+from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
@@ -175,7 +176,7 @@ def _how_to_build(case: Case, unbuilt: object, waiting: Iterable[int]) -> str:
 
 
 def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
-    """Return, by unbuilt object, the saved nodes that wait until it is built."""
+    """Return, by unbuilt object at which any wait, the saved nodes that wait until it is built."""
     waiting: dict[int, list[int]] = {}
     unbuilt: dict[int, int | None] = {}
     for step in (*case.trace.steps_of(Action.DEFER), *case.trace.steps_of(Action.DEFER_SLOT)):
@@ -187,8 +188,19 @@ def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
             unbuilt[step.obj] = _unbuilt(case, step.obj)
         obj = unbuilt[step.obj]
         if obj is not None:
-            waiting.setdefault(obj, []).append(step.node)
+            nodes = waiting.setdefault(obj, [])
+            nodes += [] if _is_replaced(case, step.obj) else [step.node]
     return waiting
+
+
+def _is_replaced(case: Case, obj: int) -> bool:
+    """Return whether building makes an object anew: nothing comes to what waits at the old one.
+
+    That is the list of an optimizer's trained variables (`BaseOptimizer.build` of Keras 3).
+    """
+    if not case.live_side.is_in_graph(obj) or case.live.tree.labels[obj] != TRAINABLE:
+        return False
+    return is_optimizer(case.live_side.node(case.live.tree.parents[obj]))
 
 
 def _unbuilt(case: Case, obj: int) -> int | None:
@@ -206,7 +218,7 @@ def _unbuilt(case: Case, obj: int) -> int | None:
     return unbuilt
 
 
-def _trapped(case: Case, waiting: Mapping[int, Iterable[int]]) -> dict[int, list[int]]:
+def _trapped(case: Case, waiting: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
     """Return the topmost models that Keras 3 cannot build while a restore waits."""
     trapped: dict[int, list[int]] = {}
     for obj, nodes in waiting.items():
@@ -216,7 +228,7 @@ def _trapped(case: Case, waiting: Mapping[int, Iterable[int]]) -> dict[int, list
             if facts.is_unbuilt(model) and facts.builds_only_when_called(model):
                 trap = above
             above = case.live.tree.parents[above]
-        if trap is not None:
+        if trap is not None and nodes:
             trapped.setdefault(trap, []).extend(nodes)
     return trapped
 
