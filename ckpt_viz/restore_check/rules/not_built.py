@@ -194,7 +194,7 @@ def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
 
 
 def _is_replaced(case: Case, obj: int) -> bool:
-    """Return whether building makes an object anew: nothing comes to what waits at the old one.
+    """Return whether building replaces an object: what waits at the old one never comes.
 
     That is the list of an optimizer's trained variables (`BaseOptimizer.build` of Keras 3).
     """
