@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ckpt_viz.commands import graphs, numbers
+from ckpt_viz.commands import graphs, numbers, rewriting
 from ckpt_viz.commands.output import InputError, echo, reporting_stdout_errors
 from ckpt_viz.commands.versions import versions
 
@@ -43,5 +43,6 @@ def main() -> None:
 for _command in (
     *(graphs.show, graphs.check, graphs.fix, graphs.diff),
     *(numbers.values, numbers.history, numbers.verify),
+    *(rewriting.rewrite, rewriting.export),
 ):
     main.add_command(_command)

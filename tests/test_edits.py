@@ -36,6 +36,34 @@ def _assert_same(edited: cv.ObjectGraph, program: Any, tmp_path: Path) -> None:
         expected.name(i) for i in range(len(expected.nodes))
     ]
     assert [node.slot for node in edited.nodes] == [node.slot for node in expected.nodes]
+    if all(edited.tensor_keys(a.checkpoint_key) for node in edited.nodes for a in node.attributes):
+        _assert_written(edited, program, tmp_path)
+
+
+def _assert_written(edited: cv.ObjectGraph, program: Any, tmp_path: Path) -> None:
+    """Assert that the file of a graph is the one that TensorFlow writes, except for the values."""
+    path = edited.write(tmp_path / "edited")
+    assert _object_graph(path) == _object_graph(str(tmp_path / "expected" / "written"))
+    status = program.read(path)
+    status.assert_consumed()
+    now = cv.graph(program)
+    for obj, node in enumerate(edited.nodes):
+        for attribute in node.attributes:
+            value = now.read(now.nodes[obj].attributes[0].checkpoint_key)
+            np.testing.assert_array_equal(value, edited.read(attribute.checkpoint_key))
+
+
+def _object_graph(path: str) -> Any:
+    """Return the object graph in a file, without the names that TensorFlow counts variables by."""
+    import tensorflow as tf
+    from tensorflow.core.protobuf import trackable_object_graph_pb2
+
+    stored = tf.train.load_checkpoint(path).get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
+    graph = trackable_object_graph_pb2.TrackableObjectGraph.FromString(stored)
+    for node in graph.nodes:
+        for attribute in node.attributes:
+            attribute.full_name = ""
+    return graph
 
 
 def _model(keras: Any, *, layer: str = "l1", has_optimizer: bool = True, extra: bool = True) -> Any:

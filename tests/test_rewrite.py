@@ -15,9 +15,10 @@ from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role, has_value
-from ckpt_viz.restore_fix.rewrite import write_mapped
+from ckpt_viz.writing.rewrite import write_mapped
 from tests.support.live_objects import distributed_variables
 from tests.support.programs import ckpt, module, saved, saved_model, var
+from tests.support.registered_stack import stack_class
 
 pytestmark = pytest.mark.tf
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -483,47 +484,6 @@ def test_a_registered_saver_finds_its_tensors(tmp_path: Path) -> None:
     new.restore(str(tmp_path / "new")).assert_existing_objects_matched()
     assert new.b.parts == [1.0, 2.0]
     assert tf.train.load_checkpoint(str(tmp_path / "new")).has_tensor("b_stack")
-
-
-def stack_class() -> Any:
-    """Return a class whose registered saver chooses its own keys, as in TensorFlow's example."""
-    import tensorflow as tf
-    from tensorflow.python.saved_model import registration
-
-    class Stack(tf.train.Checkpoint):  # type: ignore[misc]
-        def __init__(self, *parts: float) -> None:
-            super().__init__()
-            self.__dict__["parts"] = list(parts)
-
-    def save(trackables: Any, file_prefix: Any) -> Any:
-        names = [f"{name}_stack" for name in trackables]
-        values = [tf.constant(one.parts, tf.float32) for one in trackables.values()]
-        tf.raw_ops.SaveV2(
-            prefix=file_prefix,
-            tensor_names=names,
-            shape_and_slices=[""] * len(names),
-            tensors=values,
-        )
-        return file_prefix
-
-    def restore(trackables: Any, merged_prefix: Any) -> None:
-        for name, one in trackables.items():
-            (value,) = tf.raw_ops.RestoreV2(
-                prefix=merged_prefix,
-                tensor_names=[f"{name}_stack"],
-                shape_and_slices=[""],
-                dtypes=[tf.float32],
-            )
-            one.__dict__["parts"] = value.numpy().tolist()
-
-    registration.register_checkpoint_saver(
-        package="ckpt_viz_rewrite",
-        name="stack",
-        predicate=lambda obj: isinstance(obj, Stack),
-        save_fn=save,
-        restore_fn=restore,
-    )
-    return Stack
 
 
 # --- refusals

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ckpt_viz.edits.edited_access import EditedAccess
+from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.keys import (
@@ -40,7 +41,15 @@ class Draft:
 
     @classmethod
     def of(cls, graph: Graph) -> Draft:
-        """Return a draft in which nothing is changed yet."""
+        """Return a draft in which nothing is changed yet.
+
+        Raises EditError for a graph of names: it has no edges to change.
+        """
+        if graph.is_name_based:
+            raise EditError(
+                f"{graph.title}: holds names and no objects; expected an edit of names: renamed, "
+                "without or only"
+            )
         return cls(graph, [*graph.nodes], [[*node.children] for node in graph.nodes])
 
     def rename(self, holder: int, old: str, new: str) -> None:
@@ -51,8 +60,12 @@ class Draft:
         ]
 
     def remove(self, nodes: Iterable[int]) -> None:
-        """Remove all edges to some nodes. Lists close the gaps."""
+        """Remove all edges to some nodes, and slots that are declared. Lists close the gaps."""
         gone = set(nodes)
+        for holder, node in enumerate(self.nodes):
+            slots = tuple(slot for slot in node.slot_variables if slot.slot_variable not in gone)
+            if len(slots) < len(node.slot_variables):
+                self.nodes[holder] = node._replace(slot_variables=slots)
         for holder, children in enumerate(self.children):
             left = [child for child in children if child.node_id not in gone]
             if len(left) < len(children):
@@ -77,8 +90,13 @@ class Draft:
 
     def finished(self) -> Graph:
         """Return the graph that TensorFlow would save."""
-        title = self.source.title
-        return _Finish(self).graph(title if title.endswith(_EDITED) else f"{title}{_EDITED}")
+        return _Finish(self).graph(edited_title(self.source))
+
+
+def edited_title(graph: Graph) -> str:
+    """Return the title of a graph that an edit makes of another one."""
+    title = graph.title
+    return title if title.endswith(_EDITED) else f"{title}{_EDITED}"
 
 
 def is_list(children: Sequence[Child]) -> bool:

@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from ckpt_viz.errors import EditError, NoSuchTensorError, SourceError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keys import checkpoint_key, parse_checkpoint_key
 from ckpt_viz.object_graph.nodes import Child, Fingerprint, Stored
+from ckpt_viz.text import readable
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
+
+
+@dataclass(frozen=True)
+class NewValue:
+    """What an edit puts in the place of a stored tensor: an array, or that tensor cast.
+
+    `casts` are the dtypes through which the stored value goes, one after the other.
+    """
+
+    dtype: str
+    shape: tuple[int, ...] | None
+    array: Array | None = field(default=None, repr=False)
+    casts: tuple[str, ...] = ()
+
+    def cast(self, dtype: str, place: str) -> NewValue:
+        """Return the same in another dtype."""
+        if self.array is None:
+            return replace(self, dtype=dtype, casts=(*self.casts, dtype))
+        from ckpt_viz.formats.tensors import cast
+
+        return replace(self, dtype=dtype, array=cast(self.array, dtype, place))
+
+    def of(self, stored: Array, place: str) -> Array:
+        """Return the value, from what is stored, or from some elements of that."""
+        from ckpt_viz.formats.tensors import cast
+
+        for dtype in self.casts:
+            stored = cast(stored, dtype, place)
+        return stored
 
 
 class EditedNode(NamedTuple):
@@ -29,13 +60,18 @@ class EditedAccess:
     `old_paths` has the key of an object in the source by its key after the edits. An object that
     an edit has added has none there. `origins` has by node what the node is in the source: the same
     object, an object that the node is made like, or nothing. `before` has by node its id before
-    the last edit; nodes that this edit has added have the next ids there.
+    the last edit; nodes that this edit has added have the next ids there. `values` has the tensors
+    that an edit has changed, by their keys after the edits. With `by_names`, the keys are names
+    and there are no objects.
     """
 
+    is_edited: ClassVar[bool] = True
     source_graph: Graph
     old_paths: Mapping[str, str]
     origins: Sequence[EditedNode] = field(default=(), repr=False)
     before: Sequence[int] = field(default=(), repr=False)
+    values: Mapping[str, NewValue] = field(default_factory=dict, repr=False)
+    by_names: bool = False
 
     @classmethod
     def of(
@@ -55,13 +91,41 @@ class EditedAccess:
             EditedNode(old) if old < size else EditedNode(models.get(old), is_copy=True)
             for old in before
         ]
-        access = graph._access
+        by_names, access = graph.is_name_based, graph._access
         if not isinstance(access, cls):
-            return cls(graph, old_paths, nodes, before)
+            return cls(graph, old_paths, nodes, before, by_names=by_names)
         known = access.old_paths
         paths = {new: known[old] for new, old in old_paths.items() if old in known}
         origins = [_first(access.origins, node) for node in nodes]
-        return cls(access.source_graph, paths, origins, before)
+        values = access._values_at(old_paths)
+        return cls(access.source_graph, paths, origins, before, values, by_names)
+
+    @classmethod
+    def over(cls, graph: Graph, values: Mapping[str, NewValue]) -> EditedAccess:
+        """Return access to a graph with other values under some of its keys."""
+        access = graph._access
+        if not isinstance(access, cls):
+            keys = (a.checkpoint_key for node in graph.nodes for a in node.attributes)
+            by_names = graph.is_name_based
+            own = map(partial(_path_in, by_names=by_names), keys)
+            paths = {path: path for path in own if path is not None}
+            size = len(graph.nodes)
+            access = cls(
+                graph, paths, [*map(EditedNode, range(size))], range(size), by_names=by_names
+            )
+        return replace(access, values={**access.values, **values})
+
+    def _values_at(self, old_paths: Mapping[str, str]) -> dict[str, NewValue]:
+        """Return the changed tensors by their keys after one more edit."""
+        of_path: dict[str, list[tuple[str, NewValue]]] = {}
+        for key, value in self.values.items():
+            path = _path_in(key, by_names=self.by_names)
+            of_path.setdefault(path or "", []).append((key, value))
+        return {
+            new + key[len(old) :]: value
+            for new, old in old_paths.items()
+            for key, value in of_path.get(old, ())
+        }
 
     def object(self, node_id: int) -> object | None:
         """Return None: a program may no longer have this object."""
@@ -73,25 +137,38 @@ class EditedAccess:
 
     def value(self, key: str) -> Array:
         """Return the value of a tensor."""
-        return self.source_graph.read(self._old(key))
+        new = self.values.get(key)
+        if new is not None and new.array is not None:
+            return new.array
+        stored = self.source_graph.read(self._old(key))
+        return stored if new is None else new.of(stored, self._place(key))
 
     def beginning(self, key: str, count: int) -> Array:
         """Return the first elements of a tensor."""
-        return self.source_graph.beginning(self._old(key), count)
+        new = self.values.get(key)
+        if new is not None and new.array is not None:
+            return new.array.reshape(-1)[:count]
+        stored = self.source_graph.beginning(self._old(key), count)
+        return stored if new is None else new.of(stored, self._place(key))
 
     def stored(self, key: str) -> Stored | None:
         """Return dtype and shape of a tensor."""
-        old = self._old_or_none(key)
-        return None if old is None else self.source_graph.stored(old)
+        new, old = self.values.get(key), self._old_or_none(key)
+        if new is not None and new.array is not None:
+            return Stored(new.dtype, new.shape)
+        stored = None if old is None else self.source_graph.stored(old)
+        return stored if stored is None or new is None else stored._replace(dtype=new.dtype)
 
     def fingerprint(self, key: str) -> Fingerprint | None:
-        """Return layout and checksums of a tensor."""
+        """Return layout and checksums of a tensor; None for one that an edit has changed."""
         old = self._old_or_none(key)
-        return None if old is None else self.source_graph.fingerprint(old)
+        return None if old is None or key in self.values else self.source_graph.fingerprint(old)
 
     def tensor_keys(self, key: str) -> tuple[str, ...]:
         """Return the keys of the tensors that store an attribute."""
         old, parsed = self._old_or_none(key), parse_checkpoint_key(key)
+        if key in self.values or self.by_names:
+            return (key,)
         if old is None or parsed is None:
             return ()
         stored = map(parse_checkpoint_key, self.source_graph.tensor_keys(old))
@@ -103,11 +180,25 @@ class EditedAccess:
             raise NoSuchTensorError(f"{self.source_graph.title}: no tensor {key!r} after the edits")
         return old
 
+    def _place(self, key: str) -> str:
+        return f"{self.source_graph.title}: {readable(key)}"
+
     def _old_or_none(self, key: str) -> str | None:
+        """Return the key that a tensor has in the source; None if nothing is stored there."""
+        if self.by_names:
+            return self.old_paths.get(key)
         parsed = parse_checkpoint_key(key)
         if parsed is None or parsed.object_key not in self.old_paths:
             return None
         return checkpoint_key(self.old_paths[parsed.object_key], parsed.attribute)
+
+
+def _path_in(key: str, *, by_names: bool) -> str | None:
+    """Return the key of the object in the key of a tensor; a name is its own."""
+    if by_names:
+        return key
+    parsed = parse_checkpoint_key(key)
+    return None if parsed is None else parsed.object_key
 
 
 def origins_of(graph: Graph) -> Sequence[EditedNode]:
@@ -116,6 +207,20 @@ def origins_of(graph: Graph) -> Sequence[EditedNode]:
     if isinstance(access, EditedAccess):
         return access.origins
     return [EditedNode(node) for node in range(len(graph.nodes))]
+
+
+def new_values_of(graph: Graph) -> Mapping[str, NewValue]:
+    """Return the tensors that edits have changed, by key."""
+    access = graph._access
+    return access.values if isinstance(access, EditedAccess) else {}
+
+
+def old_names_of(graph: Graph) -> Mapping[str, str]:
+    """Return the name before all edits of each tensor of a name-based graph."""
+    access = graph._access
+    if isinstance(access, EditedAccess):
+        return access.old_paths
+    return {a.checkpoint_key: a.checkpoint_key for node in graph.nodes for a in node.attributes}
 
 
 def first_graph(graph: Graph) -> Graph:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from ckpt_viz.edits.by_names import only_names, renamed_names, without_names
 from ckpt_viz.edits.draft import Draft, is_list, numbered
 from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.graph import Graph
@@ -40,8 +41,9 @@ def called(graph: Graph, part: Part) -> str:
 
 def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
     """Return a graph with other names, one after the other: "net" or "net.l1" to "net.hidden"."""
+    rename = renamed_names if graph.is_name_based else renamed_part
     for old, new in names.items():
-        graph = renamed_part(graph, old, new)
+        graph = rename(graph, old, new)
     return graph
 
 
@@ -51,6 +53,8 @@ def without(graph: Graph, nodes: Iterable[int]) -> Graph:
     What another part holds, too, stays. An optimizer is taken for one that was built without the
     variables that are gone.
     """
+    if graph.is_name_based:
+        return without_names(graph, nodes)
     tops = {*nodes}
     if ROOT in tops:
         raise EditError(f"{graph.title}: found the root, expected a part of the graph to remove")
@@ -89,6 +93,8 @@ def _optimizer_above(graph: Graph, node: int) -> int | None:
 
 def only(graph: Graph, nodes: Iterable[int]) -> Graph:
     """Return a graph of some nodes, what is below them, and the way to them from the root."""
+    if graph.is_name_based:
+        return only_names(graph, nodes)
     tops = [*nodes]
     kept = {*_subtrees(graph, tops), ROOT}
     for top in tops:

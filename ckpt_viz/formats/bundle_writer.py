@@ -68,6 +68,21 @@ def copied_tensor(bundle: Bundle, key: str) -> NewTensor:
     return NewTensor(entry.dtype, entry.shape, lambda: bundle.pieces(key), entry.crc32c)
 
 
+def cast_tensor(tensor: NewTensor, casts: Sequence[str], place: str) -> NewTensor:
+    """Return a tensor of floats in another dtype, piece by piece, through all of `casts`."""
+
+    def pieces() -> Iterator[bytes | memoryview]:
+        from ckpt_viz.formats import tensors
+
+        for piece in tensor.pieces():
+            array = tensors.in_little_endian(piece, tensor.dtype)
+            for to in casts:
+                array = tensors.cast(array, to, place)
+            yield tensors.encode(array).data
+
+    return NewTensor(casts[-1], tensor.shape, pieces)
+
+
 def write_bundle(prefix: str, tensors: Mapping[str, NewTensor]) -> None:
     """Write the tensors as the checkpoint of a prefix that has no files yet.
 

@@ -65,6 +65,15 @@ QUANTIZED = {
 OF_ML_DTYPES = {name for number, (name, _) in _DTYPES.items() if number == 14 or number >= 24}
 
 
+def is_float(dtype: str | None) -> bool:
+    """Return whether a dtype is one of floating-point numbers, of any size.
+
+    >>> is_float("bfloat16"), is_float("complex64")
+    (True, False)
+    """
+    return dtype in ELEMENT_BYTES and dtype is not None and dtype.startswith(("float", "bfloat"))
+
+
 def dtype_name(number: int) -> str:
     """Return TensorFlow's name of a DataType.
 

@@ -74,6 +74,34 @@ def encode(array: Array) -> Array:
     return flat if sys.byteorder == "little" else _swapped(flat, array.dtype)
 
 
+def in_little_endian(data: bytes | memoryview, dtype: str) -> Array:
+    """Return the numbers in some bytes of a shard: the inverse of `encode`."""
+    numpys = numpy_dtype(dtype)
+    assert numpys is not None
+    flat = np.frombuffer(data, np.uint8)
+    return (flat if sys.byteorder == "little" else _swapped(flat, numpys)).view(numpys)
+
+
+def cast(array: Array, dtype: str, place: str) -> Array:
+    """Return an array of floats in another dtype of floats, each rounded to the nearest one.
+
+    Raises UnsupportedError if a finite number is too large for the dtype.
+    """
+    numpys = numpy_dtype(dtype)
+    if numpys is None:
+        raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}, expected one that it has")
+    with np.errstate(over="ignore"):
+        new = array.astype(numpys)
+    is_lost = np.isfinite(array.astype(np.float64)) & ~np.isfinite(new.astype(np.float64))
+    if is_lost.any():
+        number = np.asarray(array[is_lost]).reshape(-1)[0]
+        raise UnsupportedError(
+            f"{place}: found {float(number):g}, too large for {dtype}; expected finite numbers of "
+            "its range, choose another dtype"
+        )
+    return frozen(np.asarray(new))
+
+
 def _swapped(flat: Array, dtype: np.dtype[Any]) -> Array:
     """Return the bytes of numbers in the other byte order."""
     size = dtype.itemsize // (2 if dtype.kind == "c" else 1)

@@ -253,7 +253,7 @@ def _code(shown: Shown, question: Mapping[str, Any]) -> Answer:
             "No variable of the notebook holds the checked object. Copy the code, and write your "
             "name for the object in place of `live`."
         )
-    if FreeName.PATH in code.names and (saved is None or saved.is_held):
+    if FreeName.PATH in code.names and (saved is None or saved.is_unwritten):
         raise SourceError("No file holds these values. Copy the code, and write a path in it.")
     names = {FreeName.LIVE: live or "", FreeName.PATH: _path_in_code(saved)}
     tensorflow = sys.modules.get("tensorflow")
@@ -263,7 +263,7 @@ def _code(shown: Shown, question: Mapping[str, Any]) -> Answer:
 
 
 def _path_in_code(saved: ObjectGraph | None) -> str:
-    return "" if saved is None or saved.is_held else repr(prefix_of(saved))
+    return "" if saved is None or saved.is_unwritten else repr(prefix_of(saved))
 
 
 # --- the fix of a check

@@ -239,7 +239,7 @@ def _again(source: object) -> object:
         )
     if isinstance(source, ObjectGraph):
         provenance = source.provenance
-        if source.is_held:  # nothing changes it
+        if source.is_unwritten:  # nothing changes it
             return source
         return source.source if provenance is None else provenance.given
     return source

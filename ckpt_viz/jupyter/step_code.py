@@ -52,6 +52,6 @@ def _call(shell: Any, check: RestoreCheck) -> str | None:
 
 def _sides(shell: Any, check: RestoreCheck) -> str | None:
     live = None if check.live.source is None else variable_of(shell, check.live.source)
-    if live is None or check.saved is None or check.saved.is_held:
+    if live is None or check.saved is None or check.saved.is_unwritten:
         return None
     return f"{live}, against={prefix_of(check.saved)!r}"

@@ -309,6 +309,12 @@ class Graph:
         return self.origin is Origin.SAVED and self.held is not None
 
     @property
+    def is_unwritten(self) -> bool:
+        """Whether no file has exactly this saved graph: it is a snapshot's, or an edited one."""
+        is_edited = getattr(self._access, "is_edited", False)
+        return self.is_held or (self.origin is Origin.SAVED and is_edited)
+
+    @property
     def held(self) -> Any:
         """The tensors of a snapshot by checkpoint key; None for another graph."""
         return getattr(self._access, "tensors", None)

@@ -89,8 +89,8 @@ def untested(run: DryRun) -> tuple[str, ...]:
         return tuple(_tested(run.tested.verification))
     steps = run.trace.steps if run.trace is not None else ()
     reads = any(step.action is Action.RESTORE and step.names for step in steps)
-    is_held = run.saved is not None and run.saved.is_held  # a snapshot has no bytes to damage
-    would_read = reads and not (run.has_happened or is_held) and run.verdicts.restore is None
+    has_no_bytes = run.saved is not None and run.saved.is_unwritten  # none to damage
+    would_read = reads and not (run.has_happened or has_no_bytes) and run.verdicts.restore is None
     return (_NOT_READ.format(run.wording.verify),) if would_read else ()
 
 

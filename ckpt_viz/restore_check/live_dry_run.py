@@ -79,8 +79,8 @@ def live_dry_run(
         return DryRun(Outcome(LiveNames(restore.target.graph), without_checkpoint()), method)
     if isinstance(saved, Graph):
         path = prefix_of(saved)
-        if saved.is_held:
-            return DryRun(restore.outcome_of_held(saved), method, path)
+        if saved.is_unwritten:
+            return DryRun(restore.outcome_of_unwritten(saved), method, path)
         return DryRun(restore.outcome_of(path, saved), method, path)
     outcome = restore.outcome_of(saved)
     if outcome.verdicts.restore is None and not outcome.finds_no_name:
@@ -153,8 +153,8 @@ class RestoreByPath:
         target.side.reading = Reading(opened.prefix, resolved)
         return self._by_objects(graph, path)
 
-    def outcome_of_held(self, graph: Graph) -> Outcome:
-        """Return what restoring a file with the objects and values of a snapshot would do."""
+    def outcome_of_unwritten(self, graph: Graph) -> Outcome:
+        """Return what restoring a file with the objects and values of a saved graph would do."""
         return self._by_objects(graph, graph.title)
 
     def of_changed(self, live: Graph, graph: Graph, path: str) -> Outcome:

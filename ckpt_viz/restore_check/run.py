@@ -68,10 +68,10 @@ def _run(
     faults: Mapping[str, Fault],
 ) -> DryRun:
     live, saved = (graph_of(source) if is_snapshot(source) else source for source in (live, saved))
-    if isinstance(saved, Graph) and saved.is_held and saved.is_name_based:
+    if isinstance(saved, Graph) and saved.is_unwritten and saved.is_name_based:
         raise SourceError(
-            f"{saved.title}: found values by name, from a session; expected a snapshot of objects "
-            "in eager execution, or a path; check that of snapshot.write(prefix)"
+            f"{saved.title}: found values by name, which no file has; expected those of objects; "
+            "check the path that write(prefix) returns"
         )
     if isinstance(live, Graph) and live.origin is Origin.LIVE:
         live = live.source
@@ -96,10 +96,10 @@ def _run(
         if tf_private.is_saver(live):
             if method not in (None, "restore"):
                 raise SourceError(f"found method {method!r}, a Saver has only 'restore'")
-            if isinstance(saved, Graph) and saved.is_held:
+            if isinstance(saved, Graph) and saved.is_unwritten:
                 raise SourceError(
-                    f"{saved.title}: a Saver restores files, expected a path; "
-                    "check that of snapshot.write(prefix)"
+                    f"{saved.title}: a Saver restores files, expected a path; check the path "
+                    "that write(prefix) returns"
                 )
             return saver_dry_run(live, saved, faults)
     return live_dry_run(live, saved, method, options, faults)

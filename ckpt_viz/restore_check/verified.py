@@ -31,7 +31,7 @@ def bytes_tested(run: DryRun, findings: Sequence[Finding]) -> Tested | None:
     """
     if run.trace is None or run.reading is None or run.outcome.finds_no_name:
         return None
-    if run.saved is not None and run.saved.is_held:
+    if run.saved is not None and run.saved.is_unwritten:
         return None
     saved = run.saved if run.saved is not None else read_saved(run.reading)
     keys = frozenset((*keys_read(run), *_keys_waiting(run, findings)))

@@ -21,8 +21,8 @@ from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, Partly, SavedValue
 from ckpt_viz.text import printable
 
 TO_WRITE_FIRST = """\
-# The values are in memory. fix.apply() takes them from there; this code reads a file:
-#   path = snapshot.write("before")
+# No file has these values. fix.apply() restores them; this code reads a file:
+#   path = {source}.write("before")
 
 """
 _LOADED = "values = [(variable, tf.constant(reader.get_tensor(key))) for variable, key in values]"

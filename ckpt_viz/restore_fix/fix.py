@@ -63,9 +63,9 @@ from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
 from ckpt_viz.restore_fix.in_words import Summary
 from ckpt_viz.restore_fix.left_out import FixOfMapping, LeftOut, keys_of
-from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.values.verifying import verify
+from ckpt_viz.writing.rewrite import write_mapped
 
 CheckT = TypeVar("CheckT")
 _MOST_TRIES = 32  # checkpoints of parts
@@ -138,7 +138,7 @@ class RestoreFix(Generic[CheckT]):
     @property
     def prefix(self) -> str | None:
         """The prefix of the checkpoint whose values it restores; None for a snapshot."""
-        return None if self._saved.is_held else prefix_of(self._saved)
+        return None if self._saved.is_unwritten else prefix_of(self._saved)
 
     @property
     def code(self) -> str:
@@ -157,7 +157,10 @@ class RestoreFix(Generic[CheckT]):
             SourceError: `live` is no expression, or no expression leads to one of the objects.
         """
         code = self._code(operand(live), self._prefix if path is None else path)
-        return f"{TO_WRITE_FIRST}{code}" if self._saved.is_held and path is None else code
+        if path is not None or not self._saved.is_unwritten:
+            return code
+        first = TO_WRITE_FIRST.format(source="snapshot" if self._saved.is_held else "graph")
+        return f"{first}{code}"
 
     def _code(self, live: str, prefix: str | None) -> str:
         where = "path" if prefix is None else repr(prefix)
@@ -197,8 +200,8 @@ class RestoreFix(Generic[CheckT]):
     @property
     def _how(self) -> str:
         method = self._run.method
-        if self._saved.is_held:
-            return "from memory"
+        if self._saved.is_unwritten:
+            return "from memory" if self._saved.is_held else "as edited"
         if self._skeleton is None:
             return "by assigning each of them"
         if self._skeleton != Skeleton(ROOT):
@@ -257,7 +260,7 @@ class RestoreFix(Generic[CheckT]):
         if not (self._sure or self._waiting) and self._live.origin is Origin.LIVE:
             return self  # a restore would still make a `save_counter`
         restore: Callable[[], None] | None = None
-        if self._saved.is_held:
+        if self._saved.is_unwritten:
             restore = partial(put_held, self._saved, self._live, self._sure)
         elif self._skeleton is not None:
             restore = self._restore

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -9,8 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.edits import edits
-from ckpt_viz.errors import EditError
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.edits.edited_access import first_graph
+from ckpt_viz.errors import EditError, SourceError
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.lookup import first_meant
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.render import text
@@ -114,6 +116,86 @@ class ObjectGraph(Graph):
     def exchanged(self, a: str, b: str) -> ObjectGraph:
         """Return a graph in which two parts have each other's place. Raises as `renamed`."""
         return self.of(edits.exchanged(self, a, b))
+
+    def cast(self, dtypes: Mapping[str, str]) -> ObjectGraph:
+        """Return a graph in which floats have another dtype: `cast({"role:variable": "bfloat16"})`.
+
+        `dtypes` has TensorFlow's names of dtypes by names or queries. A part means its variables of
+        floats; slot variables count if a query finds them. A value is rounded to the nearest one
+        when it is read.
+
+        Raises:
+            EditError: A query finds nothing, or a value that is no float; or the dtype is none of
+                floats.
+            QueryError: A query cannot be read.
+        """
+        from ckpt_viz.edits.new_values import cast
+
+        nodes = {query: [*self._meant([query])] for query in dtypes}
+        graph: Graph = self
+        for query, dtype in dtypes.items():
+            graph = cast(graph, nodes[query], dtype)
+        return self.of(graph)
+
+    def with_values(self, arrays: Mapping[str, Any]) -> ObjectGraph:
+        """Return a graph in which variables have other values, by name: `{"head.bias": array}`.
+
+        `arrays` has what `numpy.array` takes, in any shape. Floats are cast to the dtype that the
+        variable has, other dtypes must be the same. Strings are an array of `bytes`.
+
+        Raises:
+            EditError: The node has no value, or several; or the dtype is another one.
+            NoSuchNodeError: No node has the name, or several have it.
+        """
+        from ckpt_viz.edits.new_values import with_values
+
+        return self.of(with_values(self, arrays))
+
+    def write(self, prefix: str | os.PathLike[str]) -> str:
+        """Write the graph as a new checkpoint, and return its prefix.
+
+        It is what TensorFlow would have written for this graph: keys, object graph and slots. Bytes
+        are copied and tested against their checksums, except for what an edit has changed.
+        TensorFlow is not needed. It replaces no file.
+
+        Raises:
+            EditError: A part has no value, since an edit has inserted it.
+            SourceError: The graph is of live objects, whose values may change: edit and write the
+                graph of a snapshot.
+            CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be
+                read. No file remains.
+        """
+        from ckpt_viz.writing.rewrite import write_edited, write_held
+
+        path = os.fspath(prefix)
+        if self.is_held:
+            write_held(self, path)
+            return path
+        if first_graph(self).origin is Origin.LIVE:
+            raise SourceError(
+                f"{self.title}: found live objects, whose values may change; expected a saved "
+                "graph: cv.snapshot(live).graph"
+            )
+        write_edited(self, path)
+        return path
+
+    def to_npz(self, path: str | os.PathLike[str]) -> str:
+        """Write all tensors into an `.npz` archive under their printed names; return its path.
+
+        `numpy.load(path)["model.dense.kernel"]` is one of them. bfloat16 and other small floats
+        become float32, which has the same values, and strings NumPy's `S`. Tensors of one printed
+        name have their checkpoint keys as names. It holds one tensor in memory at a time, and
+        replaces no file.
+
+        Raises:
+            CkptVizError: The file exists or cannot be written, or a value cannot be read. No file
+                remains.
+        """
+        from ckpt_viz.writing.npz import write_npz
+
+        name = os.fspath(path)
+        write_npz(self, name)
+        return name
 
     def _meant(self, queries: Sequence[str]) -> Iterator[int]:
         for query in queries:

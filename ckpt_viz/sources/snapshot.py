@@ -13,10 +13,10 @@ from ckpt_viz.interrupts import Interrupts
 from ckpt_viz.live.eager_values import EagerValues, Taken, as_source
 from ckpt_viz.live.session_values import SessionValues, TakenInSession
 from ckpt_viz.render.text import printable
-from ckpt_viz.restore_fix.rewrite import write_held
 from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.text import count, listed
 from ckpt_viz.values.report import Left, Restored
+from ckpt_viz.writing.rewrite import write_held
 
 
 class Snapshot:

@@ -131,8 +131,8 @@ def verify(
     """
     stored = graph.stored_in
     if not isinstance(stored, (Bundle, SaverV1)):
-        kind = "values in memory" if graph.is_held else "live objects"
-        first = "write the snapshot" if graph.is_held else "save the objects"
+        kind = "values that no file has" if graph.is_unwritten else "live objects"
+        first = "write them" if graph.is_unwritten else "save the objects"
         raise SourceError(
             f"{graph.title}: found {kind}, which have no checksums; expected a checkpoint: "
             f"{first}, then verify the graph of that path"

@@ -28,6 +28,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Sources: values, the objects of a running program, and any of them as a graph": (
         ("values",),
         ("live",),
+        ("writing",),
         ("sources",),
     ),
     "Answers: what a restore does, how to fix it, and what changed": (
@@ -47,7 +48,6 @@ LAYERS = [layer for layers in PARTS.values() for layer in layers]
 # A module, what it imports from a higher layer, and why. The list may only become shorter.
 EXCEPTIONS = {
     ("restore_check.check_result", "restore_fix.fix"): "a check offers its fix",
-    ("sources.snapshot", "restore_fix.rewrite"): "a snapshot is written as a fixed checkpoint is",
     ("timeline.history", "graph_diff.diff_result"): "a history compares two of its checkpoints",
     ("timeline.history", "jupyter.history_view"): "a history shows itself in a notebook",
 }

@@ -112,7 +112,7 @@ def test_what_numpy_does_not_know_is_not_written(tmp_path: Path) -> None:
 
 def test_verify_says_how_to_test_a_snapshot(tmp_path: Path) -> None:
     before = cv.snapshot([tf.Variable(1.0)])
-    with pytest.raises(SourceError, match=r"values in memory.*write the snapshot"):
+    with pytest.raises(SourceError, match=r"values that no file has.*write them"):
         cv.graph(before).verify()
     assert not cv.graph(before.write(tmp_path / "before")).verify(progress=False)
 

@@ -1,7 +1,8 @@
-"""Writes the values of a checkpoint into a new one that a program restores by itself.
+"""Writes the values of a checkpoint into a new one: for a program, or as someone has edited it.
 
-The new checkpoint has the object graph of the program, with the checkpoint keys that TensorFlow
-would write for it (tensorflow/python/checkpoint/save_util.py). The values are copied bit by bit.
+The new checkpoint has the object graph of the program, or of the edited graph, with the checkpoint
+keys that TensorFlow would write for it (tensorflow/python/checkpoint/save_util.py). The values are
+copied bit by bit, unless an edit has changed them.
 """
 
 from __future__ import annotations
@@ -10,13 +11,22 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
-from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.edits.edited_access import (
+    NewValue,
+    first_graph,
+    new_values_of,
+    old_names_of,
+    origins_of,
+)
+from ckpt_viz.errors import EditError, FormatError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.bundle_writer import (
     NewTensor,
     array_tensor,
+    cast_tensor,
     copied_tensor,
     strings_tensor,
     write_bundle,
@@ -90,11 +100,65 @@ def write_held(graph: Graph, prefix: str) -> None:
     write_mapped(graph, graph, [(node, node) for node in range(len(graph.nodes))], prefix)
 
 
-class _Rewrite:
-    """A checkpoint in the making: the object graph, and the tensors by checkpoint key."""
+def write_edited(graph: Graph, prefix: str) -> None:
+    """Write a saved graph, as someone has edited it, as the checkpoint that TensorFlow would write.
 
-    def __init__(self, saved: Graph, live: Graph) -> None:
-        self._saved, self._live = saved, live
+    Raises:
+        EditError: A part has no value: an edit has inserted it.
+        CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be read.
+            No file remains.
+    """
+    _assert_valued(graph)
+    saved, values = first_graph(graph), new_values_of(graph)
+    if graph.is_name_based:
+        names = old_names_of(graph)
+        copied = {new: _tensor(saved, old) for new, old in names.items()}
+        write_bundle(prefix, {n: _changed(graph, values, n, t) for n, t in copied.items()})
+        return
+    rewrite = _Rewrite(saved, graph, values)
+    for obj, origin in enumerate(origins_of(graph)):
+        if has_value(graph.nodes[obj]) or graph.nodes[obj].attributes:
+            rewrite.put_edited(None if origin.is_copy else origin.node, obj)
+    write_bundle(prefix, rewrite.finished())
+
+
+def _assert_valued(graph: Graph) -> None:
+    """Raise EditError if a part of an edited graph has no value that can be written."""
+    for obj, node in enumerate(graph.nodes):
+        for attribute in node.attributes:
+            if not graph.tensor_keys(attribute.checkpoint_key):
+                raise EditError(
+                    f"{graph.title}: {graph.names.place_or_state(obj)} has no value, since an edit "
+                    "has inserted it; give it one by with_values"
+                )
+
+
+def _changed(
+    graph: Graph, values: Mapping[str, NewValue], key: str, tensor: NewTensor | None
+) -> NewTensor:
+    """Return a tensor with what an edit has done to it; None for one that is not stored."""
+    new = values.get(key)
+    if new is None:
+        assert tensor is not None
+        return tensor
+    array = new.array
+    if array is not None:
+        assert new.shape is not None
+        return array_tensor(new.dtype, new.shape, lambda: array)
+    assert tensor is not None
+    return cast_tensor(tensor, new.casts, f"{graph.title}: {brief(key)}")
+
+
+class _Rewrite:
+    """A checkpoint in the making: the object graph, and the tensors by checkpoint key.
+
+    `values` has the tensors that an edit has changed, by their new keys.
+    """
+
+    def __init__(
+        self, saved: Graph, live: Graph, values: Mapping[str, NewValue] = MappingProxyType({})
+    ) -> None:
+        self._saved, self._live, self._values = saved, live, values
         self._paths = _ObjectKeys(live)
         graph: Any = TrackableObjectGraph()
         self._graph = graph
@@ -114,6 +178,23 @@ class _Rewrite:
         self._check_fit(node, obj)
         names = {value.name: value.full_name for value in self._live.nodes[obj].attributes}
         self._put(node, obj, self._paths.of(obj), names)
+
+    def put_edited(self, node: int | None, obj: int) -> None:
+        """Give a node of the edited graph its values; `node` is what it was before the edits."""
+        if node is not None and not self._has_new_arrays(obj):
+            names = {value.name: value.full_name for value in self._live.nodes[obj].attributes}
+            self._put(node, obj, self._paths.of(obj), names)
+            return
+        for attribute in self._live.nodes[obj].attributes:
+            key = attribute.checkpoint_key
+            self._graph.nodes[obj].attributes.add(
+                name=attribute.name, full_name=attribute.full_name, checkpoint_key=key
+            )
+            self._add_tensor(key, _changed(self._live, self._values, key, None))
+
+    def _has_new_arrays(self, obj: int) -> bool:
+        new = (self._values.get(a.checkpoint_key) for a in self._live.nodes[obj].attributes)
+        return any(value is not None and value.array is not None for value in new)
 
     def _put(self, node: int, new: int, object_key: str, full_names: Mapping[str, str]) -> None:
         proto = self._graph.nodes[new]
@@ -161,7 +242,8 @@ class _Rewrite:
         self._add_tensor(key, replace(tensor, shape=now.shape))
 
     def _copy(self, saved_key: str, key: str) -> None:
-        self._add_tensor(key, _tensor(self._saved, saved_key))
+        tensor = _tensor(self._saved, saved_key)
+        self._add_tensor(key, _changed(self._live, self._values, key, tensor))
 
     def _add_tensor(self, key: str, tensor: NewTensor) -> None:
         if key in self._tensors:

@@ -1,0 +1,108 @@
+"""Commands that make a file of a checkpoint: rewrite, export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from ckpt_viz import api
+from ckpt_viz.commands.output import InputError, echo, reporting_errors
+from ckpt_viz.edits.left_out import left_out_of
+from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.object_graph.parameters import parameters_of
+from ckpt_viz.render.text import printable
+from ckpt_viz.text import count, listed, size_words
+
+if TYPE_CHECKING:
+    from ckpt_viz.sources.pictured import ObjectGraph
+
+
+@click.command()
+@click.argument("source")
+@click.argument("prefix")
+@click.option(
+    "--without", metavar="QUERY", multiple=True, help="Leave out what a name or query means."
+)
+@click.option("--only", metavar="QUERY", multiple=True, help="Keep what a name or query means.")
+@click.option(
+    "--rename",
+    metavar="OLD=NEW",
+    multiple=True,
+    help="Give a part another name, or a scope: bert/=encoder/.",
+)
+@click.option(
+    "--cast",
+    metavar="QUERY=DTYPE",
+    multiple=True,
+    help="Round floats to another dtype, such as bfloat16.",
+)
+def rewrite(
+    *,
+    source: str,
+    prefix: str,
+    without: tuple[str, ...],
+    only: tuple[str, ...],
+    rename: tuple[str, ...],
+    cast: tuple[str, ...],
+) -> None:
+    """Write the checkpoint SOURCE, edited, as a new checkpoint PREFIX.
+
+    SOURCE is a path as for `ckpt-viz show`, and stays as it is. A name means its whole part;
+    docs/search.md has the queries, such as 'role:slot|opt'. --without comes first, then --only,
+    --rename and --cast. Each option may be repeated. The command replaces no file, and needs no
+    TensorFlow.
+    """
+    names, dtypes = [*_pairs(rename, "--rename")], dict(_pairs(cast, "--cast"))
+    with reporting_errors():
+        before = graph = api.graph(source)
+        graph = graph.without(*without) if without else graph
+        graph = graph.only(*only) if only else graph
+        for old, new in names:
+            graph = graph.renamed({old: new})
+        graph = graph.cast(dtypes) if dtypes else graph
+        written = graph.write(prefix)
+    echo(
+        f"Wrote {_amount(graph)} to {printable(written)}.index and "
+        f"{printable(written)}.data-00000-of-00001."
+    )
+    echo(f"Before: {_amount(before)}.")
+    parts, slots = left_out_of(graph)
+    left = [f"{printable(name)} ({count(number, 'value')})" for name, number in parts.items()]
+    left += [count(slots, "slot variable")] if slots else []
+    if left:
+        echo(f"Left out: {listed(left)}.")
+
+
+def _pairs(options: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
+    """Yield both sides of each option; a query may have a = itself."""
+    for option in options:
+        left, separator, right = option.rpartition("=")
+        if not separator or not left:
+            raise InputError(f"{name} {printable(option)!r}: expected two sides of a =")
+        yield left, right
+
+
+def _amount(graph: ObjectGraph) -> str:
+    """Return how much a graph holds, in words."""
+    values = sum(map(has_value, graph.nodes))
+    nbytes = sum(attribute.nbytes or 0 for node in graph.nodes for attribute in node.attributes)
+    parameters = sum(parameters_of(graph.nodes, graph.tree))
+    return f"{count(values, 'value')}, {count(parameters, 'parameter')}, {size_words(nbytes)}"
+
+
+@click.command()
+@click.argument("source")
+@click.argument("path")
+def export(*, source: str, path: str) -> None:
+    """Write all tensors of the checkpoint SOURCE into the archive PATH, such as model.npz.
+
+    numpy.load reads it: each tensor is there under its printed name. Small floats, such as
+    bfloat16, become float32, and strings NumPy's S. The command replaces no file, and needs no
+    TensorFlow.
+    """
+    with reporting_errors():
+        graph = api.graph(source)
+        written = graph.to_npz(path)
+    echo(f"Wrote {_amount(graph)} to {printable(written)}.")

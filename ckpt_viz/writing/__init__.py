@@ -1,0 +1,1 @@
+"""New files: checkpoints and archives of values that a graph names."""
