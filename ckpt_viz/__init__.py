@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import check, compare, diff, graph, history, snapshot
+from ckpt_viz.api import average, check, compare, diff, graph, history, snapshot
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -103,6 +103,7 @@ __all__ = [
     "UnsupportedError",
     "ValueRow",
     "ValueTable",
+    "average",
     "check",
     "compare",
     "diff",

@@ -1,4 +1,4 @@
-"""The public functions: `graph`, `check`, `diff`, `history`, `compare` and `snapshot`."""
+"""The public functions: `graph`, `check`, `diff`, `history`, `compare`, `average`, `snapshot`."""
 
 from __future__ import annotations
 
@@ -175,6 +175,29 @@ def compare(
     from ckpt_viz.timeline.history import comparison_of
 
     return comparison_of(sources, executor=executor, progress=progress)
+
+
+def average(sources: Sequence[object], weights: Sequence[float] | None = None) -> ObjectGraph:
+    """Return the average of checkpoints of one model: `average(paths).write("mean/ckpt")`.
+
+    Floats and complex numbers are means, computed in float64 and rounded to their dtype. All else
+    is that of the last checkpoint: integers, strings, tables, and the object graph. Renamed parts
+    and other scopes are mapped to each other as a fix maps them. Values are read when somebody asks
+    for them.
+
+    Args:
+        sources: At least two saved sources that `graph` takes.
+        weights: One number for each source; they are normalised. None: all count the same.
+
+    Raises:
+        EditError: A checkpoint has a value that another one lacks, or of another dtype or shape.
+        SourceError: There are fewer than two sources, one is live, or the weights do not fit.
+        CkptVizError: For a source, as `graph` raises it. Reading a mean raises UnsupportedError if
+            a value is NaN.
+    """
+    from ckpt_viz.sources.averaged import averaged
+
+    return ObjectGraph.of(averaged([graph(source) for source in sources], weights))
 
 
 def snapshot(live: object, session: Any = None, *, limit: int | None = None) -> Snapshot:

@@ -43,6 +43,6 @@ def main() -> None:
 for _command in (
     *(graphs.show, graphs.check, graphs.fix, graphs.diff),
     *(numbers.values, numbers.history, numbers.verify),
-    *(rewriting.rewrite, rewriting.export),
+    *(rewriting.rewrite, rewriting.average, rewriting.export),
 ):
     main.add_command(_command)

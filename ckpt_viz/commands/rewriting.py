@@ -1,4 +1,4 @@
-"""Commands that make a file of a checkpoint: rewrite, export."""
+"""Commands that make a file of checkpoints: rewrite, average, export."""
 
 from __future__ import annotations
 
@@ -90,6 +90,37 @@ def _amount(graph: ObjectGraph) -> str:
     nbytes = sum(attribute.nbytes or 0 for node in graph.nodes for attribute in node.attributes)
     parameters = sum(parameters_of(graph.nodes, graph.tree))
     return f"{count(values, 'value')}, {count(parameters, 'parameter')}, {size_words(nbytes)}"
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True)
+@click.option("--to", "prefix", metavar="PREFIX", required=True, help="The new checkpoint.")
+@click.option(
+    "--weights", metavar="A,B,…", help="One number for each source.  [default: all count the same]"
+)
+def average(*, sources: tuple[str, ...], prefix: str, weights: str | None) -> None:
+    """Write the average of the checkpoints SOURCES as a new checkpoint.
+
+    Floats are means, computed in float64. Integers, strings and all else are those of the last of
+    SOURCES, whose names the new checkpoint has. The command replaces no file, and needs no
+    TensorFlow.
+    """
+    with reporting_errors():
+        graph = api.average(sources, None if weights is None else _numbers(weights))
+        written = graph.write(prefix)
+    echo(
+        f"Wrote the average of {count(len(sources), 'checkpoint')}, {_amount(graph)}, to "
+        f"{printable(written)}.index and {printable(written)}.data-00000-of-00001."
+    )
+
+
+def _numbers(weights: str) -> list[float]:
+    try:
+        return [float(weight) for weight in weights.split(",")]
+    except ValueError:
+        raise InputError(
+            f"--weights {printable(weights)!r}: expected numbers and commas, such as 1,1,2"
+        ) from None
 
 
 @click.command()

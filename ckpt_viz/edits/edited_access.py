@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NewValue:
-    """What an edit puts in the place of a stored tensor: an array, or that tensor cast.
+    """What an edit puts in the place of a stored tensor: an array, a computed one, or a cast.
 
-    `casts` are the dtypes through which the stored value goes, one after the other.
+    `made` computes the value in flat pieces. `casts` are the dtypes through which the computed or
+    the stored value goes, one after the other.
     """
 
     dtype: str
     shape: tuple[int, ...] | None
     array: Array | None = field(default=None, repr=False)
+    made: Callable[[], Iterator[Array]] | None = field(default=None, repr=False)
     casts: tuple[str, ...] = ()
 
     def cast(self, dtype: str, place: str) -> NewValue:
@@ -44,6 +46,18 @@ class NewValue:
         for dtype in self.casts:
             stored = cast(stored, dtype, place)
         return stored
+
+    def computed(self, place: str) -> Array | None:
+        """Return the value of an array, or of one that is computed; None for a stored one."""
+        if self.made is None:
+            return self.array
+        import numpy as np
+
+        from ckpt_viz.formats.tensors import frozen, in_shape, numpy_dtype
+
+        pieces = [self.of(piece, place) for piece in self.made()]
+        flat = np.concatenate(pieces) if pieces else np.zeros(0, numpy_dtype(self.dtype))
+        return frozen(in_shape(flat, self.shape or (), place))
 
 
 class EditedNode(NamedTuple):
@@ -138,23 +152,29 @@ class EditedAccess:
     def value(self, key: str) -> Array:
         """Return the value of a tensor."""
         new = self.values.get(key)
-        if new is not None and new.array is not None:
-            return new.array
+        computed = None if new is None else new.computed(self._place(key))
+        if computed is not None:
+            return computed
         stored = self.source_graph.read(self._old(key))
         return stored if new is None else new.of(stored, self._place(key))
 
     def beginning(self, key: str, count: int) -> Array:
         """Return the first elements of a tensor."""
         new = self.values.get(key)
-        if new is not None and new.array is not None:
-            return new.array.reshape(-1)[:count]
+        if new is not None and new.made is not None:
+            first = next(new.made(), None)
+            if first is not None and len(first) >= count:
+                return new.of(first[:count], self._place(key))
+        computed = None if new is None else new.computed(self._place(key))
+        if computed is not None:
+            return computed.reshape(-1)[:count]
         stored = self.source_graph.beginning(self._old(key), count)
         return stored if new is None else new.of(stored, self._place(key))
 
     def stored(self, key: str) -> Stored | None:
         """Return dtype and shape of a tensor."""
         new, old = self.values.get(key), self._old_or_none(key)
-        if new is not None and new.array is not None:
+        if new is not None and (new.array is not None or new.made is not None):
             return Stored(new.dtype, new.shape)
         stored = None if old is None else self.source_graph.stored(old)
         return stored if stored is None or new is None else stored._replace(dtype=new.dtype)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ckpt_viz.errors import CkptVizError, UnsupportedError
-from ckpt_viz.formats.bundle import Bundle
+from ckpt_viz.formats.bundle import PIECE_BYTES, Bundle
 from ckpt_viz.formats.dtypes import dtype_number, encode_shape
 from ckpt_viz.formats.files import is_remote
 from ckpt_viz.formats.new_files import NewFiles, list_names
@@ -26,7 +26,6 @@ from ckpt_viz.formats.table_writer import encode_table
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
-_PIECE_BYTES = 1 << 24  # 16 MiB
 _BUNDLE_VERSION = 1  # kTensorBundleVersion
 
 # Of the files of a V2 checkpoint, and of this writer's.
@@ -81,6 +80,20 @@ def cast_tensor(tensor: NewTensor, casts: Sequence[str], place: str) -> NewTenso
             yield tensors.encode(array).data
 
     return NewTensor(casts[-1], tensor.shape, pieces)
+
+
+def made_tensor(
+    dtype: str, shape: tuple[int, ...], made: Callable[[], Iterator[Array]]
+) -> NewTensor:
+    """Return a tensor of numbers whose elements are computed when it is written, in flat pieces."""
+
+    def pieces() -> Iterator[bytes | memoryview]:
+        from ckpt_viz.formats import tensors
+
+        for piece in made():
+            yield tensors.encode(piece).data
+
+    return NewTensor(dtype, shape, pieces)
 
 
 def write_bundle(prefix: str, tensors: Mapping[str, NewTensor]) -> None:
@@ -161,5 +174,5 @@ def _pieces_of(array: Array, dtype: str) -> Iterator[bytes | memoryview]:
         yield encode_strings(array.ravel().tolist())
         return
     data = tensors.encode(array).data
-    for start in range(0, len(data), _PIECE_BYTES):
-        yield data[start : start + _PIECE_BYTES]
+    for start in range(0, len(data), PIECE_BYTES):
+        yield data[start : start + PIECE_BYTES]

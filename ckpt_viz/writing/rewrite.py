@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +28,7 @@ from ckpt_viz.formats.bundle_writer import (
     array_tensor,
     cast_tensor,
     copied_tensor,
+    made_tensor,
     strings_tensor,
     write_bundle,
 )
@@ -145,8 +146,17 @@ def _changed(
     if array is not None:
         assert new.shape is not None
         return array_tensor(new.dtype, new.shape, lambda: array)
+    place = f"{graph.title}: {brief(key)}"
+    if new.made is not None:
+        return made_tensor(new.dtype, new.shape or (), partial(_pieces_of, new, place))
     assert tensor is not None
-    return cast_tensor(tensor, new.casts, f"{graph.title}: {brief(key)}")
+    return cast_tensor(tensor, new.casts, place)
+
+
+def _pieces_of(new: NewValue, place: str) -> Iterator[Any]:
+    """Yield the pieces of a computed value."""
+    for piece in new.made() if new.made is not None else ():
+        yield new.of(piece, place)
 
 
 class _Rewrite:
