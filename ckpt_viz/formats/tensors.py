@@ -91,15 +91,16 @@ def cast(array: Array, dtype: str, place: str) -> Array:
     if numpys is None:
         raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}, expected one that it has")
     with np.errstate(over="ignore"):
-        new = array.astype(numpys)
-    is_lost = np.isfinite(array.astype(np.float64)) & ~np.isfinite(new.astype(np.float64))
+        new = np.asarray(array.astype(numpys))
+    is_infinite = ~np.isfinite(new)
+    is_lost = is_infinite & np.isfinite(array) if is_infinite.any() else is_infinite
     if is_lost.any():
-        number = np.asarray(array[is_lost]).reshape(-1)[0]
+        number = np.asarray(array)[is_lost].reshape(-1)[0]
         raise UnsupportedError(
             f"{place}: found {float(number):g}, too large for {dtype}; expected finite numbers of "
             "its range, choose another dtype"
         )
-    return frozen(np.asarray(new))
+    return frozen(new)
 
 
 def _swapped(flat: Array, dtype: np.dtype[Any]) -> Array:

@@ -184,6 +184,16 @@ def _comparison(reader: QueryReader, kind: str, like: str) -> tuple[str, float]:
     return sign[1], wanted
 
 
+def begins_with_field(query: str) -> bool:
+    """Return whether a query begins with a field, as no name does.
+
+    >>> begins_with_field("role:slot"), begins_with_field("dense/kernel:0")
+    (True, False)
+    """
+    field, separator, _ = query.removeprefix("-").partition(":")
+    return f"{field.lower()}{separator}" in FIELDS
+
+
 def _elements(attribute: Attribute) -> float | None:
     # As in the front end: the shapes of a hostile file are not integers there.
     return None if attribute.shape is None else prod(map(float, attribute.shape), start=1.0)

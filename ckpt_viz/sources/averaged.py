@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
 _COMPLEX = ("complex64", "complex128")
+_BLOCK = 1 << 18  # elements that are averaged at a time: a processor's cache holds them
 
 
 @dataclass(frozen=True)
@@ -46,20 +47,33 @@ class _Mean:
 
         from ckpt_viz.formats.tensors import cast, numpy_dtype
 
-        wide = np.complex128 if self.dtype in _COMPLEX else np.float64
+        is_complex = self.dtype in _COMPLEX
+        wide = np.complex128 if is_complex else np.float64
+        total, share = np.empty(_BLOCK, wide), np.empty(_BLOCK, wide)
         for pieces in zip(*map(self._pieces, self.places), strict=True):
-            total = np.zeros(len(pieces[0]), wide)
-            for weight, place, piece in zip(self.weights, self.places, pieces, strict=True):
-                if np.isnan(piece.astype(wide)).any():
-                    raise UnsupportedError(
-                        f"{place.graph.title}: {readable(place.graph.names.place(place.node))} has "
-                        "a NaN, and so would the average; leave this checkpoint out"
-                    )
-                total += weight * piece.astype(wide)
-            if self.dtype in _COMPLEX:
-                yield total.astype(numpy_dtype(self.dtype))
-            else:
-                yield cast(total, self.dtype, self.places[-1].graph.title)
+            for start in range(0, len(pieces[0]), _BLOCK):
+                blocks = [piece[start : start + _BLOCK] for piece in pieces]
+                size = len(blocks[0])
+                total[:size] = 0
+                for weight, place, block in zip(self.weights, self.places, blocks, strict=True):
+                    self._assert_no_nan(block, place)
+                    np.copyto(share[:size], block)
+                    share[:size] *= weight
+                    total[:size] += share[:size]
+                if is_complex:
+                    yield total[:size].astype(numpy_dtype(self.dtype))
+                else:
+                    yield cast(total[:size], self.dtype, self.places[-1].graph.title)
+
+    @staticmethod
+    def _assert_no_nan(block: Array, place: _TensorPlace) -> None:
+        import numpy as np
+
+        if np.isnan(block).any():
+            raise UnsupportedError(
+                f"{place.graph.title}: {readable(place.graph.names.place(place.node))} has a NaN, "
+                "and so would the average; leave this checkpoint out"
+            )
 
     def _pieces(self, place: _TensorPlace) -> Iterator[Array]:
         """Yield the elements of a tensor, as many at a time as fit into a piece."""

@@ -198,8 +198,11 @@ class ObjectGraph(Graph):
         return name
 
     def _meant(self, queries: Sequence[str]) -> Iterator[int]:
+        from ckpt_viz.search.fields import begins_with_field
+
         for query in queries:
-            nodes = first_meant(self.meanings(query)) or self.find(query)
+            is_name = not begins_with_field(query)  # to look up names in a large graph takes long
+            nodes = (first_meant(self.meanings(query)) if is_name else ()) or self.find(query)
             if not nodes:
                 raise EditError(
                     f"{self.title}: found no node for {query!r}, expected a name or query"
