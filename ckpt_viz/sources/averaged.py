@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -117,10 +118,14 @@ def averaged(graphs: Sequence[Graph], weights: Sequence[float] | None = None) ->
         values[attribute.checkpoint_key] = NewValue(attribute.dtype, attribute.shape, made=mean)
     return replace(
         last,
-        title=f"average of {len(graphs)} checkpoints, {graphs[0].title} to {last.title}",
+        title=f"average of {len(graphs)} checkpoints, {_name(graphs[0])} to {_name(last)}",
         provenance=None,
         _access=EditedAccess.over(last, values),
     )
+
+
+def _name(graph: Graph) -> str:
+    return os.path.basename(graph.title) or graph.title
 
 
 def _shares(weights: Sequence[float] | None, number: int) -> list[float]:
