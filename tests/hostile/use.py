@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import ckpt_viz as cv
+from ckpt_viz.edits import edits
 from ckpt_viz.edits.named_edit import KINDS, NamedEdit
 from ckpt_viz.render import payload
 from ckpt_viz.render.outline import MAX_ROWS
@@ -84,8 +85,39 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
     said = _read_values(graph, sandbox, stage)
     _verify(graph, sandbox, stage)
     _measure(graph, sandbox, stage)
+    _write(graph, sandbox, stage)
     marks = f", {len(errors)} marked: {errors[0]}" if errors else ""
     return f"graph of {len(graph.nodes)} nodes{marks}{said}"
+
+
+def _write(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> None:
+    """Write copies of a graph, also edited ones, and an archive; none leaves a part of a file."""
+    if _takes_long(sandbox) or len(graph.nodes) > _MAX_IN_DOT:
+        return
+    ways: dict[str, Callable[[str], str]] = {
+        "write": graph.write,
+        "write without a part": lambda to: graph.of(
+            edits.without(graph, [len(graph.nodes) - 1])
+        ).write(to),
+        "write with another name": lambda to: graph.renamed(
+            {graph.names.place(len(graph.nodes) - 1): "new"}
+        ).write(to),
+        "write in another dtype": lambda to: graph.cast({"dtype:float32": "float16"}).write(to),
+        "average": lambda to: cv.average([graph, graph]).write(to),
+        "archive": graph.to_npz,
+    }
+    for name, way in ways.items():
+        stage(name)
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                written = way(os.path.join(directory, "new"))
+            except cv.CkptVizError as error:
+                _check_message(str(error), "")
+                if os.listdir(directory):
+                    raise Finding(f"{name} left {os.listdir(directory)}") from error
+            else:
+                if name != "archive":
+                    repr(cv.graph(written))
 
 
 def use_all(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
