@@ -170,7 +170,7 @@ class PairedItems:
     def have_namesakes(self, x: int, y: int) -> bool:
         """Return whether an equal item elsewhere has a name that only one of both has.
 
-        That item counts only if a plain restore binds it to one of both, or not at all.
+        That item counts only if nothing binds it.
         """
         names, others = self.saved.labels[x], self.live.labels[y]
         if not names or not others or are_namesakes(names, others):
@@ -182,26 +182,40 @@ class PairedItems:
     def have_equal_namesakes(self, x: int, y: int) -> bool:
         """Return whether an item elsewhere has the name of one of two unequal items, and equals it.
 
-        That item counts only if a plain restore binds it to one of both, or not at all.
+        That item counts only if nothing binds it.
         """
         if self.are_equal(x, y):
             return False
         names, others = self.saved.labels[x], self.live.labels[y]
-        return any(self.saved.labels[n] & others for n in self._like_live(y)) or any(
-            names & self.live.labels[n] for n in self._like_saved(x)
+        if any(self.saved.labels[n] & others for n in self._like_live(y)):
+            return True
+        if any(names & self.live.labels[n] for n in self._like_saved(x)):
+            return True
+        return self._is_kept_beside(x, y)
+
+    def _is_kept_beside(self, x: int, y: int) -> bool:
+        """Return whether one of two unequal items has its equal in its own place, free and beside.
+
+        A plain restore binds it there, by the same local name.
+        """
+        node, obj = self._node_bound_to.get(y, ROOT), self.bound.get(x, ROOT)
+        pairs = (x, obj, self.live, y), (node, y, self.saved, x)
+        return any(
+            self.saved.content.get(a, -1) == self.live.content.get(b, -2)
+            and a not in self.by_node
+            and b not in self.node_of
+            and bool(self.saved.labels[a] & self.live.labels[b])
+            and other not in _above(side, b if side is self.live else a)
+            for a, b, side, other in pairs
         )
 
     def _like_live(self, y: int) -> Iterator[int]:
-        """Yield the free saved items equal to a live one that are bound to it, or to nothing."""
-        content, bound = self.live.content[y], self._node_bound_to.get(y, ROOT)
-        equal = [bound] if self.saved.content.get(bound) == content else []
-        equal += self._unbound_saved(content)
+        """Yield the free saved items equal to a live one that a plain restore does not bind."""
+        equal = self._unbound_saved(self.live.content[y])
         return (item for item in equal if item not in self.by_node)
 
     def _like_saved(self, x: int) -> Iterator[int]:
-        content, bound = self.saved.content[x], self.bound.get(x, ROOT)
-        equal = [bound] if self.live.content.get(bound) == content else []
-        equal += self._unbound_live(content)
+        equal = self._unbound_live(self.saved.content[x])
         return (item for item in equal if item not in self.node_of)
 
     def are_equal(self, x: int, y: int) -> bool:
@@ -311,6 +325,13 @@ class PairedItems:
         if any(_names_below(self.saved, child, start=1) == names[1] for child in xs):
             return True, False
         return False, any(_names_below(self.live, child, start=1) == names[0] for child in ys)
+
+
+def _above(side: Described, item: int) -> Iterator[int]:
+    """Yield the items that hold an item, from the nearest on."""
+    while item in side.items.parent:
+        item = side.items.parent[item]
+        yield item
 
 
 def _unbound(side: Described, bound: Container[int], content: int) -> Sequence[int]:
