@@ -193,6 +193,15 @@ class PairedItems:
             return True
         return self._is_kept_beside(x, y)
 
+    def is_more_similar_in_place(self, x: int, y: int, similarity: float) -> bool:
+        """Return whether a plain restore binds one of two items to a free one more like it."""
+        for a, b in ((x, self.bound.get(x, ROOT)), (self._node_bound_to.get(y, ROOT), y)):
+            is_free = a not in self.by_node and b not in self.node_of
+            are_items = a in self.saved.content and b in self.live.content
+            if is_free and are_items and self.similarity(a, b) > similarity:
+                return True
+        return False
+
     def _is_kept_beside(self, x: int, y: int) -> bool:
         """Return whether one of two unequal items has its equal in its own place, free and beside.
 

@@ -138,6 +138,8 @@ class Siblings:
             return is_sure or not self.paired.have_equal_namesakes(vote.node, vote.obj)
         if self._are_renamed(vote.node, vote.obj) and not self.paired.may_be_renamed:
             return False
+        if self.paired.is_more_similar_in_place(vote.node, vote.obj, vote.similarity):
+            return False
         names_alone = vote.worth - _CONTENT * vote.similarity
         return not any(units) and vote.similarity > 0 and (names_alone >= 1 or is_similar)
 
