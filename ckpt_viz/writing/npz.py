@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ckpt_viz.edits.draft import assert_short_keys
 from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.formats.dtypes import OF_ML_DTYPES, is_float
 from ckpt_viz.formats.new_files import NewFiles
@@ -34,6 +35,7 @@ def write_npz(graph: Graph, path: str) -> None:
     """
     if os.path.lexists(path):
         raise CkptVizError(f"{path}: exists already; choose another name")
+    assert_short_keys(graph)
     part = f"{path}.part"
     with NewFiles() as files:
         files.write(part, _archive(graph))

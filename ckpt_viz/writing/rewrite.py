@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
+from ckpt_viz.edits.draft import assert_short_keys
 from ckpt_viz.edits.edited_access import (
     NewValue,
     first_graph,
@@ -34,6 +35,7 @@ from ckpt_viz.formats.bundle_writer import (
 )
 from ckpt_viz.formats.protos import TrackableObjectGraph
 from ckpt_viz.formats.sstable import brief
+from ckpt_viz.formats.stored_ranges import Claims, stored_ranges
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.graph import Graph
@@ -109,7 +111,9 @@ def write_edited(graph: Graph, prefix: str) -> None:
         CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be read.
             No file remains.
     """
+    assert_short_keys(graph)
     _assert_valued(graph)
+    _assert_own_bytes(first_graph(graph))
     saved, values = first_graph(graph), new_values_of(graph)
     if graph.is_name_based:
         names = old_names_of(graph)
@@ -132,6 +136,15 @@ def _assert_valued(graph: Graph) -> None:
                     f"{graph.title}: {graph.names.place_or_state(obj)} has no value, since an edit "
                     "has inserted it; give it one by with_values"
                 )
+
+
+def _assert_own_bytes(saved: Graph) -> None:
+    """Raise FormatError if tensors of a file share bytes: copies of all would have many more."""
+    stored, claims = saved.stored_in, Claims()
+    for key, entry in stored.entries.items() if isinstance(stored, Bundle) else ():
+        is_copied = entry.shape is not None and entry.dtype not in ("variant", "resource")
+        if is_copied and stored.why_unreadable(key) is None:
+            claims.add(stored_ranges(stored, key))
 
 
 def _changed(
