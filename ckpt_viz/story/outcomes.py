@@ -134,10 +134,10 @@ class Outcomes:
         steps = self._steps
         if node in steps.restored or not has_value(self.story.saved.nodes[node]):
             return Turn(NodeOutcome.RESTORED, steps.made.get(node, steps.bound[node]))
+        if node in steps.lost:  # also if the look-up of its children raises then
+            return Turn(NodeOutcome.FORGOTTEN, steps.lost[node])
         if node in steps.failed:
             return Turn(NodeOutcome.ERROR, steps.failed[node])
-        if node in steps.lost:
-            return Turn(NodeOutcome.FORGOTTEN, steps.lost[node])
         if self._end is not None:
             return Turn(NodeOutcome.ERROR, self._end)
         # An object that reads nothing for its node.
