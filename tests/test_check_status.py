@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +154,30 @@ def test_status_takes_nothing_beside_it(saved: str) -> None:
     status = ckpt(x=var([0.0, 0.0])).restore(saved)
     with pytest.raises(SourceError, match="load status"):
         cv.check(status, saved)
+
+
+@pytest.mark.parametrize("strategy", ["Mirrored", "OneDevice", ""])
+def test_a_new_counter_converts_a_saved_number_as_its_scope_does(
+    strategy: str, tmp_path: Path
+) -> None:
+    """A distributed variable converts the value; a plain one leaves that to the kernel."""
+    import tensorflow as tf
+
+    path = str(tmp_path / "names")
+    tf.raw_ops.SaveV2(
+        prefix=path,
+        tensor_names=["save_counter"],
+        shape_and_slices=[""],
+        tensors=[tf.constant(1.0, tf.bfloat16)],
+    )
+    scopes: dict[str, Callable[[], Any]] = {
+        "Mirrored": lambda: tf.distribute.MirroredStrategy(["CPU:0"]).scope(),
+        "OneDevice": lambda: tf.distribute.OneDeviceStrategy("CPU:0").scope(),
+        "": nullcontext,
+    }
+    with scopes[strategy]():
+        program = tf.train.Checkpoint(part=tf.Module())
+        raised = cv.check(program, path).raises
+        with pytest.raises(Exception, match="int64") as real:
+            program.restore(path)
+    assert raised is not None and raised.type == type(real.value).__name__

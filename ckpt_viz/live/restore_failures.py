@@ -21,6 +21,13 @@ def refusal_of_dtype(obj: Any) -> Callable[[Stored], Failure | None] | None:
     return lambda stored: _inconvertible(stored.dtype or "", dtype)
 
 
+def refusal_of_new_counter(dtype: str) -> Callable[[Stored], Failure | None] | None:
+    """Return what raises when a counter that the restore makes converts a value; None for none."""
+    if not tf_restore.makes_distributed_variables():
+        return None
+    return lambda stored: _inconvertible(stored.dtype or "", dtype)
+
+
 def _indivisible(dtype: str) -> Failure | None:
     if dtype not in ("string", "bool"):
         return None

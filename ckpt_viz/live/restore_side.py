@@ -25,6 +25,7 @@ from ckpt_viz.live.restore_failures import (
     failure_of,
     optimizer_too_new,
     refusal_of_dtype,
+    refusal_of_new_counter,
     refuse_another_scope,
 )
 from ckpt_viz.live.walk import Walk
@@ -225,7 +226,10 @@ class TensorFlowSide:
         """Return what the object would restore from a name-based checkpoint."""
         obj = self.objects[obj_id]
         if isinstance(obj, Made):
-            return Named((NamedRead(SAVE_COUNTER, (SAVE_COUNTER,), obj.dtype, obj.shape),), ())
+            refuses = refusal_of_new_counter(obj.dtype)
+            dtype = obj.dtype if refuses is None else None
+            read = NamedRead(SAVE_COUNTER, (SAVE_COUNTER,), dtype, obj.shape, refuses)
+            return Named((read,), ())
         try:
             named, nameless = tf_restore.named_saveables(obj)
         except Exception as error:  # the object's own code

@@ -468,6 +468,13 @@ def active_strategy() -> Any:
     return private("distribute.distribute_lib", "get_strategy")() if has_one else None
 
 
+def makes_distributed_variables() -> bool:
+    """Return whether a variable that is made now is distributed; one device makes plain ones."""
+    strategy = active_strategy()
+    alone = private("distribute.one_device_strategy", "OneDeviceExtended")
+    return strategy is not None and not isinstance(strategy.extended, alone)
+
+
 def strategy_of(variable: Any) -> Any:
     """Return the distribution strategy in whose scope a variable was made, or None."""
     return getattr(variable, "_distribute_strategy", None)
