@@ -153,6 +153,9 @@ def test_a_registered_saver_finds_its_tensors_under_the_new_name(tmp_path: Path)
     program.read(new).assert_consumed()
     assert (program.new.stack.parts, float(program.w)) == ([1.0, 2.0], 6.0)
     assert tf.train.load_checkpoint(new).has_tensor("new/stack_stack")
+    inserted = cv.graph(path).inserted("old", "more", like="old.stack")
+    with pytest.raises(cv.EditError, match=r"old.more has no value.*leave it out"):
+        inserted.write(tmp_path / "inserted")
 
 
 # --- names

@@ -129,13 +129,16 @@ def write_edited(graph: Graph, prefix: str) -> None:
 
 def _assert_valued(graph: Graph) -> None:
     """Raise EditError if a part of an edited graph has no value that can be written."""
-    for obj, node in enumerate(graph.nodes):
-        for attribute in node.attributes:
-            if not graph.tensor_keys(attribute.checkpoint_key):
-                raise EditError(
-                    f"{graph.title}: {graph.names.place_or_state(obj)} has no value, since an edit "
-                    "has inserted it; give it one by with_values"
-                )
+    for obj, (node, origin) in enumerate(zip(graph.nodes, origins_of(graph), strict=True)):
+        of_code = node.registered_saver is not None
+        is_new = of_code and (origin.is_copy or origin.node is None)
+        keys_of_node = (attribute.checkpoint_key for attribute in node.attributes)
+        if is_new or not all(map(graph.tensor_keys, keys_of_node)):
+            remedy = "leave it out" if of_code else "give it one by with_values"
+            raise EditError(
+                f"{graph.title}: {graph.names.place_or_state(obj)} has no value, since an edit has "
+                f"inserted it; {remedy}"
+            )
 
 
 def _assert_own_bytes(saved: Graph) -> None:
