@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
+from tests.hostile.makers import entries_that_overlap
 from tests.support.programs import (
     ckpt,
     keras_2_adam,
@@ -253,6 +254,16 @@ def test_a_source_that_has_changed_since_is_refused(tmp_path: Path) -> None:
     with pytest.raises(cv.FormatError, match="crc32c"):
         edited.write(tmp_path / "new")
     assert [*tmp_path.glob("new*")] == []
+
+
+@pytest.mark.parametrize("way", [cv.ObjectGraph.write, cv.ObjectGraph.to_npz])
+def test_tensors_in_the_same_bytes_are_not_multiplied(
+    way: Callable[[cv.ObjectGraph, Path], str], tmp_path: Path
+) -> None:
+    graph = cv.graph(entries_that_overlap(tmp_path))
+    with pytest.raises(cv.CkptVizError, match="shares bytes with other tensors"):
+        way(graph, tmp_path / "new")
+    assert not list(tmp_path.glob("new*"))
 
 
 def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:

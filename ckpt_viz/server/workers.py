@@ -18,6 +18,7 @@ _QUICK = 2  # processes beside those that read large graphs
 _QUICK_SECONDS = 5.0  # after which a job counts as long
 _GRACE = 1.0  # seconds for a job to end after its last client has disconnected
 _STOP_SECONDS = 0.7  # for a job that sends parts, which then keeps what it has read
+_LAST_SECONDS = 5.0  # the same, if a client waits for what was read; a loaded machine needs them
 
 
 class KeptGraph(NamedTuple):
@@ -264,7 +265,7 @@ class Workers:
         await asyncio.wait({asked}, timeout=seconds)
         if not asked.done() and task.has_parts:
             process.stop(task.number, f"reading took more than {seconds:g} s: read on")
-            await asyncio.wait({asked}, timeout=_STOP_SECONDS)
+            await asyncio.wait({asked}, timeout=_LAST_SECONDS)
         if not asked.done():
             is_last = task.is_long or seconds == self._bounds.seconds
             if is_last and task.waiting and not task.future.done():

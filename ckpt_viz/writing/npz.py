@@ -20,6 +20,7 @@ from ckpt_viz.object_graph.keys import part_in_words
 from ckpt_viz.text import readable
 from ckpt_viz.values.reading import tensors_of
 from ckpt_viz.values.row import ValueRow
+from ckpt_viz.writing.own_bytes import assert_own_bytes
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -36,6 +37,7 @@ def write_npz(graph: Graph, path: str) -> None:
     if os.path.lexists(path):
         raise CkptVizError(f"{path}: exists already; choose another name")
     assert_short_keys(graph)
+    assert_own_bytes(graph)
     part = f"{path}.part"
     with NewFiles() as files:
         files.write(part, _archive(graph))

@@ -35,7 +35,6 @@ from ckpt_viz.formats.bundle_writer import (
 )
 from ckpt_viz.formats.protos import TrackableObjectGraph
 from ckpt_viz.formats.sstable import brief
-from ckpt_viz.formats.stored_ranges import Claims, stored_ranges
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.graph import Graph
@@ -50,6 +49,7 @@ from ckpt_viz.object_graph.nodes import (
 )
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
 from ckpt_viz.text import shape_words
+from ckpt_viz.writing.own_bytes import assert_own_bytes
 
 _MOST_CHARACTERS = 100_000_000  # in the keys of all objects; a million variables have as many
 
@@ -113,7 +113,7 @@ def write_edited(graph: Graph, prefix: str) -> None:
     """
     assert_short_keys(graph)
     _assert_valued(graph)
-    _assert_own_bytes(first_graph(graph))
+    assert_own_bytes(graph)
     saved, values = first_graph(graph), new_values_of(graph)
     if graph.is_name_based:
         names = old_names_of(graph)
@@ -139,15 +139,6 @@ def _assert_valued(graph: Graph) -> None:
                 f"{graph.title}: {graph.names.place_or_state(obj)} has no value, since an edit has "
                 f"inserted it; {remedy}"
             )
-
-
-def _assert_own_bytes(saved: Graph) -> None:
-    """Raise FormatError if tensors of a file share bytes: copies of all would have many more."""
-    stored, claims = saved.stored_in, Claims()
-    for key, entry in stored.entries.items() if isinstance(stored, Bundle) else ():
-        is_copied = entry.shape is not None and entry.dtype not in ("variant", "resource")
-        if is_copied and stored.why_unreadable(key) is None:
-            claims.add(stored_ranges(stored, key))
 
 
 def _changed(
