@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import average, check, compare, diff, graph, history, snapshot
+from ckpt_viz.api import average, check, compare, diff, graph, history, merged, snapshot
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -110,6 +110,7 @@ __all__ = [
     "exercise",
     "graph",
     "history",
+    "merged",
     "show",
     "snapshot",
 ]

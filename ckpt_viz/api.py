@@ -1,4 +1,4 @@
-"""The public functions: `graph`, `check`, `diff`, `history`, `compare`, `average`, `snapshot`."""
+"""The public functions, such as `graph`, `check`, `diff`, `history`, `average` and `merged`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ckpt_viz.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
     from ckpt_viz.graph_diff.diff_result import GraphDiff
@@ -198,6 +198,38 @@ def average(sources: Sequence[object], weights: Sequence[float] | None = None) -
     from ckpt_viz.sources.averaged import averaged
 
     return ObjectGraph.of(averaged([graph(source) for source in sources], weights))
+
+
+def merged(parts: Mapping[str, object]) -> ObjectGraph:
+    """Return parts of several checkpoints under one root: `{"model": a, "optimizer": b}`.
+
+    A checkpoint gives its part that has the name of the place. If it has none, it gives all its
+    objects, without its `save_counter`. `("a/ckpt", "net.head")` names another part. A part may
+    take the place of one inside another: `{"model": a, "model.head": b}`. An optimizer leads to the
+    variables of the merged model, as a fix maps them. Parts of one checkpoint share what they share
+    there. Of name-based checkpoints, parts and places are scopes.
+
+    Args:
+        parts: By place, a saved source that `graph` takes, or such a source and the name of a part.
+
+    Raises:
+        EditError: There are slots for a variable that no part has, or that only the order tells; or
+            nothing holds a place; or two tensors of name-based checkpoints get one name.
+        NoSuchNodeError: A checkpoint has no part of a name, or several.
+        SourceError: There is no part, one is live, or only some are name-based.
+        CkptVizError: For a source, as `graph` raises it.
+    """
+    from ckpt_viz.sources.merged import merged as merge
+
+    graphs: dict[object, ObjectGraph] = {}
+    given = {}
+    for place, of_place in parts.items():
+        source, part = of_place if isinstance(of_place, tuple) else (of_place, None)
+        known = os.fspath(source) if isinstance(source, (str, os.PathLike)) else id(source)
+        if known not in graphs:
+            graphs[known] = graph(source)
+        given[place] = (graphs[known], part)
+    return ObjectGraph.of(merge(given))
 
 
 def snapshot(live: object, session: Any = None, *, limit: int | None = None) -> Snapshot:

@@ -9,11 +9,11 @@ import click
 
 from ckpt_viz import api
 from ckpt_viz.commands.output import InputError, echo, reporting_errors
-from ckpt_viz.edits.left_out import left_out_of
+from ckpt_viz.edits.left_out import left_out_in_words
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.render.text import printable
-from ckpt_viz.text import count, listed, size_words
+from ckpt_viz.text import count, size_words
 
 if TYPE_CHECKING:
     from ckpt_viz.sources.pictured import ObjectGraph
@@ -68,11 +68,9 @@ def rewrite(
         f"{printable(written)}.data-00000-of-00001."
     )
     echo(f"Before: {_amount(before)}.")
-    parts, slots = left_out_of(graph)
-    left = [f"{printable(name)} ({count(number, 'value')})" for name, number in parts.items()]
-    left += [count(slots, "slot variable")] if slots else []
-    if left:
-        echo(f"Left out: {listed(left)}.")
+    left_out = left_out_in_words(graph)
+    if left_out:
+        echo(f"Left out: {left_out}.")
 
 
 def _pairs(options: Iterable[str], name: str) -> Iterable[tuple[str, str]]:

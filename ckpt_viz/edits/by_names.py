@@ -19,13 +19,15 @@ from ckpt_viz.text import readable
 def without_names(graph: Graph, nodes: Iterable[int]) -> Graph:
     """Return a graph without some tensors, and without all in some scopes."""
     gone = _below(graph, nodes)
-    return _named(graph, {key: key for key, node in _holders(graph).items() if node not in gone})
+    return with_names(
+        graph, {key: key for key, node in _holders(graph).items() if node not in gone}
+    )
 
 
 def only_names(graph: Graph, nodes: Iterable[int]) -> Graph:
     """Return a graph of some tensors, and of all in some scopes."""
     kept = _below(graph, nodes)
-    return _named(graph, {key: key for key, node in _holders(graph).items() if node in kept})
+    return with_names(graph, {key: key for key, node in _holders(graph).items() if node in kept})
 
 
 def renamed_names(graph: Graph, old: str, new: str) -> Graph:
@@ -39,15 +41,7 @@ def renamed_names(graph: Graph, old: str, new: str) -> Graph:
     if all(name is None for name in names.values()):
         scope = "/".join(graph.path(graph.node_id(old)))
         names = {key: _renamed(key, scope, new.rstrip("/")) for key in keys}
-    taken: dict[str, str] = {}
-    for key, name in names.items():
-        other = taken.setdefault(key if name is None else name, key)
-        if other != key:
-            raise EditError(
-                f"{graph.title}: {readable(other)} and {readable(key)} become one name, "
-                f"{readable(key if name is None else name)}; expected two"
-            )
-    return _named(graph, {key: name for name, key in taken.items()})
+    return with_names(graph, {key: key if name is None else name for key, name in names.items()})
 
 
 def _renamed(key: str, old: str, new: str) -> str | None:
@@ -80,8 +74,19 @@ def _below(graph: Graph, nodes: Iterable[int]) -> set[int]:
     return {node for top in tops for node in graph.tree.below(top)}
 
 
-def _named(graph: Graph, names: Mapping[str, str]) -> Graph:
-    """Return a graph with these tensors: the new name of each by its old one."""
+def with_names(graph: Graph, names: Mapping[str, str]) -> Graph:
+    """Return a graph with these tensors: the new name of each by its old one.
+
+    Raises EditError if two tensors get one name.
+    """
+    olds: dict[str, str] = {}
+    for old, new in names.items():
+        other = olds.setdefault(new, old)
+        if other != old:
+            raise EditError(
+                f"{graph.title}: {readable(other)} and {readable(old)} become one name, "
+                f"{readable(new)}; expected two"
+            )
     holders = _holders(graph)
     variables = [
         NamedVariable(
@@ -93,7 +98,6 @@ def _named(graph: Graph, names: Mapping[str, str]) -> Graph:
         for old, new in names.items()
     ]
     nodes = scope_nodes(variables)
-    olds = {new: old for old, new in names.items()}
     of_scopes = iter(range(len(graph.nodes), len(graph.nodes) + len(nodes)))
     before = [
         holders[olds[node.attributes[0].checkpoint_key]] if node.attributes else next(of_scopes)

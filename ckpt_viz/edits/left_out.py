@@ -1,31 +1,36 @@
-"""What edits have left out of a graph."""
+"""What edits have left out of a graph, in words."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Set
 
-from ckpt_viz.edits.edited_access import first_graph, origins_of
+from ckpt_viz.edits.edited_access import origins_of
+from ckpt_viz.edits.union import first_graphs
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, has_value
+from ckpt_viz.text import count, listed, printable
+
+_MOST_NAMED = 12
 
 
-class OmittedParts(NamedTuple):
-    """What edits have left out.
+def left_out_in_words(graph: Graph) -> str:
+    """Return which values of its sources a graph has no longer: "head (2 values)"; "" for none.
 
-    Attributes:
-        parts: By its name before the edits, each largest part of which no value is left, and how
-            many values it had. They are in the order of the outline.
-        slots: How many slot variables are gone with their optimizer, their variable or alone.
+    It names the largest parts of which no value is left, in the order of the outline, and counts
+    the slot variables.
     """
-
-    parts: dict[str, int]
-    slots: int
-
-
-def left_out_of(graph: Graph) -> OmittedParts:
-    """Return what is in the graph before all edits and not in this one."""
-    first = first_graph(graph)
     left = {origin.node for origin in origins_of(graph) if not origin.is_copy}
+    firsts = [*first_graphs(graph)]
+    texts = []
+    for top, first in firsts:
+        own = {node - top for node in left if node is not None}
+        words = listed([*_omitted(first, own)], most=_MOST_NAMED)
+        if words:
+            texts.append(f"{printable(first.title)}: {words}" if len(firsts) > 1 else words)
+    return "; ".join(texts)
+
+
+def _omitted(first: Graph, left: Set[int]) -> Iterator[str]:
     tree, nodes = first.tree, first.nodes
     order = [*tree.preorder()]
     values, kept, slots = [0] * len(nodes), [0] * len(nodes), 0
@@ -39,5 +44,8 @@ def left_out_of(graph: Graph) -> OmittedParts:
             values[tree.parents[node]] += values[node]
             kept[tree.parents[node]] += kept[node]
     is_gone = [bool(values[node]) and not kept[node] for node in range(len(nodes))]
-    tops = (n for n in order if is_gone[n] and (n == ROOT or not is_gone[tree.parents[n]]))
-    return OmittedParts({first.names.place(node): values[node] for node in tops}, slots)
+    for node in order:
+        if is_gone[node] and (node == ROOT or not is_gone[tree.parents[node]]):
+            yield f"{printable(first.names.place(node))} ({count(values[node], 'value')})"
+    if slots:
+        yield count(slots, "slot variable")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.edits import edits
 from ckpt_viz.edits.edited_access import first_graph
+from ckpt_viz.edits.left_out import left_out_in_words
 from ckpt_viz.errors import EditError, SourceError
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.lookup import first_meant
@@ -330,7 +331,10 @@ class ObjectGraph(Graph):
         return graph_json(self)
 
     def __str__(self) -> str:
-        return shown_on_stdout(text.render_tree(self))
+        summary, *lines = text.render_tree(self).split("\n")
+        left_out = left_out_in_words(self) if self.is_unwritten else ""
+        notes = [f"left out: {left_out}"] if left_out else []
+        return shown_on_stdout("\n".join([summary, *notes, *lines]))
 
     def __repr__(self) -> str:
         return shown_on_stdout(f"<ObjectGraph of {text.summary(self)}>")

@@ -22,6 +22,7 @@ from ckpt_viz.edits.edited_access import (
     old_names_of,
     origins_of,
 )
+from ckpt_viz.edits.union import source_of, stored_keys
 from ckpt_viz.errors import EditError, FormatError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.bundle_writer import (
@@ -420,7 +421,6 @@ class _Rewrite:
     @cached_property
     def _keys_by_saver(self) -> Mapping[int, list[str]]:
         """The keys that begin with the name of an object with a registered saver."""
-        stored = self._saved.stored_in
         nodes = self._saved.nodes
         attributes = (attribute for node in nodes for attribute in node.attributes)
         known = {
@@ -430,7 +430,7 @@ class _Rewrite:
             self._saved_paths.of(n): n for n, holder in enumerate(nodes) if holder.registered_saver
         }
         by_saver: dict[int, list[str]] = defaultdict(list)
-        for key in stored.entries.keys() - known - {OBJECT_GRAPH_KEY} if stored else ():
+        for key in stored_keys(self._saved) - known - {OBJECT_GRAPH_KEY}:
             of_key = [name for name in names if key.startswith(name)]
             if of_key:
                 by_saver[names[max(of_key, key=len)]].append(key)
@@ -579,6 +579,7 @@ def _described(node: Node) -> str:
 
 
 def _tensor(saved: Graph, key: str) -> NewTensor:
+    saved, key = source_of(saved, key)
     stored = saved.stored_in
     if isinstance(stored, Bundle):
         return copied_tensor(stored, key)

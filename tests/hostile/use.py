@@ -104,6 +104,7 @@ def _write(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> None:
         ).write(to),
         "write in another dtype": lambda to: graph.cast({"dtype:float32": "float16"}).write(to),
         "average": lambda to: cv.average([graph, graph]).write(to),
+        "merged": lambda to: cv.merged({"a": graph, "b": graph}).write(to),
         "archive": graph.to_npz,
     }
     for name, way in ways.items():

@@ -43,6 +43,19 @@ def saved(at: Path, *root: Any, **children: Any) -> str:
     return str(ckpt(*root, **children).save(str(at / "ckpt")))
 
 
+def object_graph_in(path: str) -> Any:
+    """Return the object graph in a file, without the names that TensorFlow counts variables by."""
+    import tensorflow as tf
+    from tensorflow.core.protobuf import trackable_object_graph_pb2
+
+    stored = tf.train.load_checkpoint(path).get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
+    graph = trackable_object_graph_pb2.TrackableObjectGraph.FromString(stored)
+    for node in graph.nodes:
+        for attribute in node.attributes:
+            attribute.full_name = ""
+    return graph
+
+
 def written(at: Path, *root: Any, **children: Any) -> str:
     """Write it, without a save counter."""
     return str(ckpt(*root, **children).write(str(at / "written")))
