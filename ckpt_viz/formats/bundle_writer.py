@@ -54,7 +54,16 @@ def strings_tensor(strings: Sequence[bytes], shape: tuple[int, ...]) -> NewTenso
 
 def array_tensor(dtype: str, shape: tuple[int, ...], read: Callable[[], Array]) -> NewTensor:
     """Return a tensor whose array is read when it is written."""
-    return NewTensor(dtype, shape, lambda: _pieces_of(read(), dtype))
+    return computed_tensor(dtype, shape, lambda: [read()])
+
+
+def computed_tensor(
+    dtype: str, shape: tuple[int, ...], arrays: Callable[[], Iterable[Array]]
+) -> NewTensor:
+    """Return a tensor whose elements are read or computed when it is written, in any pieces."""
+    return NewTensor(
+        dtype, shape, lambda: (piece for array in arrays() for piece in _pieces_of(array, dtype))
+    )
 
 
 def copied_tensor(bundle: Bundle, key: str) -> NewTensor:
@@ -67,33 +76,12 @@ def copied_tensor(bundle: Bundle, key: str) -> NewTensor:
     return NewTensor(entry.dtype, entry.shape, lambda: bundle.pieces(key), entry.crc32c)
 
 
-def cast_tensor(tensor: NewTensor, casts: Sequence[str], place: str) -> NewTensor:
-    """Return a tensor of floats in another dtype, piece by piece, through all of `casts`."""
+def arrays_of(tensor: NewTensor) -> Iterator[Array]:
+    """Yield the elements of a tensor of numbers, flat, piece by piece."""
+    from ckpt_viz.formats.tensors import in_little_endian
 
-    def pieces() -> Iterator[bytes | memoryview]:
-        from ckpt_viz.formats import tensors
-
-        for piece in tensor.pieces():
-            array = tensors.in_little_endian(piece, tensor.dtype)
-            for to in casts:
-                array = tensors.cast(array, to, place)
-            yield tensors.encode(array).data
-
-    return NewTensor(casts[-1], tensor.shape, pieces)
-
-
-def made_tensor(
-    dtype: str, shape: tuple[int, ...], made: Callable[[], Iterator[Array]]
-) -> NewTensor:
-    """Return a tensor of numbers whose elements are computed when it is written, in flat pieces."""
-
-    def pieces() -> Iterator[bytes | memoryview]:
-        from ckpt_viz.formats import tensors
-
-        for piece in made():
-            yield tensors.encode(piece).data
-
-    return NewTensor(dtype, shape, pieces)
+    for piece in tensor.pieces():
+        yield in_little_endian(piece, tensor.dtype)
 
 
 def write_bundle(prefix: str, tensors: Mapping[str, NewTensor]) -> None:

@@ -166,12 +166,9 @@ class ObjectGraph(Graph):
             CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be
                 read. No file remains.
         """
-        from ckpt_viz.writing.rewrite import write_edited, write_held
+        from ckpt_viz.writing.rewrite import write_edited
 
         path = os.fspath(prefix)
-        if self.is_held:
-            write_held(self, path)
-            return path
         if first_graph(self).origin is Origin.LIVE:
             raise SourceError(
                 f"{self.title}: found live objects, whose values may change; expected a saved "

@@ -16,7 +16,7 @@ from ckpt_viz.render.text import printable
 from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.text import count, listed
 from ckpt_viz.values.report import Left, Restored
-from ckpt_viz.writing.rewrite import write_held
+from ckpt_viz.writing.rewrite import write_edited
 
 
 class Snapshot:
@@ -77,7 +77,7 @@ class Snapshot:
         if missing:
             raise UnsupportedError(f"{self._values.title}: has no value of {missing[0]}")
         path = os.fspath(prefix)
-        write_held(self._taken.graph, path)
+        write_edited(self._taken.graph, path)
         if self._taken.unwritten:
             warnings.warn(
                 f"{self._values.title}: {path} lacks the trained values of "

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -28,9 +28,9 @@ from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.bundle_writer import (
     NewTensor,
     array_tensor,
-    cast_tensor,
+    arrays_of,
+    computed_tensor,
     copied_tensor,
-    made_tensor,
     strings_tensor,
     write_bundle,
 )
@@ -93,19 +93,8 @@ def write_mapped(
     write_bundle(prefix, rewrite.finished())
 
 
-def write_held(graph: Graph, prefix: str) -> None:
-    """Write the values of a snapshot as the checkpoint that TensorFlow would have written.
-
-    Raises CkptVizError: a file of the prefix exists, or the snapshot lacks a value.
-    """
-    if graph.is_name_based:
-        write_bundle(prefix, {key: _tensor(graph, key) for key in graph.held})
-        return
-    write_mapped(graph, graph, [(node, node) for node in range(len(graph.nodes))], prefix)
-
-
 def write_edited(graph: Graph, prefix: str) -> None:
-    """Write a saved graph, as someone has edited it, as the checkpoint that TensorFlow would write.
+    """Write a saved graph, or what edits made of it, as the checkpoint that TensorFlow would write.
 
     Raises:
         EditError: A part has no value: an edit has inserted it.
@@ -150,21 +139,18 @@ def _changed(
     if new is None:
         assert tensor is not None
         return tensor
-    array = new.array
+    array, made, place = new.array, new.made, f"{graph.title}: {brief(key)}"
     if array is not None:
         assert new.shape is not None
         return array_tensor(new.dtype, new.shape, lambda: array)
-    place = f"{graph.title}: {brief(key)}"
-    if new.made is not None:
-        return made_tensor(new.dtype, new.shape or (), partial(_pieces_of, new, place))
+    if made is not None:
+        shape = new.shape or ()
+        return computed_tensor(new.dtype, shape, lambda: (new.of(p, place) for p in made()))
     assert tensor is not None
-    return cast_tensor(tensor, new.casts, place)
-
-
-def _pieces_of(new: NewValue, place: str) -> Iterator[Any]:
-    """Yield the pieces of a computed value."""
-    for piece in new.made() if new.made is not None else ():
-        yield new.of(piece, place)
+    stored = tensor
+    return computed_tensor(
+        new.dtype, stored.shape, lambda: (new.of(p, place) for p in arrays_of(stored))
+    )
 
 
 class _Rewrite:
