@@ -7,7 +7,7 @@ checkpoint/util.py (slot variables come last; a key is the shortest path to its 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ckpt_viz.edits.edited_access import EditedAccess
@@ -166,18 +166,21 @@ class _Finish:
         """Add the slot variables of optimizers that are left, with their variables."""
         walked = {node: place for place, node in enumerate(self.paths)}
         for optimizer in walked:
-            slots = self.left_slots(optimizer, walked)
-            names = [*dict.fromkeys(slot.slot_name for slot in slots)]
-            for slot in sorted(
-                slots, key=lambda slot: (names.index(slot.slot_name), walked[slot.variable])
-            ):
+            for slot in self.left_slots(optimizer, walked):
                 key = slot_key(self.paths[slot.variable], self.paths[optimizer], slot.slot_name)
                 self.paths.setdefault(slot.slot_variable, key)
 
-    def left_slots(self, optimizer: int, walked: Collection[int]) -> list[SlotVariable]:
-        """Return the slots of an optimizer whose variables are left."""
+    def left_slots(self, optimizer: int, places: Mapping[int, int]) -> list[SlotVariable]:
+        """Return the slots of an optimizer whose variables are left, in TensorFlow's order.
+
+        `places` has the places of all nodes that are left.
+        """
         slots = self.draft.nodes[optimizer].slot_variables
-        return [slot for slot in slots if slot.variable in walked]
+        names = [*dict.fromkeys(slot.slot_name for slot in slots)]
+        return sorted(
+            (slot for slot in slots if slot.variable in places),
+            key=lambda slot: (names.index(slot.slot_name), places[slot.variable]),
+        )
 
     def graph(self, title: str) -> Graph:
         """Return the graph."""

@@ -72,7 +72,10 @@ def optimizers_of(graph: Graph, top: int) -> list[int]:
 
 
 def _held_elsewhere(graph: Graph, tops: set[int]) -> set[int]:
-    """Return the nodes to which a way leads past some nodes, and not through an optimizer."""
+    """Return the nodes to which a way leads past some nodes, and not through an optimizer.
+
+    The slot variables of these nodes are held, too.
+    """
     held = {ROOT}
     queue = deque([ROOT])
     while queue:
@@ -82,6 +85,8 @@ def _held_elsewhere(graph: Graph, tops: set[int]) -> set[int]:
             if is_new and graph.nodes[node].role is not Role.OPTIMIZER:
                 held.add(node)
                 queue.append(node)
+    slots = ((node_id, node.slot) for node_id, node in enumerate(graph.nodes))
+    held |= {n for n, slot in slots if slot is not None and slot.variable in held} - tops
     return held
 
 
