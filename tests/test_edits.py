@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.edits.named_edit import NamedEdit
-from tests.support.amounts import amount
 from tests.support.programs import ckpt, module, object_graph_in, var, written
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -252,29 +250,6 @@ def test_the_only_item_of_a_list_has_a_place_there_and_no_name(tmp_path: Path) -
     assert _structure(graph.moved("net.blocks.0", "net.blocks")) == _structure(graph)
     with pytest.raises(cv.EditError, match="found 'new' as a place in a list, expected 0 to 0"):
         graph.moved("net.blocks.0", "net.blocks", "new")
-
-
-def test_random_edits_are_those_of_a_list(tmp_path: Path) -> None:
-    """Python's own list, edited in the same way, decides."""
-    rng = Random(7)
-    for case in range(amount(8, 80)):
-        values = [float(i) for i in range(rng.randrange(2, 6))]
-        path = written(tmp_path / f"saved{case}", _blocks(*values))
-        edited = cv.graph(path)
-        for _ in range(rng.randrange(1, 5)):
-            at, to = rng.randrange(len(values)), rng.randrange(len(values))
-            if rng.random() < 0.3 and len(values) > 2:
-                edited = edited.without(f"net.blocks.{at}")
-                values.pop(at)
-            elif rng.random() < 0.5 and at != to:
-                edited = edited.exchanged(f"net.blocks.{at}", f"net.blocks.{to}")
-                values[at], values[to] = values[to], values[at]
-            else:
-                edited = edited.moved(f"net.blocks.{at}", "net.blocks", str(to))
-                values.insert(to, values.pop(at))
-        _assert_same(edited, _blocks(*values), tmp_path / str(case))
-        read = [edited.read(f"net.blocks.{i}.w").tolist() for i in range(len(values))]
-        assert read == [[value] for value in values]
 
 
 def test_many_edits_in_a_row_keep_the_values_near(tmp_path: Path) -> None:
