@@ -176,10 +176,11 @@ class _Finish:
         `places` has the places of all nodes that are left.
         """
         slots = self.draft.nodes[optimizer].slot_variables
-        names = [*dict.fromkeys(slot.slot_name for slot in slots)]
+        names = dict.fromkeys(slot.slot_name for slot in slots)
+        order = {name: place for place, name in enumerate(names)}
         return sorted(
             (slot for slot in slots if slot.variable in places),
-            key=lambda slot: (names.index(slot.slot_name), places[slot.variable]),
+            key=lambda slot: (order[slot.slot_name], places[slot.variable]),
         )
 
     def graph(self, title: str) -> Graph:
