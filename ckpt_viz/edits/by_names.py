@@ -19,13 +19,15 @@ from ckpt_viz.text import readable
 def without_names(graph: Graph, nodes: Iterable[int]) -> Graph:
     """Return a graph without some tensors, and without all in some scopes."""
     gone = _below(graph, nodes)
-    return _named(graph, {key: key for key, node in _holders(graph).items() if node not in gone})
+    return with_names(
+        graph, {key: key for key, node in _holders(graph).items() if node not in gone}
+    )
 
 
 def only_names(graph: Graph, nodes: Iterable[int]) -> Graph:
     """Return a graph of some tensors, and of all in some scopes."""
     kept = _below(graph, nodes)
-    return _named(graph, {key: key for key, node in _holders(graph).items() if node in kept})
+    return with_names(graph, {key: key for key, node in _holders(graph).items() if node in kept})
 
 
 def renamed_names(graph: Graph, old: str, new: str) -> Graph:
@@ -47,7 +49,7 @@ def renamed_names(graph: Graph, old: str, new: str) -> Graph:
                 f"{graph.title}: {readable(other)} and {readable(key)} become one name, "
                 f"{readable(key if name is None else name)}; expected two"
             )
-    return _named(graph, {key: name for name, key in taken.items()})
+    return with_names(graph, taken)
 
 
 def _renamed(key: str, old: str, new: str) -> str | None:
@@ -80,8 +82,8 @@ def _below(graph: Graph, nodes: Iterable[int]) -> set[int]:
     return {node for top in tops for node in graph.tree.below(top)}
 
 
-def _named(graph: Graph, names: Mapping[str, str]) -> Graph:
-    """Return a graph with these tensors: the new name of each by its old one."""
+def with_names(graph: Graph, names: Mapping[str, str]) -> Graph:
+    """Return a graph with these tensors: the old name of each by its new one."""
     holders = _holders(graph)
     variables = [
         NamedVariable(
@@ -90,18 +92,17 @@ def _named(graph: Graph, names: Mapping[str, str]) -> Graph:
             graph.nodes[holders[old]].collections,
             graph.nodes[holders[old]].type_name,
         )
-        for old, new in names.items()
+        for new, old in names.items()
     ]
     nodes = scope_nodes(variables)
-    olds = {new: old for old, new in names.items()}
     of_scopes = iter(range(len(graph.nodes), len(graph.nodes) + len(nodes)))
     before = [
-        holders[olds[node.attributes[0].checkpoint_key]] if node.attributes else next(of_scopes)
+        holders[names[node.attributes[0].checkpoint_key]] if node.attributes else next(of_scopes)
         for node in nodes
     ]
     return Graph(
         nodes,
         edited_title(graph),
         Origin.SAVED,
-        _access=EditedAccess.of(graph, olds, before, {}),
+        _access=EditedAccess.of(graph, names, before, {}),
     )
