@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import ckpt_viz as cv
-from tests.support.programs import save_by_name
+from ckpt_viz.cli import main
+from tests.support.programs import ckpt, module, save_by_name, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -228,9 +231,345 @@ def test_the_code_restores_all_that_can_be(name: str, tmp_path: Path) -> None:
     assert {*fix.unused} == {*case.saved} - {*fix.pairs}
     body = fix.code.partition("names = ")[2].partition("\ntf.")[0].partition("\nreader")[0]
     assert len([line for line in body.splitlines() if line]) == case.lines
-    for text in (fix.code, str(fix), *(f"{f.why} {f.remedy}" for f in cv_findings(fix))):
+    for text in (fix.code, str(fix), *(f"{f.why} {f.remedy}" for f in fix.check.findings)):
         assert "gnore" not in text and "armless" not in text
 
 
-def cv_findings(fix: Any) -> Any:
-    return fix.check.findings
+# --- parts
+
+
+def partitioned(name: str, shape: Sequence[int], parts: int) -> Any:
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    with v1.variable_scope("", partitioner=v1.fixed_size_partitioner(parts)):
+        return v1.get_variable(name, shape, initializer=v1.zeros_initializer())
+
+
+WHOLE = np.arange(12, dtype=np.float32).reshape(6, 2)
+
+
+def in_parts(name: str, *sizes: int, axis: int = 0) -> dict[str, Any]:
+    """Return the whole value in parts of their own names."""
+    pieces = np.split(WHOLE, np.cumsum(sizes)[:-1], axis=axis)
+    return {f"{name}/part_{n}": piece for n, piece in enumerate(pieces)}
+
+
+def values_after(make: Callable[[], Any], path: str, session_names: Sequence[str] = ()) -> Any:
+    """Return the values of all variables after the code of a fix, by their own names; the fix."""
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        saver = make()
+        session.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+        fix = cv.check(saver, path).fix()
+        print(fix.code)
+        names = {"path": path, "session": session, "saver": saver}
+        exec(fix.code, {name: names[name] for name in fix.free_names})
+        every = [*v1.global_variables(), *v1.local_variables()]
+        values = {v.op.name: session.run(v) for v in every}
+        assert fix.is_applied
+        session.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+        fix.apply()
+        for variable in every:
+            np.testing.assert_array_equal(session.run(variable), values[variable.op.name])
+        if not fix.missing:
+            session.run(v1.global_variables_initializer())
+            saver.restore(session, fix.write(f"{path}-new"))
+            for variable in every:
+                np.testing.assert_array_equal(session.run(variable), values[variable.op.name])
+    return values, fix
+
+
+@pytest.mark.parametrize(("sizes", "axis"), [((2, 2, 2), 0), ((1, 5), 0), ((1, 1), 1)])
+def test_parts_in_the_file_are_joined(sizes: Sequence[int], axis: int, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = save_by_name(tmp_path / "model", in_parts("old/w", *sizes, axis=axis))
+
+    def make() -> Any:
+        tf.compat.v1.get_variable("new/w", WHOLE.shape)
+        return tf.compat.v1.train.Saver()
+
+    values, fix = values_after(make, path)
+    np.testing.assert_array_equal(values["new/w"], WHOLE)
+    assert len(fix.pairs) == len(sizes) and not fix.missing and not fix.unused
+    assert fix.code.count("get_tensor") == (1 if len(sizes) > 2 else 2)
+
+
+@pytest.mark.parametrize("sizes", [(6,), (1, 5), (3, 3), (2, 2, 2)])
+@pytest.mark.parametrize("by_dict", [False, True])
+def test_variables_in_parts_take_their_slices(
+    sizes: Sequence[int], by_dict: bool, tmp_path: Path
+) -> None:
+    """The file has one tensor, as many parts, or other ones; the Saver knows whole or parts."""
+    import tensorflow as tf
+
+    saved = in_parts("old/w", *sizes) if len(sizes) > 1 else {"old/w": WHOLE}
+    path = save_by_name(tmp_path / "model", saved)
+
+    def make() -> Any:
+        parts = list(partitioned("new/w", WHOLE.shape, 3))
+        by_name = {part.op.name: part for part in parts}
+        return tf.compat.v1.train.Saver(by_name if by_dict else None)
+
+    values, fix = values_after(make, path)
+    every = [values[f"new/w/part_{n}"] for n in range(3)]
+    np.testing.assert_array_equal(np.concatenate(every), WHOLE)
+    assert not fix.missing and not fix.unused
+
+
+def test_a_partitioned_variable_of_a_finalized_graph(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    path = save_by_name(tmp_path / "model", {"old/w": WHOLE, "old/b": np.float32(3)})
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        parts = list(partitioned("w", WHOLE.shape, 2))
+        step = v1.get_variable("b", ())
+        saver = v1.train.Saver()
+        session.run(v1.global_variables_initializer())
+        graph.finalize()
+        exec(cv.check(saver, path).fix().code, {"path": path, "session": session})
+        np.testing.assert_array_equal(np.concatenate(session.run(parts)), WHOLE)
+        assert session.run(step) == 3
+
+
+# --- Savers of other kinds
+
+
+def test_a_dict_takes_values_by_its_names_and_by_those_of_the_variables(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = save_by_name(tmp_path / "model", tensors("a/x", "v1", "v2"))
+
+    def make() -> Any:
+        made = [tf.compat.v1.get_variable(f"v{n}", (2, 3)) for n in range(3)]
+        names = ("b/a/x", "one", "two/ExponentialMovingAverage")
+        return tf.compat.v1.train.Saver(dict(zip(names, made, strict=True)))
+
+    values, fix = values_after(make, path)
+    for name, own in {"a/x": "v0", "v1": "v1", "v2": "v2"}.items():
+        np.testing.assert_array_equal(values[own], tensors("a/x", "v1", "v2")[name])
+    assert fix.free_names == ("session", "path")
+
+
+@pytest.mark.parametrize("by_dict", [False, True])
+def test_variables_in_no_collection_come_from_the_saver(by_dict: bool, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    path = save_by_name(tmp_path / "model", tensors("old/a", "old/b", HOSTILE))
+    with tf.Graph().as_default(), v1.Session() as session:
+        made = [v1.get_variable(f"new/{n}", (2, 3), collections=[]) for n in "ab"]
+        names = ("new/a", f"{HOSTILE}/b")
+        saver = v1.train.Saver(dict(zip(names, made, strict=True)) if by_dict else made)
+        session.run([variable.initializer for variable in made])
+        fix = cv.check(saver, path).fix(guesses=True)
+        assert fix.free_names == ("saver", "session", "path")
+        exec(fix.to_code("mine[0]"), {"mine": [saver], "session": session, "path": path})
+        for variable, name in zip(made, ("old/a", "old/b"), strict=True):
+            np.testing.assert_array_equal(session.run(variable), tensors("old/a", "old/b")[name])
+
+
+def test_local_variables_are_restored(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    path = save_by_name(tmp_path / "model", tensors("old/a", "old/b"))
+
+    def make() -> Any:
+        a = v1.get_variable("new/a", (2, 3))
+        b = v1.get_variable("new/b", (2, 3), collections=["local_variables"])
+        return v1.train.Saver([a, b])
+
+    values, fix = values_after(make, path)
+    np.testing.assert_array_equal(values["new/b"], tensors("old/a", "old/b")["old/b"])
+    assert fix.free_names == ("session", "path")
+
+
+def test_a_graph_that_is_not_the_default_graph(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = save_by_name(tmp_path / "model", tensors(*layers("old/a")))
+    graph = tf.Graph()
+    with graph.as_default():
+        program = program_of(specs(*layers("new/a")))
+    fix = cv.check(program.saver, path).fix()
+    run(fix, program, path)
+    with graph.as_default():
+        for name, value in program.values().items():
+            np.testing.assert_array_equal(value, tensors(*layers("old/a"))["old" + name[3:]])
+
+
+@pytest.mark.parametrize("by_dict", [False, True])
+def test_eager_variables(by_dict: bool, tmp_path: Path) -> None:
+    saved = {**tensors(*layers("old/a", "old/b")), "old/n": np.int64(7)}
+    path = save_by_name(tmp_path / "model", saved)
+    names = [*layers("new/a", "new/b"), "new/n"]
+    zeros = [np.zeros(np.shape(value), np.float32) for value in saved.values()]
+    zeros[-1] = zeros[-1].astype(np.int32)
+    made = [var(value, name=name) for name, value in zip(names, zeros, strict=True)]
+    saver = _saver(dict(zip(names, made, strict=True)) if by_dict else made)
+    fix = cv.check(saver, path).fix()
+    assert fix.free_names == ("saver", "path")
+    for restore in (lambda: exec(fix.code, {"saver": saver, "path": path}), fix.apply):
+        assert not fix.is_applied
+        restore()
+        for variable, value in zip(made, saved.values(), strict=True):
+            np.testing.assert_array_equal(variable, value)
+        assert fix.is_applied
+        for variable in made:
+            variable.assign(np.zeros(variable.shape, variable.dtype.as_numpy_dtype))
+    saver.restore(None, fix.write(tmp_path / "new"))
+    np.testing.assert_array_equal(made[0], saved["old/a/kernel"])
+
+
+def _saver(*args: Any, **options: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.compat.v1.train.Saver(*args, **options)
+
+
+def test_a_number_that_is_too_large_changes_nothing(tmp_path: Path) -> None:
+    path = save_by_name(tmp_path / "model", {"old/n": np.int64(2**40), "old/w": np.float32(1)})
+    n, w = var(np.int32(5), name="new/n"), var(np.float32(5), name="new/w")
+    saver = _saver([n, w])
+    fix = cv.check(saver, path).fix()
+    with pytest.raises(AssertionError, match=r"new/n"):
+        exec(fix.code, {"saver": saver, "path": path})
+    with pytest.raises(cv.SourceError, match=r"int32 cannot hold"):
+        fix.apply()
+    assert n.numpy() == 5 == w.numpy()
+
+
+def test_values_of_an_object_based_checkpoint(tmp_path: Path) -> None:
+    """A Saver reads such a file by full names; the code reads it by its keys."""
+    import tensorflow as tf
+
+    w, b = var(WHOLE, name="old/w"), var([1.0, 2.0], name="old/b")
+    path = str(ckpt(net=module(w=w, b=b)).write(str(tmp_path / "objects")))
+
+    def make() -> Any:
+        partitioned("new/w", WHOLE.shape, 2)
+        tf.compat.v1.get_variable("new/b", (2,))
+        return tf.compat.v1.train.Saver()
+
+    values, _ = values_after(make, path)
+    parts = [values["new/w/part_0"], values["new/w/part_1"]]
+    np.testing.assert_array_equal(np.concatenate(parts), WHOLE)
+    np.testing.assert_array_equal(values["new/b"], [1, 2])
+
+
+def test_files_of_the_first_format(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.get_variable("old/w", (3, 2), initializer=v1.ones_initializer())
+        v1.get_variable("old/n", (), tf.int64, initializer=v1.ones_initializer())
+        session.run(v1.global_variables_initializer())
+        path = v1.train.Saver(write_version=1).save(session, str(tmp_path / "model"))
+
+    def make() -> Any:
+        v1.get_variable("new/w", (3, 2), initializer=v1.zeros_initializer())
+        v1.get_variable("new/n", (), tf.int32, initializer=v1.zeros_initializer())
+        return v1.train.Saver()
+
+    values, _ = values_after(make, str(path))
+    assert values["new/w"].all() and values["new/n"] == 1
+
+
+# --- guesses, and what stays out
+
+
+def test_accepted_guesses_are_restored(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    saved = tensors(*layers("a", "b"))
+    path = save_by_name(tmp_path / "model", saved)
+    with tf.Graph().as_default():
+        program = program_of(specs(*layers("x", "y")))
+        check = cv.check(program.saver, path)
+        assert "a/kernel may belong to" in check.fix().code.replace(".", "/")
+        run(check.fix(guesses="a"), program, path)
+        values = program.values()
+        np.testing.assert_array_equal(values["x/kernel"], saved["a/kernel"])
+        assert (values["y/kernel"] == -1).all()
+
+
+def test_what_stays_out_is_named_on_both_sides(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    averages = [f"{name}{_AVERAGE}" for name in layers("a")]
+    path = save_by_name(tmp_path / "model", tensors(*layers("a"), *averages, "gone/z"))
+    with tf.Graph().as_default():
+        program = program_of({**specs(*layers("a")), **specs("new/z", shape=(7,))})
+        code = cv.check(program.saver, path).fix().code
+    assert code.split("# ", 1)[1] == (
+        "These keep their values; the checkpoint has none for them:\n"
+        "#   new.z\n"
+        "# The checkpoint has these; the program has no place for them:\n"
+        "#   gone.z: gone/z\n"
+        "# The checkpoint has these moving averages beside the values that the code restores:\n"
+        f"#   {averages[1]}\n#   {averages[0]}\n"
+    )
+
+
+# --- where people meet it
+
+
+def test_the_command_line_prints_the_code_for_two_files(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    saved = tensors(*layers("old/a", "old/b"))
+    path = save_by_name(tmp_path / "saved", saved)
+    live = save_by_name(tmp_path / "live", tensors(*layers("new/a", "new/b")))
+    result = CliRunner().invoke(main, ["fix", live, path], catch_exceptions=False)
+    assert result.exit_code == 0
+    checked = CliRunner().invoke(main, ["check", live, path], catch_exceptions=False)
+    assert "in the scope 'new' now" in checked.output and "ckpt-viz fix" in checked.output
+    with tf.Graph().as_default():
+        program = program_of(specs(*layers("new/a", "new/b")))
+        exec(result.output, {"session": program.session})
+        for name, value in program.values().items():
+            np.testing.assert_array_equal(value, saved[f"old{name[3:]}"])
+
+
+def test_the_explorer_draws_the_fix(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    from ckpt_viz.jupyter.answers import answer
+    from ckpt_viz.jupyter.shown import show_of
+
+    path = save_by_name(tmp_path / "model", tensors(*layers("old/a", "old/b")))
+    with tf.Graph().as_default():
+        program = program_of(specs(*layers("new/a", "new/b")))
+        shown = show_of(program.saver, path)
+        fix = answer(shown, {"ask": "fix", "guesses": []})[0]["fix"]
+        assert (fix["restored"], fix["unused"], fix["is_applied"]) == (4, 0, False)
+        exec(fix["code"], {"session": program.session})
+        with program.session.as_default():
+            assert answer(shown, {"ask": "fix", "guesses": []})[0]["fix"]["is_applied"]
+            assert shown.again().is_fixed
+
+
+def test_a_file_that_is_none_has_no_fix(tmp_path: Path) -> None:
+    saver = _saver([var(1.0, name="a")])
+    with pytest.raises(cv.SourceError, match=r"a fix needs a checkpoint that can be read"):
+        cv.check(saver, str(tmp_path / "nothing")).fix()
+
+
+def test_ten_thousand_names_take_less_than_two_seconds(tmp_path: Path) -> None:
+    names = [f"n/l_{n}/{own}" for n in range(2500) for own in ("kernel", "bias", "beta", "gamma")]
+    value = np.zeros(2, np.float32)
+    saved, live = (
+        save_by_name(tmp_path / scope, {f"{scope}/{name}": value for name in names})
+        for scope in ("old", "new")
+    )
+    check = cv.check(live, saved)
+    start = time.process_time()
+    fix = check.fix()
+    assert len(fix.code.splitlines()) == 7 and len(fix.pairs) == 10_000
+    assert time.process_time() - start < 2

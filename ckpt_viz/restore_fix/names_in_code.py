@@ -55,22 +55,23 @@ def dict_in_code(places: Iterable[NamedPlace], keys: Iterable[str]) -> list[str]
     >>> dict_in_code(places[:1], ["b/x", "b/y"])
     ["{'a/x': variables['b/x']}"]
     """
-    groups: dict[object, list[NamedPlace]] = {}
+    groups: dict[object, list[tuple[NamedPlace, _Change]]] = {}
     singles: list[NamedPlace] = []
     for place in places:
         change = None if place.key is None else _change(place.name, place.key)
         if change is None:
             singles.append(place)
         else:
-            groups.setdefault((change.old, change.new, change.end), []).append(place)
+            of_kind = change.old, change.new, change.end
+            groups.setdefault(of_kind, []).append((place, change))
     every, comprehensions = frozenset(keys), list[str]()
-    scopes = {_new(group) for group in groups.values()}
+    scopes = {change.new for group in groups.values() for _, change in group[:1]}
     for group in groups.values():
         text = _comprehension(group, every, scopes) if len(group) >= _FEWEST else ""
         if text:
             comprehensions.append(text)
         else:
-            singles += group
+            singles += [place for place, _ in group]
     items = [f"{quoted(place.name)}: {place.expression}" for place in singles]
     if not items and len(comprehensions) == 1:
         return [f"{{{comprehensions[0]}}}"]
@@ -80,26 +81,23 @@ def dict_in_code(places: Iterable[NamedPlace], keys: Iterable[str]) -> list[str]
     return ["{", *(f"    {line}," for line in lines), "}"]
 
 
-def _new(group: Sequence[NamedPlace]) -> str:
-    change = _change(group[0].name, group[0].key or "")
-    return "" if change is None else change.new
-
-
-def _comprehension(group: Sequence[NamedPlace], every: frozenset[str], scopes: set[str]) -> str:
+def _comprehension(
+    group: Sequence[tuple[NamedPlace, _Change]], every: frozenset[str], scopes: set[str]
+) -> str:
     """Return what makes exactly these items; "" if nothing short does."""
-    change = _common([_change(place.name, place.key or "") for place in group])
-    wanted = {place.key: place.name for place in group}
-    if change is None or any(change.apply(key or "") != name for key, name in wanted.items()):
+    change = _common([change for _, change in group])
+    wanted = {place.key or "": place.name for place, _ in group}
+    if change is None or any(change.apply(key) != name for key, name in wanted.items()):
         return ""
     others = tuple(sorted(scope for scope in scopes if scope and scope != change.new))
-    for condition, chosen in _conditions(change, every, others, [p.key or "" for p in group]):
+    for condition, chosen in _conditions(change, every, others, next(iter(wanted))):
         if chosen == wanted.keys():
             return f"{change}: v for name, v in variables.items(){condition}"
     return ""
 
 
 def _conditions(
-    change: _Change, every: frozenset[str], others: tuple[str, ...], keys: Sequence[str]
+    change: _Change, every: frozenset[str], others: tuple[str, ...], first: str
 ) -> Iterator[tuple[str, set[str]]]:
     """Yield conditions on names, as code, each with the names that meet it."""
     if change.new:
@@ -110,20 +108,20 @@ def _conditions(
         scopes = quoted(others[0]) if len(others) == 1 else f"({', '.join(map(quoted, others))})"
         chosen = {key for key in every if not key.startswith(others)}
         yield f" if not name.startswith({scopes})", chosen
-    scope = keys[0].partition("/")[0] + "/"
+    scope = first.partition("/")[0] + "/"
     chosen = {key for key in every if key.startswith(scope)}
     yield f" if name.startswith({quoted(scope)})", chosen
 
 
-def _common(changes: Sequence[_Change | None]) -> _Change | None:
+def _common(changes: Sequence[_Change]) -> _Change | None:
     """Return the change with the spellings of all; None if they contradict each other."""
     spelling: dict[str, str] = {}
     for change in changes:
-        for now, was in change.spelling if change is not None else ():
+        for now, was in change.spelling:
             if spelling.setdefault(now, was) != was:
                 return None
     first = changes[0]
-    return None if first is None else _Change(first.old, first.new, (*spelling.items(),), first.end)
+    return _Change(first.old, first.new, (*spelling.items(),), first.end)
 
 
 def _change(name: str, key: str) -> _Change | None:
