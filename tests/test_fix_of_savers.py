@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from tests.support.programs import ckpt, module, save_by_name, var
+from tests.support.programs import ckpt, keras_3, module, save_by_name, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -424,6 +424,20 @@ def test_eager_variables(by_dict: bool, tmp_path: Path) -> None:
             variable.assign(np.zeros(variable.shape, variable.dtype.as_numpy_dtype))
     saver.restore(None, fix.write(tmp_path / "new"))
     np.testing.assert_array_equal(made[0], saved["old/a/kernel"])
+
+
+def test_variables_of_keras_3_are_assigned(tmp_path: Path) -> None:
+    """A Saver appends to their names, so a dict cannot name a tensor of the file."""
+    keras = keras_3()
+    path = save_by_name(tmp_path / "model", tensors("old/a", "old/b"))
+    made = [keras.Variable(np.zeros((2, 3)), dtype="float32") for _ in "ab"]
+    saver = _saver(dict(zip(("new/a", "new/b"), made, strict=True)))
+    fix = cv.check(saver, path).fix()
+    for restore in (lambda: exec(fix.code, {"saver": saver, "path": path}), fix.apply):
+        restore()
+        for variable, value in zip(made, tensors("old/a", "old/b").values(), strict=True):
+            np.testing.assert_array_equal(variable, value)
+            variable.assign(np.zeros((2, 3)))
 
 
 def _saver(*args: Any, **options: Any) -> Any:

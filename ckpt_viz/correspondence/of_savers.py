@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from ckpt_viz.correspondence.states import state_pairs
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.formats.dtypes import is_float
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.scopes import NamedVariable, scope_nodes
 
@@ -194,7 +195,8 @@ class _FreeNames:
 def _named(
     full_name: str, nodes: tuple[int, ...], dtype: str | None, *shapes: _Shape | None
 ) -> _NamedTensor:
-    name = full_name.removesuffix(":0")
+    # A Saver appends the name of the value to its own names of Keras 3's variables.
+    name = full_name.removesuffix(":0").removesuffix(VARIABLE_VALUE).removesuffix("/.ATTRIBUTES/")
     return _NamedTensor(name, tuple(map(spelled, name.split("/"))), nodes, dtype, shapes)
 
 
@@ -343,9 +345,9 @@ class _PairedNames:
         """Pair the free names of one end whose shapes or dtypes differ: as misfits."""
         others = _grouped((t.ends[-2:], t) for t in self.live.free.values())
         for end, tensors in _grouped((t.ends[-2:], t) for t in self.saved.free.values()).items():
-            pairs = [*product(tensors, others.get(end, ()))]
-            if len(end) > 1 and len(pairs) == 1 and pairs[0][0].space != pairs[0][1].space:
-                self._add_misfit(*pairs[0])
+            of_live = others.get(end, [])
+            if len(end) > 1 and len(tensors) == len(of_live) == 1:
+                self._add_misfit(tensors[0], of_live[0])
 
     def _unique_shapes(self) -> None:
         """Pair matrices whose shape nothing else has: a vector or a number may mean anything."""
@@ -422,7 +424,8 @@ class _PairedNames:
         return True
 
     def _add_misfit(self, saved: _NamedTensor, live: _NamedTensor) -> None:
-        if len(saved.nodes) == len(live.nodes) == 1:
+        """Pair two values of one name that do not fit."""
+        if len(saved.nodes) == len(live.nodes) == 1 and saved.space != live.space:
             pair = Pair(saved.nodes[0], live.nodes[0], Certainty.LIKELY, Evidence.NAMES)
             self.misfits.append(pair)
             del self.saved.free[saved.name], self.live.free[live.name]

@@ -101,7 +101,10 @@ def _variables(mapping: NamesMapping, sure: Sequence[Pair]) -> Iterator[tuple[An
     for obj, value in values_of(mapping, sure):
         variable: Any = mapping.live.object(obj)
         if variable is None:
-            raise SourceError(f"{mapping.live.name(obj)}: the program has dropped it; check again")
+            raise SourceError(
+                f"{mapping.live.name(obj)}: found no variable to assign; run fix.code, or check "
+                "the program again if the variable is gone"
+            )
         if not isinstance(variable, list):
             yield variable, value
             continue

@@ -109,6 +109,8 @@ class FixOfSaver(RestoreFix[CheckT]):
     @cached_property
     def _sure(self) -> tuple[Pair, ...]:
         """The values that the fixed restore puts into their variables."""
+        if self._in_code.is_plain:
+            return self._placed
         return tuple(pair for pair in self._placed if self._in_code.reaches(pair.obj))
 
     @cached_property

@@ -10,6 +10,7 @@ from ckpt_viz.correspondence.names import spelled
 from ckpt_viz.expressions import quoted
 
 _FEWEST = 3  # names of a comprehension
+_MOST = 20  # comprehensions
 
 
 class NamedPlace(NamedTuple):
@@ -66,8 +67,10 @@ def dict_in_code(places: Iterable[NamedPlace], keys: Iterable[str]) -> list[str]
             groups.setdefault(of_kind, []).append((place, change))
     every, comprehensions = frozenset(keys), list[str]()
     scopes = {change.new for group in groups.values() for _, change in group[:1]}
-    for group in groups.values():
-        text = _comprehension(group, every, scopes) if len(group) >= _FEWEST else ""
+    scopes = scopes if len(scopes) <= _MOST else set()
+    for number, group in enumerate(sorted(groups.values(), key=len, reverse=True)):
+        is_tried = number < _MOST and len(group) >= _FEWEST
+        text = _comprehension(group, every, scopes) if is_tried else ""
         if text:
             comprehensions.append(text)
         else:
