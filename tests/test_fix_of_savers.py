@@ -513,6 +513,18 @@ def test_accepted_guesses_are_restored(tmp_path: Path) -> None:
         assert (values["y/kernel"] == -1).all()
 
 
+def test_a_value_of_another_shape_is_named_with_both(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    case = CASES["another shape"]
+    path = save_by_name(tmp_path / "model", case.saved)
+    with tf.Graph().as_default():
+        findings = cv.check(program_of(case.live).saver, path).findings
+    assert [finding.why for finding in findings if "head" in finding.why] == [
+        "The file has no 'n/head/w', but has 'o/head/w' of shape 3×5, not 3×7."
+    ]
+
+
 def test_what_stays_out_is_named_on_both_sides(tmp_path: Path) -> None:
     import tensorflow as tf
 

@@ -81,7 +81,7 @@ class FixOfSaver(RestoreFix[CheckT]):
     def _how(self) -> str:
         if self._in_code.is_plain:
             return "with a plain restore()"
-        return "by their names in the file, with a tf.compat.v1.train.Saver"
+        return "under their names in the file"
 
     def _following(self) -> Iterator[str]:
         if self._left_out.guesses:

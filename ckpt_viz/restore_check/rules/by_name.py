@@ -9,7 +9,8 @@ from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.edges import changed_scope
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.sentences import scope_sentence
-from ckpt_viz.correspondence.pairs import Certainty
+from ckpt_viz.correspondence.pairs import Certainty, Pair
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Cause, Step
@@ -153,39 +154,26 @@ def _missing(run: DryRun, trace: NameTrace, former: _FormerNames) -> Iterator[Fi
     if not missing:
         return
     remedy = _by_fix(run)
-    candidates = {(obj, name): former.of(obj) for obj, name in missing}
-    lost = [pair for pair in missing if not candidates[pair]]
-    if len(lost) > 1:
+    lost = [pair for pair in missing if not former.instead(pair[0])]
+    nothing = {*lost} if len(lost) > 1 else set[_Missing]()
+    if nothing:
         yield _without_any(run, lost, remedy, not raising.isdisjoint(lost))
     findings: dict[_Missing, Finding] = {}
     for obj, name in missing:
-        names = candidates[obj, name]
-        if len(lost) > 1 and not names:
+        if (obj, name) in nothing:
             continue
-        new = names[0] if names and former.is_sure(obj) else None
+        new = former.of(obj)[0] if former.is_sure(obj) else None
         findings[obj, name] = Finding(
             _severity((obj, name) in raising),
             Kind.RENAMED if new else Kind.UNMATCHED,
             new,
             run.live_name(obj),
-            f"The file has no {name!r}{_instead(names, former.is_sure(obj))}.",
+            f"The file has no {name!r}{former.instead(obj)}.",
             remedy,
             (),
             (obj,),
         )
     yield from _by_scopes(findings)
-
-
-def _instead(names: Sequence[str], is_sure: bool) -> str:
-    """Return, for the end of a sentence, what the file has in place of a name."""
-    if not names:
-        return ""
-    every = listed([repr(name) for name in names])
-    if is_sure and len(names) > 1:
-        return f", but has its parts {every}"
-    which = "which is right" if len(names) > 1 else "whether it is the same value"
-    unsure = "" if is_sure else f"; names do not show {which}"
-    return f", but has {every} of the same shape{unsure}"
 
 
 class _FormerNames:
@@ -196,18 +184,23 @@ class _FormerNames:
 
     def __init__(self, run: DryRun, trace: NameTrace, free: Sequence[str]) -> None:
         mapping, names = mapping_in(run) if free else None, {*free}
+        misfits = frozenset(mapping.misfits if mapping is not None else ())
         self.known: set[str] = set()
+        self._misfits: dict[int, str] = {}
         self._sure: dict[int, list[str]] = {}
         self._guessed: dict[int, object] = {}
         self._alike: dict[object, list[str]] = {}
         if mapping is None:
             return
-        for pair in mapping.pairs:
+        for pair in (*mapping.pairs, *mapping.misfits):
             value = mapping.saved.nodes[pair.node].attributes[0]
             name = value.full_name if run.outcome.saver is not None else value.checkpoint_key
             if name not in names or pair.obj not in trace.unused:
                 continue
             self.known.add(name)
+            if pair in misfits:
+                self._misfits[pair.obj] = f", but has {name!r} {_how_other(mapping, pair)}"
+                continue
             if pair.certainty is not Certainty.GUESS:
                 self._sure.setdefault(pair.obj, []).append(name)
                 continue
@@ -216,6 +209,18 @@ class _FormerNames:
             alike = self._alike.setdefault(space, [])
             if name not in alike[-1:]:
                 alike.append(name)
+
+    def instead(self, obj: int) -> str:
+        """Return, for the end of a sentence, what the file has in place of a variable's name."""
+        names, is_sure = self.of(obj), self.is_sure(obj)
+        if not names:
+            return self._misfits.get(obj, "")
+        every = listed([repr(name) for name in names])
+        if is_sure and len(names) > 1:
+            return f", but has its parts {every}"
+        which = "which is right" if len(names) > 1 else "whether it is the same value"
+        unsure = "" if is_sure else f"; names do not show {which}"
+        return f", but has {every} of the same shape{unsure}"
 
     def is_sure(self, obj: int) -> bool:
         """Return whether names or shapes tell which names are those of a variable."""
@@ -226,6 +231,17 @@ class _FormerNames:
         if obj in self._sure:
             return self._sure[obj]
         return self._alike.get(self._guessed.get(obj), [])[:_MAX_COMPARED]
+
+
+def _how_other(mapping: ValueMapping, pair: Pair) -> str:
+    """Return the shape of a saved value, and that of its variable; or the dtypes."""
+    was, now = mapping.saved.nodes[pair.node].attributes, mapping.live.nodes[pair.obj].attributes
+    if not len(was) == len(now) == 1:
+        return "for other values"  # only the object's own code knows its values
+    saved, live = was[0], now[0]
+    if saved.shape != live.shape:
+        return f"of shape {shape_words(saved.shape or ())}, not {shape_words(live.shape or ())}"
+    return f"of dtype {saved.dtype}, not {live.dtype}"
 
 
 def _by_fix(run: DryRun) -> Remedy:
