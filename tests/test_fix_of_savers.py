@@ -141,6 +141,19 @@ CASES = {
         },
         {"n/a/w": "o/a/w", "n/b/w": "o/b/w", "n/step": "o/step"},
     ),
+    "a new variable in the scope": Case(
+        tensors(*layers("old/a", "old/b")),
+        specs(*layers("new/a", "new/b"), "new/extra"),
+        dict(zip(layers("new/a", "new/b"), layers("old/a", "old/b"), strict=True)),
+        {"new/extra"},
+        lines=6,
+    ),
+    "other variables beside": Case(
+        {**tensors(*layers("a", "b"), "step"), **tensors("table", shape=(4, 5))},
+        {**specs(*layers("n/a", "n/b"), "step"), **specs("table", shape=(4, 5))},
+        {"step": "step", "table": "table", **{f"n/{n}": n for n in layers("a", "b")}},
+        lines=5,
+    ),
     "another shape": Case(
         {**tensors(*layers("o/a")), **tensors("o/head/w", shape=(3, 5))},
         {**specs(*layers("n/a")), **specs("n/head/w", shape=(3, 7))},
@@ -238,11 +251,11 @@ def test_the_code_restores_all_that_can_be(name: str, tmp_path: Path) -> None:
 # --- parts
 
 
-def partitioned(name: str, shape: Sequence[int], parts: int) -> Any:
+def partitioned(name: str, shape: Sequence[int], parts: int, axis: int = 0) -> Any:
     import tensorflow as tf
 
     v1 = tf.compat.v1
-    with v1.variable_scope("", partitioner=v1.fixed_size_partitioner(parts)):
+    with v1.variable_scope("", partitioner=v1.fixed_size_partitioner(parts, axis)):
         return v1.get_variable(name, shape, initializer=v1.zeros_initializer())
 
 
@@ -318,6 +331,22 @@ def test_variables_in_parts_take_their_slices(
     every = [values[f"new/w/part_{n}"] for n in range(3)]
     np.testing.assert_array_equal(np.concatenate(every), WHOLE)
     assert not fix.missing and not fix.unused
+
+
+@pytest.mark.parametrize("by_dict", [False, True])
+def test_parts_along_another_axis_take_their_slices(by_dict: bool, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = save_by_name(tmp_path / "model", {"old/w": WHOLE.T})
+
+    def make() -> Any:
+        parts = list(partitioned("new/w", WHOLE.T.shape, 3, axis=1))
+        by_name = {part.op.name: part for part in parts}
+        return tf.compat.v1.train.Saver(by_name if by_dict else None)
+
+    values, _ = values_after(make, path)
+    every = [values[f"new/w/part_{n}"] for n in range(3)]
+    np.testing.assert_array_equal(np.concatenate(every, axis=1), WHOLE.T)
 
 
 def test_a_partitioned_variable_of_a_finalized_graph(tmp_path: Path) -> None:
