@@ -16,8 +16,7 @@ class Wording:
         fix_guesses: What restores the values of that fix.
         run_guesses: The same as a request, without a full stop.
         call: A request to run code, without a capital; the code goes into the braces, if any.
-        saver: What code that makes a Saver is called; the code goes into the braces, if any.
-        live: What `live` is in code; its class, such as an object or a Saver, goes into the braces.
+        live: What `live` is in code.
         path: What `path` is in code.
         verify: What tests the checksums of stored values.
         most: What opens more checkpoints of a history.
@@ -30,7 +29,6 @@ class Wording:
     fix_guesses: str
     run_guesses: str
     call: str
-    saver: str
     live: str
     path: str
     verify: str
@@ -45,8 +43,7 @@ PYTHON = Wording(
     fix_guesses="check.fix(guesses=True).apply()",
     run_guesses="Call check.fix(guesses=True).apply()",
     call="call {}",
-    saver="{}",
-    live="the checked {}",
+    live="the checked object",
     path="the checkpoint's path",
     verify="verify=True",
     most="a larger `most`",
@@ -56,7 +53,7 @@ PYTHON = Wording(
 
 def with_code_below(wording: Wording) -> Wording:
     """Return the wording of a place that shows the code of a remedy below its sentence."""
-    return replace(wording, call="run the code below", saver="the Saver below")
+    return replace(wording, call="run the code below")
 
 
 # Where the explorer can ask for the fix itself, and people tick guesses.
@@ -79,8 +76,7 @@ def in_commands(fix: str = "ckpt-viz fix") -> Wording:
         fix_guesses=f"the code of `{fix} --guesses`",
         run_guesses=f"Run the code of `{fix} --guesses`",
         call="call {}",
-        saver="{}",
-        live="the {} of LIVE",
+        live="the object of LIVE",
         path="SAVED",
         verify="--verify",
         most="a larger --most",

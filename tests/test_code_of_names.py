@@ -190,10 +190,9 @@ def test_a_saver_is_told_scopes_of_any_name(tmp_path: Path) -> None:
     with tf.Graph().as_default():
         variables = [tf.compat.v1.get_variable(name, [2], use_resource=True) for name in "xy"]
         live = tf.compat.v1.train.Saver(variables)
-        found = cv.check(live, path)
-        (code,) = [one.code for one in found.findings if one.code]
-        saver = eval(code, {"tf": tf, "live": live})
-        assert {*saver._var_list} == {f"{scope}/x", f"{scope}/y"}
+        names: dict[str, Any] = {"path": path, "session": tf.compat.v1.Session()}
+        exec(cv.check(live, path).fix().code, names)
+        assert {*names["names"]} == {f"{scope}/x", f"{scope}/y"}
 
 
 def test_the_fix_of_a_snapshot_writes_names(tmp_path: Path) -> None:

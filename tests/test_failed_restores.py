@@ -15,7 +15,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.jupyter.failed_restores import call_of
-from tests.support.programs import ckpt, keras_2, module, saved, var
+from tests.support.programs import ckpt, keras_2, module, save_by_name, saved, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -54,6 +54,25 @@ def test_a_restore_that_raises_shows_them_too(run: Any, tmp_path: Path) -> None:
     live = ckpt(net=module(w=var([0.0, 0.0, 0.0])))
     out = run("live.restore(path)", {"live": live, "path": path})
     assert "restore() would raise ValueError" in out
+
+
+def test_a_saver_that_raises_shows_its_fix(run: Any, tmp_path: Path) -> None:
+    """The cell has left its graph when the check runs."""
+    import tensorflow as tf
+
+    path = save_by_name(tmp_path / "model", {"old/w": [1.0, 2.0], "old/b": [3.0, 4.0, 5.0]})
+    cell = """
+with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    for name, size in (("w", 2), ("b", 3)):
+        tf.compat.v1.get_variable(f"new/{name}", [size])
+    saver = tf.compat.v1.train.Saver()
+    saver.restore(session, path)
+"""
+    after = run(cell, {"tf": tf, "path": path}).rpartition("NotFoundError")[2]
+    assert "1 value" not in after and "(`session` and `path` are yours)" in after
+    code = after.partition("are yours):")[2]
+    assert "    'old/w': variables['new/w'],\n" in code
+    compile(code, "code", "exec")
 
 
 def test_unrestored_values_of_a_deleted_status_get_a_hint_once(run: Any, tmp_path: Path) -> None:

@@ -273,17 +273,6 @@ def test_the_command_line_names_the_prefix(tmp_path: Path) -> None:
     assert "    (ckpt.net.fc.kernel, 'net/fc/kernel'),\n" in result.output
 
 
-def test_a_saver_has_no_fix(tmp_path: Path) -> None:
-    import tensorflow as tf
-
-    path = trained_by_session(tmp_path, network)
-    with tf.Graph().as_default():
-        network()
-        saver = tf.compat.v1.train.Saver()
-        with pytest.raises(cv.SourceError, match="a Saver restores by names"):
-            cv.check(saver, path).fix()
-
-
 def test_names_without_a_scope_are_full_names_or_attributes(tmp_path: Path) -> None:
     saved = dict.fromkeys(["a", "b", "global_step", "Variable", "Variable_1"])
     path = save_by_name(

@@ -25,7 +25,7 @@ from ckpt_viz.wording import EXPLORER, PYTHON, in_commands
 from tests.support.remedy_code import unrunnable_in
 
 _COMMAND = "ckpt-viz fix a b"
-_SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_SAVER)
+_CODE = Code("tf.zeros(2)", (FreeName.TENSORFLOW,))
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,11 @@ _SAVER = Code("tf.Saver()", (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_S
             "path.",
         ),
         (
-            _SAVER,
-            "Restore with tf.Saver(), where live is the checked Saver.",
-            "Restore with tf.Saver(), where live is the Saver of LIVE.",
-            "Restore with the Saver below, where live is the checked Saver.",
+            Fix(HowFixed.BY_FORMER_NAMES, 1),
+            "Call check.fix().apply(), or run check.fix().code, which reads 1 value under its name "
+            "in the file.",
+            "Run the code of `ckpt-viz fix a b`, which reads 1 value under its name in the file.",
+            "Run the code of the fix, which reads 1 value under its name in the file.",
         ),
         (
             Code("{live: path}", purpose=Purpose.RESTORE_EXPORT, instead="Save a file"),
@@ -115,9 +116,9 @@ def test_other_words_are_the_same_everywhere(remedy: Remedy, said: str) -> None:
 
 
 def test_the_kind_tells_what_a_remedy_is() -> None:
-    remedies = (Fix(HowFixed.BY_PLACES, 1), PartialFix(left="a"), _SAVER, Advice("a"), None)
+    remedies = (Fix(HowFixed.BY_PLACES, 1), PartialFix(left="a"), _CODE, Advice("a"), None)
     assert [names_the_fix(remedy) for remedy in remedies] == [True, True, False, False, False]
-    assert [code_of(remedy) for remedy in remedies] == ["", "", "tf.Saver()", "", ""]
+    assert [code_of(remedy) for remedy in remedies] == ["", "", "tf.zeros(2)", "", ""]
 
 
 def test_a_long_name_in_a_remedy_is_cut() -> None:

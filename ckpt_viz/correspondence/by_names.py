@@ -138,7 +138,7 @@ def _of_equal_names(saved: Graph, live: Graph, paired: PairedItems) -> Iterator[
     }
     if not shared:
         return
-    numbered = _by_plain_name(nodes, names), _by_plain_name(objects, names)
+    numbered = by_plain_name(nodes, names), by_plain_name(objects, names)
     misfits = {_scope(name) for name, pair in shared.items() if not _fit(saved, live, *pair)}
     for name, pair in shared.items():
         plain = names.plain(name)
@@ -197,7 +197,7 @@ def _inverted(full_names: Mapping[int, str]) -> Mapping[str, list[int]]:
     return by_name
 
 
-def _by_plain_name(full_names: Iterable[str], names: FullNames) -> Mapping[str, set[str]]:
+def by_plain_name(full_names: Iterable[str], names: FullNames) -> Mapping[str, set[str]]:
     """Return the full names that differ only in the numbers that Keras gives."""
     groups: dict[str, set[str]] = defaultdict(set)
     for name in full_names:

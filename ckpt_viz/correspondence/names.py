@@ -29,7 +29,16 @@ def canonical(label: str) -> str:
         return ""
     public = local_name(label)
     is_counted = label in OF_KERAS_3 or _INDEX.fullmatch(public)
-    return "" if is_counted else _SPELLED.get(public, public)
+    return "" if is_counted else spelled(public)
+
+
+def spelled(part: str) -> str:
+    """Return a part of a name of TensorFlow 1 as Keras spells it.
+
+    >>> spelled("biases"), spelled("gamma")
+    ('bias', 'gamma')
+    """
+    return _SPELLED.get(part, part)
 
 
 def index_of(label: str) -> int | None:

@@ -47,6 +47,7 @@ class Evidence(str, Enum):
     SLOT = "their variables belong together"
     OTHER_STATE = "their variables belong together, but the optimizer is of another class"
     DEFAULT = "a restore pairs them, and nothing contradicts that"
+    PARTS = "one is divided into parts whose names have numbers"
     RESHAPED = "an encoder keeps the same elements with a dimension for the heads of attention"
 
 

@@ -41,7 +41,24 @@ def renamed_names(graph: Graph, old: str, new: str) -> Graph:
     if all(name is None for name in names.values()):
         scope = "/".join(graph.path(graph.node_id(old)))
         names = {key: _renamed(key, scope, new.rstrip("/")) for key in keys}
-    return with_names(graph, {key: key if name is None else name for key, name in names.items()})
+    renamed = ((key, key if name is None else name) for key, name in names.items())
+    return with_names(graph, old_by_new(graph, renamed))
+
+
+def old_by_new(graph: Graph, names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return old names by the new ones; `names` are pairs of both.
+
+    Raises EditError if two tensors get one name.
+    """
+    olds: dict[str, str] = {}
+    for old, new in names:
+        other = olds.setdefault(new, old)
+        if other != old:
+            raise EditError(
+                f"{graph.title}: {readable(other)} and {readable(old)} become one name, "
+                f"{readable(new)}; expected two"
+            )
+    return olds
 
 
 def _renamed(key: str, old: str, new: str) -> str | None:
@@ -75,18 +92,7 @@ def _below(graph: Graph, nodes: Iterable[int]) -> set[int]:
 
 
 def with_names(graph: Graph, names: Mapping[str, str]) -> Graph:
-    """Return a graph with these tensors: the new name of each by its old one.
-
-    Raises EditError if two tensors get one name.
-    """
-    olds: dict[str, str] = {}
-    for old, new in names.items():
-        other = olds.setdefault(new, old)
-        if other != old:
-            raise EditError(
-                f"{graph.title}: {readable(other)} and {readable(old)} become one name, "
-                f"{readable(new)}; expected two"
-            )
+    """Return a graph with these tensors: the old name of each by its new one."""
     holders = _holders(graph)
     variables = [
         NamedVariable(
@@ -95,17 +101,17 @@ def with_names(graph: Graph, names: Mapping[str, str]) -> Graph:
             graph.nodes[holders[old]].collections,
             graph.nodes[holders[old]].type_name,
         )
-        for old, new in names.items()
+        for new, old in names.items()
     ]
     nodes = scope_nodes(variables)
     of_scopes = iter(range(len(graph.nodes), len(graph.nodes) + len(nodes)))
     before = [
-        holders[olds[node.attributes[0].checkpoint_key]] if node.attributes else next(of_scopes)
+        holders[names[node.attributes[0].checkpoint_key]] if node.attributes else next(of_scopes)
         for node in nodes
     ]
     return Graph(
         nodes,
         edited_title(graph),
         Origin.SAVED,
-        _access=EditedAccess.of(graph, olds, before, {}),
+        _access=EditedAccess.of(graph, names, before, {}),
     )

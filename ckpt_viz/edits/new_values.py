@@ -33,7 +33,7 @@ def cast(graph: Graph, nodes: Iterable[int], dtype: str) -> Graph:
             key = attribute.checkpoint_key
             new = known.get(key, NewValue(attribute.dtype or dtype, attribute.shape))
             values[key] = new.cast(dtype, _place(graph, node))
-    return _with(graph, values)
+    return replaced(graph, values)
 
 
 def _floats_of(graph: Graph, top: int, dtype: str) -> Sequence[int]:
@@ -81,7 +81,7 @@ def with_values(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
         dtype = attributes[0].dtype
         array = np.array(given, object if dtype == "string" else None)  # a copy of the caller's
         values[attributes[0].checkpoint_key] = _given(array, dtype, place)
-    return _with(graph, values)
+    return replaced(graph, values)
 
 
 def _given(array: Any, dtype: str | None, place: str) -> NewValue:
@@ -104,7 +104,8 @@ def _given(array: Any, dtype: str | None, place: str) -> NewValue:
     return NewValue(dtype, array.shape, frozen(array))
 
 
-def _with(graph: Graph, values: Mapping[str, NewValue]) -> Graph:
+def replaced(graph: Graph, values: Mapping[str, NewValue]) -> Graph:
+    """Return a graph with new values under some of its keys."""
     nodes = tuple(
         node._replace(attributes=tuple(_attribute(a, values) for a in node.attributes))
         if any(a.checkpoint_key in values for a in node.attributes)

@@ -302,7 +302,7 @@ def fix_answer(
         "restored": places.restored,
         "unused": places.unused_count,
         "is_applied": fix.is_applied,
-        "code": fix.to_code("ckpt" if source is None else source, fix.prefix),
+        "code": fix.to_code(source, fix.prefix),
         "source": source,
         "evidence": [evidence.value for evidence in Evidence],
         "changes": _sentences([change.why for change in fix.changes]),

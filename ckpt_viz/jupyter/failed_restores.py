@@ -9,18 +9,20 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.errors import CkptVizError
+from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.jupyter.kernel_run import kernel_shell
 from ckpt_viz.jupyter.time_limit import TimeIsUp, TimeLimit
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.text import listed
 
 if TYPE_CHECKING:
     from ckpt_viz.restore_check.check_result import RestoreCheck
+    from ckpt_viz.restore_fix.fix import RestoreFix
 
 _RESTORES = ("restore", "read")
 _ASSERTS = ("assert_consumed", "assert_existing_objects_matched", "assert_nontrivial_match")
@@ -105,18 +107,22 @@ class _Warnings(logging.Handler):
 class RestoreCall:
     """A call that has failed: of what was restored, from where, by which method.
 
-    Without a `path` the target is a status, which knows it.
+    Without a `path` the target is a status, which knows it. A Saver restores in a `session`, whose
+    graph may no longer be the default graph.
     """
 
     target: object
     path: object = None
     method: str | None = None
+    session: Any = None
 
     def check(self) -> RestoreCheck:
         """Return the check of the call; raises what `check` raises."""
         from ckpt_viz.api import check
 
-        return check(self.target, self.path, method=self.method)
+        graph = getattr(self.session, "graph", None)
+        with graph.as_default() if graph is not None else nullcontext():
+            return check(self.target, self.path, method=self.method)
 
     def hint(self, why: str, names: Mapping[str, object]) -> str:
         """Return the code for the check, after the reason why it is not here.
@@ -147,6 +153,8 @@ def call_of(error: BaseException) -> RestoreCall | None:
             return RestoreCall(target) if known_by is None else RestoreCall(*known_by)
         if name in _RESTORES and _is_checkpoint(target) and "save_path" in known:
             return RestoreCall(target, known["save_path"], name)
+        if name == "restore" and tf_private.is_saver(target) and "save_path" in known:
+            return RestoreCall(target, known["save_path"], name, known.get("sess"))
         if name == "load_weights" or getattr(known.get("fn"), "__name__", "") == "load_weights":
             return _of_load_weights(known)
     return None
@@ -205,8 +213,19 @@ def show_below(check: RestoreCheck) -> None:
         from ckpt_viz.jupyter.widget import show
 
         display(show(check))  # type: ignore[no-untyped-call]
-    fix = check.fix() if check.saved is not None else None
+    fix = _fix_of(check)
     if fix is not None and fix.pairs:
-        code = fix.code
-        print("This restores every value that has a place (`ckpt` and `path` are yours):\n")
+        code, names = fix.code, listed([f"`{name}`" for name in fix.free_names])
+        are = "are" if len(fix.free_names) > 1 else "is"
+        print(f"This restores every value that has a place ({names} {are} yours):\n")
         print(code)
+
+
+def _fix_of(check: RestoreCheck) -> RestoreFix[RestoreCheck] | None:
+    """Return the fix of an object-based checkpoint, or of a Saver; None if there is none."""
+    if check.saved is not None:
+        return check.fix()
+    if tf_private.is_saver(check.live.source):
+        with suppress(SourceError):  # no checkpoint
+            return check.fix()
+    return None

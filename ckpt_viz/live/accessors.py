@@ -9,6 +9,7 @@ from typing import Any
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import is_name, quoted
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.saver import places_in
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
@@ -69,18 +70,9 @@ def saver_accessor(graph: Graph, node_id: int, saver: Any, name: str) -> str:
 
 
 def _listed(saver: Any, variable: Any, name: str) -> str:
-    given = tf_private.given_variables(saver) or ()
-    items = given.items() if isinstance(given, Mapping) else enumerate(given)
-    for key, item in items:
-        expression = f"{name}._var_list[{key!r}]"
+    for item, expression in places_in(saver, f"{name}._var_list"):
         if item is variable:
             return expression
-        parts = (
-            list(item) if isinstance(item, list) or tf_private.is_partitioned_variable(item) else ()
-        )
-        for index, part in enumerate(parts):
-            if part is variable:
-                return f"list({expression})[{index}]"
     raise SourceError(
         "the Saver was made from a MetaGraph and lists no variables; look for this one in the "
         "graph's collections"

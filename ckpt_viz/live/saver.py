@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.expressions import quoted
 from ckpt_viz.formats.slices import parse_slice_spec
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import Node, Slice
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
@@ -48,6 +51,128 @@ def read_saver(saver: Any) -> tuple[tuple[Node, ...], tuple[object | None, ...]]
     collections = _collections(saved)
     nodes = scope_nodes(_named(name, entry, collections) for name, entry in saved.items())
     return nodes, tuple(_object(node, saved) for node in nodes)
+
+
+class SaversVariable(NamedTuple):
+    """A variable that a Saver restores, or a partition of one.
+
+    `name` is its own name, which the Saver may not use. `place` is the expression for it where
+    `variables` is what the code of `ListInCode` makes; "" if it is not in there. `key` is its key
+    there, None for another place. `is_by_name` says that a dict can give it any name in a file.
+    """
+
+    name: str
+    place: str = ""
+    key: str | None = None
+    is_by_name: bool = True
+
+
+class ListInCode(NamedTuple):
+    """A Saver's own list or dict: the code for it, and its keys if it is a dict there.
+
+    In the code, `{}` is the Saver.
+    """
+
+    code: str
+    keys: frozenset[str] | None = None
+
+
+def list_in_code(saver: Any) -> ListInCode | None:
+    """Return the code for a Saver's own list or dict; None if it has none.
+
+    A list of variables becomes a dict by their own names, if these are unique.
+    """
+    given = tf_private.given_variables(saver)
+    if not given:
+        return None
+    if isinstance(given, Mapping):
+        return ListInCode("{}._var_list", frozenset(given))
+    names = [_own_name(item) for item in given if tf_private.is_variable(item)]
+    if len({*names}) < len(given):
+        return ListInCode("{}._var_list")
+    return ListInCode("{{v.name.partition(':')[0]: v for v in {}._var_list}}", frozenset(names))
+
+
+def variables_of(graph: Graph, saver: Any) -> dict[int, tuple[SaversVariable, ...]]:
+    """Return, by node, the variables of a Saver; the partitions of one are in their order.
+
+    `graph` is what `read_live` returns. What is no variable is left out.
+    """
+    listed = list_in_code(saver)
+    is_by_key = listed is not None and listed.keys is not None
+    is_dict = isinstance(tf_private.given_variables(saver), Mapping)
+    places = {id(item): (key, place) for item, key, place in _placed(saver, "variables")}
+
+    def described(variable: Any) -> SaversVariable:
+        name, (key, place) = _own_name(variable), places.get(id(variable), (None, ""))
+        if is_by_key and not is_dict and place:
+            key, place = name, f"variables[{quoted(name)}]"
+        known = key if is_by_key and isinstance(key, str) else None
+        return SaversVariable(name, place, known, tf_private.is_tf_variable(variable))
+
+    variables: dict[int, tuple[SaversVariable, ...]] = {}
+    for node_id, node in enumerate(graph.nodes):
+        obj: Any = graph.object(node_id)
+        parts = obj if isinstance(obj, list) else [obj]
+        if obj is None or not all(tf_private.is_variable(part) for part in parts):
+            continue
+        named = {_own_name(part): described(part) for part in parts}
+        if isinstance(obj, list):
+            in_order = [part.variable for part in node.attributes[0].slices]
+            if {*in_order} == named.keys():
+                variables[node_id] = tuple(named[name] for name in in_order)
+        else:
+            variables[node_id] = tuple(named.values())
+    return variables
+
+
+def _own_name(variable: Any) -> str:
+    name = _operation_name(variable)
+    return str(getattr(variable, "name", "")).partition(":")[0] if name is None else name
+
+
+def places_in(saver: Any, name: str) -> Iterator[tuple[Any, str]]:
+    """Yield what is in a Saver's own list or dict, which is called `name`, with its expression."""
+    return ((item, place) for item, _, place in _placed(saver, name))
+
+
+def _placed(saver: Any, name: str) -> Iterator[tuple[Any, object, str]]:
+    """Yield what is in a Saver's own list or dict, its key there, and its expression."""
+    given = tf_private.given_variables(saver) or ()
+    for key, item in given.items() if isinstance(given, Mapping) else enumerate(given):
+        expression = f"{name}[{quoted(key) if isinstance(key, str) else key}]"
+        yield item, key, expression
+        if isinstance(item, list) or tf_private.is_partitioned_variable(item):
+            for number, part in enumerate(item):
+                yield part, None, f"list({expression})[{number}]"
+
+
+class GraphOfSaver(NamedTuple):
+    """The graph of a Saver's variables: the names in its collections, and its state now."""
+
+    in_global: frozenset[str]
+    in_local: frozenset[str]
+    is_default: bool
+    is_finalized: bool
+
+
+def graph_of_saver(saver: Any) -> GraphOfSaver | None:
+    """Return what code can find in the graph of a Saver; None if its variables are eager."""
+    items = tf_private.flatten(_listed(saver))
+    graph = next((item.graph for item in items if is_of_graph(item)), None)
+    if graph is None and tf_private.is_built(saver):
+        graph = tf_private.default_graph()  # of a MetaGraph
+    if graph is None:
+        return None
+    names: dict[str, set[str]] = {}
+    for variable, key in _variables_by_collection(graph):
+        names.setdefault(key, set()).add(variable.op.name)
+    return GraphOfSaver(
+        frozenset(names.get("variables", ())),
+        frozenset(names.get("local_variables", ())),
+        tf_private.default_graph() is graph and not tf_restore.is_eager(),
+        bool(graph.finalized),
+    )
 
 
 class Assignment(NamedTuple):

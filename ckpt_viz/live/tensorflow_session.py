@@ -46,6 +46,11 @@ def plain_session(session: Any) -> Any:
     return inner() if callable(inner) else session
 
 
+def default_session() -> Any:
+    """Return the default session; None if there is none."""
+    return private("framework.ops", "get_default_session")()
+
+
 def is_session(obj: object) -> bool:
     """Return whether an object can run the operations of a graph."""
     return hasattr(obj, "run") and hasattr(obj, "graph")

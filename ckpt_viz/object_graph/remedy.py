@@ -42,6 +42,7 @@ class HowFixed(Enum):
 
     BY_PLACES = "by places"
     BY_NAMES = "by names"  # of layers and attributes, from a name-based file
+    BY_FORMER_NAMES = "by former names"  # of the variables of a Saver
     AS_STATE = "as state"  # of an optimizer that keeps its slot variables in another way
 
 
@@ -76,6 +77,9 @@ class Fix(_Said):
                 return "puts each value in its new place"
             case HowFixed.BY_NAMES:
                 return "finds the values by the names of layers and attributes"
+            case HowFixed.BY_FORMER_NAMES:
+                names = "its name" if self.values == 1 else "their names"
+                return f"reads {count(self.values, 'value')} under {names} in the file"
             case HowFixed.AS_STATE:
                 return f"also restores {count(self.values, 'slot variable')}"
 
@@ -117,7 +121,6 @@ class Purpose(Enum):
 
     RESTORE = "restore"
     RESTORE_EXPORT = "restore an export"  # by the order of its variables
-    MAKE_SAVER = "make a Saver"  # which restores in place of the checked one
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +153,10 @@ class Code(_Said):
                 return wording.call
             case Purpose.RESTORE_EXPORT:
                 return f"to restore by order, {wording.call}"
-            case Purpose.MAKE_SAVER:
-                return f"restore with {wording.saver}"
 
     def _explained(self, wording: Wording) -> str:
         """Return what the names mean; everybody knows `tf`."""
-        live = "Saver" if self.purpose is Purpose.MAKE_SAVER else "object"
-        meanings = {FreeName.LIVE: wording.live.format(live), FreeName.PATH: wording.path}
+        meanings = {FreeName.LIVE: wording.live, FreeName.PATH: wording.path}
         known = [f"{name.value} is {meanings[name]}" for name in self.names if name in meanings]
         return f"where {listed(known)}"
 

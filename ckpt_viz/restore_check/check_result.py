@@ -182,7 +182,7 @@ class RestoreCheck:
 
         Raises:
             NoSuchNodeError: A name is none of a saved part with guesses.
-            SourceError: There is no checkpoint to restore, or a Saver restores it.
+            SourceError: There is no checkpoint to restore.
         """
         run, findings = self._run, self.findings
         return fix_of(run, findings, lambda run: RestoreCheck(run, find_all(run)), guesses)

@@ -8,19 +8,45 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ckpt_viz.correspondence.defaults import with_defaults
+from ckpt_viz.correspondence.of_savers import map_names
 from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.errors import CkptVizError, DeniedError, FormatError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
+from ckpt_viz.gc_pause import gc_paused
+from ckpt_viz.live.saver import GraphOfSaver, ListInCode, SaversVariable
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Fault, Stored
 from ckpt_viz.restore_check.live_names import LiveNames
+from ckpt_viz.restore_check.objects_by_name import as_named
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.values.verifying import Verification
 from ckpt_viz.wording import PYTHON, Wording
+
+
+@dataclass(frozen=True)
+class SaversProgram:
+    """What is known of a program that a Saver restores, at the time of the check.
+
+    Attributes:
+        variables: Each variable by live node, or its partitions; empty for a file in its place.
+        graph: The graph of the variables; None if they are eager, or a file is in their place.
+        listed: The Saver's own list or dict in code, if it has one.
+        is_eager: Whether the Saver restores without a session.
+    """
+
+    variables: Mapping[int, tuple[SaversVariable, ...]] = field(default_factory=dict)
+    graph: GraphOfSaver | None = None
+    listed: ListInCode | None = None
+    is_eager: bool = False
+
+    @property
+    def own_names(self) -> Mapping[int, str]:
+        """The own name of each variable that is whole."""
+        return {obj: parts[0].name for obj, parts in self.variables.items() if len(parts) == 1}
 
 
 @dataclass(frozen=True)
@@ -36,6 +62,11 @@ class Outcome:
     trace: Trace | NameTrace | None = None
     saved: Graph | None = None
     tensors: Mapping[str, Stored] = field(default_factory=dict)
+
+    @property
+    def saver(self) -> SaversProgram | None:
+        """What is known of the program that a Saver restores; None if none does."""
+        return SaversProgram() if self.names.graph.is_name_based else None
 
     @property
     def finds_no_name(self) -> bool:
@@ -125,6 +156,22 @@ class DryRun:
         return self.outcome.verdicts
 
     @cached_property
+    def named(self) -> Graph:
+        """The graph of the names in the file that a restore by names reads.
+
+        Raises CkptVizError if the file cannot be read.
+        """
+        assert self.reading is not None
+        saved = read_saved(self.reading)
+        is_by_saver = self.outcome.saver is not None
+        return saved if saved.is_name_based or not is_by_saver else as_named(saved, self.live)
+
+    @cached_property
+    def mapping_of_names(self) -> ValueMapping:
+        """Which object each value under a name belongs to; raises as `named` does."""
+        return self.mapping_of(self.named)
+
+    @cached_property
     def mapping(self) -> ValueMapping:
         """Which object each saved value belongs to, wherever the restore puts it."""
         assert self.saved is not None
@@ -132,6 +179,9 @@ class DryRun:
 
     def mapping_of(self, saved: Graph) -> ValueMapping:
         """Return the same for the graph of a checkpoint, which may be name-based."""
+        if self.outcome.saver is not None:
+            own_names = self.outcome.saver.own_names
+            return gc_paused(lambda: map_names(saved, self.live, own_names))
         mapping, sources = map_values(saved, self.live), self.sources_in(saved)
         if not isinstance(self.trace, Trace):
             return with_defaults(mapping, {node: obj for obj, node in sources.items()}, sources)
@@ -146,7 +196,8 @@ class DryRun:
             return {}
         if isinstance(self.trace, Trace):
             return self.trace.source_of
-        nodes = {a.checkpoint_key: n for n, node in enumerate(saved.nodes) for a in node.attributes}
+        named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
+        nodes = {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
         bound = self.trace.bound.items()
         return {obj: nodes[name] for name, objects in bound if name in nodes for obj in objects}
 

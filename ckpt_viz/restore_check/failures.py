@@ -11,7 +11,6 @@ from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.lost_files import LostFiles, lost_by_key, lost_files
-from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.matching.trace import Cause, Failure, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
@@ -155,15 +154,12 @@ def _or_the_rest(run: DryRun, request: str) -> Remedy:
 
 
 def mapping_in(run: DryRun) -> ValueMapping | None:
-    """Return the mapping that a fix would have; None if there is none, as for a Saver."""
+    """Return the mapping that a fix would have; None if there is none."""
     if run.saved is not None:
         return run.mapping
-    live = run.live
-    is_saver = live.source is not None and tf_private.is_saver(live.source)
-    if run.reading is None or live.is_name_based or is_saver:
-        return None
-    with suppress(CkptVizError):
-        return run.mapping_of(read_saved(run.reading))
+    if run.reading is not None:
+        with suppress(CkptVizError):
+            return run.mapping_of_names
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -23,10 +23,13 @@ from ckpt_viz.live.restore_target import RESTORE
 from ckpt_viz.live.saver import (
     Assignment,
     assignments,
+    graph_of_saver,
     is_of_graph,
+    list_in_code,
     names_in_slices,
     number_of_nameless,
     taken_variables,
+    variables_of,
 )
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits, wrong_dtype, wrong_shape, wrong_slice
@@ -39,6 +42,7 @@ from ckpt_viz.restore_check.dry_run import (
     DryRun,
     NoSuchPath,
     Outcome,
+    SaversProgram,
     correction_of,
     damage_of,
     prefix_of,
@@ -77,6 +81,12 @@ class SaverOutcome(Outcome):
     in_parts: tuple[int, ...] = ()
     nameless: int = 0
     keys: Mapping[str, str] | None = None
+    program: SaversProgram | None = None
+
+    @property
+    def saver(self) -> SaversProgram | None:
+        """What is known of the Saver's program."""
+        return self.program
 
 
 class _Refusal(NamedTuple):
@@ -94,6 +104,14 @@ def saver_dry_run(
     `faults` are the damaged tensors of this checkpoint, by key.
     """
     names = LiveNames(read_live(saver))
+    run, graph = _dry_run(saver, names, saved, faults), graph_of_saver(saver)
+    variables, listed = variables_of(names.graph, saver), list_in_code(saver)
+    program = SaversProgram(variables, graph, listed, is_eager=graph is None)
+    assert isinstance(run.outcome, SaverOutcome)
+    return replace(run, outcome=replace(run.outcome, program=program))
+
+
+def _dry_run(saver: Any, names: LiveNames, saved: object, faults: Mapping[str, Fault]) -> DryRun:
     path = prefix_of(saved) if isinstance(saved, Graph) else saved
     if tf_restore.is_empty(saver):
         return DryRun(_nothing_to_restore(names), RESTORE, _text(path))

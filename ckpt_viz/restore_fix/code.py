@@ -74,13 +74,13 @@ def restoring(
     """Return the code that restores into a skeleton of live objects."""
     call = f"{method}({path})"
     if skeleton == Skeleton(ROOT) and restores_by_itself(live, method):
-        lines, comments = [f"status = {source}.{call}"], list(_comments(left))
+        lines, after = [f"status = {source}.{call}"], list(comments(left))
     else:
         made = making(skeleton, live, source, "restored")
         lines = ["import tensorflow as tf", "", *made, f"status = restored.{call}"]
-        comments = [*_of_file(live, source), *_comments(left)]
-    comments += _copied(left.partly, live, source, reader)
-    return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *comments]) + "\n"
+        after = [*_of_file(live, source), *comments(left)]
+    after += _copied(left.partly, live, source, reader)
+    return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *after]) + "\n"
 
 
 def reading(prefix: str, path: str) -> str:
@@ -94,7 +94,7 @@ def reading(prefix: str, path: str) -> str:
 def restoring_nothing(left: LeftOut) -> str:
     """Return comments alone, for a checkpoint none of whose values has a sure place."""
     title = "# No value of the checkpoint has a sure place in the program."
-    return "\n".join([title, *_comments(left)]) + "\n"
+    return "\n".join([title, *comments(left)]) + "\n"
 
 
 def restores_by_itself(live: Graph, method: str) -> bool:
@@ -119,9 +119,9 @@ def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, 
         pairs = [f"    {line}" for line in in_lines(reads)]
         loading = [f"reader = {reader}", "values = [", *pairs, "]", *_CHECKED[steps.has_reshaped]]
         lines = [*lines[:2], *loading, *lines[2:], *_ASSIGNED]
-    comments = [*_of_file(live, source), *_comments(left)]
-    comments += _copied(left.partly, live, source, reader)
-    return "\n".join([*lines, *comments]) + "\n"
+    after = [*_of_file(live, source), *comments(left)]
+    after += _copied(left.partly, live, source, reader)
+    return "\n".join([*lines, *after]) + "\n"
 
 
 def strongest_assert(verdicts: Verdicts) -> str:
@@ -141,45 +141,48 @@ def _of_file(live: Graph, source: str) -> Iterator[str]:
         yield f"# Write {source}.part['name'] for {source}.part.name where part is a dictionary."
 
 
-def _comments(left: LeftOut) -> Iterator[str]:
-    yield from _listed("These keep their values; the checkpoint has none for them:", left.missing)
-    yield from _listed(
+def comments(left: LeftOut) -> Iterator[str]:
+    """Yield comments on what a restore leaves out, and why."""
+    yield from listed_in_comment(
+        "These keep their values; the checkpoint has none for them:", left.missing
+    )
+    yield from listed_in_comment(
         "These keep their values; names do not show which saved values are theirs, if any:",
         left.untold,
     )
-    yield from _listed(
+    yield from listed_in_comment(
         "These keep their values; the saved ones have another shape or dtype:",
         _with_keys(left.misfits, {variable.key for variable in left.partly}),
     )
-    yield from _listed(
+    yield from listed_in_comment(
         "These keep their values; a plain restore would put values of another name or meaning "
         "into them:",
         _with_keys(left.elsewhere),
     )
-    yield from _listed(
+    yield from listed_in_comment(
         "These keep their values; in this optimizer's class, the saved states may mean something "
         "else:",
         _with_keys(left.other_states),
     )
-    yield from _listed(
+    yield from listed_in_comment(
         "These keep their values; they are no variables, and no checkpoint of parts restores them:",
         _with_keys(left.not_restored),
     )
-    yield from _listed(
+    yield from listed_in_comment(
         "The checkpoint has these, but their bytes are damaged:",
         _with_keys(left.damaged),
     )
-    yield from _listed(
+    yield from listed_in_comment(
         f"These are guesses, and left out; {left.accepting} uses the first place of each:",
         (f"{name} may belong to {places}: {key}" for name, key, places in left.guesses),
     )
-    yield from _listed(
+    yield from listed_in_comment(
         "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
     )
-    yield from _listed(
+    yield from listed_in_comment(
         "These are restored as soon as their objects are built:", _with_keys(left.waiting)
     )
-    yield from _listed(
+    yield from listed_in_comment(
         "The checkpoint has these; the program has no place for them:", _with_keys(left.unused)
     )
 
@@ -219,7 +222,8 @@ def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> 
         yield f"#   and {len(cast) - _MOST_LISTED} more"
 
 
-def _listed(title: str, names: Iterable[str]) -> Iterator[str]:
+def listed_in_comment(title: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield a comment with a title and the first of some names."""
     listed = [printable(name) for name in names]
     if listed:
         yield f"# {title}"

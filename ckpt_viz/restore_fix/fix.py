@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Generic, TypeVar
 
-from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.changes.reading import changes_of
-from ckpt_viz.correspondence.guesses import guessed_parts
-from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, is_guess
-from ckpt_viz.correspondence.value_mapping import ValueMapping
-from ckpt_viz.errors import SourceError
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
-from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Trace
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
+from ckpt_viz.object_graph.graph import Origin
+from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.restore_check.arrangement import Arrangement
 from ckpt_viz.restore_check.dry_run import (
     DamagedFile,
@@ -33,7 +24,6 @@ from ckpt_viz.restore_check.dry_run import (
 )
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.rehearsal import (
     Rehearsal,
@@ -42,7 +32,6 @@ from ckpt_viz.restore_check.rehearsal import (
     rehearse_on_graphs,
 )
 from ckpt_viz.restore_check.skeleton import Skeleton
-from ckpt_viz.restore_check.verified import keys_read
 from ckpt_viz.restore_fix.applying import (
     apply,
     assign_variables,
@@ -59,104 +48,29 @@ from ckpt_viz.restore_fix.code import (
     restoring,
     restoring_nothing,
 )
-from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
-from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
-from ckpt_viz.restore_fix.in_words import Summary
-from ckpt_viz.restore_fix.left_out import FixOfMapping, LeftOut, keys_of
-from ckpt_viz.saved.saved_source import read_saved
-from ckpt_viz.values.verifying import verify
+from ckpt_viz.restore_fix.fix_of_saver import FixOfSaver
+from ckpt_viz.restore_fix.guesses import Accepted
+from ckpt_viz.restore_fix.restore_fix import CheckT, RestoreFix
 from ckpt_viz.writing.rewrite import write_mapped
 
-CheckT = TypeVar("CheckT")
+__all__ = ["FixOfObjects", "RestoreFix", "fix_of"]
+
 _MOST_TRIES = 32  # checkpoints of parts
 _OWN_CODE = frozenset({Cause.STAGES, Cause.SYMBOLIC, Cause.CODE})
 
 
 @dataclass(frozen=True, repr=False)
-class RestoreFix(Generic[CheckT]):
-    """What to do so that every saved value goes where it belongs; it changes nothing by itself.
+class FixOfObjects(RestoreFix[CheckT]):
+    """The fix of a restore of objects: live ones, or those of a checkpoint in their place."""
 
-    Values whose place is a guess stay out unless `check.fix(guesses=…)` accepts them. `print` says
-    what the fix does.
-    """
-
-    _run: DryRun = field(repr=False)
-    _check_of: Callable[[DryRun], CheckT] = field(repr=False)
-    _prefix: str | None = None
-    _by_name: Graph | None = field(default=None, repr=False)
-    _of_check: Sequence[Finding] | None = field(default=None, repr=False)
-    _accepted: Accepted = field(default=False, repr=False)
     _last: list[tuple[tuple[Skeleton, str], Rehearsal | None]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
 
-    @cached_property
-    def changes(self) -> tuple[Change, ...]:
-        """What happened to the program since the checkpoint was written."""
-        return changes_of(self._mapping, self._waiting | self._about(Kind.NOT_BUILT))
-
-    @cached_property
-    def pairs(self) -> Mapping[str, str]:
-        """By checkpoint key, the name of the live object that the fixed restore gives its value.
-
-        A value that was shared, and no longer is, goes to the first of its objects.
-        """
-        return {
-            key: readable_name(self._live, pair.obj)
-            for pair in reversed(self._sure)
-            for key in self._keys(pair.node)
-        }
-
-    @cached_property
-    def missing(self) -> tuple[str, ...]:
-        """The names of all live objects that keep their values.
-
-        The file has none for them, or their place is a guess. Or theirs are damaged or of another
-        shape, or no code can restore theirs. Comments of `code` say which.
-        """
-        filled = {pair.obj for pair in self._sure}
-        objects = [*self._mapping.missing, *(pair.obj for pair in self._mapping.pairs)]
-        return tuple(readable_name(self._live, obj) for obj in sorted(set(objects) - filled))
-
-    @cached_property
-    def unused(self) -> tuple[str, ...]:
-        """The checkpoint keys that the fix leaves out, for one of the same reasons."""
-        used = {pair.node for pair in self._sure} | self._waiting
-        nodes = [*self._mapping.unused, *(pair.node for pair in self._mapping.pairs)]
-        return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
-
-    @cached_property
-    def guesses(self) -> Mapping[str, str]:
-        """By checkpoint key, the object that its value would go to if you accept the guess."""
-        return {
-            key: readable_name(self._live, pair.obj)
-            for pair in self._mapping.pairs
-            if is_guess(pair)
-            for key in self._keys(pair.node)
-        }
-
-    @property
-    def prefix(self) -> str | None:
-        """The prefix of the checkpoint whose values it restores; None for a snapshot."""
-        return None if self._saved.is_unwritten else prefix_of(self._saved)
-
-    @property
-    def code(self) -> str:
-        """Python code that restores; `ckpt` is the checked object, `path` the checkpoint's prefix.
-
-        It names the prefix itself if the check was of another path, such as that of a SavedModel.
-        It needs tensorflow alone, and only its public functions. For a snapshot, `path` is what
-        `snapshot.write(prefix)` returns, as a comment tells.
-        """
-        return self.to_code()
-
-    def to_code(self, live: str = "ckpt", path: str | None = None) -> str:
-        """Return the code with the caller's expression for the live object, and a prefix.
-
-        Raises:
-            SourceError: `live` is no expression, or no expression leads to one of the objects.
-        """
-        code = self._code(operand(live), self._prefix if path is None else path)
+    def to_code(self, live: str | None = None, path: str | None = None) -> str:
+        """Return the code with the caller's expressions; `ckpt` is the live object."""
+        prefix = self._prefix if path is None else path
+        code = self._code(operand("ckpt" if live is None else live), prefix)
         if path is not None or not self._saved.is_unwritten:
             return code
         first = TO_WRITE_FIRST.format(source="snapshot" if self._saved.is_held else "graph")
@@ -178,24 +92,10 @@ class RestoreFix(Generic[CheckT]):
         how = run.method, run.verdicts, left, live, where, reader
         return restoring(self._skeleton, self._live, *how)
 
-    def __str__(self) -> str:
-        return "\n".join(self._summary.lines())
-
-    def __repr__(self) -> str:
-        return f"<RestoreFix of {self._summary.headline()}>"
-
     @property
-    def _summary(self) -> Summary:
-        accepted = {pair.node for pair in self._unasked.pairs if is_guess(pair)}
-        return Summary(
-            title=f"{self._saved.title} into {self._live.title}",
-            restored=len(self.pairs),
-            accepted=len({pair.node for pair in self._sure} & accepted),
-            how=self._how,
-            left=self._left_out,
-            guessed_parts=[part.saved for part in guessed_parts(self._mapping)],
-            following=[*self._following()],
-        )
+    def is_applied(self) -> bool:
+        """Whether every variable of `pairs` has its saved value now."""
+        return bool(self._sure) and is_applied(self._saved, self._live, self._sure)
 
     @property
     def _how(self) -> str:
@@ -228,35 +128,8 @@ class RestoreFix(Generic[CheckT]):
         """The check of the fixed restore."""
         return self._check_of(self._rehearsal.run)
 
-    def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
-        """Return the mapping by nodes of a picture, whose nodes `of_saved` has by saved node."""
-        trace = self._run.trace
-        bound = trace.bound if isinstance(trace, Trace) else {}
-        guessed = [part.node for part in guessed_parts(self._unasked)]
-        return fixed_places(self._mapping, of_saved, bound, guessed)
-
-    @property
-    def is_applied(self) -> bool:
-        """Whether every variable of `pairs` has its saved value now.
-
-        It reads values until one differs.
-        """
-        return bool(self._sure) and is_applied(self._saved, self._live, self._sure)
-
     def apply(self) -> RestoreFix[CheckT]:
-        """Restore now: every value of `pairs`, or none; return the fix.
-
-        Values of a snapshot come from memory, and none waits for an object that is built later.
-        Afterwards it compares every variable with the saved value. If a value differs, anything
-        raises or you interrupt it, everything is as before, also what waits for objects.
-
-        Raises:
-            NotAppliedError: A value could not be restored; all values are as before.
-            HalfChangedError: An object did not take its old value either. `changed` names the
-                objects with other values than before, `old` those with their old ones.
-            SourceError: The live side is a file, TensorFlow runs in graph mode: run `code`. Or an
-                old value cannot be copied.
-        """
+        """Restore now; return the fix."""
         if not (self._sure or self._waiting) and self._live.origin is Origin.LIVE:
             return self  # a restore would still make a `save_counter`
         restore: Callable[[], None] | None = None
@@ -270,16 +143,7 @@ class RestoreFix(Generic[CheckT]):
         return self
 
     def write(self, prefix: str | os.PathLike[str]) -> str:
-        """Write a new checkpoint that the program restores with plain `restore`; return its prefix.
-
-        It has the values of `pairs`, bit by bit, under the names of the program. A live object
-        without a value is not in it, so `assert_existing_objects_matched` names it. TensorFlow is
-        not needed. The program must not have changed since the check.
-
-        Raises:
-            CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be
-                read. No file remains.
-        """
+        """Write a new checkpoint for the program; return its prefix."""
         path = os.fspath(prefix)
         empty = (
             p for p in self._mapping.parts.values() if not has_value(self._saved.nodes[p.node])
@@ -303,69 +167,6 @@ class RestoreFix(Generic[CheckT]):
         assign_variables(self._saved, self._live, self._sure)
 
     @cached_property
-    def _saved(self) -> Graph:
-        saved = self._run.saved if self._by_name is None else self._by_name
-        assert saved is not None
-        return saved
-
-    @property
-    def _live(self) -> Graph:
-        return self._run.live
-
-    @cached_property
-    def _mapping(self) -> ValueMapping:
-        return with_accepted(self._unasked, self._accepted)
-
-    @cached_property
-    def _unasked(self) -> ValueMapping:
-        """The mapping in which all guesses are open."""
-        run, by_name = self._run, self._by_name
-        return run.mapping if by_name is None else run.mapping_of(by_name)
-
-    @cached_property
-    def _plain(self) -> Mapping[int, int]:
-        """By live object, the saved node whose value a plain restore gives it."""
-        sources, size = self._run.sources_in(self._saved), len(self._live.nodes)
-        return {obj: node for obj, node in sources.items() if obj < size}
-
-    @cached_property
-    def _left_out(self) -> LeftOut:
-        wording = self._run.wording.guesses
-        known = self._waiting, self._damaged, self._plain, wording
-        return FixOfMapping(self._mapping, self._sure, *known).left_out()
-
-    @cached_property
-    def _waiting(self) -> frozenset[int]:
-        """The saved nodes that wait until an object of the program is built."""
-        return self._about(Kind.DEFERRED)
-
-    def _about(self, kind: Kind) -> frozenset[int]:
-        """Return the saved nodes that findings of a kind are about."""
-        findings = (finding for finding in self._findings if finding.kind is kind)
-        return frozenset(node for finding in findings for node in finding.nodes)
-
-    @cached_property
-    def _findings(self) -> Sequence[Finding]:
-        if self._by_name is not None:
-            return ()
-        every = find_all(self._run) if self._of_check is None else self._of_check
-        return tuple(part for finding in every for part in finding.all())
-
-    @cached_property
-    def _is_right_by_itself(self) -> bool:
-        """Return whether a plain restore puts every sure value, and no other, into its place."""
-        trace, nodes = self._run.trace, self._live.nodes
-        if trace is None or self._run.verdicts.restore is not None:
-            return False
-        placed = {pair.obj: pair.node for pair in self._placed}
-        if isinstance(trace, NameTrace):
-            others = {obj for obj in self._plain if nodes[obj].role is Role.VARIABLE}
-            return placed.items() <= self._plain.items() and others <= placed.keys()
-        return trace.restored <= {*placed.values(), self._saved.save_counter} and all(
-            node in trace.restored and trace.bound[node] == obj for obj, node in placed.items()
-        )
-
-    @cached_property
     def _sure(self) -> tuple[Pair, ...]:
         """The values that the fixed restore puts into their objects."""
         if self._skeleton is not None:
@@ -378,32 +179,7 @@ class RestoreFix(Generic[CheckT]):
     @cached_property
     def _placed(self) -> tuple[Pair, ...]:
         """The values whose place is sure, and whose bytes and objects are known to be whole."""
-        return tuple(
-            pair
-            for pair in self._mapping.pairs
-            if pair.certainty is not Certainty.GUESS
-            and pair.node not in self._refused
-            and pair.node not in self._damaged
-        )
-
-    @cached_property
-    def _damaged(self) -> frozenset[int]:
-        """The saved nodes whose bytes are missing, or damaged if the check has tested the bytes.
-
-        It tests now what the checked restore would not read.
-        """
-        nodes = {pair.node for pair in self._mapping.pairs}
-        key_sets = {
-            node: {tensor for key in self._keys(node) for tensor in self._saved.tensor_keys(key)}
-            for node in nodes
-        }
-        every = frozenset[str]().union(*key_sets.values())
-        stored = [(key, self._saved.stored(key)) for key in every]
-        damaged = {key for key, tensor in stored if tensor is not None and tensor.error is not None}
-        if self._run.tested is not None:
-            faults = verify(self._saved, every - set(keys_read(self._run)), progress=False)
-            damaged |= {fault.key for fault in (*self._run.tested.verification, *faults)}
-        return frozenset(node for node, keys in key_sets.items() if not keys.isdisjoint(damaged))
+        return tuple(pair for pair in super()._placed if pair.node not in self._refused)
 
     @cached_property
     def _refused(self) -> frozenset[int]:
@@ -466,9 +242,6 @@ class RestoreFix(Generic[CheckT]):
             self._saved, self._live, wanted, wanted, "read", self._rehearsed, allowed
         ).skeleton()
 
-    def _keys(self, node: int) -> tuple[str, ...]:
-        return keys_of(self._saved, node)
-
     def _rehearsed(self, skeleton: Skeleton, method: str) -> Rehearsal | None:
         """Return a rehearsal with the live objects; the last one is not repeated."""
         if skeleton == Skeleton(ROOT):
@@ -504,8 +277,7 @@ def fix_of(
 ) -> RestoreFix[CheckT]:
     """Return the fix of a dry run with these findings, with the guesses that are accepted.
 
-    Raises SourceError if there is no checkpoint, or if a Saver restores it. It raises what
-    `with_accepted` raises.
+    Raises SourceError if there is no checkpoint. It raises what `with_accepted` raises.
 
     Where a restore finds no checkpoint at the path, as at the directory of a SavedModel, it is the
     fix of the one that the path means.
@@ -522,23 +294,26 @@ def _fix_of(
     run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
 ) -> RestoreFix[CheckT]:
     if run.saved is not None:
-        return RestoreFix(run, check_of, _of_check=findings)
+        return FixOfObjects(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
-    if live.is_name_based or (live.source is not None and tf_private.is_saver(live.source)):
-        raise SourceError(
-            f"{live.title}: a Saver restores by names, expected a program of objects; the findings "
-            "have code for names that have changed"
-        )
-    if not run.reading or not (is_meant or run.outcome.tensors):
-        raise SourceError(
-            f"{run.reading}: a fix needs a checkpoint that can be read{_why_not(run)}"
-        )
-    saved = read_saved(run.reading)
+    is_by_saver = run.outcome.saver is not None
+    if not run.reading or not (is_meant or is_by_saver or run.outcome.tensors):
+        raise _unreadable(run)
+    try:
+        saved = run.named
+    except CkptVizError as error:
+        raise _unreadable(run) from error
     prefix = prefix_of(saved) if is_meant else None
+    if is_by_saver:
+        return FixOfSaver(run, check_of, prefix, saved)
     if saved.is_name_based:
-        return RestoreFix(run, check_of, prefix, saved)
+        return FixOfObjects(run, check_of, prefix, saved)
     if live.origin is Origin.LIVE:
         run = live_dry_run(live.source, saved, run.method, None)
     else:
         run = file_dry_run(live, saved, method=run.method)
-    return RestoreFix(run, check_of, prefix)
+    return FixOfObjects(run, check_of, prefix)
+
+
+def _unreadable(run: DryRun) -> SourceError:
+    return SourceError(f"{run.reading}: a fix needs a checkpoint that can be read{_why_not(run)}")

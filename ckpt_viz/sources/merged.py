@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ckpt_viz.correspondence.pairs import Certainty, Pair
 from ckpt_viz.correspondence.value_mapping import map_values
-from ckpt_viz.edits.by_names import with_names
+from ckpt_viz.edits.by_names import old_by_new, with_names
 from ckpt_viz.edits.draft import Draft, is_list
 from ckpt_viz.edits.edited_access import origins_of
 from ckpt_viz.edits.union import united
@@ -50,13 +50,13 @@ def merged(parts: Mapping[str, PartOf]) -> Graph:
 
 
 def _merged_names(parts: Mapping[str, PartOf]) -> Graph:
-    graphs = [graph for graph, _ in parts.values()]
-    names = {
-        f"{number}/{name}": new
+    union = united([graph for graph, _ in parts.values()])
+    names = (
+        (f"{number}/{name}", new)
         for number, (place, (graph, part)) in enumerate(parts.items())
         for name, new in _new_names(graph, _scope(graph, part, place), place).items()
-    }
-    return with_names(united(graphs), names)
+    )
+    return with_names(union, old_by_new(union, names))
 
 
 def _merged_objects(parts: Mapping[str, PartOf]) -> Graph:

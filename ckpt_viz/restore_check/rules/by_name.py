@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from difflib import SequenceMatcher
 
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.edges import changed_scope
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.sentences import scope_sentence
-from ckpt_viz.correspondence.pairs import Certainty
-from ckpt_viz.expressions import quoted
-from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.correspondence.pairs import Certainty, Pair
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Cause, Step
-from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice, Code, Fix, FreeName, HowFixed, Purpose, Remedy
+from ckpt_viz.object_graph.remedy import Advice, Fix, HowFixed, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import (
     is_unreadable,
@@ -36,12 +32,11 @@ from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.text import count, listed, shape_words
 
 _MAX_NAMED = 5
-_MAX_COMPARED = 20  # names with the same last part
-_ALIKE = 0.6
-_BY_SAVER = Advice(
-    "Restore with a tf.compat.v1.train.Saver that has a dict: from each name in the file to its "
-    "variable."
+_IN_SAVER = Advice(
+    "If the program needs one of these values, give a Saver a dict: from the name to its variable."
 )
+_IN_PROGRAM = Advice("If the program needs one of these values, give its variable this name.")
+_MAX_COMPARED = 20  # names that may be the former name of a variable
 
 
 def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
@@ -55,10 +50,9 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
         yield from _by_saver(run, run.outcome, trace)
     read = {step.name for step in trace.steps} | trace.bound.keys()
     free = [name for name in run.outcome.tensors if name not in read]
-    missing = tuple(_missing(run, trace, free))
-    yield from missing
-    explained = {finding.saved for cause in missing for finding in cause.all()}
-    free = [name for name in free if name not in explained]
+    former = _FormerNames(run, trace, free if any(trace.unused.values()) else ())
+    yield from _missing(run, trace, former)
+    free = [name for name in free if name not in former.known]
     for obj in trace.not_restored:
         if obj not in trace.unused:
             yield _not_reached(run, obj)
@@ -70,8 +64,9 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             min(free),
             None,
             f"{count(len(free), 'name')} in the file {'matches' if len(free) == 1 else 'match'} "
-            f"no variable, and no assert fails: {examples}.",
-            Advice("Ignore these names if the program does not need them."),
+            f"no variable, and {'no error tells it' if is_saver else 'no assert fails'}: "
+            f"{examples}.",
+            _IN_SAVER if is_saver else _IN_PROGRAM,
         )
 
 
@@ -103,7 +98,7 @@ def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             step.name or None,
             run.live_name(objects[0]) if objects else None,
             why(step.failure),
-            remedy_for(run, step.failure),
+            _cast(run, step) or remedy_for(run, step.failure),
             (),
             tuple(objects),
         )
@@ -124,6 +119,15 @@ def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
         )
 
 
+def _cast(run: DryRun, step: Step) -> Remedy | None:
+    """Return the fix for a value of another dtype, if the fix converts it."""
+    if run.outcome.saver is None or step.failure is None or step.failure.cause is not Cause.DTYPE:
+        return None
+    mapping = mapping_in(run)
+    is_fixed = mapping is not None and any(pair.obj == step.obj for pair in mapping.pairs)
+    return _by_fix(run) if is_fixed else None
+
+
 def _key_of(run: DryRun, step: Step) -> str:
     """Return the checkpoint key that a step reads: a Saver may use another name."""
     keys = run.outcome.keys if isinstance(run.outcome, SaverOutcome) else None
@@ -135,7 +139,7 @@ def _refusing(run: DryRun) -> list[int]:
     return [obj for obj, node in enumerate(run.live.nodes) if node.error is not None]
 
 
-def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Finding]:
+def _missing(run: DryRun, trace: NameTrace, former: _FormerNames) -> Iterator[Finding]:
     """Find missing names: a Saver raises for them, a tf.train.Checkpoint goes on."""
     raising = {
         (step.obj, step.name)
@@ -147,52 +151,119 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
     if nameless:
         yield _without_names(run, nameless, any((obj, "") in raising for obj in nameless))
     missing = [(obj, name) for obj, name in unused if name]
-    candidates = _candidates(run, missing, free)
-    lost = [pair for pair in missing if not candidates[pair]]
-    if len(lost) > 1:
-        yield _without_any(run, lost, not raising.isdisjoint(lost))
+    if not missing:
+        return
+    remedy = _by_fix(run)
+    lost = [pair for pair in missing if not former.instead(pair[0])]
+    nothing = {*lost} if len(lost) > 1 else set[_Missing]()
+    if nothing:
+        yield _without_any(run, lost, remedy, not raising.isdisjoint(lost))
     findings: dict[_Missing, Finding] = {}
     for obj, name in missing:
-        former = candidates[obj, name]
-        if len(lost) > 1 and not former:
+        if (obj, name) in nothing:
             continue
-        new = former[0] if len(former) == 1 else None
-        of_shape = listed([repr(name_in_file) for name_in_file in former])
-        reason = f", but has {of_shape} of the same shape" if former else ""
-        unsure = "; names do not show which is right" if len(former) > 1 else ""
+        new = former.of(obj)[0] if former.is_sure(obj) else None
         findings[obj, name] = Finding(
             _severity((obj, name) in raising),
             Kind.RENAMED if new else Kind.UNMATCHED,
             new,
             run.live_name(obj),
-            f"The file has no {name!r}{reason}{unsure}.",
-            _remedy(run),
+            f"The file has no {name!r}{former.instead(obj)}.",
+            remedy,
             (),
             (obj,),
         )
-    yield from _by_scopes(run, findings, trace)
+    yield from _by_scopes(findings)
 
 
-def _remedy(run: DryRun) -> Remedy:
-    return _BY_SAVER if isinstance(run.outcome, SaverOutcome) else _by_fix(run)
+class _FormerNames:
+    """The names in the file to which variables may belong whose names it lacks.
+
+    `known` has all of them.
+    """
+
+    def __init__(self, run: DryRun, trace: NameTrace, free: Sequence[str]) -> None:
+        mapping, names = mapping_in(run) if free else None, {*free}
+        misfits = frozenset(mapping.misfits if mapping is not None else ())
+        self.known: set[str] = set()
+        self._misfits: dict[int, str] = {}
+        self._sure: dict[int, list[str]] = {}
+        self._guessed: dict[int, object] = {}
+        self._alike: dict[object, list[str]] = {}
+        if mapping is None:
+            return
+        for pair in (*mapping.pairs, *mapping.misfits):
+            value = mapping.saved.nodes[pair.node].attributes[0]
+            name = value.full_name if run.outcome.saver is not None else value.checkpoint_key
+            if name not in names or pair.obj not in trace.unused:
+                continue
+            self.known.add(name)
+            if pair in misfits:
+                self._misfits[pair.obj] = f", but has {name!r} {_how_other(mapping, pair)}"
+                continue
+            if pair.certainty is not Certainty.GUESS:
+                self._sure.setdefault(pair.obj, []).append(name)
+                continue
+            space = value.dtype, value.shape, name.rpartition("/")[2]
+            self._guessed[pair.obj] = space
+            alike = self._alike.setdefault(space, [])
+            if name not in alike[-1:]:
+                alike.append(name)
+
+    def instead(self, obj: int) -> str:
+        """Return, for the end of a sentence, what the file has in place of a variable's name."""
+        names, is_sure = self.of(obj), self.is_sure(obj)
+        if not names:
+            return self._misfits.get(obj, "")
+        every = listed([repr(name) for name in names])
+        if is_sure and len(names) > 1:
+            return f", but has its parts {every}"
+        which = "which is right" if len(names) > 1 else "whether it is the same value"
+        unsure = "" if is_sure else f"; names do not show {which}"
+        return f", but has {every} of the same shape{unsure}"
+
+    def is_sure(self, obj: int) -> bool:
+        """Return whether names or shapes tell which names are those of a variable."""
+        return obj in self._sure
+
+    def of(self, obj: int) -> Sequence[str]:
+        """Return the former names of a variable, or those that it may have had."""
+        if obj in self._sure:
+            return self._sure[obj]
+        return self._alike.get(self._guessed.get(obj), [])[:_MAX_COMPARED]
+
+
+def _how_other(mapping: ValueMapping, pair: Pair) -> str:
+    """Return the shape of a saved value, and that of its variable; or the dtypes."""
+    was, now = mapping.saved.nodes[pair.node].attributes, mapping.live.nodes[pair.obj].attributes
+    if not len(was) == len(now) == 1:
+        return "for other values"  # only the object's own code knows its values
+    saved, live = was[0], now[0]
+    if saved.shape != live.shape:
+        return f"of shape {shape_words(saved.shape or ())}, not {shape_words(live.shape or ())}"
+    return f"of dtype {saved.dtype}, not {live.dtype}"
 
 
 def _by_fix(run: DryRun) -> Remedy:
     """Return the fix, if names give the fix a value."""
-    mapping = mapping_in(run)
+    mapping, is_by_saver = mapping_in(run), run.outcome.saver is not None
     pairs = mapping.pairs if mapping is not None else ()
-    guesses = sum(pair.certainty is Certainty.GUESS for pair in pairs)
     if pairs:
-        return Fix(HowFixed.BY_NAMES, len(pairs) - guesses, guesses)
-    return Advice("Give the layers or attributes of the program the names in the file.")
+        objects = {pair.obj for pair in pairs if pair.certainty is not Certainty.GUESS}
+        guesses = {pair.obj for pair in pairs} - objects
+        how = HowFixed.BY_FORMER_NAMES if is_by_saver else HowFixed.BY_NAMES
+        return Fix(how, len(objects) if is_by_saver else len(pairs) - len(guesses), len(guesses))
+    return Advice(
+        "Give a Saver a dict: from each name in the file to its variable."
+        if is_by_saver
+        else "Give the layers or attributes of the program the names in the file."
+    )
 
 
 _Missing = tuple[int, str]  # an object, and a name that the file lacks
 
 
-def _by_scopes(
-    run: DryRun, findings: Mapping[_Missing, Finding], trace: NameTrace
-) -> Iterator[Finding]:
+def _by_scopes(findings: Mapping[_Missing, Finding]) -> Iterator[Finding]:
     """Yield the findings, but a single finding for all names whose scope has changed alike."""
     scopes = {
         (obj, name): changed_scope(finding.saved, name)
@@ -209,15 +280,11 @@ def _by_scopes(
         if scope is None or len(group) < 2:
             yield finding
         elif finding is group[0]:
-            moved = {name for obj, name in findings if scopes.get((obj, name)) == scope}
-            is_saver = isinstance(run.outcome, SaverOutcome)
-            code = _saver_of(run, trace, scope, moved) if is_saver else None
             change = _change_of(scope, group)
             yield replace(
                 finding,
                 kind=change.kind,
                 why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
-                remedy=code or _remedy(run),
                 objects=change.objects,
                 change=change,
                 explains=tuple(group),
@@ -237,29 +304,7 @@ def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
     )
 
 
-def _saver_of(
-    run: DryRun, trace: NameTrace, scope: tuple[str, str], moved: AbstractSet[str]
-) -> Code | None:
-    """Return the code of a Saver that reads `moved` names under their scope in the file.
-
-    None unless the code restores every variable of the checked Saver.
-    """
-    old, new = (f"{name}/" if name else "" for name in scope)
-    kept = {step.name for step in trace.steps} - moved
-    lost = {name for names in trace.unused.values() for name in names} - moved
-    variables = tf_private.given_variables(run.live.source)  # a Saver of a MetaGraph has none
-    if not variables or lost or (old and kept) or any(name.startswith(new) for name in kept):
-        return None
-    is_dict = isinstance(variables, Mapping)
-    name = "name" if is_dict else "v.name.split(':')[0]"
-    renamed = f"{name}.removeprefix({quoted(new)})" if new else name
-    renamed = f"{quoted(old)} + {renamed}" if old else renamed
-    each = "name, v in live._var_list.items()" if is_dict else "v in live._var_list"
-    code = f"tf.compat.v1.train.Saver({{{renamed}: v for {each}}})"
-    return Code(code, (FreeName.TENSORFLOW, FreeName.LIVE), Purpose.MAKE_SAVER)
-
-
-def _without_any(run: DryRun, lost: Sequence[_Missing], is_raised: bool) -> Finding:
+def _without_any(run: DryRun, lost: Sequence[_Missing], remedy: Remedy, is_raised: bool) -> Finding:
     """Return the finding of names that the file lacks, with nothing in their place."""
     names = listed([repr(name) for name in sorted({name for _, name in lost})[:_MAX_NAMED]])
     return Finding(
@@ -269,7 +314,7 @@ def _without_any(run: DryRun, lost: Sequence[_Missing], is_raised: bool) -> Find
         run.live_name(lost[0][0]),
         f"The file has none of {count(len(lost), 'name')} that the restore looks up, such as "
         f"{names}.",
-        _remedy(run),
+        remedy,
         (),
         tuple(dict.fromkeys(obj for obj, _ in lost)),
     )
@@ -294,65 +339,6 @@ def _without_names(run: DryRun, objects: Sequence[int], is_raised: bool) -> Find
         (),
         tuple(objects),
     )
-
-
-def _candidates(
-    run: DryRun, missing: Sequence[_Missing], free: Sequence[str]
-) -> Mapping[_Missing, Sequence[str]]:
-    """Return, for each missing name, its possible names in the file: a single name if that is sure.
-
-    It is sure if the name alone has this dtype and shape. If several have it, names decide.
-    """
-    of_spec: dict[object, tuple[list[_Missing], list[str]]] = {}
-    for name in free:
-        stored = run.outcome.tensors[name]
-        of_spec.setdefault((stored.dtype, stored.shape), ([], []))[1].append(name)
-    for obj, name in missing:
-        attributes = run.live.nodes[obj].attributes if obj < len(run.live.nodes) else ()
-        if len(attributes) == 1:
-            spec = attributes[0].dtype, attributes[0].shape
-            of_spec.setdefault(spec, ([], []))[0].append((obj, name))
-    candidates: dict[_Missing, Sequence[str]] = dict.fromkeys(missing, ())
-    for pairs, names in of_spec.values():
-        if len(pairs) == len(names) == 1:
-            candidates[pairs[0]] = names if _are_alike(names[0], pairs[0][1]) else ()
-            continue
-        candidates.update(_candidates_by_last_part(pairs, names))
-    return candidates
-
-
-def _candidates_by_last_part(
-    missing: Sequence[_Missing], free: Sequence[str]
-) -> Iterator[tuple[_Missing, Sequence[str]]]:
-    """Yield the candidates for several of one dtype and shape, by the last part of their names."""
-    parts: dict[str, tuple[list[_Missing], list[str]]] = {}
-    for obj, name in missing:
-        parts.setdefault(_last(name), ([], []))[0].append((obj, name))
-    for name in free:
-        if _last(name) in parts:
-            parts[_last(name)][1].append(name)
-    for pairs, names in parts.values():
-        if len(pairs) == len(names) == 1:
-            yield pairs[0], [name for name in names if _are_alike(name, pairs[0][1])]
-            continue
-        paths = [name.split("/") for name in names], [name.split("/") for _, name in pairs]
-        former = {pairs[j]: names[i] for i, j in paired_by_name(*paths).items()}
-        left = sorted(set(names).difference(former.values()))
-        for pair in pairs:
-            if pair in former:
-                yield pair, [former[pair]]
-            elif 1 < len(left) <= _MAX_COMPARED:
-                yield pair, left
-
-
-def _last(name: str) -> str:
-    return name.rpartition("/")[2]
-
-
-def _are_alike(left: str, right: str) -> bool:
-    if left.endswith(f"/{right}") or right.endswith(f"/{left}"):
-        return True  # one name has a scope more, which may be longer than the name
-    return SequenceMatcher(None, left[:200], right[:200]).ratio() >= _ALIKE
 
 
 def _not_reached(run: DryRun, obj: int) -> Finding:

@@ -1,0 +1,149 @@
+"""A dict from names in a file to variables, as code: one line for all names that changed alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ckpt_viz.correspondence.names import spelled
+from ckpt_viz.expressions import quoted
+
+_FEWEST = 3  # names of a comprehension
+_MOST = 20  # comprehensions
+
+
+class NamedPlace(NamedTuple):
+    """The name of a tensor in the file, and the expression for its variable.
+
+    `key` is the variable's key in the dict `variables`; None for any other expression.
+    """
+
+    name: str
+    expression: str
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class _Change:
+    """How keys become names in the file: another scope, another spelling, something at the end."""
+
+    old: str
+    new: str
+    spelling: tuple[tuple[str, str], ...]
+    end: str
+
+    def apply(self, key: str) -> str:
+        name = key[len(self.new) :] if self.new else key
+        for now, was in self.spelling:
+            name = name.replace(now, was)
+        return f"{self.old}{name}{self.end}"
+
+    def __str__(self) -> str:
+        name = f"name[{len(self.new)}:]" if self.new else "name"
+        for now, was in self.spelling:
+            name = f"{name}.replace({quoted(now)}, {quoted(was)})"
+        around = [[quoted(text)] if text else [] for text in (self.old, self.end)]
+        return " + ".join([*around[0], name, *around[1]])
+
+
+def dict_in_code(places: Iterable[NamedPlace], keys: Iterable[str]) -> list[str]:
+    """Return the lines of a dict from names to variables; `keys` are all that `variables` has.
+
+    >>> places = [NamedPlace(f"a/{n}", f"variables['b/{n}']", f"b/{n}") for n in "xyz"]
+    >>> dict_in_code(places, ["b/x", "b/y", "b/z", "c"])
+    ["{'a/' + name[2:]: v for name, v in variables.items() if name.startswith('b/')}"]
+    >>> dict_in_code(places[:1], ["b/x", "b/y"])
+    ["{'a/x': variables['b/x']}"]
+    """
+    groups: dict[object, list[tuple[NamedPlace, _Change]]] = {}
+    singles: list[NamedPlace] = []
+    for place in places:
+        change = None if place.key is None else _change(place.name, place.key)
+        if change is None:
+            singles.append(place)
+        else:
+            of_kind = change.old, change.new, change.end
+            groups.setdefault(of_kind, []).append((place, change))
+    every, comprehensions = frozenset(keys), list[str]()
+    scopes = {change.new for group in groups.values() for _, change in group[:1]}
+    scopes = scopes if len(scopes) <= _MOST else set()
+    for number, group in enumerate(sorted(groups.values(), key=len, reverse=True)):
+        is_tried = number < _MOST and len(group) >= _FEWEST
+        text = _comprehension(group, every, scopes) if is_tried else ""
+        if text:
+            comprehensions.append(text)
+        else:
+            singles += [place for place, _ in group]
+    items = [f"{quoted(place.name)}: {place.expression}" for place in singles]
+    if not items and len(comprehensions) == 1:
+        return [f"{{{comprehensions[0]}}}"]
+    if len(items) == 1 and not comprehensions:
+        return [f"{{{items[0]}}}"]
+    lines = [*(f"**{{{text}}}" for text in comprehensions), *items]
+    return ["{", *(f"    {line}," for line in lines), "}"]
+
+
+def _comprehension(
+    group: Sequence[tuple[NamedPlace, _Change]], every: frozenset[str], scopes: set[str]
+) -> str:
+    """Return what makes exactly these items; "" if nothing short does."""
+    change = _common([change for _, change in group])
+    wanted = {place.key or "": place.name for place, _ in group}
+    if change is None or any(change.apply(key) != name for key, name in wanted.items()):
+        return ""
+    others = tuple(sorted(scope for scope in scopes if scope and scope != change.new))
+    for condition, chosen in _conditions(change, every, others, next(iter(wanted))):
+        if chosen == wanted.keys():
+            return f"{change}: v for name, v in variables.items(){condition}"
+    return ""
+
+
+def _conditions(
+    change: _Change, every: frozenset[str], others: tuple[str, ...], first: str
+) -> Iterator[tuple[str, set[str]]]:
+    """Yield conditions on names, as code, each with the names that meet it."""
+    if change.new:
+        chosen = {key for key in every if key.startswith(change.new)}
+        yield f" if name.startswith({quoted(change.new)})", chosen
+    yield "", {*every}
+    if others:
+        scopes = quoted(others[0]) if len(others) == 1 else f"({', '.join(map(quoted, others))})"
+        chosen = {key for key in every if not key.startswith(others)}
+        yield f" if not name.startswith({scopes})", chosen
+    scope = first.partition("/")[0] + "/"
+    chosen = {key for key in every if key.startswith(scope)}
+    yield f" if name.startswith({quoted(scope)})", chosen
+
+
+def _common(changes: Sequence[_Change]) -> _Change | None:
+    """Return the change with the spellings of all; None if they contradict each other."""
+    spelling: dict[str, str] = {}
+    for change in changes:
+        for now, was in change.spelling:
+            if spelling.setdefault(now, was) != was:
+                return None
+    first = changes[0]
+    return _Change(first.old, first.new, (*spelling.items(),), first.end)
+
+
+def _change(name: str, key: str) -> _Change | None:
+    """Return how a key becomes a name; None if the two have no end in common."""
+    old, new, end, spelling = name.split("/"), key.split("/"), list[str](), dict[str, str]()
+    while old and not _are_alike(old[-1], new[-1]) and len(end) < 2:
+        end.insert(0, old.pop())
+    if not old:
+        return None
+    while old and new and _are_alike(old[-1], new[-1]):
+        was, now = old.pop(), new.pop()
+        if was != now:
+            spelling[f"/{now}"] = f"/{was}"
+    return _Change(_scope(old), _scope(new), (*spelling.items(),), "".join(f"/{e}" for e in end))
+
+
+def _scope(parts: Sequence[str]) -> str:
+    return "".join(f"{part}/" for part in parts)
+
+
+def _are_alike(was: str, now: str) -> bool:
+    return was == now or spelled(was) == spelled(now)

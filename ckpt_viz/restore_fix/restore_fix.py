@@ -1,0 +1,300 @@
+"""What a fix of a restore is: which value goes where, what stays out, and the code that does it."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from ckpt_viz.changes.change import Change
+from ckpt_viz.changes.kind import Kind
+from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.correspondence.guesses import guessed_parts
+from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
+from ckpt_viz.correspondence.value_mapping import ValueMapping
+from ckpt_viz.matching.name_based_restore import NameTrace
+from ckpt_viz.matching.trace import Trace
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
+from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.findings import find_all
+from ckpt_viz.restore_check.verified import keys_read
+from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
+from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
+from ckpt_viz.restore_fix.in_words import Summary
+from ckpt_viz.restore_fix.left_out import FixOfMapping, LeftOut, keys_of
+from ckpt_viz.values.verifying import verify
+
+CheckT = TypeVar("CheckT")
+
+
+@dataclass(frozen=True, repr=False)
+class RestoreFix(ABC, Generic[CheckT]):
+    """What to do so that every saved value goes where it belongs; it changes nothing by itself.
+
+    Values whose place is a guess stay out unless `check.fix(guesses=…)` accepts them. `print` says
+    what the fix does.
+    """
+
+    _run: DryRun = field(repr=False)
+    _check_of: Callable[[DryRun], CheckT] = field(repr=False)
+    _prefix: str | None = None
+    _by_name: Graph | None = field(default=None, repr=False)
+    _of_check: Sequence[Finding] | None = field(default=None, repr=False)
+    _accepted: Accepted = field(default=False, repr=False)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What happened to the program since the checkpoint was written."""
+        return changes_of(self._mapping, self._waiting | self._about(Kind.NOT_BUILT))
+
+    @cached_property
+    def pairs(self) -> Mapping[str, str]:
+        """By checkpoint key, the name of the live object that the fixed restore gives its value.
+
+        A value that was shared, and no longer is, goes to the first of its objects.
+        """
+        return {
+            key: readable_name(self._live, pair.obj)
+            for pair in reversed(self._sure)
+            for key in self._keys(pair.node)
+        }
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The names of all live objects that keep their values.
+
+        The file has none for them, or their place is a guess. Or theirs are damaged or of another
+        shape, or no code can restore theirs. Comments of `code` say which.
+        """
+        filled = {pair.obj for pair in self._sure}
+        objects = [*self._mapping.missing, *(pair.obj for pair in self._mapping.pairs)]
+        return tuple(readable_name(self._live, obj) for obj in sorted(set(objects) - filled))
+
+    @cached_property
+    def unused(self) -> tuple[str, ...]:
+        """The checkpoint keys that the fix leaves out, for one of the same reasons."""
+        used = {pair.node for pair in self._sure} | self._waiting
+        nodes = [*self._mapping.unused, *(pair.node for pair in self._mapping.pairs)]
+        return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
+
+    @cached_property
+    def guesses(self) -> Mapping[str, str]:
+        """By checkpoint key, the object that its value would go to if you accept the guess."""
+        return {
+            key: readable_name(self._live, pair.obj)
+            for pair in self._mapping.pairs
+            if is_guess(pair)
+            for key in self._keys(pair.node)
+        }
+
+    @property
+    def prefix(self) -> str | None:
+        """The prefix of the checkpoint whose values it restores; None for a snapshot."""
+        return None if self._saved.is_unwritten else prefix_of(self._saved)
+
+    @property
+    def code(self) -> str:
+        """Python code that restores; `ckpt` is the checked object, `path` the checkpoint's prefix.
+
+        That of a Saver has the names `session`, unless its variables are eager, and sometimes
+        `saver`, the checked Saver.
+
+        It names the prefix itself if the check was of another path, such as that of a SavedModel.
+        It needs tensorflow alone, and only its public functions. For a snapshot, `path` is what
+        `snapshot.write(prefix)` returns, as a comment tells.
+        """
+        return self.to_code()
+
+    @abstractmethod
+    def to_code(self, live: str | None = None, path: str | None = None) -> str:
+        """Return the code with the caller's expression for the live object, and a prefix.
+
+        Raises:
+            SourceError: `live` is no expression, or no expression leads to one of the objects.
+        """
+
+    def __str__(self) -> str:
+        return "\n".join(self._summary.lines())
+
+    def __repr__(self) -> str:
+        return f"<RestoreFix of {self._summary.headline()}>"
+
+    @property
+    def _summary(self) -> Summary:
+        accepted = {pair.node for pair in self._unasked.pairs if is_guess(pair)}
+        return Summary(
+            title=f"{self._saved.title} into {self._live.title}",
+            restored=len(self.pairs),
+            accepted=len({pair.node for pair in self._sure} & accepted),
+            how=self._how,
+            left=self._left_out,
+            guessed_parts=[part.saved for part in guessed_parts(self._mapping)],
+            following=[*self._following()],
+        )
+
+    @property
+    def free_names(self) -> tuple[str, ...]:
+        """The names in `code` that the program has."""
+        return ("ckpt", "path")
+
+    @property
+    @abstractmethod
+    def _how(self) -> str:
+        """How the fix restores, for the text."""
+
+    @abstractmethod
+    def _following(self) -> Iterator[str]:
+        """Yield what to do next."""
+
+    @property
+    @abstractmethod
+    def check(self) -> CheckT:
+        """The check of the fixed restore."""
+
+    def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
+        """Return the mapping by nodes of a picture, whose nodes `of_saved` has by saved node."""
+        trace = self._run.trace
+        bound = trace.bound if isinstance(trace, Trace) else {}
+        guessed = [part.node for part in guessed_parts(self._unasked)]
+        return fixed_places(self._mapping, of_saved, bound, guessed)
+
+    @property
+    @abstractmethod
+    def is_applied(self) -> bool:
+        """Whether every variable of `pairs` has its saved value now.
+
+        It reads values until one differs.
+        """
+
+    @abstractmethod
+    def apply(self) -> RestoreFix[CheckT]:
+        """Restore now: every value of `pairs`, or none; return the fix.
+
+        Values of a snapshot come from memory, and none waits for an object that is built later.
+        Afterwards it compares every variable with the saved value. If a value differs, anything
+        raises or you interrupt it, everything is as before, also what waits for objects.
+
+        Raises:
+            NotAppliedError: A value could not be restored; all values are as before.
+            HalfChangedError: An object did not take its old value either. `changed` names the
+                objects with other values than before, `old` those with their old ones.
+            SourceError: The live side is a file, TensorFlow runs in graph mode: run `code`. Or an
+                old value cannot be copied.
+        """
+
+    @abstractmethod
+    def write(self, prefix: str | os.PathLike[str]) -> str:
+        """Write a new checkpoint that the program restores with plain `restore`; return its prefix.
+
+        It has the values of `pairs`, bit by bit, under the names of the program. A live object
+        without a value is not in it, so `assert_existing_objects_matched` names it. TensorFlow is
+        not needed. The program must not have changed since the check.
+
+        Raises:
+            CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be
+                read. No file remains.
+        """
+
+    @property
+    @abstractmethod
+    def _sure(self) -> tuple[Pair, ...]:
+        """The values that the fixed restore puts into their objects."""
+
+    @cached_property
+    def _placed(self) -> tuple[Pair, ...]:
+        """The values whose place is sure, and whose bytes are known to be whole."""
+        return tuple(
+            pair
+            for pair in self._mapping.pairs
+            if pair.certainty is not Certainty.GUESS and pair.node not in self._damaged
+        )
+
+    @cached_property
+    def _saved(self) -> Graph:
+        saved = self._run.saved if self._by_name is None else self._by_name
+        assert saved is not None
+        return saved
+
+    @property
+    def _live(self) -> Graph:
+        return self._run.live
+
+    @cached_property
+    def _mapping(self) -> ValueMapping:
+        return with_accepted(self._unasked, self._accepted)
+
+    @cached_property
+    def _unasked(self) -> ValueMapping:
+        """The mapping in which all guesses are open."""
+        return self._run.mapping if self._by_name is None else self._run.mapping_of_names
+
+    @cached_property
+    def _plain(self) -> Mapping[int, int]:
+        """By live object, the saved node whose value a plain restore gives it."""
+        sources, size = self._run.sources_in(self._saved), len(self._live.nodes)
+        return {obj: node for obj, node in sources.items() if obj < size}
+
+    @cached_property
+    def _left_out(self) -> LeftOut:
+        wording = self._run.wording.guesses
+        known = self._waiting, self._damaged, self._plain, wording
+        return FixOfMapping(self._mapping, self._sure, *known).left_out()
+
+    @cached_property
+    def _waiting(self) -> frozenset[int]:
+        """The saved nodes that wait until an object of the program is built."""
+        return self._about(Kind.DEFERRED)
+
+    def _about(self, kind: Kind) -> frozenset[int]:
+        """Return the saved nodes that findings of a kind are about."""
+        findings = (finding for finding in self._findings if finding.kind is kind)
+        return frozenset(node for finding in findings for node in finding.nodes)
+
+    @cached_property
+    def _findings(self) -> Sequence[Finding]:
+        if self._by_name is not None:
+            return ()
+        every = find_all(self._run) if self._of_check is None else self._of_check
+        return tuple(part for finding in every for part in finding.all())
+
+    @cached_property
+    def _is_right_by_itself(self) -> bool:
+        """Return whether a plain restore puts every sure value, and no other, into its place."""
+        trace, nodes = self._run.trace, self._live.nodes
+        if trace is None or self._run.verdicts.restore is not None:
+            return False
+        placed = {pair.obj: pair.node for pair in self._placed}
+        if isinstance(trace, NameTrace):
+            others = {obj for obj in self._plain if nodes[obj].role is Role.VARIABLE}
+            return placed.items() <= self._plain.items() and others <= placed.keys()
+        return trace.restored <= {*placed.values(), self._saved.save_counter} and all(
+            node in trace.restored and trace.bound[node] == obj for obj, node in placed.items()
+        )
+
+    @cached_property
+    def _damaged(self) -> frozenset[int]:
+        """The saved nodes whose bytes are missing, or damaged if the check has tested the bytes.
+
+        It tests now what the checked restore would not read.
+        """
+        nodes = {pair.node for pair in self._mapping.pairs}
+        key_sets = {
+            node: {tensor for key in self._keys(node) for tensor in self._saved.tensor_keys(key)}
+            for node in nodes
+        }
+        every = frozenset[str]().union(*key_sets.values())
+        stored = [(key, self._saved.stored(key)) for key in every]
+        damaged = {key for key, tensor in stored if tensor is not None and tensor.error is not None}
+        if self._run.tested is not None:
+            faults = verify(self._saved, every - set(keys_read(self._run)), progress=False)
+            damaged |= {fault.key for fault in (*self._run.tested.verification, *faults)}
+        return frozenset(node for node, keys in key_sets.items() if not keys.isdisjoint(damaged))
+
+    def _keys(self, node: int) -> tuple[str, ...]:
+        return keys_of(self._saved, node)
