@@ -5,9 +5,10 @@ name, each tenth one an item more, and another level holds all of it. In one pro
 runs in turn, and the medians are compared: TensorFlow's restore into an unchanged program, the
 check of the unchanged program, the mapping of all values, the changes that are read from it, the
 check of the changed program, and the code of its fix. A second program has one list of equal
-items, without names; the changed one lacks an item.
+items, without names; the changed one lacks an item. In a third one, an eager Saver restores names
+of a scope that has another name in the file.
 
-    python -m benchmarks.fix [--nodes 5000 20000 100000] [--equal 1000 4000] [--runs 3]
+    python -m benchmarks.fix [--nodes 5000 20000 100000] [--equal 1000 4000] [--names 10000]
 """
 
 from __future__ import annotations
@@ -80,6 +81,32 @@ def measure_equal(number: int, runs: int) -> dict[str, float]:
         )
 
 
+def measure_names(number: int, runs: int) -> dict[str, float]:
+    """Return the median seconds of each way, for this many names of a scope that was renamed."""
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+
+    def saver(scope: str) -> Any:
+        names = [f"{scope}/layer_{n // 4}/{'abcd'[n % 4]}" for n in range(number)]
+        return v1.train.Saver({name: tf.Variable([1.0, 2.0], name=name) for name in names})
+
+    with TemporaryDirectory() as directory:
+        same, changed = saver("old"), saver("new")
+        prefix = same.save(None, str(Path(directory, "ckpt")))
+        check = cv.check(changed, prefix)
+        assert len(check.fix().pairs) == number
+        return _medians(
+            {
+                "restore": lambda: same.restore(None, prefix),
+                "check": lambda: cv.check(same, prefix),
+                "check of changes": lambda: cv.check(changed, prefix),
+                "code": lambda: check.fix().code,
+            },
+            runs,
+        )
+
+
 def measure(nodes: int, runs: int) -> dict[str, float]:
     """Return the median seconds of each way."""
     with TemporaryDirectory() as directory:
@@ -118,12 +145,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--nodes", type=int, nargs="*", default=[5000, 20_000, 100_000])
     parser.add_argument("--equal", type=int, nargs="*", default=[1000, 4000])
+    parser.add_argument("--names", type=int, nargs="*", default=[10_000])
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     for nodes in options.nodes:
         _print(f"{nodes} nodes", measure(nodes, options.runs))
     for number in options.equal:
         _print(f"{number} equal items", measure_equal(number, options.runs))
+    for number in options.names:
+        _print(f"{number} names", measure_names(number, options.runs))
 
 
 def _print(size: str, medians: dict[str, float]) -> None:
