@@ -1,0 +1,63 @@
+/** Edited copies of a saved checkpoint, as a page asks for them: ckpt_viz/jupyter/copies.py. */
+
+import type { Comparison, NodeState, Origin } from "./contract";
+
+/** In the order of the buttons: the edit, its key for the selected row, and for all matches. */
+export const COPY_KEYS = [
+  ["without", "w", "W"],
+  ["only", "l", "L"],
+  ["renamed", "r", "R"],
+] as const;
+
+export type CopyKind = (typeof COPY_KEYS)[number][0];
+export type Side = "a" | "b";
+
+/** What to copy: the row with this node, or what a query finds; in a diff also from which side. */
+export type Meant = ({ readonly node: number } | { readonly query: string }) & {
+  readonly side?: Side;
+};
+
+/** The question for the code of a copy, or for the diff between the checkpoint and the copy. */
+export function question(
+  ask: "copy" | "copy-picture",
+  kind: CopyKind,
+  meant: Meant,
+  to: string,
+): object {
+  return { ask, kind, ...meant, ...(kind === "renamed" ? { to } : {}) };
+}
+
+/** The edit that a key asks for; undefined for other keys. */
+export function copyKindOf(
+  { altKey, ctrlKey, key, metaKey }: KeyboardEvent,
+  isOfMatches: boolean,
+): CopyKind | undefined {
+  const place = isOfMatches ? 2 : 1;
+  return altKey || ctrlKey || metaKey
+    ? undefined
+    : COPY_KEYS.find((keys) => keys[place] === key)?.[0];
+}
+
+/**
+ * The sides that a row or a search can be copied from: `state` is that of the row. A graph alone and
+ * a check have one, without a name. None: nothing that was saved is there.
+ */
+export function sidesOf(
+  origin: Origin,
+  comparison: Comparison | null,
+  state: NodeState | null,
+): readonly (Side | null)[] {
+  if (comparison === "check") {
+    return state === "live only" ? [] : [null];
+  }
+  if (origin === "live") {
+    return [];
+  }
+  return comparison === null
+    ? [null]
+    : state === "only in a"
+      ? ["a"]
+      : state === "only in b"
+        ? ["b"]
+        : ["b", "a"];
+}
