@@ -59,6 +59,11 @@ def _asked(explorer: cv.Explorer, kind: str, **meant: Any) -> str:
     return str(answer.get("text") or answer["error"])
 
 
+def _on_one_line(code: str) -> str:
+    """Return code without the breaks of long calls, and without comments."""
+    return ast.unparse(ast.parse(code))
+
+
 def _compared(explorer: cv.Explorer, kind: str, **meant: Any) -> bytes:
     answer, buffers = explorer._answer({"ask": "copy-picture", "kind": kind, **meant})
     assert answer == {}
@@ -110,13 +115,29 @@ def test_a_row_alone_is_restored_into_the_same_program(
     import tensorflow as tf
 
     explorer = cv.show(trained)
-    _, prefix = _made(explorer, "only", notebook, node=explorer.graph.node_id("net.l1"))
-    assert "'net.l1'" in _asked(explorer, "only", node=explorer.graph.node_id("net.l1"))
+    _, prefix = _made(explorer, "only", notebook, nodes=[explorer.graph.node_id("net.l1")])
+    assert "'net.l1'" in _asked(explorer, "only", nodes=[explorer.graph.node_id("net.l1")])
     net = _net(0.0)
     layer = tf.train.Checkpoint(l1=net.l1)
     tf.train.Checkpoint(net=layer).read(prefix).assert_consumed()
     assert (net.l1.kernel.numpy() == 1).all()
     assert {name.split("/")[1] for name, _ in tf.train.list_variables(prefix)[1:]} == {"l1"}
+
+
+def test_several_rows_are_one_edit(notebook: dict[str, Any], trained: str) -> None:
+    import tensorflow as tf
+
+    explorer = cv.show(trained)
+    nodes = [explorer.graph.node_id(name) for name in ("opt", "net.head", "net.head.kernel")]
+    code = _asked(explorer, "without", nodes=nodes)
+    assert f"slim = cv.graph({trained!r}).without('opt', 'net.head')\n" in _on_one_line(code)
+    _, prefix = _made(explorer, "without", notebook, nodes=nodes)
+    assert {name.split("/")[0] for name, _ in tf.train.list_variables(prefix)[1:]} == {
+        "net",
+        "step",
+    }
+    layer = tf.train.Checkpoint(l1=_net(0.0).l1)
+    tf.train.Checkpoint(net=layer, step=tf.Variable(0)).read(prefix).assert_consumed()
 
 
 def test_a_renamed_part_is_restored_under_its_new_name(
@@ -126,7 +147,7 @@ def test_a_renamed_part_is_restored_under_its_new_name(
 
     explorer = cv.show(trained)
     node = explorer.graph.node_id("net")
-    _, prefix = _made(explorer, "renamed", notebook, node=node, to="model")
+    _, prefix = _made(explorer, "renamed", notebook, nodes=[node], to="model")
     net = _net(0.0)
     tf.train.Checkpoint(model=net).read(prefix).expect_partial().assert_existing_objects_matched()
     assert (net.l1.kernel.numpy() == 1).all()
@@ -173,7 +194,7 @@ def test_names_and_scopes_of_a_name_based_file(
 
     explorer = cv.show(named)
     question: dict[str, Any] = (
-        meant if "query" in meant else {"node": explorer.graph.node_id(meant["name"])}
+        meant if "query" in meant else {"nodes": [explorer.graph.node_id(meant["name"])]}
     )
     _, prefix = _made(explorer, "renamed", notebook, **question, to=to)
     names = {name for name, _ in tf.train.list_variables(prefix)}
@@ -185,7 +206,7 @@ def test_a_scope_of_a_name_based_file_is_left_out(notebook: dict[str, Any], name
 
     explorer = cv.show(named)
     assert ".without('/adam_/')" in _asked(explorer, "without", query="/adam_/")
-    _, prefix = _made(explorer, "without", notebook, node=explorer.graph.node_id("bert/layer_1"))
+    _, prefix = _made(explorer, "without", notebook, nodes=[explorer.graph.node_id("bert/layer_1")])
     assert {name for name, _ in tf.train.list_variables(prefix)} == {"bert/layer_0/w", "step"}
 
 
@@ -206,17 +227,19 @@ def test_a_snapshot_and_an_edited_graph_need_a_name(
     snapshot = cv.snapshot(ckpt(a=var(1.0), b=var(2.0)))
     explorer = cv.show(snapshot)
     node = explorer.graph.node_id("a")
-    assert _asked(explorer, "without", node=node).startswith("No variable of the notebook holds")
+    assert _asked(explorer, "without", nodes=[node]).startswith("No variable of the notebook holds")
     notebook["snap"] = snapshot
     assert "slim = snap.graph.without('a')\ncv.show(snap, against=slim)" in _asked(
-        explorer, "without", node=node
+        explorer, "without", nodes=[node]
     )
-    _, prefix = _made(explorer, "without", notebook, node=node)
+    _, prefix = _made(explorer, "without", notebook, nodes=[node])
     b = var(0.0)
     ckpt(b=b).read(prefix).assert_consumed()
     assert b.numpy() == 2
     edited = cv.graph(saved(tmp_path, a=var(), b=var())).without("a")
-    assert _asked(cv.show(edited), "only", node=1).startswith("No variable of the notebook holds")
+    assert _asked(cv.show(edited), "only", nodes=[1]).startswith(
+        "No variable of the notebook holds"
+    )
     notebook["edited"] = edited
     assert "part = edited.only('b')" in _asked(cv.show(edited), "only", query="b")
 
@@ -229,16 +252,19 @@ def test_a_check_copies_its_checkpoint_and_a_diff_each_side(
     other = saved(tmp_path / "other", a=var(), c=var())
     check = cv.show(ckpt(a=var(), c=var()), against=path)
     b, c = check.select("b"), check.select("c")
-    assert f"cv.graph({path!r}).without('b')" in _asked(check, "without", node=b)
-    assert "has no such part" in _asked(check, "without", node=c)
+    assert f"cv.graph({path!r}).without('b')" in _asked(check, "without", nodes=[b])
+    assert "has no such part" in _asked(check, "without", nodes=[c])
     assert f"cv.graph({path!r}).without('b')" in _asked(check, "without", query="is:saved")
     diff = cv.show(path, against=other)
     a = diff.select("a")
     for side, prefix in (("a", path), ("b", other)):
-        code = _asked(diff, "only", node=a, side=side)
+        code = _asked(diff, "only", nodes=[a], side=side)
         assert f"cv.graph({prefix!r}).only('a')" in code
-        _compared(diff, "only", node=a, side=side)
-    assert "has no such part" in _asked(diff, "only", node=diff.select("b"), side="b")
+        _compared(diff, "only", nodes=[a], side=side)
+    both = [a, diff.select("b")]
+    assert "has no such part" in _asked(diff, "only", nodes=both, side="b")
+    code = _asked(diff, "only", nodes=both, side="a")
+    assert f"cv.graph({path!r}).only('a', 'b')\n" in _on_one_line(code)
 
 
 HOSTILE = (
@@ -261,11 +287,11 @@ def test_hostile_names_are_literals_of_printable_characters(
     (node,) = [
         child.node_id for child in explorer.graph.nodes[0].children if child.local_name == name
     ]
-    code = _asked(explorer, kind, node=node, to="new")
+    code = _asked(explorer, kind, nodes=[node], to="new")
     assert code.replace("\n", "").isprintable()
     calls = [part for part in ast.walk(ast.parse(code)) if isinstance(part, ast.Call)]
     assert len(calls) == 3  # graph, the edit, show
-    copy, _ = _made(explorer, kind, notebook, node=node, to="new")
+    copy, _ = _made(explorer, kind, notebook, nodes=[node], to="new")
     kept = {"without": {"kept"}, "only": {name}, "renamed": {"kept", "new"}}[kind]
     assert {child.local_name for child in copy.nodes[0].children} == kept
 
@@ -273,18 +299,20 @@ def test_hostile_names_are_literals_of_printable_characters(
 @pytest.mark.parametrize(
     ("question", "reason"),
     [
-        ({"kind": "write", "node": 1}, "found the edit 'write'"),
-        ({"kind": ["without"], "node": 1}, "found the edit"),
-        ({"kind": "without", "node": 99}, "found node id 99"),
-        ({"kind": "without", "node": True}, "found node id True"),
+        ({"kind": "write", "nodes": [1]}, "found the edit 'write'"),
+        ({"kind": ["without"], "nodes": [1]}, "found the edit"),
+        ({"kind": "without", "nodes": [99]}, "found nodes [99]"),
+        ({"kind": "without", "nodes": [True]}, "found nodes [True]"),
+        ({"kind": "without", "nodes": 1}, "found nodes 1"),
+        ({"kind": "without", "nodes": []}, "has no such part"),
         ({"kind": "without", "query": 3}, "found the query 3"),
         ({"kind": "without", "query": "nothing"}, "has no such part"),
-        ({"kind": "without", "node": 0}, "found the root"),
-        ({"kind": "renamed", "node": 0, "to": "x"}, "found the root"),
-        ({"kind": "renamed", "node": 1}, "found the new name None"),
-        ({"kind": "renamed", "node": 1, "to": "x" * 201}, "found the new name"),
-        ({"kind": "renamed", "node": 1, "to": ""}, "found an empty name"),
-        ({"kind": "renamed", "node": 1, "to": "b"}, "has a 'b' already"),
+        ({"kind": "without", "nodes": [0]}, "found the root"),
+        ({"kind": "renamed", "nodes": [0], "to": "x"}, "found the root"),
+        ({"kind": "renamed", "nodes": [1]}, "found the new name None"),
+        ({"kind": "renamed", "nodes": [1], "to": "x" * 201}, "found the new name"),
+        ({"kind": "renamed", "nodes": [1], "to": ""}, "found an empty name"),
+        ({"kind": "renamed", "nodes": [1], "to": "b"}, "has a 'b' already"),
         ({"kind": "without"}, "found the question"),
     ],
 )
@@ -298,7 +326,7 @@ def test_what_cannot_be_copied_has_a_reason(
 
 
 def test_live_objects_have_no_copy(notebook: dict[str, Any]) -> None:
-    assert "cv.snapshot(live)" in _asked(cv.show(ckpt(a=var())), "without", node=1)
+    assert "cv.snapshot(live)" in _asked(cv.show(ckpt(a=var())), "without", nodes=[1])
 
 
 def test_more_parts_than_code_can_name_need_a_query(

@@ -54,7 +54,7 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`,
     `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}`,
     `{"ask": "questions"}`, `{"ask": "measures"}`, `{"ask": "picture"}`, `{"ask": "copy", "kind":
-    "without", "node": 3}` and the same for "copy-picture". With `"changes"`, a
+    "without", "nodes": [3]}` and the same for "copy-picture". With `"changes"`, a
     question is about the check with a changed program, and `{"ask": "changed"}` about its verdict.
     For an accessor and a fix, "source" may give the program's variable; for a fix, "guesses" the
     places of the accepted guesses. `state` holds the explorer's traits, with which an exported file

@@ -94,7 +94,8 @@ def _saved_side(shown: Shown, question: Mapping[str, Any]) -> tuple[ObjectGraph,
         )
     pictured = _pictured(shown, question)
     nodes = pictured if node_of is None else [node_of[id_] for id_ in pictured if id_ in node_of]
-    if not nodes:
+    is_whole = len(nodes) == len(pictured) or "query" in question
+    if not (nodes and is_whole):
         raise EditError(f"{source.title}: has no such part")
     return source, nodes
 
@@ -118,12 +119,14 @@ def _reversed(places: Mapping[int, int]) -> dict[int, int]:
 
 
 def _pictured(shown: Shown, question: Mapping[str, Any]) -> list[int]:
-    """Return the nodes of the picture that a page means: one, or what the search finds."""
+    """Return the nodes of the picture that a page means: some rows, or what the search finds."""
     if "query" not in question:
-        node = question["node"]
-        if type(node) is not int or not 0 <= node < len(shown.graph.nodes):
-            raise SourceError(f"found node id {node!r:.40}, expected one of the picture")
-        return [node]
+        nodes, size = question["nodes"], len(shown.graph.nodes)
+        if not isinstance(nodes, list) or not all(
+            type(node) is int and 0 <= node < size for node in nodes
+        ):
+            raise SourceError(f"found nodes {nodes!r:.80}, expected ids below {size}")
+        return [*dict.fromkeys(nodes)]
     query = question["query"]
     if not isinstance(query, str):
         raise SourceError(f"found the query {query!r:.80}, expected a text")

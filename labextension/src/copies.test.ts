@@ -1,14 +1,15 @@
 import { expect, it } from "vitest";
-import { COPY_KEYS, copyKindOf, question, sidesOf } from "./copies";
+import { COPY_KEYS, copyDeedOf, KEEP_KEY, question, sidesOf, withKept } from "./copies";
 
 const press = (key: string, isOfMatches: boolean, modifiers: Partial<KeyboardEvent> = {}) =>
-  copyKindOf({ key, ...modifiers } as KeyboardEvent, isOfMatches);
+  copyDeedOf({ key, ...modifiers } as KeyboardEvent, isOfMatches);
 
 it("tells the keys of the row from those of the matches", () => {
   for (const [kind, ofRow, ofMatches] of COPY_KEYS) {
     expect([press(ofRow, false), press(ofMatches, false)]).toEqual([kind, undefined]);
     expect([press(ofRow, true), press(ofMatches, true)]).toEqual([undefined, kind]);
   }
+  expect([press(KEEP_KEY, false), press(KEEP_KEY, true)]).toEqual(["keep", undefined]);
 });
 
 it("leaves combinations to the notebook and the browser", () => {
@@ -23,10 +24,10 @@ it("asks about a node or a query, and sends a name only for a renaming", () => {
     kind: "without",
     query: "role:slot",
   });
-  expect(question("copy-picture", "renamed", { node: 3, side: "a" }, "net")).toEqual({
+  expect(question("copy-picture", "renamed", { nodes: [3], side: "a" }, "net")).toEqual({
     ask: "copy-picture",
     kind: "renamed",
-    node: 3,
+    nodes: [3],
     side: "a",
     to: "net",
   });
@@ -45,4 +46,10 @@ it("offers both sides of a diff where both have the part", () => {
   expect(sidesOf("saved", "diff", "only in b")).toEqual(["b"]);
   expect(sidesOf("saved", "diff", "matched")).toEqual(["b", "a"]);
   expect(sidesOf("saved", "diff", null)).toEqual(["b", "a"]);
+});
+
+it("keeps a row, and no longer keeps it", () => {
+  const kept = withKept(withKept([], 3), 5);
+  expect(kept).toEqual([3, 5]);
+  expect(withKept(kept, 3)).toEqual([5]);
 });

@@ -12,8 +12,11 @@ export const COPY_KEYS = [
 export type CopyKind = (typeof COPY_KEYS)[number][0];
 export type Side = "a" | "b";
 
-/** What to copy: the row with this node, or what a query finds; in a diff also from which side. */
-export type Meant = ({ readonly node: number } | { readonly query: string }) & {
+/** The key that keeps the selected row for a copy of several. */
+export const KEEP_KEY = "v";
+
+/** What to copy: the rows of these nodes, or what a query finds; in a diff also from which side. */
+export type Meant = ({ readonly nodes: readonly number[] } | { readonly query: string }) & {
   readonly side?: Side;
 };
 
@@ -27,14 +30,17 @@ export function question(
   return { ask, kind, ...meant, ...(kind === "renamed" ? { to } : {}) };
 }
 
-/** The edit that a key asks for; undefined for other keys. */
-export function copyKindOf(
+/** What a key asks for, of the row or of the matches; undefined for other keys. */
+export function copyDeedOf(
   { altKey, ctrlKey, key, metaKey }: KeyboardEvent,
   isOfMatches: boolean,
-): CopyKind | undefined {
+): CopyKind | "keep" | undefined {
+  if (altKey || ctrlKey || metaKey) {
+    return undefined;
+  }
   const place = isOfMatches ? 2 : 1;
-  return altKey || ctrlKey || metaKey
-    ? undefined
+  return key === KEEP_KEY && !isOfMatches
+    ? "keep"
     : COPY_KEYS.find((keys) => keys[place] === key)?.[0];
 }
 
@@ -60,4 +66,9 @@ export function sidesOf(
       : state === "only in b"
         ? ["b"]
         : ["b", "a"];
+}
+
+/** The rows that a person keeps for a copy of several, after one more is kept or no longer. */
+export function withKept(kept: readonly number[], node: number): readonly number[] {
+  return kept.includes(node) ? kept.filter((one) => one !== node) : [...kept, node];
 }

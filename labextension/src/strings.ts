@@ -464,23 +464,27 @@ export const backFrom = { check: "Back to the check", diff: "Back" } as const;
 /** Edited copies of a checkpoint, of the selected row or of all matches. */
 export const copies = {
   part: "Edited copies",
-  ofMatches: (number: string) => (number === "1" ? "1 match" : `${number} matches`),
+  ofMatches: (number: string) => (number === "1" ? "The match" : `All ${number} matches`),
   deeds: {
-    row: {
+    one: {
       without: "Copy without this…",
       only: "Copy this alone…",
       renamed: "Rename…",
     },
-    matches: {
+    several: {
       without: "Copy without these…",
       only: "Copy with these alone…",
       renamed: "Rename…",
     },
   },
+  keep: "Keep",
+  keepHint: "Keep this row, and select another one: a copy is then of both",
+  together: "Together with",
+  leaveOut: (name: string) => `No longer keep ${name}`,
   hints: {
-    without: "Code for a checkpoint without this part",
-    only: "Code for a checkpoint of this part alone",
-    renamed: "Code for a checkpoint in which this part has another name",
+    without: "Code for a checkpoint without what you have selected",
+    only: "Code for a checkpoint of what you have selected",
+    renamed: "Code for a checkpoint in which what you have selected has another name",
   },
   side: "Side",
   newName: (name: string) => `New name of ${name}`,
@@ -591,6 +595,7 @@ export const keys = {
   flow: "next input, next output of a layer",
   copy: "copy name, checkpoint key",
   copies: "copy without the selected row, with it alone, renamed",
+  keep: "keep the selected row, for a copy of several",
   copiesOfMatches: "the same for all matches",
   zoom: "fit, zoom; also Ctrl and wheel",
   help: "these keys",

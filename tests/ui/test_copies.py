@@ -124,9 +124,20 @@ def test_a_search_becomes_code_and_a_new_name_is_asked_for(
     assert _code(lab).startswith("slim = cv.graph('ckpt-1').without('role:slot|opt')\n")
     _search(explorer).fill("")
     expect(line).to_have_count(0)
+    # Two rows.
+    _select(explorer, "optimizer")
+    copies = explorer.locator(".ckv-details .ckv-copies")
+    copies.get_by_role("button", name="Keep").click()
+    _select(explorer, "step")
+    expect(copies).to_contain_text("Together with")
+    lab.screenshot("copies-several")
+    copies.get_by_role("button", name="Copy without these…").click()
+    expect(copies.get_by_role("status")).to_contain_text("in the cell below")
+    assert ".without('optimizer', 'step')" in _code(lab)
+    copies.get_by_role("button", name="No longer keep optimizer").click()
+    expect(copies.get_by_role("button", name="Copy without this…")).to_be_visible()
     # A name that is taken: the reason, and no code.
     _select(explorer, "net")
-    copies = explorer.locator(".ckv-details .ckv-copies")
     copies.get_by_role("button", name="Rename…").click()
     box = copies.get_by_label("New name of net")
     expect(box).to_be_focused()
@@ -167,37 +178,36 @@ def test_keys_alone_lead_from_a_cell_to_code_and_back(lab: JupyterLab, explorer:
     keys.press("Shift+Enter")
     lab.await_idle()
     expect(lab.output(1).locator(".ckpt-viz")).to_be_visible()
-    explorer.get_by_role("button", name="List of keys").or_(
-        explorer.locator(".ckv-help-button")
-    ).first.click()
+    explorer.locator(".ckv-help-button").click()
     expect(explorer.locator(".ckv-help")).to_contain_text("w l r")
+    expect(explorer.locator(".ckv-help")).to_contain_text("keep the selected row")
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_nothing_is_cut_and_axe_finds_nothing(
-    theme: str, lab: JupyterLab, explorer: Locator
-) -> None:
-    lab.execute("apputils:change-theme", theme=theme)
+def test_nothing_is_cut_and_axe_finds_nothing(lab: JupyterLab, explorer: Locator) -> None:
+    _search(explorer).fill("kernel")
+    line = explorer.locator(".ckv-copies-matches")
+    details = explorer.locator(".ckv-details .ckv-copies")
+    line.get_by_role("button", name="Copy with these alone…").click()
+    expect(line.get_by_role("status")).to_contain_text("in the cell below")
+    _search(explorer).press("Enter")
+    expect(details).to_be_visible()
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("r")
+    expect(details.get_by_role("searchbox")).to_be_focused()
+    lab.page.evaluate(AXE.read_text("utf-8"))
     try:
-        _search(explorer).fill("kernel")
-        line = explorer.locator(".ckv-copies-matches")
-        line.get_by_role("button", name="Copy with these alone…").click()
-        expect(line.get_by_role("status")).to_contain_text("in the cell below")
-        _search(explorer).press("Enter")
-        lab.page.keyboard.press("Escape")
-        lab.page.keyboard.press("r")
-        for width in (1500, 700):
-            lab.page.set_viewport_size({"width": width, "height": 950})
-            if width < 900:
-                explorer.get_by_role("tab", name="Details").click()
-            explorer.scroll_into_view_if_needed()
-            lab.screenshot(f"copies-{width}-{theme[-5:].strip().lower()}")
-            for part in (line, explorer.locator(".ckv-details .ckv-copies")):
-                expect(part).to_be_visible()
-                assert part.evaluate("part => part.scrollWidth - part.clientWidth") <= 0
-        lab.page.evaluate(AXE.read_text("utf-8"))
-        for part in (line, explorer.locator(".ckv-details .ckv-copies")):
-            found = part.evaluate("part => axe.run(part)")["violations"]
-            assert [violation["id"] for violation in found] == []
+        for theme in ("JupyterLab Light", "JupyterLab Dark"):
+            lab.execute("apputils:change-theme", theme=theme)
+            for width in (1500, 700):
+                lab.page.set_viewport_size({"width": width, "height": 950})
+                if width < 900:
+                    explorer.get_by_role("tab", name="Details").click()
+                explorer.scroll_into_view_if_needed()
+                expect(details).to_be_visible()
+                lab.screenshot(f"copies-{width}-{theme[-5:].strip().lower()}")
+                for part in (line, details):
+                    assert part.evaluate("part => part.scrollWidth - part.clientWidth") <= 0
+                    found = part.evaluate("part => axe.run(part)")["violations"]
+                    assert [violation["id"] for violation in found] == []
     finally:
         lab.execute("apputils:change-theme", theme="JupyterLab Light")

@@ -4,13 +4,15 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
   COPY_KEYS,
   type CopyKind,
-  copyKindOf,
+  copyDeedOf,
+  KEEP_KEY,
   type Meant,
   question,
   type Side,
   sidesOf,
+  withKept,
 } from "../copies";
-import { ROOT } from "../graph";
+import { type Graph, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
@@ -24,6 +26,9 @@ import { NameBox } from "./name-box";
 const PATIENCE = 600_000;
 /** Characters of a name in a label. */
 const MAX_NAME = 60;
+
+/** By graph, the rows that a person keeps for a copy of several. */
+const KEPT = new WeakMap<Graph, readonly number[]>();
 
 const words = WORDS.copies;
 
@@ -53,24 +58,26 @@ export interface CopiesProps {
 }
 
 export function Copies(props: CopiesProps) {
-  const { state, node } = props;
-  const { found, graph } = state;
+  const { state, node, insert } = props;
+  const { graph } = state;
   const root = useRef<HTMLDivElement>(null);
   const comparison = graph.overlay?.comparison ?? null;
   const nodeState = node === null ? null : (graph.overlay?.state(node) ?? null);
   const sides = sidesOf(graph.origin, comparison, nodeState);
   const [side = null, setSide] = useState(sides[0]);
-  const { doing, ask, compare, close, begin } = useCopying(props, root, side);
+  const [kept, keep] = useKept(graph);
+  const others = node === null ? [] : kept.filter((one) => one !== node);
+  const rows = node === null ? null : [...others, node];
+  const { doing, ask, compare, close, begin } = useCopying(props, root, rows, side);
   const isOff = sides.length === 0 || node === ROOT;
-  useKeys(root, node === null, isOff ? null : begin);
+  useKeys(root, node === null, isOff ? null : begin, node === null ? null : () => keep(node));
   if (isOff) {
     return null;
   }
-  const what = node === null ? "matches" : "row";
   return (
     <div
       ref={root}
-      class={`ckv-copies ckv-copies-${what}${doing === null ? "" : " ckv-copies-open"}`}
+      class={`ckv-copies${node === null ? " ckv-copies-matches" : ""}${doing === null ? "" : " ckv-copies-open"}`}
       role="group"
       aria-label={words.part}
       onKeyDown={(event) => {
@@ -81,38 +88,100 @@ export function Copies(props: CopiesProps) {
       }}
     >
       <p class="ckv-buttons">
-        {node === null ? <b>{words.ofMatches(formatCount(found.matches.length))}</b> : null}
-        {COPY_KEYS.map(([kind, ofRow, ofMatches]) => (
-          <button
-            key={kind}
-            type="button"
-            title={words.hints[kind]}
-            data-part={node === null ? undefined : `copy-${kind}`}
-            onClick={() => begin(kind)}
-          >
-            {words.deeds[what][kind]} <kbd>{node === null ? ofMatches : ofRow}</kbd>
-          </button>
-        ))}
+        {node === null ? <b>{words.ofMatches(formatCount(state.found.matches.length))}</b> : null}
+        <Deeds isOfMatches={node === null} isOfOne={rows?.length === 1} begin={begin} />
+        {node === null ? null : <Keep isKept={kept.includes(node)} keep={() => keep(node)} />}
         {sides.length < 2 ? null : <SideOf {...{ sides, side, setSide }} />}
       </p>
+      {others.length === 0 ? null : <Others graph={graph} others={others} keep={keep} />}
       {doing?.isNaming === true ? (
         <NameBox
-          label={node === null ? words.newNames : words.newName(nameOf(props, node))}
+          label={
+            node === null || others.length > 0 ? words.newNames : words.newName(nameOf(graph, node))
+          }
           usual={usualName(props)}
-          confirm={props.insert === null ? words.show : words.insert}
+          confirm={insert === null ? words.show : words.insert}
           submit={(to) => ask({ kind: "renamed", to })}
           cancel={close}
         />
       ) : null}
       {doing === null || doing.isNaming === true ? null : (
-        <Result {...doing} insert={props.insert} compare={compare} close={close} />
+        <Result {...doing} insert={insert} compare={compare} close={close} />
       )}
     </div>
   );
 }
 
-function nameOf({ state }: CopiesProps, node: number): string {
-  return clip(visible(placeName(state.graph, node)), MAX_NAME);
+/** The kept rows of a graph, in whichever of its trees, and what keeps a row or no longer does. */
+function useKept(graph: Graph): readonly [readonly number[], (node: number) => void] {
+  const of = graph.objects ?? graph;
+  const [kept, setKept] = useState(KEPT.get(of) ?? []);
+  const keep = (node: number) => {
+    const next = withKept(KEPT.get(of) ?? [], node);
+    KEPT.set(of, next);
+    setKept(next);
+  };
+  return [kept, keep];
+}
+
+interface DeedsProps {
+  readonly isOfMatches: boolean;
+  readonly isOfOne: boolean;
+  readonly begin: (kind: CopyKind) => void;
+}
+
+function Deeds({ isOfMatches, isOfOne, begin }: DeedsProps) {
+  return COPY_KEYS.map(([kind, ofRow, ofMatches]) => (
+    <button key={kind} type="button" title={words.hints[kind]} onClick={() => begin(kind)}>
+      {words.deeds[isOfOne ? "one" : "several"][kind]} <kbd>{isOfMatches ? ofMatches : ofRow}</kbd>
+    </button>
+  ));
+}
+
+interface KeepProps {
+  readonly isKept: boolean;
+  readonly keep: () => void;
+}
+
+function Keep({ isKept, keep }: KeepProps) {
+  return (
+    <button type="button" title={words.keepHint} aria-pressed={isKept} onClick={keep}>
+      {words.keep} <kbd>{KEEP_KEY}</kbd>
+    </button>
+  );
+}
+
+interface OthersProps {
+  readonly graph: Graph;
+  readonly others: readonly number[];
+  readonly keep: (node: number) => void;
+}
+
+/** The other rows that a copy is of. */
+function Others({ graph, others, keep }: OthersProps) {
+  return (
+    <p class="ckv-buttons">
+      {words.together}
+      {others.map((node) => {
+        const name = nameOf(graph, node);
+        return (
+          <button
+            key={node}
+            type="button"
+            title={words.leaveOut(name)}
+            aria-label={words.leaveOut(name)}
+            onClick={() => keep(node)}
+          >
+            {name} ✕
+          </button>
+        );
+      })}
+    </p>
+  );
+}
+
+function nameOf(graph: Graph, node: number): string {
+  return clip(visible(placeName(graph, node)), MAX_NAME);
 }
 
 /** The last name of the row, or of the first match. */
@@ -199,6 +268,7 @@ interface Copying {
 function useCopying(
   { state, node, kernel, insert, showOther }: CopiesProps,
   root: { readonly current: HTMLElement | null },
+  rows: readonly number[] | null,
   side: Side | null,
 ): Copying {
   const [doing, setDoing] = useState<Doing | null>(null);
@@ -206,7 +276,7 @@ function useCopying(
   const number = useRef(0);
   const before = useRef<Element | null>(null);
   const meant: Meant = {
-    ...(node === null ? { query: state.query } : { node }),
+    ...(rows === null ? { query: state.query } : { nodes: rows }),
     ...(side === null ? {} : { side }),
   };
   const goBack = () => {
@@ -288,19 +358,21 @@ function useKeys(
   part: { readonly current: HTMLElement | null },
   isOfMatches: boolean,
   begin: ((kind: CopyKind) => void) | null,
+  keep: (() => void) | null,
 ): void {
-  const current = useRef(begin);
-  current.current = begin;
+  const current = useRef({ begin, keep });
+  current.current = { begin, keep };
   useLayoutEffect(() => {
     const root = viewOf(part.current);
     const act = (event: KeyboardEvent) => {
       const { target } = event;
-      const kind = copyKindOf(event, isOfMatches);
+      const deed = copyDeedOf(event, isOfMatches);
       const isTyped = target instanceof Element && target.matches("input, select, dialog *");
-      if (kind !== undefined && !isTyped && current.current !== null) {
+      const { begin, keep } = current.current;
+      if (deed !== undefined && !isTyped && begin !== null) {
         event.preventDefault();
         event.stopPropagation();
-        current.current(kind);
+        deed === "keep" ? keep?.() : begin(deed);
       }
     };
     root?.addEventListener("keydown", act);
