@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { COMMANDS, deedOf } from "./commands";
-import { COPY_KEYS, KEEP_KEY } from "./copies";
+import { COPY_KEYS, MARK_KEY } from "./copies";
 import { helpLines } from "./help";
 import * as WORDS from "./strings";
 
@@ -23,7 +23,7 @@ it("leaves Ctrl, Alt and Meta combinations and Shift+Enter to the notebook", () 
 
 it("lists every key once", () => {
   const ofCopies = COPY_KEYS.flatMap(([, ...keys]) => keys);
-  const keys = [...COMMANDS.flatMap((command) => command.keys), ...ofCopies, KEEP_KEY];
+  const keys = [...COMMANDS.flatMap((command) => command.keys), ...ofCopies, MARK_KEY];
   expect(keys).toEqual([...new Set(keys)]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { COPY_KEYS, copyDeedOf, KEEP_KEY, question, sidesOf, withKept } from "./copies";
+import { COPY_KEYS, copyDeedOf, MARK_KEY, question, sidesOf, withMark } from "./copies";
 
 const press = (key: string, isOfMatches: boolean, modifiers: Partial<KeyboardEvent> = {}) =>
   copyDeedOf({ key, ...modifiers } as KeyboardEvent, isOfMatches);
@@ -9,7 +9,7 @@ it("tells the keys of the row from those of the matches", () => {
     expect([press(ofRow, false), press(ofMatches, false)]).toEqual([kind, undefined]);
     expect([press(ofRow, true), press(ofMatches, true)]).toEqual([undefined, kind]);
   }
-  expect([press(KEEP_KEY, false), press(KEEP_KEY, true)]).toEqual(["keep", undefined]);
+  expect([press(MARK_KEY, false), press(MARK_KEY, true)]).toEqual(["mark", undefined]);
 });
 
 it("leaves combinations to the notebook and the browser", () => {
@@ -48,8 +48,8 @@ it("offers both sides of a diff where both have the part", () => {
   expect(sidesOf("saved", "diff", null)).toEqual(["b", "a"]);
 });
 
-it("keeps a row, and no longer keeps it", () => {
-  const kept = withKept(withKept([], 3), 5);
-  expect(kept).toEqual([3, 5]);
-  expect(withKept(kept, 3)).toEqual([5]);
+it("marks a row, and unmarks it", () => {
+  const marked = withMark(withMark([], 3), 5);
+  expect(marked).toEqual([3, 5]);
+  expect(withMark(marked, 3)).toEqual([5]);
 });

@@ -12,8 +12,8 @@ export const COPY_KEYS = [
 export type CopyKind = (typeof COPY_KEYS)[number][0];
 export type Side = "a" | "b";
 
-/** The key that keeps the selected row for a copy of several. */
-export const KEEP_KEY = "v";
+/** The key that marks the selected row for a copy of several. */
+export const MARK_KEY = "v";
 
 /** What to copy: the rows of these nodes, or what a query finds; in a diff also from which side. */
 export type Meant = ({ readonly nodes: readonly number[] } | { readonly query: string }) & {
@@ -34,13 +34,13 @@ export function question(
 export function copyDeedOf(
   { altKey, ctrlKey, key, metaKey }: KeyboardEvent,
   isOfMatches: boolean,
-): CopyKind | "keep" | undefined {
+): CopyKind | "mark" | undefined {
   if (altKey || ctrlKey || metaKey) {
     return undefined;
   }
   const place = isOfMatches ? 2 : 1;
-  return key === KEEP_KEY && !isOfMatches
-    ? "keep"
+  return key === MARK_KEY && !isOfMatches
+    ? "mark"
     : COPY_KEYS.find((keys) => keys[place] === key)?.[0];
 }
 
@@ -68,7 +68,7 @@ export function sidesOf(
         : ["b", "a"];
 }
 
-/** The rows that a person keeps for a copy of several, after one more is kept or no longer. */
-export function withKept(kept: readonly number[], node: number): readonly number[] {
-  return kept.includes(node) ? kept.filter((one) => one !== node) : [...kept, node];
+/** The rows that a person has marked for a copy of several, after one more is marked or unmarked. */
+export function withMark(marked: readonly number[], node: number): readonly number[] {
+  return marked.includes(node) ? marked.filter((one) => one !== node) : [...marked, node];
 }

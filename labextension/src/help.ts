@@ -1,7 +1,7 @@
 /** The lines of the help: what each key does. */
 
 import { COMMANDS } from "./commands";
-import { COPY_KEYS, KEEP_KEY } from "./copies";
+import { COPY_KEYS, MARK_KEY } from "./copies";
 import * as WORDS from "./strings";
 
 /** A line of the help: the keys, by their names on a keyboard, and what they do. */
@@ -16,7 +16,7 @@ const ALL: readonly (readonly [key: string, help: keyof typeof WORDS.keys])[] = 
     help === "zoom" && COMMANDS[place - 1]?.help !== "zoom"
       ? [
           ...COPY_KEYS.map(([, ofRow]) => [ofRow, "copies"] as const),
-          [KEEP_KEY, "keep"] as const,
+          [MARK_KEY, "mark"] as const,
           ...COPY_KEYS.map(([, , ofMatches]) => [ofMatches, "copiesOfMatches"] as const),
           [key, help] as const,
         ]

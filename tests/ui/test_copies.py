@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.support import frontend
+from tests.ui.file_browser import Files
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 
 AXE = frontend.LABEXTENSION / "node_modules/axe-core/axe.min.js"
@@ -127,14 +128,14 @@ def test_a_search_becomes_code_and_a_new_name_is_asked_for(
     # Two rows.
     _select(explorer, "optimizer")
     copies = explorer.locator(".ckv-details .ckv-copies")
-    copies.get_by_role("button", name="Keep").click()
+    copies.get_by_role("button", name="Mark").click()
     _select(explorer, "step")
     expect(copies).to_contain_text("Together with")
     lab.screenshot("copies-several")
     copies.get_by_role("button", name="Copy without these…").click()
     expect(copies.get_by_role("status")).to_contain_text("in the cell below")
     assert ".without('optimizer', 'step')" in _code(lab)
-    copies.get_by_role("button", name="No longer keep optimizer").click()
+    copies.get_by_role("button", name="Unmark optimizer").click()
     expect(copies.get_by_role("button", name="Copy without this…")).to_be_visible()
     # A name that is taken: the reason, and no code.
     _select(explorer, "net")
@@ -180,7 +181,29 @@ def test_keys_alone_lead_from_a_cell_to_code_and_back(lab: JupyterLab, explorer:
     expect(lab.output(1).locator(".ckpt-viz")).to_be_visible()
     explorer.locator(".ckv-help-button").click()
     expect(explorer.locator(".ckv-help")).to_contain_text("w l r")
-    expect(explorer.locator(".ckv-help")).to_contain_text("keep the selected row")
+    expect(explorer.locator(".ckv-help")).to_contain_text("mark the selected row")
+
+
+def test_a_file_without_a_kernel_has_code_to_copy_and_the_diff(lab: JupyterLab) -> None:
+    files = Files(lab, "copied-file")
+    files.add("adam")
+    tab = files.open("ckpt-1.index")
+    _select(tab, "optimizer")
+    copies = tab.locator(".ckv-details .ckv-copies")
+    copies.get_by_role("button", name="Copy without this…").click()
+    expect(copies.locator("pre")).to_have_text(
+        "import ckpt_viz as cv\n\n"
+        "slim = cv.graph('copied-file/ckpt-1').without('optimizer')\n"
+        "cv.show('copied-file/ckpt-1', against=slim)\n"
+        "# slim.write('ckpt-1-slim')\n"
+    )
+    expect(copies.get_by_role("button", name="Copy the code")).to_be_visible()
+    lab.screenshot("copies-document")
+    copies.get_by_role("button", name="Compare").click()
+    expect(tab.locator(".ckv-headline")).to_contain_text("only in a")
+    lab.page.keyboard.press("Enter")
+    expect(copies.get_by_role("button", name="Compare")).to_be_focused()
+    assert files.complaints == []
 
 
 def test_nothing_is_cut_and_axe_finds_nothing(lab: JupyterLab, explorer: Locator) -> None:

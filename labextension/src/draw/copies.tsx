@@ -5,12 +5,12 @@ import {
   COPY_KEYS,
   type CopyKind,
   copyDeedOf,
-  KEEP_KEY,
+  MARK_KEY,
   type Meant,
   question,
   type Side,
   sidesOf,
-  withKept,
+  withMark,
 } from "../copies";
 import { type Graph, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
@@ -27,8 +27,8 @@ const PATIENCE = 600_000;
 /** Characters of a name in a label. */
 const MAX_NAME = 60;
 
-/** By graph, the rows that a person keeps for a copy of several. */
-const KEPT = new WeakMap<Graph, readonly number[]>();
+/** By graph, the rows that a person has marked for a copy of several. */
+const MARKED = new WeakMap<Graph, readonly number[]>();
 
 const words = WORDS.copies;
 
@@ -65,12 +65,12 @@ export function Copies(props: CopiesProps) {
   const nodeState = node === null ? null : (graph.overlay?.state(node) ?? null);
   const sides = sidesOf(graph.origin, comparison, nodeState);
   const [side = null, setSide] = useState(sides[0]);
-  const [kept, keep] = useKept(graph);
-  const others = node === null ? [] : kept.filter((one) => one !== node);
+  const [marked, mark] = useMarked(graph);
+  const others = node === null ? [] : marked.filter((one) => one !== node);
   const rows = node === null ? null : [...others, node];
   const { doing, ask, compare, close, begin } = useCopying(props, root, rows, side);
   const isOff = sides.length === 0 || node === ROOT;
-  useKeys(root, node === null, isOff ? null : begin, node === null ? null : () => keep(node));
+  useKeys(root, node === null, isOff ? null : begin, node === null ? null : () => mark(node));
   if (isOff) {
     return null;
   }
@@ -90,10 +90,10 @@ export function Copies(props: CopiesProps) {
       <p class="ckv-buttons">
         {node === null ? <b>{words.ofMatches(formatCount(state.found.matches.length))}</b> : null}
         <Deeds isOfMatches={node === null} isOfOne={rows?.length === 1} begin={begin} />
-        {node === null ? null : <Keep isKept={kept.includes(node)} keep={() => keep(node)} />}
+        {node === null ? null : <Mark isMarked={marked.includes(node)} mark={() => mark(node)} />}
         {sides.length < 2 ? null : <SideOf {...{ sides, side, setSide }} />}
       </p>
-      {others.length === 0 ? null : <Others graph={graph} others={others} keep={keep} />}
+      {others.length === 0 ? null : <Others graph={graph} others={others} mark={mark} />}
       {doing?.isNaming === true ? (
         <NameBox
           label={
@@ -112,16 +112,16 @@ export function Copies(props: CopiesProps) {
   );
 }
 
-/** The kept rows of a graph, in whichever of its trees, and what keeps a row or no longer does. */
-function useKept(graph: Graph): readonly [readonly number[], (node: number) => void] {
+/** The marked rows of a graph, in whichever of its trees, and what marks or unmarks a row. */
+function useMarked(graph: Graph): readonly [readonly number[], (node: number) => void] {
   const of = graph.objects ?? graph;
-  const [kept, setKept] = useState(KEPT.get(of) ?? []);
-  const keep = (node: number) => {
-    const next = withKept(KEPT.get(of) ?? [], node);
-    KEPT.set(of, next);
-    setKept(next);
+  const [marked, setMarked] = useState(MARKED.get(of) ?? []);
+  const mark = (node: number) => {
+    const next = withMark(MARKED.get(of) ?? [], node);
+    MARKED.set(of, next);
+    setMarked(next);
   };
-  return [kept, keep];
+  return [marked, mark];
 }
 
 interface DeedsProps {
@@ -138,15 +138,15 @@ function Deeds({ isOfMatches, isOfOne, begin }: DeedsProps) {
   ));
 }
 
-interface KeepProps {
-  readonly isKept: boolean;
-  readonly keep: () => void;
+interface MarkProps {
+  readonly isMarked: boolean;
+  readonly mark: () => void;
 }
 
-function Keep({ isKept, keep }: KeepProps) {
+function Mark({ isMarked, mark }: MarkProps) {
   return (
-    <button type="button" title={words.keepHint} aria-pressed={isKept} onClick={keep}>
-      {words.keep} <kbd>{KEEP_KEY}</kbd>
+    <button type="button" title={words.markHint} aria-pressed={isMarked} onClick={mark}>
+      {words.mark} <kbd>{MARK_KEY}</kbd>
     </button>
   );
 }
@@ -154,11 +154,11 @@ function Keep({ isKept, keep }: KeepProps) {
 interface OthersProps {
   readonly graph: Graph;
   readonly others: readonly number[];
-  readonly keep: (node: number) => void;
+  readonly mark: (node: number) => void;
 }
 
 /** The other rows that a copy is of. */
-function Others({ graph, others, keep }: OthersProps) {
+function Others({ graph, others, mark }: OthersProps) {
   return (
     <p class="ckv-buttons">
       {words.together}
@@ -168,9 +168,9 @@ function Others({ graph, others, keep }: OthersProps) {
           <button
             key={node}
             type="button"
-            title={words.leaveOut(name)}
-            aria-label={words.leaveOut(name)}
-            onClick={() => keep(node)}
+            title={words.unmark(name)}
+            aria-label={words.unmark(name)}
+            onClick={() => mark(node)}
           >
             {name} ✕
           </button>
@@ -358,21 +358,21 @@ function useKeys(
   part: { readonly current: HTMLElement | null },
   isOfMatches: boolean,
   begin: ((kind: CopyKind) => void) | null,
-  keep: (() => void) | null,
+  mark: (() => void) | null,
 ): void {
-  const current = useRef({ begin, keep });
-  current.current = { begin, keep };
+  const current = useRef({ begin, mark });
+  current.current = { begin, mark };
   useLayoutEffect(() => {
     const root = viewOf(part.current);
     const act = (event: KeyboardEvent) => {
       const { target } = event;
       const deed = copyDeedOf(event, isOfMatches);
       const isTyped = target instanceof Element && target.matches("input, select, dialog *");
-      const { begin, keep } = current.current;
+      const { begin, mark } = current.current;
       if (deed !== undefined && !isTyped && begin !== null) {
         event.preventDefault();
         event.stopPropagation();
-        deed === "keep" ? keep?.() : begin(deed);
+        deed === "mark" ? mark?.() : begin(deed);
       }
     };
     root?.addEventListener("keydown", act);
