@@ -40,7 +40,7 @@ def trained(tmp_path: Path) -> str:
 def _net(value: float = 1.0) -> Any:
     import tensorflow as tf
 
-    class Net(tf.keras.Model):  # type: ignore[misc, name-defined]
+    class Net(tf.keras.Model):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.l1 = tf.keras.layers.Dense(3, kernel_initializer=tf.constant_initializer(value))
@@ -262,7 +262,7 @@ def test_a_check_copies_its_checkpoint_and_a_diff_each_side(
         assert f"cv.graph({prefix!r}).only('a')" in code
         _compared(diff, "only", nodes=[a], side=side)
     both = [a, diff.select("b")]
-    assert "has no such part" in _asked(diff, "only", nodes=both, side="b")
+    assert "has no such part; choose the other side" in _asked(diff, "only", nodes=both, side="b")
     code = _asked(diff, "only", nodes=both, side="a")
     assert f"cv.graph({path!r}).only('a', 'b')\n" in _on_one_line(code)
 

@@ -96,7 +96,8 @@ def _saved_side(shown: Shown, question: Mapping[str, Any]) -> tuple[ObjectGraph,
     nodes = pictured if node_of is None else [node_of[id_] for id_ in pictured if id_ in node_of]
     is_whole = len(nodes) == len(pictured) or "query" in question
     if not (nodes and is_whole):
-        raise EditError(f"{source.title}: has no such part")
+        other = "; choose the other side" if isinstance(shown.comparison, GraphDiff) else ""
+        raise EditError(f"{source.title}: has no such part{other}")
     return source, nodes
 
 
@@ -130,7 +131,7 @@ def _pictured(shown: Shown, question: Mapping[str, Any]) -> list[int]:
     query = question["query"]
     if not isinstance(query, str):
         raise SourceError(f"found the query {query!r:.80}, expected a text")
-    return [*find(shown.graph, query, shown.overlay, lambda _begin=None: shown.measures())]
+    return [*find(shown.graph, query, shown.overlay, shown.measures)]
 
 
 def _queries(
@@ -229,8 +230,7 @@ def _expressions(shown: Shown, source: ObjectGraph, shell: Any, package: str) ->
 
 
 def _is_of(given: object, source: ObjectGraph) -> bool:
-    is_snapshot = isinstance(given, Snapshot) and source.is_held
-    return is_snapshot and given.graph.held is source.held
+    return isinstance(given, Snapshot) and source.is_held and given.graph.held is source.held
 
 
 def _path_of(source: ObjectGraph) -> str:

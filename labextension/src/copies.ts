@@ -45,7 +45,8 @@ export function copyDeedOf(
 }
 
 /**
- * The sides that a row or a search can be copied from: `state` is that of the row. A graph alone and
+ * The sides that a row or a search can be copied from: `state` is that of the row, or
+ * of all matches. A graph alone and
  * a check have one, without a name. None: nothing that was saved is there.
  */
 export function sidesOf(

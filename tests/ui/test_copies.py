@@ -195,7 +195,7 @@ def test_a_file_without_a_kernel_has_code_to_copy_and_the_diff(lab: JupyterLab) 
         "import ckpt_viz as cv\n\n"
         "slim = cv.graph('copied-file/ckpt-1').without('optimizer')\n"
         "cv.show('copied-file/ckpt-1', against=slim)\n"
-        "# slim.write('ckpt-1-slim')\n"
+        "# slim.write('ckpt-1-slim')"
     )
     expect(copies.get_by_role("button", name="Copy the code")).to_be_visible()
     lab.screenshot("copies-document")

@@ -1,6 +1,7 @@
 /** Buttons that give the code of an edited copy of a checkpoint, and show what the copy changes. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { NodeState } from "../contract";
 import {
   COPY_KEYS,
   type CopyKind,
@@ -62,8 +63,8 @@ export function Copies(props: CopiesProps) {
   const { graph } = state;
   const root = useRef<HTMLDivElement>(null);
   const comparison = graph.overlay?.comparison ?? null;
-  const nodeState = node === null ? null : (graph.overlay?.state(node) ?? null);
-  const sides = sidesOf(graph.origin, comparison, nodeState);
+  const ids = node === null ? state.found.matches : [node];
+  const sides = sidesOf(graph.origin, comparison, stateOfAll(graph, ids));
   const [side = null, setSide] = useState(sides[0]);
   const [marked, mark] = useMarked(graph);
   const others = node === null ? [] : marked.filter((one) => one !== node);
@@ -110,6 +111,13 @@ export function Copies(props: CopiesProps) {
       )}
     </div>
   );
+}
+
+/** What a comparison says of all these nodes; null if it says different things, or there is none. */
+function stateOfAll({ overlay }: Graph, ids: readonly number[]): NodeState | null {
+  const [first = ROOT] = ids;
+  const state = overlay?.state(first) ?? null;
+  return ids.every((id) => overlay?.state(id) === state) ? state : null;
 }
 
 /** The marked rows of a graph, in whichever of its trees, and what marks or unmarks a row. */
@@ -232,7 +240,7 @@ function Result({ code, problem, insert, compare, close }: ResultProps) {
             ? words.asking
             : ""}
       </p>
-      {code === undefined || insert !== null ? null : <CodeText code={code} />}
+      {code === undefined || insert !== null ? null : <CodeText code={code.trimEnd()} />}
       {problem === undefined ? null : (
         <p class="ckv-error" role="alert">
           {problem}
