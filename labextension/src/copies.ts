@@ -45,9 +45,8 @@ export function copyDeedOf(
 }
 
 /**
- * The sides that a row or a search can be copied from: `state` is that of the row, or
- * of all matches. A graph alone and
- * a check have one, without a name. None: nothing that was saved is there.
+ * The sides that a copy can be of: `state` is that of the row, or of all matches. A graph alone and a
+ * check have one side, without a name. None: nothing that was saved is there.
  */
 export function sidesOf(
   origin: Origin,
