@@ -17,6 +17,7 @@ from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.expressions import is_name, with_names
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.changed import changed_of, described, shown_changed
+from ckpt_viz.jupyter.copies import code_of_copy, picture_of_copy
 from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.object_graph.nodes import Attribute
@@ -52,7 +53,8 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
     "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`,
     `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}`,
-    `{"ask": "questions"}`, `{"ask": "measures"}` and `{"ask": "picture"}`. With `"changes"`, a
+    `{"ask": "questions"}`, `{"ask": "measures"}`, `{"ask": "picture"}`, `{"ask": "copy", "kind":
+    "without", "nodes": [3]}` and the same for "copy-picture". With `"changes"`, a
     question is about the check with a changed program, and `{"ask": "changed"}` about its verdict.
     For an accessor and a fix, "source" may give the program's variable; for a fix, "guesses" the
     places of the accepted guesses. `state` holds the explorer's traits, with which an exported file
@@ -393,6 +395,19 @@ def _measures(shown: Shown, _question: Mapping[str, Any]) -> Answer:
     return {}, [shown.encoded]
 
 
+# --- an edited copy
+
+
+def _copy(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    """Return the code of an edited copy of the checkpoint."""
+    return {"text": code_of_copy(shown, question)}, []
+
+
+def _picture_of_copy(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    """Return the payload of the diff between the checkpoint and that copy."""
+    return {}, [picture_of_copy(shown, question)]
+
+
 class _NoBar:
     """A progress bar without a place to appear."""
 
@@ -407,6 +422,8 @@ _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "values": _values,
     "accessor": _accessor,
     "code": _code,
+    "copy": _copy,
+    "copy-picture": _picture_of_copy,
     "fix": _fix,
     "fixed-check": _fixed_check,
     "measures": _measures,

@@ -45,6 +45,19 @@ def variable_of(shell: Any, obj: object) -> str | None:
     return None
 
 
+def package_of(shell: Any | None) -> tuple[str, str]:
+    """Return what code needs first, an import or nothing, and the name of this package in it."""
+    name = None if shell is None else variable_of(shell, sys.modules["ckpt_viz"])
+    return ("import ckpt_viz as cv\n\n", "cv") if name is None else ("", name)
+
+
+def free_name(shell: Any | None, name: str) -> str:
+    """Return this name for a new variable, or one with a number if the notebook has it already."""
+    taken = {} if shell is None else dict.copy(shell.user_ns)
+    names = (name, *(f"{name}_{number}" for number in range(2, len(taken) + 3)))
+    return next(free for free in names if free not in taken)
+
+
 def current_run(shell: Any) -> Run:
     """Return the shell's current run, read from the message that requested it."""
     request = shell.kernel.get_parent() or {}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.answers import Answer
-from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
+from ckpt_viz.jupyter.kernel_run import kernel_shell, package_of, variable_of
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import prefix_of
 
@@ -45,9 +44,8 @@ def _call(shell: Any, check: RestoreCheck) -> str | None:
     shown = variable_of(shell, check) or _sides(shell, check)
     if shown is None:
         return None
-    package = variable_of(shell, sys.modules["ckpt_viz"])
-    first = "import ckpt_viz as cv\n\n" if package is None else ""
-    return f"{first}explorer = {package or 'cv'}.show({shown})"
+    first, package = package_of(shell)
+    return f"{first}explorer = {package}.show({shown})"
 
 
 def _sides(shell: Any, check: RestoreCheck) -> str | None:

@@ -196,11 +196,8 @@ class ObjectGraph(Graph):
         return name
 
     def _meant(self, queries: Sequence[str]) -> Iterator[int]:
-        from ckpt_viz.search.fields import begins_with_field
-
         for query in queries:
-            is_name = not begins_with_field(query)  # to look up names in a large graph takes long
-            nodes = (first_meant(self.meanings(query)) if is_name else ()) or self.find(query)
+            nodes = parts_meant(self, query)
             if not nodes:
                 raise EditError(
                     f"{self.title}: found no node for {query!r}, expected a name or query"
@@ -335,3 +332,11 @@ class ObjectGraph(Graph):
 
     def __repr__(self) -> str:
         return shown_on_stdout(f"<ObjectGraph of {text.summary(self)}>")
+
+
+def parts_meant(graph: ObjectGraph, query: str) -> Sequence[int]:
+    """Return the nodes that an edit takes for a name or query; raises QueryError."""
+    from ckpt_viz.search.fields import begins_with_field
+
+    is_name = not begins_with_field(query)  # to look up names in a large graph takes long
+    return (first_meant(graph.meanings(query)) if is_name else ()) or graph.find(query)

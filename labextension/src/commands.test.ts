@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { COMMANDS, deedOf } from "./commands";
+import { COPY_KEYS, MARK_KEY } from "./copies";
 import { helpLines } from "./help";
 import * as WORDS from "./strings";
 
@@ -21,7 +22,8 @@ it("leaves Ctrl, Alt and Meta combinations and Shift+Enter to the notebook", () 
 });
 
 it("lists every key once", () => {
-  const keys = COMMANDS.flatMap((command) => command.keys);
+  const ofCopies = COPY_KEYS.flatMap(([, ...keys]) => keys);
+  const keys = [...COMMANDS.flatMap((command) => command.keys), ...ofCopies, MARK_KEY];
   expect(keys).toEqual([...new Set(keys)]);
 });
 
@@ -42,7 +44,9 @@ it("lists one key of every command in the help", () => {
     { keys: "→ ←", does: "open, enter; close, leave" },
     { keys: "Space *", does: "open or close; open all beside it" },
   ]);
-  expect(lines.flatMap(({ keys }) => keys.split(" "))).toHaveLength(COMMANDS.length);
+  expect(lines.flatMap(({ keys }) => keys.split(" "))).toHaveLength(
+    COMMANDS.length + 2 * COPY_KEYS.length + 1,
+  );
 });
 
 it("lists each command of JupyterLab's palette once", () => {

@@ -45,6 +45,7 @@ export const EXPORTS: readonly Export[] = table;
 /** Sends a question, and returns all parts of the answer. */
 export type AskAll = (
   question: object,
+  patience?: number,
 ) => Promise<Answer & { readonly buffers: readonly DataView[] }>;
 
 export interface Kernel {

@@ -19,7 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "strings",
     "text",
   ],
-  ["causes", "measures", "numbers", "play", "predict", "shared"],
+  ["causes", "copies", "measures", "numbers", "play", "predict", "shared"],
   ["histogram"],
   ["kernel"],
   ["overlay"],

@@ -454,9 +454,50 @@ export const callWithGuesses = "the call";
 export const unknownSource = "In this code, ckpt is the object that you checked.";
 export const fixedCheck = "Show the check after it";
 export const fixedCheckHint = "A dry run of this code, which changes nothing";
-export const afterFix = "after the fix";
-export const ofFixedCheck = "This is what the code of the fix would do.";
-export const backToCheck = "Back to the check";
+/** In place of the graph: the check of the fixed restore, or the diff with an edited copy. */
+export const otherNote = { check: "after the fix", diff: "before and after" } as const;
+export const ofOther = {
+  check: "This is what the code of the fix would do.",
+  diff: "a is the checkpoint, b its edited copy. No file is written.",
+} as const;
+export const backFrom = { check: "Back to the check", diff: "Back" } as const;
+/** Edited copies of a checkpoint, of the selected row or of all matches. */
+export const copies = {
+  part: "Edited copies",
+  ofMatches: (number: string) => (number === "1" ? "The match" : `All ${number} matches`),
+  deeds: {
+    one: {
+      without: "Copy without this…",
+      only: "Copy this alone…",
+      renamed: "Rename…",
+    },
+    several: {
+      without: "Copy without these…",
+      only: "Copy with these alone…",
+      renamed: "Rename…",
+    },
+  },
+  mark: "Mark",
+  markHint: "Mark this row, and select another one: a copy is then of both",
+  together: "Together with",
+  unmark: (name: string) => `Unmark ${name}`,
+  hints: {
+    without: "Code for a checkpoint without what you have selected",
+    only: "Code for a checkpoint of what you have selected",
+    renamed: "Code for a checkpoint in which what you have selected has another name",
+  },
+  side: "Side",
+  newName: (name: string) => `New name of ${name}`,
+  newNames: "New name of each",
+  insert: "Insert",
+  show: "Show code",
+  asking: "Asking for the code…",
+  inserted: "The code is in the cell below. Run it to see what changes; it writes no file.",
+  notInserted: "This code shows what changes. It writes no file.",
+  compare: "Compare",
+  compareHint: "Show the checkpoint before and after, without running the code",
+  close: "Close",
+} as const;
 export const changesOfFix = "What changed";
 export const goesTo = "to";
 export const comesFrom = "from";
@@ -553,6 +594,9 @@ export const keys = {
   alias: "next parent of a shared node",
   flow: "next input, next output of a layer",
   copy: "copy name, checkpoint key",
+  copies: "copy without the selected row, with it alone, renamed",
+  mark: "mark the selected row, for a copy of several",
+  copiesOfMatches: "the same for all matches",
   zoom: "fit, zoom; also Ctrl and wheel",
   help: "these keys",
   leave: "back to the notebook",

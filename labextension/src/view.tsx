@@ -314,7 +314,11 @@ class MountedView implements View {
       <Explorer
         shown={state === null || typesetter === undefined ? null : { state, typesetter }}
         problem={this.#problem}
-        note={isFixed ? WORDS.afterFix : this.#host.note}
+        note={
+          isFixed
+            ? WORDS.otherNote[other.state.graph.overlay?.comparison ?? "diff"]
+            : this.#host.note
+        }
         id={this.#id}
         graphviz={this.#host.graphviz}
         kernel={kernel}

@@ -288,6 +288,22 @@ async def test_what_values_measure_comes_as_a_payload(
     assert str(root).encode() not in told
 
 
+async def test_the_code_of_a_copy_has_the_path_below_the_root(root: Path, ask: Ask) -> None:
+    (root / "ckpts").mkdir()
+    write_bundle(root / "ckpts/a", {"x": floats(1.0), "y": floats(2.0)})
+    question = {"ask": "copy", "kind": "without", "query": "x"}
+    reply = await ask("answer", path="ckpts/a", question=question)
+    assert reply.json["answer"]["text"] == (
+        "import ckpt_viz as cv\n\n"
+        "slim = cv.graph('ckpts/a').without('x')\n"
+        "cv.show('ckpts/a', against=slim)\n"
+        "# slim.write('a-slim')\n"
+    )
+    reply = await ask("answer", path="ckpts/a", question={**question, "ask": "copy-picture"})
+    (payload,) = reply.json["buffers"]
+    assert str(root).encode() not in gzip.decompress(base64.b64decode(payload))
+
+
 @pytest.mark.parametrize("options", [{"max_read_bytes": 100_000}])
 async def test_too_many_values_are_refused(root: Path, ask: Ask) -> None:
     write_bundle(root / "large", {"x": floats(*range(50_000))})

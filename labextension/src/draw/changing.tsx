@@ -28,6 +28,7 @@ import { placeName } from "../words";
 import { CodeButtons, CodeText } from "./code";
 import type { ShowOther } from "./explorer";
 import { SignIcon } from "./icons";
+import { NameBox } from "./name-box";
 
 interface StripProps {
   readonly state: State;
@@ -349,8 +350,6 @@ function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
   // Another picture may have come since: the name is of the one in which this edit began.
   const began = pending.picture.graph;
   const own = clip(visible(placeName(began, pending.node)), MAX_EDIT) || WORDS.root;
-  const box = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => box.current?.select(), []);
   if (kind === "move" || kind === "exchange") {
     const other = node === null || node === pending.node ? null : node;
     const name = other === null ? "…" : clip(visible(placeName(graph, other)), MAX_EDIT);
@@ -366,43 +365,20 @@ function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
       </p>
     );
   }
-  const submit = () => {
-    const to = box.current?.value.trim() ?? "";
-    edit(
-      kind === "rename"
-        ? { kind, node: pending.node, to }
-        : { kind, node: pending.node, to, other: began.treeParent(pending.node) ?? 0 },
-    );
-  };
   return (
-    <p class="ckv-changing-pending">
-      <label>
-        {words.named[kind](own)}{" "}
-        <input
-          ref={box}
-          type="search"
-          size={24}
-          maxLength={200}
-          autocomplete="off"
-          spellcheck={false}
-          defaultValue={usualName(began, pending)}
-          onKeyDown={(event) => {
-            // JupyterLab keeps Enter from a form.
-            if (event.key === "Escape" || event.key === "Enter") {
-              event.preventDefault();
-              event.stopPropagation();
-              event.key === "Enter" ? submit() : run("cancel");
-            }
-          }}
-        />
-      </label>
-      <button type="button" onClick={submit}>
-        {words.apply} <kbd>{WORDS.enterKey}</kbd>
-      </button>
-      <button type="button" onClick={() => run("cancel")}>
-        {words.cancel} <kbd>{WORDS.escapeKey}</kbd>
-      </button>
-    </p>
+    <NameBox
+      label={words.named[kind](own)}
+      usual={usualName(began, pending)}
+      confirm={words.apply}
+      submit={(to) =>
+        edit(
+          kind === "rename"
+            ? { kind, node: pending.node, to }
+            : { kind, node: pending.node, to, other: began.treeParent(pending.node) ?? 0 },
+        )
+      }
+      cancel={() => run("cancel")}
+    />
   );
 }
 

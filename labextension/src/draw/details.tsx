@@ -22,7 +22,6 @@ import {
   typeWords,
   valueWords,
 } from "../words";
-import { useAsked } from "./asking";
 import { Copy } from "./copy";
 import { Fact } from "./facts";
 import { RoleIcon, SignIcon } from "./icons";
@@ -43,9 +42,12 @@ interface DetailsProps {
   readonly dispatch: Dispatch;
   /** What a comparison says of the selection, in place of the problems in the node's facts. */
   readonly evidence?: ComponentChildren;
+  /** What the kernel can do with the selected node. */
+  readonly actions: ComponentChildren;
 }
 
-export function Details({ state, kernel, onRequest, dispatch, evidence }: DetailsProps) {
+export function Details(props: DetailsProps) {
+  const { state, kernel, onRequest, dispatch, evidence, actions } = props;
   const { graph, selected } = state;
   return (
     <section
@@ -74,6 +76,7 @@ export function Details({ state, kernel, onRequest, dispatch, evidence }: Detail
           kernel={kernel}
           onRequest={onRequest}
           listsProblems={evidence === undefined}
+          actions={actions}
           dispatch={dispatch}
         />
       ) : (
@@ -95,8 +98,10 @@ function NodeDetails({
   kernel,
   onRequest,
   listsProblems,
+  actions,
   dispatch,
-}: NodeProps & Pick<DetailsProps, "kernel" | "onRequest"> & { readonly listsProblems: boolean }) {
+}: NodeProps &
+  Pick<DetailsProps, "actions" | "kernel" | "onRequest"> & { readonly listsProblems: boolean }) {
   const role = graph.role(id);
   const type = typeWords(graph, id);
   const error = graph.error(id);
@@ -116,6 +121,7 @@ function NodeDetails({
           {WORDS.focusShort}
         </button>
       </p>
+      {actions}
       <Mark graph={graph} id={id} />
       <Detours graph={graph} id={id} dispatch={dispatch} />
       {listsProblems ? <ProblemsOf graph={graph} id={id} dispatch={dispatch} /> : null}
@@ -145,7 +151,6 @@ function NodeDetails({
         </WithExtras>
       )}
       <Place graph={graph} id={id} />
-      {kernel === null || graph.origin === "saved" ? null : <Accessor id={id} kernel={kernel} />}
       <NotSavedList graph={graph} id={id} />
       <Aliases graph={graph} id={id} dispatch={dispatch} />
       <Children graph={graph} id={id} dispatch={dispatch} />
@@ -206,26 +211,6 @@ function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
         {visible(graph.name(id))} <Copy what={WORDS.printedName} text={graph.name(id)} />
       </Fact>
     </dl>
-  );
-}
-
-/** The Python expression for a live object; the view asks the kernel for it on demand. */
-function Accessor({ id, kernel }: { readonly id: number; readonly kernel: Kernel }) {
-  const [asked, ask] = useAsked(() => kernel.accessor(id));
-  return (
-    <p aria-live="polite">
-      {asked?.answer !== undefined ? (
-        <>
-          <code>{visible(asked.answer)}</code> <Copy what={WORDS.expression} text={asked.answer} />
-        </>
-      ) : asked?.problem !== undefined ? (
-        <span class="ckv-error">{visible(asked.problem)}</span>
-      ) : (
-        <button type="button" class="ckv-jump" onClick={ask}>
-          {WORDS.accessor}
-        </button>
-      )}
-    </p>
   );
 }
 

@@ -14,7 +14,7 @@ import { Details } from "./details";
 import { Drawing } from "./drawing";
 import { Evidence } from "./evidence";
 import { Filters } from "./filters";
-import { FixButton, FixedCheckLine, ViewButton } from "./fix-button";
+import { FixButton, ViewButton } from "./fix-button";
 import { type Fixing, useFixing } from "./fixing";
 import { type Accepting, useAccepting } from "./guesses";
 import { Legend } from "./legend";
@@ -213,6 +213,7 @@ function Above(props: AboveProps) {
         dispatch={dispatch}
       />
       <QueryMistake state={state} id={id} measuring={props.measuring} />
+      {state.found.matches.length > 0 && step === null ? actions(props, null) : null}
       <VerdictLine
         state={state}
         button={
@@ -237,12 +238,24 @@ function Above(props: AboveProps) {
           {({ ChangeStrip }) => <ChangeStrip {...{ state, ask, showOther, insert, play }} />}
         </WithExtras>
       ) : null}
-      {leaveFixedCheck === null ? null : <FixedCheckLine leave={leaveFixedCheck} />}
+      {leaveFixedCheck && onRequest?.extras && state.graph.overlay ? (
+        <onRequest.extras.OtherLine of={state.graph.overlay.comparison} leave={leaveFixedCheck} />
+      ) : null}
       <Breadcrumbs state={state} dispatch={dispatch} />
       {fixing?.isOpen === true || step !== null ? null : (
         <Ribbon state={state} dispatch={dispatch} />
       )}
     </>
+  );
+}
+
+/** What the kernel can do with a node, or with the matches of the search. */
+function actions(props: ShownProps, node: number | null) {
+  const { kernel, onRequest } = props;
+  return kernel === null || onRequest === null ? null : (
+    <WithExtras onRequest={onRequest}>
+      {({ Actions }) => <Actions {...props} kernel={kernel} node={node} />}
+    </WithExtras>
   );
 }
 
@@ -288,6 +301,7 @@ function Right(props: FixingProps & { readonly accepting: Accepting }) {
       onRequest={onRequest}
       dispatch={dispatch}
       evidence={evidence}
+      actions={actions(props, state.selected)}
     />
   );
   return isFixing && onRequest !== null ? (

@@ -1,6 +1,5 @@
-/** The buttons that fix a check, play its restore and change its program, and the way back. */
+/** The buttons that fix a check, play its restore and change its program. */
 
-import { useEffect, useRef } from "preact/hooks";
 import type { Fix } from "../fix";
 import { fateSign } from "../signs";
 import * as WORDS from "../strings";
@@ -61,24 +60,5 @@ export function ViewButton({ part, isOpen, toggle }: ViewButtonProps) {
     >
       {name}
     </button>
-  );
-}
-
-interface LineProps {
-  readonly leave: () => void;
-}
-
-/** Says that the check is that of the fixed restore, with the way back. */
-export function FixedCheckLine({ leave }: LineProps) {
-  const back = useRef<HTMLButtonElement>(null);
-  // The button that led here is gone, and with it the focus.
-  useEffect(() => back.current?.focus(), []);
-  return (
-    <p class="ckv-fixed-check ckv-buttons" role="status">
-      <button type="button" ref={back} onClick={leave}>
-        ← {WORDS.backToCheck}
-      </button>
-      {WORDS.ofFixedCheck}
-    </p>
   );
 }

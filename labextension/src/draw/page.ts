@@ -79,7 +79,10 @@ function isTakenByControl({ key, target }: KeyboardEvent): boolean {
 
 /** Whether Escape closes a panel over the explorer. */
 function closesPanel(target: Element, { key }: KeyboardEvent): boolean {
-  return key === "Escape" && target.closest(".ckv-help, .ckv-menu[open], .ckv-play") !== null;
+  return (
+    key === "Escape" &&
+    target.closest(".ckv-help, .ckv-menu[open], .ckv-play, .ckv-copies-open") !== null
+  );
 }
 
 function isTextBox(target: EventTarget | null): boolean {

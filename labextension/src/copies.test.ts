@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import { COPY_KEYS, copyDeedOf, MARK_KEY, question, sidesOf, withMark } from "./copies";
+
+const press = (key: string, isOfMatches: boolean, modifiers: Partial<KeyboardEvent> = {}) =>
+  copyDeedOf({ key, ...modifiers } as KeyboardEvent, isOfMatches);
+
+it("tells the keys of the row from those of the matches", () => {
+  for (const [kind, ofRow, ofMatches] of COPY_KEYS) {
+    expect([press(ofRow, false), press(ofMatches, false)]).toEqual([kind, undefined]);
+    expect([press(ofRow, true), press(ofMatches, true)]).toEqual([undefined, kind]);
+  }
+  expect([press(MARK_KEY, false), press(MARK_KEY, true)]).toEqual(["mark", undefined]);
+});
+
+it("leaves combinations to the notebook and the browser", () => {
+  expect(press("r", false, { ctrlKey: true })).toBe(undefined);
+  expect(press("w", false, { metaKey: true })).toBe(undefined);
+  expect(press("l", false, { altKey: true })).toBe(undefined);
+});
+
+it("asks about a node or a query, and sends a name only for a renaming", () => {
+  expect(question("copy", "without", { query: "role:slot" }, "")).toEqual({
+    ask: "copy",
+    kind: "without",
+    query: "role:slot",
+  });
+  expect(question("copy-picture", "renamed", { nodes: [3], side: "a" }, "net")).toEqual({
+    ask: "copy-picture",
+    kind: "renamed",
+    nodes: [3],
+    side: "a",
+    to: "net",
+  });
+});
+
+it("copies what was saved, never what is live alone", () => {
+  expect(sidesOf("saved", null, null)).toEqual([null]);
+  expect(sidesOf("live", null, null)).toEqual([]);
+  expect(sidesOf("live", "diff", "matched")).toEqual([]);
+  expect(sidesOf("live", "check", "matched")).toEqual([null]);
+  expect(sidesOf("live", "check", "live only")).toEqual([]);
+});
+
+it("offers both sides of a diff where both have the part", () => {
+  expect(sidesOf("saved", "diff", "only in a")).toEqual(["a"]);
+  expect(sidesOf("saved", "diff", "only in b")).toEqual(["b"]);
+  expect(sidesOf("saved", "diff", "matched")).toEqual(["b", "a"]);
+  expect(sidesOf("saved", "diff", null)).toEqual(["b", "a"]);
+});
+
+it("marks a row, and unmarks it", () => {
+  const marked = withMark(withMark([], 3), 5);
+  expect(marked).toEqual([3, 5]);
+  expect(withMark(marked, 3)).toEqual([5]);
+});

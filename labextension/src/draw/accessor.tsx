@@ -1,0 +1,26 @@
+/** The Python expression for a live object; the view asks the kernel for it on demand. */
+
+import type { Kernel } from "../kernel";
+import * as WORDS from "../strings";
+import { visible } from "../text";
+import { useAsked } from "./asking";
+import { Copy } from "./copy";
+
+export function Accessor({ id, kernel }: { readonly id: number; readonly kernel: Kernel }) {
+  const [asked, ask] = useAsked(() => kernel.accessor(id));
+  return (
+    <p aria-live="polite">
+      {asked?.answer !== undefined ? (
+        <>
+          <code>{visible(asked.answer)}</code> <Copy what={WORDS.expression} text={asked.answer} />
+        </>
+      ) : asked?.problem !== undefined ? (
+        <span class="ckv-error">{visible(asked.problem)}</span>
+      ) : (
+        <button type="button" class="ckv-jump" onClick={ask}>
+          {WORDS.accessor}
+        </button>
+      )}
+    </p>
+  );
+}
