@@ -12,6 +12,7 @@ from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.lost_files import LostFiles, lost_by_key, lost_files
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.assignment_map import is_warm_start
 from ckpt_viz.matching.trace import Cause, Failure, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
@@ -159,12 +160,17 @@ def mapping_in(run: DryRun) -> ValueMapping | None:
     if run.saved is not None:
         return run.mapping
     live = run.live
-    is_saver = live.source is not None and tf_private.is_saver(live.source)
-    if run.reading is None or live.is_name_based or is_saver:
+    if run.reading is None or live.is_name_based or restores_by_names(live):
         return None
     with suppress(CkptVizError):
         return run.mapping_of(read_saved(run.reading))
     return None
+
+
+def restores_by_names(live: Graph) -> bool:
+    """Return whether a graph is of a Saver or an assignment map, rather than of objects."""
+    source = live.source
+    return source is not None and (tf_private.is_saver(source) or is_warm_start(source))
 
 
 def _is_whole(run: DryRun, saved: Graph, node: int) -> bool:

@@ -18,6 +18,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.assignment_map import is_warm_start
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -524,6 +525,11 @@ def _fix_of(
     if run.saved is not None:
         return RestoreFix(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
+    if live.source is not None and is_warm_start(live.source):
+        raise SourceError(
+            f"{live.title}: a map takes values by names, expected a program of objects; the "
+            "findings tell which names to write into the map"
+        )
     if live.is_name_based or (live.source is not None and tf_private.is_saver(live.source)):
         raise SourceError(
             f"{live.title}: a Saver restores by names, expected a program of objects; the findings "

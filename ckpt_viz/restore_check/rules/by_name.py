@@ -33,6 +33,7 @@ from ckpt_viz.restore_check.failures import (
 )
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.text import count, listed, shape_words
 
 _MAX_NAMED = 5
@@ -42,6 +43,7 @@ _BY_SAVER = Advice(
     "Restore with a tf.compat.v1.train.Saver that has a dict: from each name in the file to its "
     "variable."
 )
+_IN_MAP = Advice("Map the names in the file one by one, in place of this pair.")
 
 
 def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
@@ -55,24 +57,29 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
         yield from _by_saver(run, run.outcome, trace)
     read = {step.name for step in trace.steps} | trace.bound.keys()
     free = [name for name in run.outcome.tensors if name not in read]
-    missing = tuple(_missing(run, trace, free))
-    yield from missing
-    explained = {finding.saved for cause in missing for finding in cause.all()}
+    lost = tuple(missing(run, trace, free))
+    yield from lost
+    explained = {finding.saved for cause in lost for finding in cause.all()}
     free = [name for name in free if name not in explained]
     for obj in trace.not_restored:
         if obj not in trace.unused:
             yield _not_reached(run, obj)
     if free and not (is_saver and _unknown(run)):
-        examples = ", ".join(sorted(free)[:_MAX_NAMED]) + (", …" if len(free) > _MAX_NAMED else "")
+        does = "matches" if len(free) == 1 else "match"
         yield Finding(
             Severity.INFO,
             Kind.LEFTOVER,
             min(free),
             None,
-            f"{count(len(free), 'name')} in the file {'matches' if len(free) == 1 else 'match'} "
-            f"no variable, and no assert fails: {examples}.",
+            f"{count(len(free), 'name')} in the file {does} no variable, and no assert fails: "
+            f"{examples(free)}.",
             Advice("Ignore these names if the program does not need them."),
         )
+
+
+def examples(names: Sequence[str]) -> str:
+    """Return the first names of several, as text for a sentence."""
+    return ", ".join(sorted(names)[:_MAX_NAMED]) + (", …" if len(names) > _MAX_NAMED else "")
 
 
 def _graph_is_built() -> Finding:
@@ -135,8 +142,11 @@ def _refusing(run: DryRun) -> list[int]:
     return [obj for obj, node in enumerate(run.live.nodes) if node.error is not None]
 
 
-def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Finding]:
-    """Find missing names: a Saver raises for them, a tf.train.Checkpoint goes on."""
+def missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Finding]:
+    """Find missing names: a Saver and a map raise for them, a tf.train.Checkpoint goes on.
+
+    `free` are the names in the file that nothing reads.
+    """
     raising = {
         (step.obj, step.name)
         for step in trace.steps
@@ -146,13 +156,13 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
     nameless = [obj for obj, name in unused if not name]
     if nameless:
         yield _without_names(run, nameless, any((obj, "") in raising for obj in nameless))
-    missing = [(obj, name) for obj, name in unused if name]
-    candidates = _candidates(run, missing, free)
-    lost = [pair for pair in missing if not candidates[pair]]
+    named = [(obj, name) for obj, name in unused if name]
+    candidates = _candidates(run, named, free)
+    lost = [pair for pair in named if not candidates[pair]]
     if len(lost) > 1:
         yield _without_any(run, lost, not raising.isdisjoint(lost))
     findings: dict[_Missing, Finding] = {}
-    for obj, name in missing:
+    for obj, name in named:
         former = candidates[obj, name]
         if len(lost) > 1 and not former:
             continue
@@ -174,6 +184,8 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
 
 
 def _remedy(run: DryRun) -> Remedy:
+    if isinstance(run.outcome, WarmOutcome):
+        return _IN_MAP
     return _BY_SAVER if isinstance(run.outcome, SaverOutcome) else _by_fix(run)
 
 
@@ -217,11 +229,18 @@ def _by_scopes(
                 finding,
                 kind=change.kind,
                 why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
-                remedy=code or _remedy(run),
+                remedy=code or _remedy_of_scope(run, scope),
                 objects=change.objects,
                 change=change,
                 explains=tuple(group),
             )
+
+
+def _remedy_of_scope(run: DryRun, scope: tuple[str, str]) -> Remedy:
+    if not isinstance(run.outcome, WarmOutcome):
+        return _remedy(run)
+    in_file, written = (repr(f"{name}/" if name else "/") for name in scope)
+    return Advice(f"Write {in_file} in place of {written} in the keys of the map.")
 
 
 def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
@@ -379,7 +398,7 @@ def _not_reached(run: DryRun, obj: int) -> Finding:
 def _by_saver(run: DryRun, outcome: SaverOutcome, trace: NameTrace) -> Iterator[Finding]:
     """Find what a Saver does without an error, and what cannot be known about it."""
     if not outcome.reshapes:
-        yield from _silently_reshaped(run, trace)
+        yield from silently_reshaped(run, trace)
     yield from _in_parts(run, outcome)
     if outcome.nameless > 1:
         yield Finding(
@@ -432,15 +451,15 @@ def _in_parts(run: DryRun, outcome: SaverOutcome) -> Iterator[Finding]:
         )
 
 
-def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
+def silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     """Find variables of a TensorFlow 1 graph that take a value of another shape."""
     for name, objects in trace.bound.items():
         stored = run.outcome.tensors.get(name)
         for obj in objects:
             if stored is None or obj >= len(run.live.nodes):
                 continue
-            shapes = [a.shape for a in run.live.nodes[obj].attributes if a.full_name == name]
-            shape = shapes[0] if shapes else None
+            attributes = run.live.nodes[obj].attributes
+            shape = attributes[0].shape if attributes else None
             if not fits(shape, stored.shape):
                 yield Finding(
                     Severity.WARNING,
