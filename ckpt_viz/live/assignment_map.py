@@ -146,7 +146,7 @@ def read_program(source: object, *, is_whole: bool = True) -> WarmProgram:
         entries = tuple(_entry(key, value, ids) for key, value in pairs_of(source))
         together = [group for entry in entries for group in store.reached(entry)]
     named = frozenset(variable for group in together for variable in group)
-    if is_whole:
+    if is_whole and not tf_warm.is_eager():  # else the default graph is not the program's
         for variable in tf_warm.global_variables():
             ids.of(variable)
     objects = ids.objects

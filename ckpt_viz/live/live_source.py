@@ -147,13 +147,17 @@ class _LiveAccess:
             for attribute in node.attributes
         }
 
+    @cached_property
+    def _is_warm_start(self) -> bool:
+        return is_warm_start(self.source)
+
     def object(self, node_id: int) -> object | None:
         return self.references[node_id]()
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         if tf_private.is_saver(self.source):
             return saver_accessor(graph, node_id, self.source, source)
-        if is_warm_start(self.source):
+        if self._is_warm_start:
             return map_accessor(graph, node_id, self.source, source)
         return accessor(graph, node_id, self.source, source)
 

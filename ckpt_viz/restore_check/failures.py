@@ -12,12 +12,12 @@ from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.lost_files import LostFiles, lost_by_key, lost_files
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.assignment_map import is_warm_start
 from ckpt_viz.matching.trace import Cause, Failure, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.remedy import Advice, OtherPath, PartialFix, PathResult, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.saved.saved_source import read_saved
 
 IS_POISONED = "Unable to save the object"
@@ -143,9 +143,11 @@ def remedy_for_lost(run: DryRun, lost: LostFiles) -> Remedy:
 def _or_the_rest(run: DryRun, request: str) -> Remedy:
     """Return a request, with the fix of all else if that has any value."""
     mapping = mapping_in(run)
+    if mapping is None:
+        return Advice(f"{request}.")
     steps = run.trace.steps if run.trace is not None else ()
     failed = {step.node for step in steps if step.failure is not None}
-    if mapping is not None and any(
+    if any(
         pair.certainty is not Certainty.GUESS
         and not (pair.node in failed and mapping.live.nodes[pair.obj].role is Role.VALUE)
         and _is_whole(run, mapping.saved, pair.node)
@@ -160,17 +162,13 @@ def mapping_in(run: DryRun) -> ValueMapping | None:
     if run.saved is not None:
         return run.mapping
     live = run.live
-    if run.reading is None or live.is_name_based or restores_by_names(live):
+    is_saver = live.source is not None and tf_private.is_saver(live.source)
+    is_by_names = live.is_name_based or is_saver or isinstance(run.outcome, WarmOutcome)
+    if run.reading is None or is_by_names:
         return None
     with suppress(CkptVizError):
         return run.mapping_of(read_saved(run.reading))
     return None
-
-
-def restores_by_names(live: Graph) -> bool:
-    """Return whether a graph is of a Saver or an assignment map, rather than of objects."""
-    source = live.source
-    return source is not None and (tf_private.is_saver(source) or is_warm_start(source))
 
 
 def _is_whole(run: DryRun, saved: Graph, node: int) -> bool:

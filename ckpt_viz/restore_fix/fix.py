@@ -18,7 +18,6 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.assignment_map import is_warm_start
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -44,6 +43,7 @@ from ckpt_viz.restore_check.rehearsal import (
 )
 from ckpt_viz.restore_check.skeleton import Skeleton
 from ckpt_viz.restore_check.verified import keys_read
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.restore_fix.applying import (
     apply,
     assign_variables,
@@ -525,7 +525,7 @@ def _fix_of(
     if run.saved is not None:
         return RestoreFix(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
-    if live.source is not None and is_warm_start(live.source):
+    if isinstance(run.outcome, WarmOutcome):
         raise SourceError(
             f"{live.title}: a map takes values by names, expected a program of objects; the "
             "findings tell which names to write into the map"

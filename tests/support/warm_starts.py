@@ -12,6 +12,10 @@ import ckpt_viz as cv
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from tests.support.oracle import raised_by
+from tests.support.plain_english import faults_in, sentences_in
+from tests.support.promises import unkept
+from tests.support.spellings import misspelled, quoted_in
+from tests.support.told import told
 
 Values = dict[int, Any]  # by the id of a variable
 
@@ -185,6 +189,7 @@ def _compare(
     assert (_class_of(at_last) if raised is None else None) == (
         real.raised_later if raised is None else None
     )
+    assert_plain(check)
     severities = {str(f.severity.value) for f in check.findings}
     assert ("error" in severities) == (raised is not None)
     assert ("fail" in severities) >= (check.consumed is False and raised is None)
@@ -200,6 +205,18 @@ def _compare(
             else:
                 assert np.array_equal(value, expected), (number, variable.name, value, expected)
     _compare_those_left(check, program, sources)
+
+
+def assert_plain(check: RestoreCheck) -> None:
+    """Assert that all sentences of a check can be read at once, and keep what they promise."""
+    quoted = [*quoted_in(check)]
+    for finding in told(check):
+        for text in (finding.why, str(finding.remedy)):
+            assert text and text[-1] in ".?" and text.isprintable(), text
+            assert [*faults_in(text, quoted)] == []
+            assert len(sentences_in(text, quoted)) <= 2, text
+    assert misspelled(check) == []
+    assert [*unkept(check)] == []
 
 
 def _sources(check: RestoreCheck) -> Mapping[int, str]:

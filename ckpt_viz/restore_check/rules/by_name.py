@@ -34,7 +34,7 @@ from ckpt_viz.restore_check.failures import (
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
-from ckpt_viz.text import count, listed, shape_words
+from ckpt_viz.text import count, listed, printable, shape_words
 
 _MAX_NAMED = 5
 _MAX_COMPARED = 20  # names with the same last part
@@ -79,7 +79,8 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
 
 def examples(names: Sequence[str]) -> str:
     """Return the first names of several, as text for a sentence."""
-    return ", ".join(sorted(names)[:_MAX_NAMED]) + (", …" if len(names) > _MAX_NAMED else "")
+    some = map(printable, sorted(names)[:_MAX_NAMED])
+    return ", ".join(some) + (", …" if len(names) > _MAX_NAMED else "")
 
 
 def _graph_is_built() -> Finding:
