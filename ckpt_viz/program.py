@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.jupyter.live_objects import listed
-from ckpt_viz.live.assignment_map import is_warm_start
 
 _MAX_NAMED = 10  # names that a message lists
 
@@ -157,6 +156,8 @@ _CONTAINERS = (list, dict, tuple, set)
 
 def _called(program: Program, module: ModuleType) -> Target:
     obj = _looked_up(program, module)
+    from ckpt_viz.live.assignment_map import is_warm_start  # late: most commands run no program
+
     is_value = isinstance(obj, (ModuleType, bool, int, float, bytes, *_CONTAINERS, type(None)))
     if is_value and not is_warm_start(obj):
         kind = type(obj).__name__
