@@ -26,9 +26,10 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
     Args:
         source: What to read. Live: anything that TensorFlow can track (`tf.train.Checkpoint`,
             `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
-            status that `restore` returned, or a `tf.compat.v1.train.Saver`. Saved, as str or path,
-            local or remote: a prefix, any of its files, a directory of checkpoints (its latest) or
-            a SavedModel's directory. A Snapshot is its values in memory. `graph` returns an
+            status that `restore` returned, a `tf.compat.v1.train.Saver`, or an assignment map of
+            `init_from_checkpoint`, for the variables that it means. Saved, as str or path, local or
+            remote: a prefix, any of its files, a directory of checkpoints (its latest) or a
+            SavedModel's directory. A Snapshot is its values in memory. `graph` returns an
             ObjectGraph unchanged.
         meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
 
@@ -55,12 +56,15 @@ def check(
         live: What the program would restore: a `tf.train.Checkpoint` or its manager, a
             `tf.compat.v1.train.Saver`, or any other trackable, checked as
             `tf.train.Checkpoint(root=live)`. The status that `restore` returned shows what that
-            call did; do not pass `saved` then. An ObjectGraph of live objects means these objects.
-            A checkpoint, or its path, means a program that would save exactly this checkpoint.
+            call did; do not pass `saved` then. An assignment map, a dict or a list of pairs, is
+            checked as `tf.compat.v1.train.init_from_checkpoint(saved, live)`. An ObjectGraph of
+            live objects means these objects. A checkpoint, or its path, means a program that would
+            save exactly this checkpoint.
         saved: The path exactly as the program passes it to `restore`, an ObjectGraph of a
             checkpoint, a Snapshot, or a manager (its latest checkpoint). None is what
             `tf.train.latest_checkpoint` returns for a directory without a checkpoint.
-        method: `"restore"` or `"read"`. The default is the method that the live object has.
+        method: `"restore"` or `"read"`. The default is the method that the live object has, or the
+            call that takes the map.
         options: The `tf.train.CheckpointOptions` of the call.
         verify: Whether to read the bytes of the values that this restore reads, and to test their
             checksums. Without it, only the restore finds damaged bytes, and raises DataLossError.

@@ -151,11 +151,15 @@ def _first(names: list[str]) -> str:
 
 
 _ABSENT = object()
+_CONTAINERS = (list, dict, tuple, set)
 
 
 def _called(program: Program, module: ModuleType) -> Target:
     obj = _looked_up(program, module)
-    if isinstance(obj, (ModuleType, bool, int, float, bytes, list, dict, tuple, set, type(None))):
+    from ckpt_viz.live.assignment_map import is_warm_start  # late: most commands run no program
+
+    is_value = isinstance(obj, (ModuleType, bool, int, float, bytes, *_CONTAINERS, type(None)))
+    if is_value and not is_warm_start(obj):
         kind = type(obj).__name__
         raise SourceError(f"{program}: found a value of type {kind}; {_choice(program, module)}")
     # Models and layers are callable too, but they are the objects to check.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import is_name, quoted
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.assignment_map import pairs_of
 from ckpt_viz.live.saver import places_in
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.object_graph.graph import Graph
@@ -67,6 +69,27 @@ def saver_accessor(graph: Graph, node_id: int, saver: Any, name: str) -> str:
     if isinstance(obj, list):
         return f"[{', '.join(_listed(saver, part, name) for part in obj)}]"
     return _listed(saver, obj, name)
+
+
+def map_accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
+    """Return an expression for a variable of an assignment map, or for the list of its partitions.
+
+    Raises SourceError for a name scope, and for a variable that is not in the map itself.
+    """
+    obj = graph.object(node_id)
+    parts = obj if isinstance(obj, list) else [obj]
+    is_dict = isinstance(source, Mapping)
+    for place, (key, value) in enumerate(pairs_of(source)):
+        expression = f"{name}[{quoted(key)}]" if is_dict else f"{name}[{place}][1]"
+        if value is obj is not None:
+            return expression
+        items = value if isinstance(value, list) else ()
+        if len(items) == len(parts) and all(map(is_, items, parts)):
+            return expression if isinstance(obj, list) else f"{expression}[0]"
+    raise SourceError(
+        f"{graph.name(node_id)}: the map has no such variable itself; look for it in the graph's "
+        "collections"
+    )
 
 
 def _listed(saver: Any, variable: Any, name: str) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.accessors import accessor, saver_accessor
+from ckpt_viz.live.accessors import accessor, map_accessor, saver_accessor
+from ckpt_viz.live.assignment_map import WarmProgram, is_warm_start, name_of_call, read_named
 from ckpt_viz.live.saver import read_saver
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.live.walk import Walk
@@ -28,8 +29,9 @@ def read_live(source: object) -> Graph:
     """Return the object graph that saving this object would write now.
 
     For a CheckpointManager and for the status that `restore` returned, it is the graph of their
-    checkpoint. For a `tf.compat.v1.train.Saver` it is the graph of the name-based file. Raises
-    SourceError for an object that TensorFlow cannot track.
+    checkpoint. For a `tf.compat.v1.train.Saver` it is the graph of the name-based file. For an
+    assignment map, it is the graph of the variables that the map means. Raises SourceError for an
+    object that TensorFlow cannot track.
     """
     return steadily(lambda: _read(source))
 
@@ -37,9 +39,20 @@ def read_live(source: object) -> Graph:
 def _read(source: object) -> Graph:
     if "tensorflow" in sys.modules and tf_private.is_saver(source):
         return _graph(source, *read_saver(source))
+    if is_warm_start(source):
+        return _graph(source, *read_named(source), title=_warm_title(source))
     walk = Walk(view_of(source))
     nodes = walk.run()
     return graph_of_walk(source, walk, nodes)
+
+
+def graph_of_program(source: object, program: WarmProgram) -> Graph:
+    """Return the graph of a program's variables, with the source of their warm start."""
+    return _graph(source, program.nodes, program.node_objects, title=_warm_title(source))
+
+
+def _warm_title(source: object) -> str:
+    return f"{name_of_call(source)} of {type(source).__name__}"
 
 
 def walked(source: object) -> Walk:
@@ -68,10 +81,12 @@ def _graph(
     nodes: tuple[Node, ...],
     objects: Sequence[object | None],
     calls: tuple[Call, ...] = (),
+    *,
+    title: str = "",
 ) -> Graph:
     return Graph(
         nodes,
-        title=type(source).__name__,
+        title=title or type(source).__name__,
         origin=Origin.LIVE,
         calls=calls,
         _access=_LiveAccess(source, tuple(map(weak, objects)), nodes),
@@ -106,7 +121,8 @@ def _view_of(source: object) -> Any:
     raise SourceError(
         f"found {_a(type(source).__name__)}, expected a checkpoint's path or a trackable "
         "object: a tf.train.Checkpoint or its manager, tf.Module, Keras layer, model or "
-        "optimizer, or a tf.compat.v1.train.Saver"
+        "optimizer, or a tf.compat.v1.train.Saver; or a map from names to variables, as "
+        "init_from_checkpoint takes it"
     )
 
 
@@ -131,12 +147,18 @@ class _LiveAccess:
             for attribute in node.attributes
         }
 
+    @cached_property
+    def _is_warm_start(self) -> bool:
+        return is_warm_start(self.source)
+
     def object(self, node_id: int) -> object | None:
         return self.references[node_id]()
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         if tf_private.is_saver(self.source):
             return saver_accessor(graph, node_id, self.source, source)
+        if self._is_warm_start:
+            return map_accessor(graph, node_id, self.source, source)
         return accessor(graph, node_id, self.source, source)
 
     def beginning(self, checkpoint_key: str, count: int) -> Array:

@@ -48,12 +48,25 @@ def open_as_restore(path: object, *, resolves: bool, takes_path_objects: bool = 
         return Opened(str(path), Failure(Cause.READER, name, message))
     if serialized is not None:
         return Opened(_text(prefix))
-    errors = _errors_in(_text(prefix))
-    tensors = {
+    return Opened(_text(prefix), tensors=_tensors_in(reader, _text(prefix)))
+
+
+def open_by_keys(prefix: Any) -> Opened:
+    """Return the tensors of a checkpoint by key, whether it has an object graph or not."""
+    try:
+        reader = tf_restore.new_reader(prefix)
+    except Exception as error:
+        message = str(getattr(error, "message", None) or error)
+        return Opened(str(prefix), Failure(Cause.READER, type(error).__name__, message))
+    return Opened(_text(prefix), tensors=_tensors_in(reader, _text(prefix)))
+
+
+def _tensors_in(reader: Any, prefix: str) -> Mapping[str, Stored]:
+    errors = _errors_in(prefix)
+    return {
         name: Stored(dtype, shape, errors(name))
         for name, (dtype, shape) in tf_restore.tensors_in(reader).items()
     }
-    return Opened(_text(prefix), tensors=tensors)
 
 
 def _errors_in(prefix: str) -> Callable[[str], str | None]:

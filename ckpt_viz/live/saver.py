@@ -47,10 +47,17 @@ def read_saver(saver: Any) -> tuple[tuple[Node, ...], tuple[object | None, ...]]
     A scope has no variable; partitions have the list of their variables. Raises SourceError for a
     Saver that cannot save.
     """
-    saved = _saved(saver)
-    collections = _collections(saved)
-    nodes = scope_nodes(_named(name, entry, collections) for name, entry in saved.items())
-    return nodes, tuple(_object(node, saved) for node in nodes)
+    return _nodes_of(_saved(saver))
+
+
+def nodes_of_variables(
+    variables: Mapping[str, Any],
+) -> tuple[tuple[Node, ...], tuple[object | None, ...]]:
+    """Return the same for variables, or lists of partitions, by name."""
+    saved: dict[str, _Saved] = {}
+    for name, item in variables.items():
+        saved.update(_of_item(name, item))
+    return _nodes_of(saved)
 
 
 class SaversVariable(NamedTuple):
@@ -127,7 +134,7 @@ def variables_of(graph: Graph, saver: Any) -> dict[int, tuple[SaversVariable, ..
 
 
 def _own_name(variable: Any) -> str:
-    name = _operation_name(variable)
+    name = operation_name(variable)
     return str(getattr(variable, "name", "")).partition(":")[0] if name is None else name
 
 
@@ -218,7 +225,7 @@ def taken_variables(saver: Any) -> Any:
 
 def is_of_graph(variable: Any) -> bool:
     """Return whether a variable was made in a TensorFlow 1 graph."""
-    return tf_private.is_tf_variable(variable) and _operation_name(variable) is not None
+    return tf_private.is_tf_variable(variable) and operation_name(variable) is not None
 
 
 def number_of_nameless(saver: Any) -> int:
@@ -226,6 +233,20 @@ def number_of_nameless(saver: Any) -> int:
     if tf_private.is_built(saver) or isinstance(taken_variables(saver), Mapping):
         return 0
     return sum(not _has_the_name(item) for item in tf_private.flatten(taken_variables(saver)))
+
+
+def operation_name(variable: Any) -> str | None:
+    """Return the name of a variable's operation; None for an eager one, which has none."""
+    operation = getattr(variable, "op", None) if getattr(variable, "_in_graph_mode", True) else None
+    return operation.name if operation is not None else None
+
+
+def _nodes_of(
+    saved: Mapping[str, _Saved],
+) -> tuple[tuple[Node, ...], tuple[object | None, ...]]:
+    collections = _collections(saved)
+    nodes = scope_nodes(_named(name, entry, collections) for name, entry in saved.items())
+    return nodes, tuple(_object(node, saved) for node in nodes)
 
 
 def _saved(saver: Any) -> dict[str, _Saved]:
@@ -357,7 +378,7 @@ def _collections(saved: Mapping[str, _Saved]) -> dict[int, set[str]]:
         id(variable.graph): variable.graph
         for entry in saved.values()
         for variable in entry.variables
-        if _operation_name(variable) is not None
+        if operation_name(variable) is not None
     }
     collections: dict[int, set[str]] = {}
     for graph in graphs.values():
@@ -370,19 +391,13 @@ def _variables_by_collection(graph: Any) -> Iterator[tuple[Any, str]]:
     for key in graph.get_all_collection_keys():
         if isinstance(key, str):
             for item in graph.get_collection(key):
-                if tf_private.is_variable(item) and _operation_name(item) is not None:
+                if tf_private.is_variable(item) and operation_name(item) is not None:
                     yield item, key
 
 
 def _by_operation(items: list[Any]) -> dict[str, Any]:
-    named = ((_operation_name(item), item) for item in items if tf_private.is_variable(item))
+    named = ((operation_name(item), item) for item in items if tf_private.is_variable(item))
     return {name: item for name, item in named if name is not None}
-
-
-def _operation_name(variable: Any) -> str | None:
-    """Return the name of a variable's operation; None for an eager one, which has none."""
-    operation = getattr(variable, "op", None) if getattr(variable, "_in_graph_mode", True) else None
-    return operation.name if operation is not None else None
 
 
 # --- an eager Saver, or one that is not built yet
@@ -444,7 +459,7 @@ def _of_item(name: str, item: Any) -> dict[str, _Saved]:
             raise SourceError(f"this Saver cannot save: {name}: found a variable without a slice")
         whole.shape = tuple(info.full_shape)
         start, shape = tuple(info.var_offset), tuple(info.var_shape)
-        whole.slices.append(Slice(start, shape, _operation_name(partition) or ""))
+        whole.slices.append(Slice(start, shape, operation_name(partition) or ""))
     return {name: whole}
 
 

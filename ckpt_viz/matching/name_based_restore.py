@@ -64,7 +64,8 @@ class NameTrace:
     @property
     def raised(self) -> Failure | None:
         """What `restore` itself would raise; None if it returns."""
-        return next((step.failure for step in self.steps if step.failure is not None), None)
+        failures = (step.failure for step in self.steps if step.failure is not None)
+        return next((failure for failure in failures if not failure.in_session), None)
 
 
 def match_names(

@@ -29,6 +29,7 @@ from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.headline import headline
 from ckpt_viz.restore_check.marks import RowMarks, marks_by_name, same_parts
 from ckpt_viz.restore_check.verdicts import Raised
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.text import count, readable, size_words
 from ckpt_viz.values.verifying import Verification
 
@@ -109,6 +110,10 @@ def _tested(verification: Verification) -> Iterator[str]:
 
 def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
     verdicts = run.verdicts
+    if isinstance(run.outcome, WarmOutcome):
+        call = _verdict(f"{run.method}()", verdicts.restore)
+        later = _verdict("global_variables_initializer()", verdicts.consumed)
+        return (call,) if run.outcome.is_eager else (call, later)
     return (
         _verdict(f"{run.method}()", verdicts.restore),
         _verdict("assert_consumed()", verdicts.consumed),

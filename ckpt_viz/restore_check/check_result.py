@@ -63,7 +63,7 @@ class RestoreCheck:
 
     @property
     def method(self) -> str:
-        """The call that was checked: restore or read."""
+        """The call that was checked: restore, read, init_from_checkpoint or warm_start."""
         return self._run.method
 
     @property

@@ -69,6 +69,11 @@ class Outcome:
         return SaversProgram() if self.names.graph.is_name_based else None
 
     @property
+    def maps_names(self) -> bool:
+        """Whether the names of variables decide which values are theirs, and no objects."""
+        return self.saver is not None
+
+    @property
     def finds_no_name(self) -> bool:
         """Whether TensorFlow reads the file by names and finds none, as in an index file."""
         return isinstance(self.trace, NameTrace) and not self.tensors
@@ -163,8 +168,8 @@ class DryRun:
         """
         assert self.reading is not None
         saved = read_saved(self.reading)
-        is_by_saver = self.outcome.saver is not None
-        return saved if saved.is_name_based or not is_by_saver else as_named(saved, self.live)
+        is_by_names = saved.is_name_based or not self.outcome.maps_names
+        return saved if is_by_names else as_named(saved, self.live)
 
     @cached_property
     def mapping_of_names(self) -> ValueMapping:
@@ -179,8 +184,8 @@ class DryRun:
 
     def mapping_of(self, saved: Graph) -> ValueMapping:
         """Return the same for the graph of a checkpoint, which may be name-based."""
-        if self.outcome.saver is not None:
-            own_names = self.outcome.saver.own_names
+        if self.outcome.maps_names:
+            own_names = {} if self.outcome.saver is None else self.outcome.saver.own_names
             return gc_paused(lambda: map_names(saved, self.live, own_names))
         mapping, sources = map_values(saved, self.live), self.sources_in(saved)
         if not isinstance(self.trace, Trace):

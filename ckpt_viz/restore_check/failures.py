@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.remedy import Advice, OtherPath, PartialFix, PathResult, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.saved.saved_source import read_saved
 
 IS_POISONED = "Unable to save the object"
@@ -141,9 +142,11 @@ def remedy_for_lost(run: DryRun, lost: LostFiles) -> Remedy:
 def _or_the_rest(run: DryRun, request: str) -> Remedy:
     """Return a request, with the fix of all else if that has any value."""
     mapping = mapping_in(run)
+    if mapping is None:
+        return Advice(f"{request}.")
     steps = run.trace.steps if run.trace is not None else ()
     failed = {step.node for step in steps if step.failure is not None}
-    if mapping is not None and any(
+    if any(
         pair.certainty is not Certainty.GUESS
         and not (pair.node in failed and mapping.live.nodes[pair.obj].role is Role.VALUE)
         and _is_whole(run, mapping.saved, pair.node)
@@ -157,6 +160,11 @@ def mapping_in(run: DryRun) -> ValueMapping | None:
     """Return the mapping that a fix would have; None if there is none."""
     if run.saved is not None:
         return run.mapping
+    return None if isinstance(run.outcome, WarmOutcome) else mapping_of_names(run)
+
+
+def mapping_of_names(run: DryRun) -> ValueMapping | None:
+    """Return the mapping of the names in the file; None if the file cannot be read."""
     if run.reading is not None:
         with suppress(CkptVizError):
             return run.mapping_of_names

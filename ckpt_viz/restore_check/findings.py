@@ -24,11 +24,13 @@ from ckpt_viz.restore_check.rules import (
     raising,
     tracking,
     unrelated,
+    warm_starts,
     worth_knowing,
     wrong_paths,
     wrong_values,
 )
 from ckpt_viz.restore_check.symptoms import with_symptoms
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 
 Rule = Callable[[Case, Explained], Iterator[Finding]]
 
@@ -82,7 +84,10 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
         *wrong_paths.unreadable(run),
     ]
     if isinstance(run.trace, NameTrace) and not isinstance(run.correction, MeantPath):
-        findings += by_name.names(run, run.trace)
+        if isinstance(run.outcome, WarmOutcome):
+            findings += warm_starts.warm_starts(run, run.outcome, run.trace)
+        else:
+            findings += by_name.names(run, run.trace)
     elif isinstance(run.trace, Trace) and run.saved is not None:
         findings += _of_objects(Case(run, run.trace, run.saved))
     return tuple(sorted(findings, key=_place))

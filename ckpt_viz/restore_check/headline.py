@@ -12,6 +12,7 @@ from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Mark, Severity, State
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.text import count
 
 _WORDS = {
@@ -65,5 +66,9 @@ def _verdict(run: DryRun) -> str:
         return f"{run.method}() would end the process"
     if verdicts.restore is not None:
         return f"{run.method}() would raise {verdicts.restore.type}"
+    if isinstance(run.outcome, WarmOutcome) and run.outcome.later is not None:
+        return f"the initializers would raise {run.outcome.later.type}"
+    if isinstance(run.outcome, WarmOutcome):
+        return f"{run.method}() {run.outcome.effect}"
     passes = "pass" if verdicts.consumed is None else "fail"
     return f"assert_consumed() would {passes}"

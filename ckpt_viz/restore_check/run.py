@@ -12,6 +12,7 @@ from ckpt_viz.edits.edited_access import first_graph
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.assignment_map import is_warm_start, name_of_call
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Fault
@@ -22,6 +23,7 @@ from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.live_dry_run import live_dry_run, status_dry_run
 from ckpt_viz.restore_check.saver_dry_run import saver_dry_run
 from ckpt_viz.restore_check.verified import bytes_tested
+from ckpt_viz.restore_check.warm_start_dry_run import warm_dry_run
 from ckpt_viz.saved.saved_access import with_faults
 from ckpt_viz.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.wording import PYTHON, Wording
@@ -102,6 +104,10 @@ def _run(
                     "that write(prefix) returns"
                 )
             return saver_dry_run(live, saved, faults)
+        if is_warm_start(live):
+            if method not in (None, name_of_call(live)):
+                raise SourceError(f"found method {method!r}, expected {name_of_call(live)!r}")
+            return warm_dry_run(live, saved, faults)
     return live_dry_run(live, saved, method, options, faults)
 
 

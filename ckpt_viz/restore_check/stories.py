@@ -7,10 +7,13 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.story.asserts import ASSERTS, AssertStory, RestoreResult
 from ckpt_viz.story.by_names import NamesStory
 from ckpt_viz.story.restore import RestoreStory
 from ckpt_viz.story.step import EmptyStory, Story
+
+_CALLERS = {SaverOutcome: "saver", WarmOutcome: "warm"}
 
 
 def story_of(run: DryRun) -> Story:
@@ -26,8 +29,8 @@ def story_of(run: DryRun) -> Story:
     if isinstance(run.trace, Trace) and run.saved is not None:
         return RestoreStory(run.trace, run.saved, place_of, run.method)
     if isinstance(run.trace, NameTrace):
-        by_saver = isinstance(run.outcome, SaverOutcome)
-        return NamesStory(run.trace, _file_of(run), place_of, run.method, by_saver)
+        caller = _CALLERS.get(type(run.outcome), "")
+        return NamesStory(run.trace, _file_of(run), place_of, run.method, caller)
     raised = run.verdicts.restore
     why = "nothing is read" if raised is None else f"TensorFlow raises {raised.type} at once"
     return EmptyStory(run.method, title, f"There are no steps: {why}.")

@@ -32,6 +32,7 @@ from ckpt_viz.restore_check.rehearsal import (
     rehearse_on_graphs,
 )
 from ckpt_viz.restore_check.skeleton import Skeleton
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.restore_fix.applying import (
     apply,
     assign_variables,
@@ -296,6 +297,11 @@ def _fix_of(
     if run.saved is not None:
         return FixOfObjects(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
+    if isinstance(run.outcome, WarmOutcome):
+        raise SourceError(
+            f"{live.title}: a map takes values by names, expected a program of objects; the "
+            "findings tell which names to write into the map"
+        )
     is_by_saver = run.outcome.saver is not None
     if not run.reading or not (is_meant or is_by_saver or run.outcome.tensors):
         raise _unreadable(run)

@@ -7,7 +7,7 @@ from ckpt_viz.story.manager import story_of_manager
 from ckpt_viz.story.save import SaveStory
 from ckpt_viz.story.save_order import SaveCall, call_of
 from ckpt_viz.story.saver import SaverStory
-from ckpt_viz.story.step import Story
+from ckpt_viz.story.step import EmptyStory, Story
 
 
 def story_of_save(graph: Graph) -> Story:
@@ -16,8 +16,12 @@ def story_of_save(graph: Graph) -> Story:
         call = call_of(graph)
         return SaverStory(graph) if call is SaveCall.SAVER else SaveStory(graph, call)
     # Only a program that has objects needs the code that asks TensorFlow.
+    from ckpt_viz.live.assignment_map import is_warm_start, name_of_call
     from ckpt_viz.live.saving import call_for, node_of_checkpoint, state_of_manager
 
+    if is_warm_start(graph.source):
+        title = f"the source of {name_of_call(graph.source)}()"
+        return EmptyStory("save", title, "An assignment map is not saved: it has no steps.")
     call = call_for(graph.source)
     if call is SaveCall.SAVER:
         return SaverStory(graph)

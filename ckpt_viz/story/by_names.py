@@ -20,15 +20,15 @@ _NUMBER = re.compile(r"\d+")
 class NamesStory(Story):
     """The story of one restore by names.
 
-    `place_of` returns what people call an object of the program. `by_saver` says that a
-    `tf.compat.v1.train.Saver` restores.
+    `place_of` returns what people call an object of the program. `caller` is "saver" if a
+    `tf.compat.v1.train.Saver` restores, "warm" for a warm start, and else "".
     """
 
     trace: NameTrace
     file: str
     place_of: Callable[[int], str]
     call: str
-    by_saver: bool = False
+    caller: str = ""
 
     @property
     def title(self) -> str:
@@ -40,7 +40,10 @@ class NamesStory(Story):
         """How it ends."""
         raised = self.trace.raised
         if raised is not None:
-            return f"The restore ends with {raised.type}."
+            ending = f"{self.call}()" if self.caller == "warm" else "The restore"
+            return f"{ending} ends with {raised.type}."
+        if self.caller == "warm":
+            return f"{self.call}() returns: {count(len(self._steps), 'initial value')} replaced."
         got = sum(situation in ("named", "named_code", "saver") for situation, _ in self._steps)
         return f"The restore returns: {count(got, 'value')} assigned, nothing waits."
 
@@ -66,8 +69,10 @@ class NamesStory(Story):
         return steps
 
     def _situation(self, step: Step) -> str:
-        if self.by_saver:
-            return "saver" if step.failure is None else "saver_fail"
+        if self.caller:
+            later = step.failure is not None and step.failure.in_session
+            ending = "" if step.failure is None else "_later" if later else "_fail"
+            return f"{self.caller}{ending}"
         if step.failure is not None:
             return "named_fail"
         return "named" if len(step.names) <= 1 else "named_code"

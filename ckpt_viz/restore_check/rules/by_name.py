@@ -22,6 +22,7 @@ from ckpt_viz.restore_check.failures import (
     kind_of,
     lost_to,
     mapping_in,
+    mapping_of_names,
     remedy_for,
     remedy_for_lost,
     why,
@@ -29,13 +30,15 @@ from ckpt_viz.restore_check.failures import (
 )
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
-from ckpt_viz.text import count, listed, shape_words
+from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
+from ckpt_viz.text import count, listed, printable, shape_words
 
 _MAX_NAMED = 5
 _IN_SAVER = Advice(
     "If the program needs one of these values, give a Saver a dict: from the name to its variable."
 )
 _IN_PROGRAM = Advice("If the program needs one of these values, give its variable this name.")
+_IN_MAP = Advice("Map the names in the file one by one, in place of this pair.")
 _MAX_COMPARED = 20  # names that may be the former name of a variable
 
 
@@ -50,24 +53,29 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
         yield from _by_saver(run, run.outcome, trace)
     read = {step.name for step in trace.steps} | trace.bound.keys()
     free = [name for name in run.outcome.tensors if name not in read]
-    former = _FormerNames(run, trace, free if any(trace.unused.values()) else ())
-    yield from _missing(run, trace, former)
+    former = FormerNames(run, trace, free)
+    yield from missing(run, trace, former)
     free = [name for name in free if name not in former.known]
     for obj in trace.not_restored:
         if obj not in trace.unused:
             yield _not_reached(run, obj)
     if free and not (is_saver and _unknown(run)):
-        examples = ", ".join(sorted(free)[:_MAX_NAMED]) + (", …" if len(free) > _MAX_NAMED else "")
+        does = "matches" if len(free) == 1 else "match"
         yield Finding(
             Severity.INFO,
             Kind.LEFTOVER,
             min(free),
             None,
-            f"{count(len(free), 'name')} in the file {'matches' if len(free) == 1 else 'match'} "
-            f"no variable, and {'no error tells it' if is_saver else 'no assert fails'}: "
-            f"{examples}.",
+            f"{count(len(free), 'name')} in the file {does} no variable, and "
+            f"{'no error tells it' if is_saver else 'no assert fails'}: {examples(free)}.",
             _IN_SAVER if is_saver else _IN_PROGRAM,
         )
+
+
+def examples(names: Sequence[str]) -> str:
+    """Return the first names of several, as text for a sentence."""
+    some = map(printable, sorted(names)[:_MAX_NAMED])
+    return ", ".join(some) + (", …" if len(names) > _MAX_NAMED else "")
 
 
 def _graph_is_built() -> Finding:
@@ -139,8 +147,8 @@ def _refusing(run: DryRun) -> list[int]:
     return [obj for obj, node in enumerate(run.live.nodes) if node.error is not None]
 
 
-def _missing(run: DryRun, trace: NameTrace, former: _FormerNames) -> Iterator[Finding]:
-    """Find missing names: a Saver raises for them, a tf.train.Checkpoint goes on."""
+def missing(run: DryRun, trace: NameTrace, former: FormerNames) -> Iterator[Finding]:
+    """Find missing names: a Saver and a map raise for them, a tf.train.Checkpoint goes on."""
     raising = {
         (step.obj, step.name)
         for step in trace.steps
@@ -150,16 +158,16 @@ def _missing(run: DryRun, trace: NameTrace, former: _FormerNames) -> Iterator[Fi
     nameless = [obj for obj, name in unused if not name]
     if nameless:
         yield _without_names(run, nameless, any((obj, "") in raising for obj in nameless))
-    missing = [(obj, name) for obj, name in unused if name]
-    if not missing:
+    named = [(obj, name) for obj, name in unused if name]
+    if not named:
         return
     remedy = _by_fix(run)
-    lost = [pair for pair in missing if not former.instead(pair[0])]
+    lost = [pair for pair in named if not former.instead(pair[0])]
     nothing = {*lost} if len(lost) > 1 else set[_Missing]()
     if nothing:
         yield _without_any(run, lost, remedy, not raising.isdisjoint(lost))
     findings: dict[_Missing, Finding] = {}
-    for obj, name in missing:
+    for obj, name in named:
         if (obj, name) in nothing:
             continue
         new = former.of(obj)[0] if former.is_sure(obj) else None
@@ -173,17 +181,18 @@ def _missing(run: DryRun, trace: NameTrace, former: _FormerNames) -> Iterator[Fi
             (),
             (obj,),
         )
-    yield from _by_scopes(findings)
+    yield from _by_scopes(run, findings)
 
 
-class _FormerNames:
+class FormerNames:
     """The names in the file to which variables may belong whose names it lacks.
 
-    `known` has all of them.
+    `known` has all of them; `free` are the names in the file that nothing reads.
     """
 
     def __init__(self, run: DryRun, trace: NameTrace, free: Sequence[str]) -> None:
-        mapping, names = mapping_in(run) if free else None, {*free}
+        is_needed = bool(free) and any(trace.unused.values())
+        mapping, names = mapping_of_names(run) if is_needed else None, {*free}
         misfits = frozenset(mapping.misfits if mapping is not None else ())
         self.known: set[str] = set()
         self._misfits: dict[int, str] = {}
@@ -194,7 +203,7 @@ class _FormerNames:
             return
         for pair in (*mapping.pairs, *mapping.misfits):
             value = mapping.saved.nodes[pair.node].attributes[0]
-            name = value.full_name if run.outcome.saver is not None else value.checkpoint_key
+            name = value.full_name if run.outcome.maps_names else value.checkpoint_key
             if name not in names or pair.obj not in trace.unused:
                 continue
             self.known.add(name)
@@ -246,6 +255,8 @@ def _how_other(mapping: ValueMapping, pair: Pair) -> str:
 
 def _by_fix(run: DryRun) -> Remedy:
     """Return the fix, if names give the fix a value."""
+    if isinstance(run.outcome, WarmOutcome):
+        return _IN_MAP
     mapping, is_by_saver = mapping_in(run), run.outcome.saver is not None
     pairs = mapping.pairs if mapping is not None else ()
     if pairs:
@@ -263,7 +274,7 @@ def _by_fix(run: DryRun) -> Remedy:
 _Missing = tuple[int, str]  # an object, and a name that the file lacks
 
 
-def _by_scopes(findings: Mapping[_Missing, Finding]) -> Iterator[Finding]:
+def _by_scopes(run: DryRun, findings: Mapping[_Missing, Finding]) -> Iterator[Finding]:
     """Yield the findings, but a single finding for all names whose scope has changed alike."""
     scopes = {
         (obj, name): changed_scope(finding.saved, name)
@@ -285,10 +296,18 @@ def _by_scopes(findings: Mapping[_Missing, Finding]) -> Iterator[Finding]:
                 finding,
                 kind=change.kind,
                 why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
+                remedy=_remedy_of_scope(run, scope, finding.remedy),
                 objects=change.objects,
                 change=change,
                 explains=tuple(group),
             )
+
+
+def _remedy_of_scope(run: DryRun, scope: tuple[str, str], remedy: Remedy) -> Remedy:
+    if not isinstance(run.outcome, WarmOutcome):
+        return remedy
+    in_file, written = (repr(f"{name}/" if name else "/") for name in scope)
+    return Advice(f"Write {in_file} in place of {written} in the keys of the map.")
 
 
 def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
@@ -365,7 +384,7 @@ def _not_reached(run: DryRun, obj: int) -> Finding:
 def _by_saver(run: DryRun, outcome: SaverOutcome, trace: NameTrace) -> Iterator[Finding]:
     """Find what a Saver does without an error, and what cannot be known about it."""
     if not outcome.reshapes:
-        yield from _silently_reshaped(run, trace)
+        yield from silently_reshaped(run, trace)
     yield from _in_parts(run, outcome)
     if outcome.nameless > 1:
         yield Finding(
@@ -418,15 +437,16 @@ def _in_parts(run: DryRun, outcome: SaverOutcome) -> Iterator[Finding]:
         )
 
 
-def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
+def silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     """Find variables of a TensorFlow 1 graph that take a value of another shape."""
     for name, objects in trace.bound.items():
         stored = run.outcome.tensors.get(name)
         for obj in objects:
             if stored is None or obj >= len(run.live.nodes):
                 continue
-            shapes = [a.shape for a in run.live.nodes[obj].attributes if a.full_name == name]
-            shape = shapes[0] if shapes else None
+            attributes = run.live.nodes[obj].attributes
+            own = [a for a in attributes if a.full_name == name] or attributes
+            shape = own[0].shape if own else None
             if not fits(shape, stored.shape):
                 yield Finding(
                     Severity.WARNING,

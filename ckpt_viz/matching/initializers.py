@@ -1,0 +1,408 @@
+"""Warm starts: which variable gets which tensor of a file as its initial value.
+
+Follows `_init_from_checkpoint` in tensorflow/python/training/checkpoint_utils.py: it takes the keys
+of an assignment map in their order, and replaces the initializers of variables one by one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from itertools import count, takewhile
+from typing import NamedTuple
+
+from ckpt_viz.matching.read_failures import (
+    fits,
+    tensor_shape,
+    wrong_dtype,
+    wrong_shape,
+    wrong_slice,
+)
+from ckpt_viz.matching.saved_graph import unread
+from ckpt_viz.matching.trace import Cause, Failure, Read
+from ckpt_viz.object_graph.nodes import Stored
+
+_PART = "/part_"
+
+
+class MapProblem(Enum):
+    """What is wrong with a pair of the map, where the file is not at fault."""
+
+    NOT_IN_STORE = "not in store"  # the value names no variable, and the key is no scope
+    NO_PARTITIONS = "no partitions"  # what is before "/part_" in a name is no variable
+    WHOLE_IN_LIST = "whole in list"  # a list has a variable that is not a partition
+    OTHER_PARTITIONS = "other partitions"  # a list has partitions of several variables
+    PARTITIONED = "partitioned"  # a PartitionedVariable, where TensorFlow takes only its list
+    OTHER_CLASS = "other class"  # a variable of Keras 3, or a sharded one
+    OTHER_GRAPH = "other graph"  # the default graph is not the variable's
+    FINALIZED = "finalized"  # the default graph takes no more operations
+    VOCABULARY = "vocabulary"  # no failure: a vocabulary decides about the rows
+    UNUSED_NAME = "unused name"  # settings name a variable that the warm start does not take
+
+
+class Partition(NamedTuple):
+    """The variable that a partition is a part of."""
+
+    full_name: str
+    full_shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WarmVariable:
+    """What the call asks of a variable; `name` is the one in TensorFlow's messages.
+
+    `lacks` is the attribute that the call needs and that a variable of this class does not have.
+    `refusal` is what replacing the initializer raises because of the variable's graph.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    partition: Partition | None = None
+    is_reference: bool = False
+    class_name: str = ""
+    lacks: str = ""
+    refusal: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapEntry:
+    """A pair of an assignment map: a name in the file, and a name, a variable or a list of them.
+
+    `variables` are ids. `failure` is what TensorFlow raises for a value that is none of these.
+    """
+
+    key: str
+    name: str | None = None
+    variables: tuple[int, ...] = ()
+    is_list: bool = False
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class WarmCall:
+    """One call of `init_from_checkpoint`; or the variables that a vocabulary initializes."""
+
+    entries: tuple[MapEntry, ...] = ()
+    by_vocabulary: tuple[int, ...] = ()
+
+
+class Initializer(NamedTuple):
+    """The initializer of a variable is replaced by a tensor of the file; or the call raises.
+
+    The call goes on after a failure that only a session raises.
+    """
+
+    variable: int | None
+    tensor: str
+    failure: Failure | None = None
+    problem: MapProblem | None = None
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the variable has a new initializer."""
+        return self.failure is None or self.failure.in_session
+
+
+class MappedScope(NamedTuple):
+    """A pair that TensorFlow takes for scopes: the program's scope, and how many names it has."""
+
+    key: str
+    value: str
+    scope: str
+    names: int
+
+
+@dataclass(frozen=True)
+class VariableStore:
+    """The variables that `get_variable` has made, by name: the only ones that names reach."""
+
+    ids: Mapping[str, int]
+    _sorted: list[str] = field(default_factory=list, init=False, repr=False)
+
+    def named(self, name: str) -> int | tuple[int, ...] | None:
+        """Return the variable of a name, or its partitions; None if there is none."""
+        variable = self.ids.get(name)
+        if variable is not None:
+            return variable
+        names = takewhile(self.ids.__contains__, (f"{name}{_PART}{i}" for i in count()))
+        return tuple(self.ids[part] for part in names) or None
+
+    def in_scope(self, scope: str) -> Sequence[str]:
+        """Return the names of the variables in a scope; "" is the scope of all."""
+        if len(self._sorted) != len(self.ids):
+            self._sorted[:] = sorted(self.ids)
+        start = f"{scope}/" if scope else ""
+        first = bisect_left(self._sorted, start)
+        beginning = (self._sorted[i] for i in range(first, len(self._sorted)))
+        names = takewhile(lambda name: name.startswith(start), beginning)
+        return sorted({name.partition(_PART)[0] for name in names})
+
+    def reached(self, entry: MapEntry) -> Iterator[tuple[int, ...]]:
+        """Yield the variables that a pair means, partitions of one variable together."""
+        if entry.name is None:
+            yield entry.variables
+            return
+        named = self.named(entry.name)
+        names = (entry.name,) if named is not None else self.in_scope(scope_of(entry.name))
+        for name in names:
+            variables = self.named(name)
+            if variables is not None:
+                yield (variables,) if isinstance(variables, int) else variables
+
+
+def scope_of(value: str) -> str:
+    """Return the scope that TensorFlow takes a value for: what is before its last slash.
+
+    >>> scope_of("bert/encoder/"), scope_of("bert/encoder"), scope_of("bert")
+    ('bert/encoder', 'bert', '')
+    """
+    return value[: value.rindex("/")] if "/" in value else ""
+
+
+@dataclass(frozen=True)
+class WarmSide:
+    """What a call meets: the program's variables and store, and the tensors of the file.
+
+    `path` is the one in messages. In a graph, `is_eager` is False.
+    """
+
+    variables: Sequence[WarmVariable]
+    store: VariableStore
+    tensors: Mapping[str, Stored]
+    path: str
+    is_eager: bool = False
+    is_finalized: bool = False
+
+
+@dataclass(frozen=True)
+class WarmTrace:
+    """All that a warm start would do, also beyond what raises.
+
+    `scopes` are the mapped scopes, and `empty_lists` the keys of lists without a variable.
+    """
+
+    initializers: tuple[Initializer, ...] = ()
+    scopes: tuple[MappedScope, ...] = ()
+    empty_lists: tuple[str, ...] = ()
+
+    @property
+    def raised(self) -> Failure | None:
+        """What the call itself raises; None if it returns."""
+        failures = (each.failure for each in self.initializers if not each.is_replaced)
+        return next(failures, None)
+
+    @property
+    def raised_later(self) -> Failure | None:
+        """What a session raises that runs the initializers; None if it raises nothing."""
+        return next((i.failure for i in self.initializers if i.failure and i.is_replaced), None)
+
+    def before_error(self) -> Iterator[Initializer]:
+        """Yield the initializers that are replaced before the call raises, if it does."""
+        return takewhile(lambda each: each.is_replaced, self.initializers)
+
+
+def match_initializers(calls: Sequence[WarmCall], side: WarmSide) -> WarmTrace:
+    """Return what these calls do, one after the other."""
+    run = _Run(side)
+    for call in calls:
+        run.initializers += [
+            Initializer(variable, "", None, MapProblem.VOCABULARY)
+            for variable in call.by_vocabulary
+        ]
+        for entry in sorted(call.entries, key=lambda entry: entry.key):
+            run.take(entry)
+    return WarmTrace(tuple(run.initializers), tuple(run.scopes), tuple(run.empty_lists))
+
+
+class _Run:
+    def __init__(self, side: WarmSide) -> None:
+        self.initializers: list[Initializer] = []
+        self.scopes: list[MappedScope] = []
+        self.empty_lists: list[str] = []
+        self._side = side
+
+    def take(self, entry: MapEntry) -> None:
+        """Take one pair of the map."""
+        if entry.failure is not None:
+            self._fail(entry.variables, entry.key, entry.failure, MapProblem.PARTITIONED)
+        elif entry.name is None:
+            self._take_variables(entry.key, entry.variables, is_list=entry.is_list)
+        else:
+            named = self._side.store.named(entry.name)
+            if named is None:
+                self._take_scope(entry.key, entry.name)
+            elif isinstance(named, int):
+                self._take_variables(entry.key, (named,), is_list=False)
+            else:
+                self._take_variables(entry.key, named, is_list=True)
+
+    def _take_variables(self, key: str, variables: tuple[int, ...], *, is_list: bool) -> None:
+        stored = self._side.tensors.get(key)
+        if stored is None:
+            message = f"Tensor {key} is not found in {self._side.path} checkpoint"
+            self._fail(variables, key, _missing(message))
+            return
+        if not is_list:
+            (number,) = variables
+            variable = self._side.variables[number]
+            if variable.lacks:
+                self._fail(variables, key, _no_attribute(variable), MapProblem.OTHER_CLASS)
+                return
+            if not fits(variable.shape, stored.shape):
+                self._fail(variables, key, _other_shape(variable, key, stored))
+                return
+        elif not variables:
+            self.empty_lists.append(key)
+        self._replace(variables, key, is_list=is_list)
+
+    def _take_scope(self, key: str, value: str) -> None:
+        scope = scope_of(value)
+        if not key.endswith("/"):
+            message = (
+                f"Assignment map with scope only name {scope} should map to scope only {key}. "
+                "Should be 'scope/': 'other_scope/'."
+            )
+            failure = Failure(Cause.CODE, "ValueError", message, actual=value)
+            self._fail((), key, failure, MapProblem.NOT_IN_STORE)
+            return
+        names = self._side.store.in_scope(scope)
+        self.scopes.append(MappedScope(key, value, scope, len(names)))
+        for name in names:
+            self._take_in_scope(key, value, scope, name)
+
+    def _take_in_scope(self, key: str, value: str, scope: str, name: str) -> None:
+        tensor = _tensor_of(key, value, scope, name)
+        named = self._side.store.named(name)
+        variables = () if named is None else (named,) if isinstance(named, int) else named
+        if tensor not in self._side.tensors:
+            own = name[len(scope) + 1 :]
+            message = (
+                f"Tensor {tensor} ({own} in {key}) is not found in {self._side.path} checkpoint"
+            )
+            self._fail(variables, tensor, _missing(message))
+        elif named is None:
+            failure = Failure(
+                Cause.CODE, "AttributeError", "'NoneType' object has no attribute 'dtype'"
+            )
+            self._fail((), tensor, replace(failure, actual=name), MapProblem.NO_PARTITIONS)
+        else:
+            self._replace(variables, tensor, is_list=not isinstance(named, int))
+
+    def _replace(self, variables: tuple[int, ...], tensor: str, *, is_list: bool) -> None:
+        """Replace the initializer of a variable, or those of partitions."""
+        full_name = None
+        for number in variables:
+            variable, partition = self._side.variables[number], None
+            if is_list:
+                partition = variable.partition
+                refused = _no_partition(variable, full_name)
+                if refused is not None:
+                    self._fail((number,), tensor, *refused)
+                    return
+                assert partition is not None
+                full_name = full_name or partition.full_name
+            failure, problem = self._failure_of(variable, tensor, partition)
+            self.initializers.append(Initializer(number, tensor, failure, problem))
+            if failure is not None and not failure.in_session:
+                return
+
+    def _failure_of(
+        self, variable: WarmVariable, tensor: str, partition: Partition | None
+    ) -> tuple[Failure | None, MapProblem | None]:
+        """Return what replacing an initializer raises, now or in a session."""
+        if self._side.is_finalized:
+            message = "Graph is finalized and cannot be modified."
+            return Failure(Cause.CODE, "RuntimeError", message), MapProblem.FINALIZED
+        stored = self._side.tensors[tensor]
+        read = Read(tensor, variable.dtype, full_shape=partition and partition.full_shape)
+        unread_failure = _unread(read, stored)
+        if self._side.is_eager and unread_failure is not None:
+            return unread_failure, None
+        if variable.refusal is not None:
+            return variable.refusal, MapProblem.OTHER_GRAPH
+        failure = unread_failure or self._unassigned(variable, partition, stored)
+        if failure is None or self._side.is_eager:
+            return failure, None
+        return replace(failure, in_session=True), None
+
+    def _unassigned(
+        self, variable: WarmVariable, partition: Partition | None, stored: Stored
+    ) -> Failure | None:
+        """Return what assigning a value raises. A graph's resource variables take any shape."""
+        if partition is not None or fits(variable.shape, stored.shape):
+            return None
+        if self._side.is_eager:
+            message = (
+                f"Received incompatible tensor with shape {tensor_shape(stored.shape)} when "
+                f"attempting to restore variable with shape {tensor_shape(variable.shape)}"
+            )
+            return wrong_shape("ValueError", message, stored.shape, variable.shape)
+        if not variable.is_reference or variable.shape is None or None in variable.shape:
+            return None
+        message = (
+            f"Assign requires shapes of both tensors to match. lhs shape= {variable.shape} rhs "
+            f"shape= {stored.shape}"
+        )
+        return wrong_shape("InvalidArgumentError", message, stored.shape, variable.shape)
+
+    def _fail(
+        self,
+        variables: tuple[int, ...],
+        tensor: str,
+        failure: Failure,
+        problem: MapProblem | None = None,
+    ) -> None:
+        first = variables[0] if variables else None
+        self.initializers.append(Initializer(first, tensor, failure, problem))
+
+
+def _tensor_of(key: str, value: str, scope: str, name: str) -> str:
+    """Return the tensor that a scope's key means for a variable, as TensorFlow puts it together."""
+    own = name[len(scope) :]
+    if value != "/":
+        own = own[1:]
+    return (own if key == "/" else key + own).removesuffix("/")
+
+
+def _unread(read: Read, stored: Stored) -> Failure | None:
+    if read.dtype != stored.dtype:
+        return wrong_dtype(read, stored)
+    if read.full_shape is not None and read.full_shape != stored.shape:
+        return wrong_slice(read, stored)
+    return unread(None, read.key, stored)
+
+
+def _missing(message: str) -> Failure:
+    return Failure(Cause.KEY_MISSING, "ValueError", message)
+
+
+def _other_shape(variable: WarmVariable, key: str, stored: Stored) -> Failure:
+    message = (
+        f"Shape of variable {variable.name} ({tensor_shape(variable.shape)}) doesn't match with "
+        f"shape of tensor {key} ({list(stored.shape or ())}) from checkpoint reader."
+    )
+    return wrong_shape("ValueError", message, stored.shape, variable.shape)
+
+
+def _no_attribute(variable: WarmVariable, attribute: str = "") -> Failure:
+    message = f"'{variable.class_name}' object has no attribute '{attribute or variable.lacks}'"
+    return Failure(Cause.CODE, "AttributeError", message)
+
+
+def _no_partition(
+    variable: WarmVariable, full_name: str | None
+) -> tuple[Failure, MapProblem] | None:
+    """Return why a variable cannot be in a list of partitions of this name."""
+    if variable.lacks:
+        return _no_attribute(variable, "_save_slice_info"), MapProblem.OTHER_CLASS
+    if variable.partition is None:
+        message = "'NoneType' object has no attribute 'full_name'"
+        return Failure(Cause.CODE, "AttributeError", message), MapProblem.WHOLE_IN_LIST
+    other = variable.partition.full_name
+    if full_name is not None and other != full_name:
+        message = f"Slices must all be from the same tensor: {full_name} != {other}"
+        return Failure(Cause.CODE, "ValueError", message), MapProblem.OTHER_PARTITIONS
+    return None

@@ -1,0 +1,270 @@
+"""An assignment map as the live side: what `init_from_checkpoint` would do, or `warm_start`.
+
+The call replaces initializers, and returns no status. A session that runs them may raise. So the
+asserts of this check pass if neither raises. Executed eagerly, the call assigns values at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Any
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.live import tensorflow_warm_start as tf_warm
+from ckpt_viz.live.assignment_map import (
+    WarmProgram,
+    calls_of,
+    name_of_call,
+    path_in,
+    read_program,
+    unused_names,
+)
+from ckpt_viz.live.live_source import graph_of_program
+from ckpt_viz.live.opening import open_by_keys
+from ckpt_viz.matching.initializers import (
+    Initializer,
+    MapProblem,
+    WarmSide,
+    WarmTrace,
+    match_initializers,
+)
+from ckpt_viz.matching.name_based_restore import NameTrace
+from ckpt_viz.matching.trace import Action, Cause, Failure, Step
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Fault
+from ckpt_viz.restore_check.dry_run import (
+    DryRun,
+    NoSuchPath,
+    Outcome,
+    correction_of,
+    damage_of,
+    prefix_of,
+)
+from ckpt_viz.restore_check.live_names import LiveNames
+from ckpt_viz.restore_check.verdicts import Raised, Verdicts
+from ckpt_viz.saved.saved_access import faulty
+from ckpt_viz.text import count
+
+_NO_TEXT = "Pass the checkpoint's prefix as a string"
+
+
+@dataclass(frozen=True)
+class WarmOutcome(Outcome):
+    """What a warm start would do.
+
+    `warm` has every initializer, by variable; `node_of` has the node of each variable, and `others`
+    are the nodes of those that the map does not mean. `store` has the names that the map can use.
+    `later` is what a session raises that runs the initializers. `opens` says that the call opens
+    the file.
+    """
+
+    warm: WarmTrace = field(default_factory=WarmTrace)
+    node_of: Mapping[int, int] = field(default_factory=dict)
+    others: tuple[int, ...] = ()
+    store: frozenset[str] = frozenset()
+    later: Raised | None = None
+    is_eager: bool = False
+    opens: bool = False
+
+    @property
+    def maps_names(self) -> bool:
+        """True: a map has names."""
+        return True
+
+    @property
+    def saver(self) -> None:
+        """None: no Saver restores these variables."""
+
+    @cached_property
+    def full_names(self) -> frozenset[str]:
+        """The full names of all variables of the program, also of those that are in no store."""
+        nodes = self.names.graph.nodes
+        return frozenset(a.full_name for node in nodes for a in node.attributes)
+
+    @cached_property
+    def scopes(self) -> frozenset[str]:
+        """The scopes of all variables of the program, each with a slash at its end."""
+        return frozenset(scope for name in self.full_names for scope in _scopes_above(name))
+
+    @cached_property
+    def scopes_in_store(self) -> frozenset[str]:
+        """The scopes that the map can use."""
+        return frozenset(scope for name in self.store for scope in _scopes_above(name))
+
+    @cached_property
+    def unplaced(self) -> int:
+        """The number of pairs whose value names neither a variable nor a scope of variables."""
+        scopes = sum(not scope.names for scope in self.warm.scopes)
+        problems = (each.problem for each in self.warm.initializers)
+        return scopes + sum(problem is MapProblem.NOT_IN_STORE for problem in problems)
+
+    @property
+    def effect(self) -> str:
+        """What happens if neither the call nor the initializers raise, in a few words."""
+        bound = self.trace.bound.values() if isinstance(self.trace, NameTrace) else ()
+        number = len({obj for objects in bound for obj in objects})
+        every = sum(bool(node.attributes) for node in self.names.graph.nodes)
+        return f"sets {number} of {count(every, 'variable')}"
+
+
+def _scopes_above(name: str) -> Iterator[str]:
+    parts = name.split("/")[:-1]
+    return accumulate((f"{part}/" for part in parts), lambda above, part: f"{above}{part}")
+
+
+def warm_dry_run(
+    source: Any, saved: object, faults: Mapping[str, Fault] = MappingProxyType({})
+) -> DryRun:
+    """Return what `init_from_checkpoint(saved, source)` would do; change nothing.
+
+    `source` may be the settings of a warm start, which have a path themselves. `faults` are the
+    damaged tensors of this checkpoint, by key.
+    """
+    if isinstance(saved, Graph) and saved.is_unwritten:
+        raise SourceError(
+            f"{saved.title}: {name_of_call(source)} reads files, expected a path; check the path "
+            "that write(prefix) returns"
+        )
+    path: Any = prefix_of(saved) if isinstance(saved, Graph) else saved
+    path = path_in(source) if path is None else path
+    warm_start, method = _WarmStart(source, faults), name_of_call(source)
+    outcome, reading = warm_start.outcome_of(path), _text(path)
+    if outcome.trace is not None and (outcome.tensors or not outcome.opens):
+        return DryRun(outcome, method, reading)
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return DryRun(outcome, method, reading, NoSuchPath(_NO_TEXT))
+    correction = correction_of(path, lambda prefix: warm_start.outcome_of(prefix).verdicts)
+    return DryRun(outcome, method, reading, correction or damage_of(reading))
+
+
+def _text(path: object) -> str:
+    return os.fsdecode(path) if isinstance(path, (bytes, os.PathLike)) else str(path)
+
+
+class _WarmStart:
+    """A source, and what it does with any path."""
+
+    def __init__(self, source: Any, faults: Mapping[str, Fault]) -> None:
+        self._faults = faults
+        self._program = read_program(source)
+        self._names = LiveNames(graph_of_program(source, self._program))
+
+    def outcome_of(self, path: Any) -> WarmOutcome:
+        """Return what warm starting from exactly this path does."""
+        program = self._program
+        try:
+            file = tf_warm.file_of(path)
+            renamed = _renamed(program, file)
+        except Exception as error:
+            return self._raising(type(error).__name__, str(error))
+        if isinstance(renamed, Failure):
+            return self._raising(renamed.type, renamed.message)
+        calls = calls_of(program, renamed)
+        if not calls:  # TensorFlow does not look for the file
+            return self._outcome(WarmTrace(), path, renamed)
+        if file is None:
+            message = f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}"
+            return self._raising("ValueError", message)
+        opened = open_by_keys(file)
+        if opened.failure is not None or opened.tensors is None:
+            assert opened.failure is not None
+            return self._raising(opened.failure.type, opened.failure.message)
+        side = WarmSide(
+            program.variables,
+            program.store,
+            faulty(opened.tensors, self._faults),
+            _text(path),
+            tf_warm.is_eager(),
+            tf_warm.is_finalized(),
+        )
+        return self._outcome(match_initializers(calls, side), path, renamed, side)
+
+    def _raising(self, type_name: str, message: str) -> WarmOutcome:
+        raised = Raised(type_name, message)
+        return WarmOutcome(self._names, Verdicts(raised, raised, raised, raised))
+
+    def _outcome(
+        self,
+        warm: WarmTrace,
+        path: Any,
+        renamed: Mapping[str, str],
+        side: WarmSide | None = None,
+    ) -> WarmOutcome:
+        program = self._program
+        if program.grouped is not None:
+            failure = unused_names(program.grouped, renamed)
+            if failure is not None:
+                unused = Initializer(None, "", failure, MapProblem.UNUSED_NAME)
+                warm = replace(warm, initializers=(*warm.initializers, unused))
+        raised, later = _raised(warm.raised), _raised(warm.raised_later)
+        trace = _name_trace(warm.initializers, program.node_of)
+        at_last = raised or later
+        return WarmOutcome(
+            self._names,
+            Verdicts(raised, at_last, at_last, at_last, (), tuple(trace.unused)),
+            trace,
+            tensors=side.tensors if side is not None else {},
+            warm=warm,
+            node_of=program.node_of,
+            others=program.others,
+            store=frozenset(program.store.ids),
+            later=later,
+            is_eager=tf_warm.is_eager(),
+            opens=side is not None,
+        )
+
+
+def _raised(failure: Failure | None) -> Raised | None:
+    return None if failure is None else Raised(failure.type, failure.message)
+
+
+def _renamed(program: WarmProgram, file: Any) -> Mapping[str, str] | Failure:
+    """Return the names in the file by the names of variables, where settings change them."""
+    grouped = program.grouped
+    if grouped is None or grouped.former_names:
+        return grouped.former_names if grouped is not None else {}
+    keys = tf_warm.keys_by_name(file)
+    if keys is None:
+        return {}
+    missing = set(grouped.groups) - keys.keys()
+    if missing:
+        message = (
+            "Attempting to warm-start from an object-based checkpoint, but found that the "
+            "checkpoint did not contain values for all variables. The following variables were "
+            f"missing: {missing}"
+        )
+        return Failure(Cause.KEY_MISSING, "ValueError", message)
+    return {name: keys[name] for name in grouped.groups}
+
+
+def _name_trace(initializers: Sequence[Initializer], node_of: Mapping[int, int]) -> NameTrace:
+    """Return the steps by node. Of several values for one variable, the last one counts."""
+    trace, source_of = NameTrace(), dict[int, str]()
+    for variable, tensor, failure, problem in initializers:
+        obj = None if variable is None else node_of[variable]
+        if problem is MapProblem.VOCABULARY:
+            continue
+        if failure is None:
+            step = Step(Action.RESTORE, None, obj, None, tensor, (tensor,))
+            assert variable is not None
+            source_of[variable] = tensor
+        else:
+            if failure.in_session and variable is not None:
+                source_of.pop(variable, None)
+            is_missing = failure.cause is Cause.KEY_MISSING
+            read = () if is_missing or variable is None else (tensor,)
+            step = Step(Action.FAIL, None, obj, None, tensor, read, failure)
+            if is_missing and obj is not None:
+                trace.unused[obj] = (*trace.unused.get(obj, ()), tensor)
+        if step not in trace.steps[-1:]:  # of partitions, one after the other
+            trace.steps.append(step)
+    for variable, tensor in source_of.items():
+        objects = trace.bound.setdefault(tensor, [])
+        if node_of[variable] not in objects[-1:]:
+            objects.append(node_of[variable])
+    return trace
