@@ -591,7 +591,7 @@ def _findings(make: Make, path: Any, **options: Any) -> tuple[RestoreCheck, dict
 def test_a_silent_scope_is_a_warning(files: dict[str, Any]) -> None:
     make, _, _ = PAIRS["scope_that_the_program_lacks"]
     check, texts = _findings(make, files["named"])
-    assert "scope 'c/': the program has no variable in it" in texts["warning unresolved"]
+    assert "Scope 'c/': the program has no variable in it" in texts["warning unresolved"]
     assert "b/w" in texts["info unmatched"]
     assert "a/b, a/s/w, a/w" in texts["info leftover"]
     assert check.overlay.headline == "init_from_checkpoint() sets 0 of 1 variable: 1 warning"

@@ -275,7 +275,7 @@ def _partly_replaced(run: DryRun, outcome: WarmOutcome) -> Iterator[Finding]:
 def _of_scope(run: DryRun, outcome: WarmOutcome, scope: MappedScope) -> Iterator[Finding]:
     value = scope.value
     if not scope.names:
-        beginning = f"scope {value!r}: the program has no variable in it that get_variable made"
+        beginning = f"Scope {value!r}: the program has no variable in it that get_variable made"
         yield _silent(beginning, run, _advice_for(run, outcome, scope), saved=scope.key)
         return
     if value.endswith("/"):
