@@ -75,6 +75,23 @@ with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     compile(code, "code", "exec")
 
 
+@pytest.mark.parametrize("values", ["'new/'", "tf.compat.v1.global_variables()[0]"])
+def test_a_map_that_raises_shows_its_check(values: str, run: Any, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = save_by_name(tmp_path / "model", {"old/w": [1.0, 2.0]})
+    key = "'old/'" if "/'" in values else "'old/v'"
+    cell = f"""
+with tf.Graph().as_default():
+    tf.compat.v1.get_variable("new/v", [2])
+    tf.compat.v1.train.init_from_checkpoint(path, {{{key}: {values}}})
+"""
+    after = run(cell, {"tf": tf, "path": path}).rpartition("is not found in")[2]
+    assert "error, renamed  old/w → new.v" in after or "has no 'old/v'" in after
+    assert "init_from_checkpoint() would raise ValueError" in after
+    assert "other graph" not in after and "as_default" not in after
+
+
 def test_unrestored_values_of_a_deleted_status_get_a_hint_once(run: Any, tmp_path: Path) -> None:
     logging.getLogger("tensorflow").setLevel("WARNING")  # its default
     path = saved(tmp_path, net=module(a=var(1.0), b=var(2.0)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -18,6 +18,8 @@ from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.jupyter.kernel_run import kernel_shell
 from ckpt_viz.jupyter.time_limit import TimeIsUp, TimeLimit
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.assignment_map import is_warm_start, pairs_of
+from ckpt_viz.live.saver import is_of_graph
 from ckpt_viz.text import listed
 
 if TYPE_CHECKING:
@@ -107,21 +109,20 @@ class _Warnings(logging.Handler):
 class RestoreCall:
     """A call that has failed: of what was restored, from where, by which method.
 
-    Without a `path` the target is a status, which knows it. A Saver restores in a `session`, whose
-    graph may no longer be the default graph.
+    Without a `path` the target is a status, which knows it. A Saver restores in a session, and a
+    map initializes variables, whose `graph` may no longer be the default graph.
     """
 
     target: object
     path: object = None
     method: str | None = None
-    session: Any = None
+    graph: Any = None
 
     def check(self) -> RestoreCheck:
         """Return the check of the call; raises what `check` raises."""
         from ckpt_viz.api import check
 
-        graph = getattr(self.session, "graph", None)
-        with graph.as_default() if graph is not None else nullcontext():
+        with self.graph.as_default() if self.graph is not None else nullcontext():
             return check(self.target, self.path, method=self.method)
 
     def hint(self, why: str, names: Mapping[str, object]) -> str:
@@ -137,7 +138,7 @@ class RestoreCall:
             f"ckpt_viz: {why}. To see why the restore failed, run\n"
             "    import ckpt_viz\n"
             f"    check = ckpt_viz.check({arguments})\n"
-            "    print(check); print(check.fix().code)"
+            f"    print(check){'' if is_warm_start(self.target) else '; print(check.fix().code)'}"
         )
 
 
@@ -145,7 +146,8 @@ def call_of(error: BaseException) -> RestoreCall | None:
     """Return the restore, or the assert of its status, in whose call an error was raised."""
     if "tensorflow" not in sys.modules:
         return None
-    for frame in _frames(error.__traceback__):
+    frames = [*_frames(error.__traceback__)]
+    for frame in frames:
         name, known = frame.f_code.co_name, frame.f_locals
         target = known.get("self")
         if name in _ASSERTS and tf_private.is_load_status(target):
@@ -154,10 +156,22 @@ def call_of(error: BaseException) -> RestoreCall | None:
         if name in _RESTORES and _is_checkpoint(target) and "save_path" in known:
             return RestoreCall(target, known["save_path"], name)
         if name == "restore" and tf_private.is_saver(target) and "save_path" in known:
-            return RestoreCall(target, known["save_path"], name, known.get("sess"))
+            graph = getattr(known.get("sess"), "graph", None)
+            return RestoreCall(target, known["save_path"], name, graph)
+        if name == "init_from_checkpoint" and is_warm_start(known.get("assignment_map")):
+            warm_start = known["assignment_map"], known.get("ckpt_dir_or_file")
+            return RestoreCall(*warm_start, graph=_graph_of_map(warm_start[0], frames))
         if name == "load_weights" or getattr(known.get("fn"), "__name__", "") == "load_weights":
             return _of_load_weights(known)
     return None
+
+
+def _graph_of_map(assignment_map: object, frames: Iterable[FrameType]) -> Any:
+    """Return the graph of the variables of a map; TensorFlow's code has those that it names."""
+    variables = [variable for _, variable in pairs_of(assignment_map)]
+    for frame in frames:
+        variables += (frame.f_locals.get("store_vars") or {}).values()
+    return next((v.graph for v in variables if is_of_graph(v)), None)
 
 
 def _is_checkpoint(target: object) -> bool:
