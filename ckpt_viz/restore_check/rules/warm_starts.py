@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -100,7 +100,7 @@ def _failure(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) ->
     assert failure is not None
     objects = _nodes_of(outcome, group)
     if first.problem is not None:
-        sentence, remedy = _PROBLEMS[first.problem](run, outcome, group)
+        sentence, remedy = _said_of(run, outcome, group)
         kind = _KINDS.get(first.problem, Kind.UNKNOWABLE)
         return _finding(
             run,
@@ -144,13 +144,25 @@ def _nodes_of(outcome: WarmOutcome, group: Iterable[Initializer]) -> list[int]:
     return [outcome.node_of[each.variable] for each in group if each.variable is not None]
 
 
-_Said = tuple[str, str]  # a sentence without its end, and an advice
+_Said = tuple[str, str]
 
 
-def _not_in_store(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    failure, key = group[0].failure, group[0].tensor
-    assert failure is not None
-    value = failure.actual
+def _said_of(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
+    problem, failure = group[0].problem, group[0].failure
+    assert problem is not None and failure is not None
+    if problem is MapProblem.NOT_IN_STORE:
+        return _not_in_store(outcome, group[0].tensor, failure.actual)
+    words = {
+        "method": run.method,
+        "keys": _keys(group),
+        "variables": count(len(group), "variable is", "variables are"),
+        "actual": failure.actual,
+    }
+    sentence, remedy = _PROBLEMS[problem]
+    return sentence.format(**words), remedy.format(**words)
+
+
+def _not_in_store(outcome: WarmOutcome, key: str, value: str) -> _Said:
     sentence = f"{value!r} is no name of a variable made by get_variable, and {key!r} is no scope"
     scope = f"{value.rstrip('/')}/"
     if scope in outcome.scopes_in_store:
@@ -171,80 +183,44 @@ def _instead(outcome: WarmOutcome, name: str, names: Collection[str]) -> str:
     return f"Write {alike[0]!r}, if that is the one." if alike else ""
 
 
-def _no_partitions(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    failure = group[0].failure
-    assert failure is not None
-    return (
-        f"TensorFlow cuts the name of a variable at '/part_', and finds no {failure.actual!r}",
-        "Pass the variables of this scope themselves.",
-    )
-
-
-def _whole_in_list(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    return (
-        f"The list for {_keys(group)} has a variable that is not a partition",
-        "Pass the variable without a list.",
-    )
-
-
-def _other_partitions(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    return (
-        f"The list for {_keys(group)} has partitions of several variables",
-        "Pass the partitions of one variable in each list.",
-    )
-
-
-def _partitioned(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    return (
-        f"{run.method} takes no PartitionedVariable, as {_keys(group)} has it",
-        "Pass list(variable), its partitions.",
-    )
-
-
-def _other_class(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    return (
-        f"{run.method} takes only variables of TensorFlow; {_keys(group)} has one of another class",
-        "Pass variable.value of a Keras variable; restore others with tf.train.Checkpoint.",
-    )
-
-
-def _other_graph(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    number = count(len(group), "variable is", "variables are")
-    return (
-        f"{number} not of the default graph, to which the call adds operations",
-        f"Call {run.method}, and this check, inside as_default() of the variables' graph.",
-    )
-
-
-def _finalized(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    return (
-        f"The graph is finalized, and {run.method} adds operations",
-        f"Call {run.method} before the graph is finalized.",
-    )
-
-
-def _unused_name(run: DryRun, outcome: WarmOutcome, group: Sequence[Initializer]) -> _Said:
-    return (
-        "The settings name variables that the warm start does not take",
-        "Leave these names out, or correct them.",
-    )
-
-
 def _keys(group: Sequence[Initializer]) -> str:
     return listed([repr(key) for key in dict.fromkeys(each.tensor for each in group)])
 
 
-_Saying = Callable[[DryRun, WarmOutcome, Sequence[Initializer]], _Said]
-_PROBLEMS: Mapping[MapProblem, _Saying] = {
-    MapProblem.NOT_IN_STORE: _not_in_store,
-    MapProblem.NO_PARTITIONS: _no_partitions,
-    MapProblem.WHOLE_IN_LIST: _whole_in_list,
-    MapProblem.OTHER_PARTITIONS: _other_partitions,
-    MapProblem.PARTITIONED: _partitioned,
-    MapProblem.OTHER_CLASS: _other_class,
-    MapProblem.OTHER_GRAPH: _other_graph,
-    MapProblem.FINALIZED: _finalized,
-    MapProblem.UNUSED_NAME: _unused_name,
+# A sentence without its end, and an advice; `keys` are those of the map.
+_PROBLEMS: Mapping[MapProblem, _Said] = {
+    MapProblem.NO_PARTITIONS: (
+        "TensorFlow cuts the name of a variable at '/part_', and finds no {actual!r}",
+        "Pass the variables of this scope themselves.",
+    ),
+    MapProblem.WHOLE_IN_LIST: (
+        "The list for {keys} has a variable that is not a partition",
+        "Pass the variable without a list.",
+    ),
+    MapProblem.OTHER_PARTITIONS: (
+        "The list for {keys} has partitions of several variables",
+        "Pass the partitions of one variable in each list.",
+    ),
+    MapProblem.PARTITIONED: (
+        "{method} takes no PartitionedVariable, as {keys} has it",
+        "Pass list(variable), its partitions.",
+    ),
+    MapProblem.OTHER_CLASS: (
+        "{method} takes only variables of TensorFlow; {keys} has one of another class",
+        "Pass variable.value of a Keras variable; restore others with tf.train.Checkpoint.",
+    ),
+    MapProblem.OTHER_GRAPH: (
+        "{variables} not of the default graph, to which the call adds operations",
+        "Call {method}, and this check, inside as_default() of the variables' graph.",
+    ),
+    MapProblem.FINALIZED: (
+        "The graph is finalized, and {method} adds operations",
+        "Call {method} before the graph is finalized.",
+    ),
+    MapProblem.UNUSED_NAME: (
+        "The settings name variables that the warm start does not take",
+        "Leave these names out, or correct them.",
+    ),
 }
 _KINDS = {MapProblem.NOT_IN_STORE: Kind.UNRESOLVED, MapProblem.UNUSED_NAME: Kind.UNRESOLVED}
 
