@@ -67,6 +67,17 @@ EXPLORER = replace(
 )
 
 
+# For a program that someone has changed in the explorer only: it has no check to call.
+CHANGED = replace(
+    PYTHON,
+    fix="the fix of the changed program",
+    run_fix="Change the program, check it again and run the code of its fix",
+    guesses="your tick",
+    fix_guesses="the fix of the changed program, with the guesses that you tick",
+    run_guesses="Change the program, check it again and tick guesses in its fix",
+)
+
+
 def in_commands(fix: str = "ckpt-viz fix") -> Wording:
     """Return the wording of the command line; `fix` is the command that prints a fix."""
     return Wording(

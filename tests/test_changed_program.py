@@ -204,6 +204,16 @@ def test_a_program_gets_a_part_as_the_checkpoint_has_it(part: str, tmp_path: Pat
         assert _counts(oracle.outcome_of_check(changed.check)) == _counts(real)
 
 
+def test_the_next_step_begins_with_the_change_of_the_program(tmp_path: Path) -> None:
+    path = written(tmp_path, net=module(w=var([1.0])))
+    check = cv.check(ckpt(net=module(w=var([0.0]))), path)
+    changed = ChangedProgram.of(check).after(NamedEdit("rename", "net", "model"))
+    overlay = changed.check.overlay
+    texts = {problem.to_do(overlay.wording) for problem in overlay.problems}
+    assert any("Change the program, check it again and run the code" in text for text in texts)
+    assert not any("check.fix()" in text for text in texts)
+
+
 def test_a_part_whose_holder_is_missing_says_so(tmp_path: Path) -> None:
     path = saved(tmp_path, net=module(a=module(x=var())))
     check = cv.check(ckpt(), path)

@@ -36,6 +36,7 @@ from ckpt_viz.restore_check.live_dry_run import RestoreByPath
 from ckpt_viz.restore_check.stories import story_of
 from ckpt_viz.story.columns import ACTIONS, PROBLEM, StepColumns, columns_of
 from ckpt_viz.text import count
+from ckpt_viz.wording import CHANGED
 
 _RESTORED = ACTIONS.index(Action.RESTORE.value)
 
@@ -256,10 +257,10 @@ class _FirstProgram:
         saved = reordered(self.saved) if what_if.is_reordered else self.saved
         path = run.reading or prefix_of(self.saved)
         if self._live.origin is not Origin.LIVE:
-            return replace(file_dry_run(live, saved, method=method), wording=run.wording)
+            return replace(file_dry_run(live, saved, method=method), wording=CHANGED)
         restore = RestoreByPath(self._target(method))
         outcome = restore.of_changed(live, saved, path)
-        return DryRun(outcome, method, path, wording=run.wording)
+        return DryRun(outcome, method, path, wording=CHANGED)
 
     def _target(self, method: str) -> RestoreTarget:
         if method not in self._targets:
