@@ -9,6 +9,7 @@ from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.migrations import OF_KERAS_3, local_name
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.text import MOST_READABLE
 
 _OF_KERAS_2 = re.compile(r"layer(_with_weights)?-\d{1,9}")
 
@@ -91,6 +92,8 @@ def changed_scope(saved: str, live: str) -> tuple[str, str] | None:
     >>> changed_scope("a/w", "a/w"), changed_scope("a/w", "b/v")
     (None, None)
     """
+    if max(len(saved), len(live)) > MOST_READABLE:
+        return None  # no sentence has room for such names
     old, new = saved.split("/"), live.removesuffix(":0").split("/")
     while old and new and old[-1] == new[-1]:
         old.pop()

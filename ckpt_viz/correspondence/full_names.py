@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.text import MOST_READABLE
 
 _UNIQUIFIER = re.compile(r"_\d+(?=/|$)")
 _MOST_DIGITS = 9
@@ -43,7 +44,12 @@ class FullNames:
         return cls(frozenset({*_GIVEN, *map(_snake_case, types)}))
 
     def plain(self, full_name: str) -> str:
-        """Return a full name without the numbers with which Keras makes it unique."""
+        """Return a full name without the numbers with which Keras makes it unique.
+
+        A name that is too long to read stays as it is: Keras makes no such one.
+        """
+        if len(full_name) > MOST_READABLE:
+            return full_name
         return "/".join([self._plain(part) for part in full_name.split("/")])
 
     def plain_state(self, full_name: str) -> str:

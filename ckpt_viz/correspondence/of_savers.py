@@ -27,6 +27,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.scopes import NamedVariable, scope_nodes
+from ckpt_viz.text import MOST_READABLE
 
 AVERAGE = "ExponentialMovingAverage"  # the last part of a moving average's name
 _PART = re.compile(r"(.+)/part_(0|[1-9]\d{0,5})", re.DOTALL | re.ASCII)
@@ -197,7 +198,8 @@ def _named(
 ) -> _NamedTensor:
     # A Saver appends the name of the value to its own names of Keras 3's variables.
     name = full_name.removesuffix(":0").removesuffix(VARIABLE_VALUE).removesuffix("/.ATTRIBUTES/")
-    return _NamedTensor(name, tuple(map(spelled, name.split("/"))), nodes, dtype, shapes)
+    parts = name.split("/") if len(name) <= MOST_READABLE else [name]
+    return _NamedTensor(name, tuple(map(spelled, parts)), nodes, dtype, shapes)
 
 
 def _without_numbers(scope: str) -> str:

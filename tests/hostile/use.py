@@ -239,7 +239,8 @@ def _check_code(found: cv.RestoreCheck, code: str) -> None:
     """Make sure that the code of a fix does nothing but restore."""
     sides = [found.live, *([found.saved] if found.saved is not None else [])]
     if max(len(side.nodes) for side in sides) <= _MAX_IN_DOT:
-        assert_restores_only(code, {c.local_name for n in found.live.nodes for c in n.children})
+        names = {c.local_name for n in found.live.nodes for c in n.children}
+        assert_restores_only(code, names, is_by_saver=found.live.is_name_based)
 
 
 def _fix(found: cv.RestoreCheck, name: str, sandbox: str, stage: Stage) -> None:

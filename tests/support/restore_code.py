@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Set
+from typing import NamedTuple
 
 # Names that mean something to Python, to TensorFlow, or to a reader of the code.
 CODE_NAMES = (
@@ -69,23 +70,60 @@ _METHODS = {
     *("_lookup_dependency", "_trackable_children"),
 }
 _ATTRIBUTES = {"__dict__", "checkpoint", "dtype", "layers", "parts", "root", "shape", "variables"}
+_IMPORTS = {"import tensorflow as tf"}
 
 
-def assert_restores_only(code: str, local_names: Collection[str] = ()) -> None:
-    """Raise AssertionError if code holds anything but a restore of objects with these names."""
+class _Allowed(NamedTuple):
+    """What code may contain: syntax, names, functions by their whole name, methods, attributes."""
+
+    imports: Set[str]
+    nodes: tuple[type[ast.AST], ...]
+    names: Set[str]
+    functions: Set[str]
+    methods: Set[str]
+    attributes: Set[str]
+
+
+_OF_OBJECTS = _Allowed(_IMPORTS, _NODES, _NAMES, _TENSORFLOW, _METHODS, _ATTRIBUTES)
+_OF_NAMES = _Allowed(
+    {*_IMPORTS, "import numpy as np"},
+    (
+        *(*_NODES, ast.DictComp, ast.GeneratorExp, ast.Starred, ast.Slice, ast.With, ast.withitem),
+        *(ast.BinOp, ast.Add, ast.BoolOp, ast.Or, ast.UnaryOp, ast.Not, ast.NotIn),
+    ),
+    {"tf", "np", "path", "session", "saver", "reader", "variables", "names", "values"}
+    | {"variable", "value", "name", "v", "i", "place", "dtype", "cast"}
+    | {"range", "str", "enumerate", "list"},
+    {"tf.train.load_checkpoint", "tf.compat.v1.train.NewCheckpointReader", "tf.as_dtype"}
+    | {f"tf.compat.v1.{name}" for name in ("train.Saver", "global_variables", "local_variables")}
+    | {"np.concatenate", "np.asarray", "range", "str", "enumerate", "list"},
+    {"restore", "get_tensor", "load", "assign", "items", "startswith", "replace", "all"}
+    | {"partition", "as_default"},
+    {"op", "name", "dtype", "base_dtype", "as_numpy_dtype", "kind", "graph", "_var_list"},
+)
+
+
+def assert_restores_only(
+    code: str, local_names: Collection[str] = (), *, is_by_saver: bool = False
+) -> None:
+    """Raise AssertionError if code holds anything but a restore of objects with these names.
+
+    The code of a Saver has names of variables in its texts alone.
+    """
+    allowed = _OF_NAMES if is_by_saver else _OF_OBJECTS
+    known = allowed.methods | allowed.attributes | {*({} if is_by_saver else local_names)}
     assert all(line.isprintable() for line in code.split("\n")), code
     for node in ast.walk(ast.parse(code)):
-        assert isinstance(node, _NODES), ast.dump(node)
+        assert isinstance(node, allowed.nodes), ast.dump(node)
         if isinstance(node, ast.Import):
-            assert ast.unparse(node) == "import tensorflow as tf"
+            assert ast.unparse(node) in allowed.imports
         elif isinstance(node, ast.Name):
-            assert node.id in _NAMES, node.id
+            assert node.id in allowed.names, node.id
         elif isinstance(node, ast.Call):
-            is_method = isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS
-            assert is_method or ast.unparse(node.func) in _TENSORFLOW, ast.unparse(node)
+            is_method = isinstance(node.func, ast.Attribute) and node.func.attr in allowed.methods
+            assert is_method or ast.unparse(node.func) in allowed.functions, ast.unparse(node)
         elif isinstance(node, ast.Attribute):
-            of_tensorflow = any(
-                f"{name}.".startswith(f"{ast.unparse(node)}.") for name in _TENSORFLOW
+            of_library = any(
+                f"{name}.".startswith(f"{ast.unparse(node)}.") for name in allowed.functions
             )
-            known = _METHODS | _ATTRIBUTES | {*local_names}
-            assert of_tensorflow or node.attr in known, ast.unparse(node)
+            assert of_library or node.attr in known, ast.unparse(node)
