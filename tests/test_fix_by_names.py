@@ -483,3 +483,13 @@ def test_no_comment_denies_a_value_whose_name_tells_nothing(tmp_path: Path) -> N
         "These keep their values; names do not show which saved values are theirs"
     )
     assert untold.count("#   model.") == 2  # three layers were saved
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5])
+def test_all_variables_of_one_name_take_its_value(number: int, tmp_path: Path) -> None:
+    path = save_by_name(tmp_path / "model", {"w": [3.0], "other": [1.0]})
+    program = ckpt(net=module(**{f"v{n}": var([0.0], name="w") for n in range(number)}))
+    fix = cv.check(program, path).fix()
+    assert len(fix.missing) == 0
+    fix.apply()
+    assert [float(v[0]) for v in program.net.variables] == [3.0] * number

@@ -60,7 +60,8 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
     for pair in pairs:
         (fitting if _fit(saved, live, pair) else misfits).append(pair)
     if saved.is_name_based:
-        fitting += (p for p in pairs_of_namesakes(saved, live, fitting) if p.obj not in taken)
+        namesakes = [*pairs_of_namesakes(saved, live, fitting)]
+        fitting += (pair for pair in namesakes if pair.obj not in taken)
     else:
         alone = [obj for obj in valued[1] if obj not in taken]
         fitting += _shared(saved, live, counterparts, taken, alone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -218,6 +219,15 @@ class FormerNames:
             alike = self._alike.setdefault(space, [])
             if name not in alike[-1:]:
                 alike.append(name)
+        if not run.outcome.maps_names:
+            self._take_the_only_ones()
+
+    def _take_the_only_ones(self) -> None:
+        """Take a guess for sure if no other free name or variable has its end and its shape."""
+        holders = Counter(self._guessed.values())
+        for obj, space in self._guessed.items():
+            if holders[space] == len(self._alike[space]) == 1:
+                self._sure[obj] = self._alike[space]
 
     def instead(self, obj: int) -> str:
         """Return, for the end of a sentence, what the file has in place of a variable's name."""
