@@ -198,8 +198,9 @@ class FormerNames:
         self.known: set[str] = set()
         self._misfits: dict[int, str] = {}
         self._sure: dict[int, list[str]] = {}
-        self._guessed: dict[int, object] = {}
-        self._alike: dict[object, list[str]] = {}
+        self._guessed: dict[int, _Space] = {}
+        self._alike: dict[_Space, list[str]] = {}
+        self._free = free
         if mapping is None:
             return
         for pair in (*mapping.pairs, *mapping.misfits):
@@ -220,13 +221,16 @@ class FormerNames:
             if name not in alike[-1:]:
                 alike.append(name)
         if not run.outcome.maps_names:
-            self._take_the_only_ones()
+            self._take_the_only_ones(run, [obj for obj in trace.unused if obj not in self._sure])
 
-    def _take_the_only_ones(self) -> None:
-        """Take a guess for sure if no other free name or variable has its end and its shape."""
-        holders = Counter(self._guessed.values())
+    def _take_the_only_ones(self, run: DryRun, objects: Sequence[int]) -> None:
+        """Take a guess for sure if no other free name or variable has its dtype and shape."""
+        values = (run.live.nodes[obj].attributes for obj in objects)
+        wanted = Counter((value.dtype, value.shape) for held in values for value in held)
+        stored = (run.outcome.tensors[name] for name in self._free)
+        given = Counter((tensor.dtype, tensor.shape) for tensor in stored)
         for obj, space in self._guessed.items():
-            if holders[space] == len(self._alike[space]) == 1:
+            if wanted[space[:2]] == given[space[:2]] == 1:
                 self._sure[obj] = self._alike[space]
 
     def instead(self, obj: int) -> str:
@@ -249,7 +253,7 @@ class FormerNames:
         """Return the former names of a variable, or those that it may have had."""
         if obj in self._sure:
             return self._sure[obj]
-        return self._alike.get(self._guessed.get(obj), [])[:_MAX_COMPARED]
+        return self._alike[self._guessed[obj]][:_MAX_COMPARED] if obj in self._guessed else ()
 
 
 def _how_other(mapping: ValueMapping, pair: Pair) -> str:
@@ -282,6 +286,7 @@ def _by_fix(run: DryRun) -> Remedy:
 
 
 _Missing = tuple[int, str]  # an object, and a name that the file lacks
+_Space = tuple[str | None, tuple[int, ...] | None, str]  # dtype, shape, the last part of a name
 
 
 def _by_scopes(run: DryRun, findings: Mapping[_Missing, Finding]) -> Iterator[Finding]:
