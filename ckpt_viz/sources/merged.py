@@ -39,7 +39,7 @@ def merged(parts: Mapping[str, PartOf]) -> Graph:
 
     Raises:
         SourceError: There is no part, or one is of live objects.
-        EditError: A place is taken or does not exist, or a slot variable has no variable.
+        EditError: Nothing holds a place, two tensors get one name, or a slot has no variable.
         NoSuchNodeError: A checkpoint has no part of a name, or several.
     """
     graphs = [graph for graph, _ in parts.values()]
