@@ -11,6 +11,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.edits.named_edit import NamedEdit
+from tests.support.graphs import graph as damaged
 from tests.support.programs import ckpt, module, object_graph_in, var, written
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -243,6 +244,14 @@ def test_the_code_that_removes_a_layer_names_the_optimizer_that_holds_its_variab
         "del ckpt.net.l1\n# Build ckpt.optimizer again: it holds variables of this part."
     )
     assert NamedEdit("remove", "optimizer").code(graph) == "del ckpt.optimizer"
+
+
+def test_no_code_removes_an_object_that_no_path_leads_to() -> None:
+    graph = damaged({0: {"0": 1}, 2: {"0": 3}}, variables=(1, 3))
+    assert NamedEdit("remove", 1).code(graph).startswith("items = [*ckpt]\nitems.pop(0)")
+    for unreachable in (2, 3):
+        with pytest.raises(cv.EditError, match=f"no path from the root to node {unreachable},"):
+            NamedEdit("remove", unreachable).code(graph)
 
 
 def test_the_only_item_of_a_list_has_a_place_there_and_no_name(tmp_path: Path) -> None:

@@ -153,8 +153,27 @@ def _code_of_exchange(graph: Graph, edit: NamedEdit, source: str) -> str:
 
 
 def _place(graph: Graph, node: int, source: str) -> _Place:
-    parent = graph.tree.parents[node]
-    return _target(graph, parent, graph.tree.labels[node], source)
+    parent, label = graph.tree.parents[node], graph.tree.labels[node]
+    if not _is_item(graph, node):
+        return _Place(_expression(graph, parent, source), label)
+    return _target(graph, parent, label, source)
+
+
+def _is_item(graph: Graph, node: int) -> bool:
+    """Return whether the outline has a node as an item of a list.
+
+    Raises EditError if no path leads to the node. A slot variable below its variable needs none.
+    """
+    parent, label = graph.tree.parents[node], graph.tree.labels[node]
+    children = graph.nodes[parent].children if parent >= ROOT else ()
+    if (label, node) in children or node == ROOT:
+        return is_list(children)
+    if graph.nodes[node].slot is None:
+        raise EditError(
+            f"{graph.title}: found no path from the root to node {node}, expected one; "
+            "Python code cannot name the object"
+        )
+    return False
 
 
 def _target(graph: Graph, holder: int, local_name: str, source: str) -> _Place:
@@ -172,8 +191,7 @@ def _expression(graph: Graph, node: int, source: str) -> str:
     expression = source
     for step in reversed([node, *graph.tree.above(node)]):
         if step != ROOT:
-            is_item = is_list(graph.nodes[graph.tree.parents[step]].children)
-            expression = _get(_Place(expression, graph.tree.labels[step], is_item))
+            expression = _get(_Place(expression, graph.tree.labels[step], _is_item(graph, step)))
     return expression
 
 
