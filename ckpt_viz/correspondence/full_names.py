@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_variables import path_component
 from ckpt_viz.text import MOST_READABLE
 
 _UNIQUIFIER = re.compile(r"_\d+(?=/|$)")
@@ -41,7 +42,7 @@ class FullNames:
         That includes its layers with weights, which Keras 3 does not track in a list.
         """
         types = {node.type_name for node in live.nodes if node.type_name}
-        return cls(frozenset({*_GIVEN, *map(_snake_case, types)}))
+        return cls(frozenset({*_GIVEN, *map(path_component, types)}))
 
     def plain(self, full_name: str) -> str:
         """Return a full name without the numbers with which Keras makes it unique.
@@ -91,16 +92,6 @@ class FullNames:
         base, _, number = part.rpartition("_")
         is_number = number.isdecimal() and len(number) <= _MOST_DIGITS
         return base if is_number and base.lower() in self.given else part
-
-
-def _snake_case(name: str) -> str:
-    """Return a class's name as Keras spells it in the name of a layer.
-
-    >>> _snake_case("BatchNormalization"), _snake_case("Conv2D"), _snake_case("LSTM")
-    ('batch_normalization', 'conv2d', 'lstm')
-    """
-    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 def without_number(full_name: str) -> str:
