@@ -1,0 +1,320 @@
+"""Reads HDF5 files as Keras writes them: groups with attributes, and data sets.
+
+The reader trusts no byte: whatever a file holds, time and memory remain in proportion to its size,
+and no other file is opened. Soft links and external links are left out. An object that several hard
+links lead to has several paths; the content of a group is only under the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count, islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+from ckpt_viz.errors import CkptVizError, FormatError, NoSuchTensorError, UnsupportedError
+from ckpt_viz.formats import hdf5_objects as objects
+from ckpt_viz.formats import hdf5_values as values
+from ckpt_viz.formats.files import File
+from ckpt_viz.formats.hdf5_types import ElementType, is_opaque
+from ckpt_viz.formats.sstable import brief
+from ckpt_viz.formats.streams import FileStream
+
+if TYPE_CHECKING:
+    from ckpt_viz.formats.tensors import Array
+
+Opener: TypeAlias = Callable[[], File]
+"""Opens the bytes of an HDF5 file anew: a file, or a member of a zip archive."""
+
+_SUPERBLOCKS = (0, 512, 1024, 2048, 4096, 8192)  # after a user block, such as MATLAB's
+_MAX_OBJECTS = 300_000
+_MAX_DEPTH = 200
+_MAX_PATH_BYTES = 32 << 20  # of all paths
+
+# What opening a file, or reading one thing of it, may read: a few times what a sound file needs.
+_READS = 20_000
+_MAX_READS = 6_000_000
+_BYTES = 2 << 20
+_MAX_BYTES = 256 << 20
+
+_MAX_SAID = 200  # characters of a library's error in a message
+
+_Fault: TypeAlias = tuple[type[FormatError | UnsupportedError], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A data set of an HDF5 file.
+
+    `dtype` is TensorFlow's name, None for a type that TensorFlow has not. `size` is in bytes,
+    without compression; 0 if only the values show it, as for texts of variable length. `address` is
+    that of the object header.
+    """
+
+    dtype: str | None
+    shape: tuple[int, ...]
+    size: int
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hdf5:
+    """An open HDF5 file: its groups and data sets by path, such as `layers/dense/vars/0`.
+
+    The root is the group "". Parents come before children, and siblings in the order of their
+    addresses, which is the order of saving. `path` is for messages.
+    """
+
+    path: str
+    groups: Mapping[str, int] = field(repr=False)
+    entries: Mapping[str, Dataset] = field(repr=False)
+    _opener: Opener = field(repr=False)
+    _faults: Mapping[str, _Fault] = field(repr=False)
+
+    def text(self, group: str, name: str) -> str | None:
+        """Return an attribute that is a text, None if there is none of this name."""
+        with self._opened(f"the attribute {brief(name)} of the group {brief(group)}") as stream:
+            return _text(stream, objects.header_at(stream, self.groups[group]), name)
+
+    def texts(self, group: str, name: str) -> list[str] | None:
+        """Return an attribute that is a list of texts, None if there is none of this name.
+
+        Keras splits a long list into `name0`, `name1` and so on; they are joined.
+        """
+        with self._opened(f"the attribute {brief(name)} of the group {brief(group)}") as stream:
+            stored = objects.attributes(stream, objects.header_at(stream, self.groups[group]))
+            heaps = objects.GlobalHeaps(stream)
+            if name in stored:
+                return _list(stored[name], heaps)
+            joined: list[str] | None = None
+            for number in count():
+                part = stored.get(f"{name}{number}")
+                texts = None if part is None else _list(part, heaps)
+                if texts is None:
+                    return joined
+                joined = [*(joined or ()), *texts]
+            raise AssertionError("count() never ends")
+
+    def read(self, key: str) -> Array:
+        """Return the value of a data set; the array is read-only, and texts are `bytes`.
+
+        Raises NoSuchTensorError for a key that is not in `entries`.
+        """
+        with self._opened(brief(key)) as stream:
+            return values.read_value(self._header(stream, key), stream, self._place(key))
+
+    def first_elements(self, key: str, count: int) -> Array | None:
+        """Return the first elements of a data set as a flat array, None if that is not cheap."""
+        with self._opened(brief(key)) as stream:
+            header = self._header(stream, key)
+            return values.first_elements(header, stream, count, self._place(key))
+
+    def why_unreadable(self, key: str) -> str | None:
+        """Return why a data set cannot be read, None if it may be readable; read nothing.
+
+        Raises NoSuchTensorError for a key that is not in `entries`.
+        """
+        self._entry(key)
+        return self._faults[key][1] if key in self._faults else None
+
+    def fingerprint(self, key: str) -> None:
+        """Return None: this format has no checksum for a value."""
+
+    def _entry(self, key: str) -> Dataset:
+        if key not in self.entries:
+            raise NoSuchTensorError(f"{self.path}: there is no data set {brief(key)}")
+        return self.entries[key]
+
+    def _place(self, key: str) -> str:
+        return f"{self.path}: {brief(key)}"
+
+    def _header(self, stream: FileStream, key: str) -> objects.DatasetHeader:
+        """Return the header of a data set, read again; raise if it has a fault or has changed."""
+        entry = self._entry(key)
+        if key in self._faults:
+            kind, reason = self._faults[key]
+            raise kind(f"{self._place(key)}: {reason}")
+        header, now, fault = _dataset(stream, entry.address)
+        if now != entry or fault is not None:
+            raise FormatError(
+                f"{self._place(key)}: changed since the file was opened; open it again"
+            )
+        return header
+
+    @contextmanager
+    def _opened(self, what: str) -> Iterator[FileStream]:
+        with self._opener() as file, _explained(self.path, file, what):
+            yield _stream(file, self.path)
+
+
+def begins_as_hdf5(file: File) -> bool:
+    """Return whether a file begins as an HDF5 file, perhaps after a user block of up to 8 KiB."""
+    return _superblock(file) is not None
+
+
+def open_hdf5(path: str, opener: Opener) -> Hdf5:
+    """Open an HDF5 file; read all groups and headers, but no attribute and no value.
+
+    One attribute is an exception: that with which Keras marks bfloat16. `path` is for messages.
+    Raises GoneError, FormatError or UnsupportedError.
+    """
+    with opener() as file, _explained(path, file, "groups"):
+        stream = _stream(file, path)
+        walk = _Walk(stream)
+        walk.follow(objects.root_address(stream))
+    return Hdf5(
+        path,
+        MappingProxyType(walk.groups),
+        MappingProxyType(walk.entries),
+        opener,
+        MappingProxyType(walk.faults),
+    )
+
+
+class _Walk:
+    """A walk through all groups of a file, from the root."""
+
+    def __init__(self, stream: FileStream) -> None:
+        self.groups: dict[str, int] = {}
+        self.entries: dict[str, Dataset] = {}
+        self.faults: dict[str, _Fault] = {}
+        self._stream = stream
+        self._datasets: dict[int, tuple[Dataset, _Fault | None]] = {}
+        self._groups: set[int] = set()
+        self._links = self._path_bytes = 0
+
+    def follow(self, root: int) -> None:
+        """Visit a group and everything below it; each group once, under its first path."""
+        waiting = [("", root, 0)]
+        while waiting:
+            path, address, depth = waiting.pop()
+            children = self._visit(path, address)
+            if children and depth == _MAX_DEPTH:
+                raise UnsupportedError(
+                    f"{brief(path)} is {depth} groups deep, expected below {_MAX_DEPTH}"
+                )
+            prefix = f"{path}/" if path else ""
+            children.sort(key=lambda child: child[1], reverse=True)  # the last one is next
+            for name, child in children:
+                waiting.append((prefix + name, child, depth + 1))
+                self._count(waiting[-1][0])
+
+    def _visit(self, path: str, address: int) -> list[tuple[str, int]]:
+        """Add the object at an address; return what is below it, if that is new."""
+        if path in self.groups or path in self.entries:
+            raise FormatError(f"two links have the path {brief(path)}, expected one")
+        if address in self._groups:
+            self.groups[path] = address
+            return []
+        if address not in self._datasets:
+            header = objects.header_at(self._stream, address)
+            if not objects.is_dataset(header):
+                return self._visit_group(path, address, header)
+            _, entry, fault = _dataset(self._stream, address, header)
+            self._datasets[address] = entry, fault
+        self.entries[path], fault = self._datasets[address]
+        if fault is not None:
+            self.faults[path] = fault
+        return []
+
+    def _visit_group(
+        self, path: str, address: int, header: objects.Header
+    ) -> list[tuple[str, int]]:
+        if not objects.is_group(header):  # a type with a name
+            return []
+        self.groups[path] = address
+        self._groups.add(address)
+        return list(islice(objects.links(self._stream, header), _MAX_OBJECTS + 1))
+
+    def _count(self, path: str) -> None:
+        self._links += 1
+        self._path_bytes += len(path.encode("utf-8", "replace"))
+        if self._links > _MAX_OBJECTS:
+            raise UnsupportedError(
+                f"has more than {_MAX_OBJECTS} objects, expected at most so many"
+            )
+        if self._path_bytes > _MAX_PATH_BYTES:
+            raise UnsupportedError(
+                f"has paths of more than {_MAX_PATH_BYTES} bytes, expected at most so many"
+            )
+
+
+def _dataset(
+    stream: FileStream, address: int, header: objects.Header | None = None
+) -> tuple[objects.DatasetHeader, Dataset, _Fault | None]:
+    """Return the header of a data set, its entry, and why it cannot be read."""
+    header = header or objects.header_at(stream, address)
+    parsed = objects.dataset_header(header)
+    elements = parsed.elements
+    # Keras's way to store bfloat16, for which HDF5 had no type.
+    if is_opaque(elements) and elements.size == 2 and _text(stream, header, "dtype") == "bfloat16":
+        parsed = replace(parsed, elements=ElementType("bfloat16", 2))
+    shape, size = parsed.shape or (), values.size_in_memory(parsed)
+    entry = Dataset(parsed.elements.dtype, shape, size, address)
+    return parsed, entry, values.fault_of(parsed, stream.size)
+
+
+def _text(stream: FileStream, header: objects.Header, name: str) -> str | None:
+    stored = objects.attributes(stream, header).get(name)
+    if stored is None or stored.shape != () or not stored.elements.texts:
+        return None
+    (text,) = values.texts_of(stored, objects.GlobalHeaps(stream))
+    return text.decode("utf-8", "backslashreplace")
+
+
+def _list(stored: objects.StoredAttribute, heaps: objects.GlobalHeaps) -> list[str] | None:
+    if stored.shape == (0,):  # of any type: NumPy takes an empty list for one of numbers
+        return []
+    if stored.shape is None or len(stored.shape) != 1 or not stored.elements.texts:
+        return None
+    return [text.decode("utf-8", "backslashreplace") for text in values.texts_of(stored, heaps)]
+
+
+def _superblock(file: File) -> int | None:
+    """Return the offset of the superblock, None if there is none where one may be."""
+    beginning = file.read(0, min(file.size, _SUPERBLOCKS[-1] + len(objects.SIGNATURE)))
+    return next((at for at in _SUPERBLOCKS if beginning.startswith(objects.SIGNATURE, at)), None)
+
+
+def _stream(file: File, path: str) -> FileStream:
+    """Return a stream that begins at the superblock, as all addresses do."""
+    start = _superblock(file)
+    if start is None:
+        fault = "not an HDF5 file: its signature is missing"
+        raise FormatError(f"{path}: {fault}; check the path", file=path, fault=fault)
+    reads = min(_READS + file.size // 16, _MAX_READS)
+    return FileStream(file, reads=reads, most=min(_BYTES + 3 * file.size, _MAX_BYTES), start=start)
+
+
+@contextmanager
+def _explained(path: str, file: File, what: str) -> Iterator[None]:
+    """Raise an error of ours that names the path, for every way in which damage shows itself."""
+    place = f"{path}: {what}"
+    try:
+        yield
+    except (FormatError, UnsupportedError) as error:
+        if str(error).startswith((path, file.path)):
+            raise
+        raise type(error)(f"{place}: {error}") from error
+    except CkptVizError:
+        raise
+    except MemoryError as error:
+        raise CkptVizError(f"{place}: does not fit into memory") from error
+    except NotImplementedError as error:
+        raise UnsupportedError(
+            f"{place}: pyfive cannot read this: {_short(error)}; convert the file with h5repack"
+        ) from error
+    # The bytes are damaged: pyfive raises AssertionError, KeyError, struct.error and many others.
+    except Exception as error:
+        raise FormatError(
+            f"{place}: found damaged bytes ({_short(error)}); "
+            "copy the file again, or save it again",
+            file=path,
+            fault="a damaged HDF5 file",
+        ) from error
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_MAX_SAID].removesuffix(": ")
