@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import CheckpointNotFoundError, UnsupportedError
-from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.locate import checkpoints_at, locate
 from tests.support.tables import floats, write_bundle, write_v1
 
 SHARDS = "-?????-of-00002"
@@ -284,45 +284,55 @@ def of_keras(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return at
 
 
-_WEIGHTS = "an HDF5 file, as Keras saves weights in, not a TensorFlow checkpoint; load it into"
+@pytest.mark.tf
+@pytest.mark.parametrize("suffix", [".weights.h5", ".keras", ".h5"])
+@pytest.mark.parametrize("keras", ["keras", "tf_keras"])
+def test_a_directory_of_keras_opens_its_last_file(keras: str, suffix: str, of_keras: Path) -> None:
+    at = of_keras / f"{keras}{suffix}"
+    location = locate(str(at))
+    assert location.prefix == f"{at}/m-10{suffix}"
+    assert location.resolved == (
+        f"{at}/m-10{suffix} has the highest number of the 10 files of Keras in {at}"
+    )
+    expected = [f"{at}/m-{number}{suffix}" for number in range(1, 11)]
+    assert [kept.prefix for kept in location.kept] == expected
+    assert [kept.prefix for kept in checkpoints_at(str(at))] == expected
+    assert cv.graph(at).read("kernel").shape == (2, 1)
+
+
+@pytest.mark.tf
+def test_a_backup_and_a_trial_of_keras_open(of_keras: Path) -> None:
+    for name in ("keras/latest.weights.h5", "tuner/trial_1/checkpoint.weights.h5"):
+        path = of_keras / name
+        assert locate(str(path.parent)).resolved == (
+            f"{path} is the only file of Keras in {path.parent}"
+        )
 
 
 @pytest.mark.tf
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("{}.weights.h5", "m-10.weights.h5, the last of 10 files of Keras, is " + _WEIGHTS),
-        ("{}.keras", "m-10.keras, the last of 10 files of Keras, is a model of Keras in a zip"),
-        ("{}.h5", "m-10.h5, the last of 10 files of Keras, is a model of Keras in an HDF5 file"),
-        ("keras", "(a backup of Keras' BackupAndRestore); {at}latest.weights.h5 is " + _WEIGHTS),
         ("tf_keras", "did you mean {at}chief/ckpt-10?"),
-        ("tuner/trial_1", "(a trial of Keras Tuner); {at}checkpoint.weights.h5 is " + _WEIGHTS),
-        ("tuner", "(a project of Keras Tuner); {at}trial_0/checkpoint.weights.h5 is " + _WEIGHTS),
+        ("tuner", "did you mean {at}trial_0/checkpoint.weights.h5 or {at}trial_1/"),
     ],
 )
 def test_a_directory_of_keras_is_named_with_the_next_step(
     name: str, said: str, of_keras: Path
 ) -> None:
-    for keras in ("keras", "tf_keras") if "{" in name else ("",):
-        at = of_keras / name.format(keras)
-        with pytest.raises(CheckpointNotFoundError) as raised:
-            locate(str(at))
-        assert said.format(at=f"{at}/") in str(raised.value)
-        if "model.load_weights" in str(raised.value):
-            assert f'`model.load_weights("{at}' in str(raised.value)
+    at = of_keras / name
+    with pytest.raises(CheckpointNotFoundError) as raised:
+        locate(str(at))
+    assert said.format(at=f"{at}/") in str(raised.value)
 
 
 @pytest.mark.tf
-def test_the_next_step_for_a_directory_of_keras_works(of_keras: Path) -> None:
-    import keras
-
-    with pytest.raises(CheckpointNotFoundError) as raised:
-        locate(str(of_keras / "keras.keras"))
-    load, show = str(raised.value).split("`")[1::2]
-    names: dict[str, Any] = {"keras": keras}
-    exec(load, names)
-    assert show == "cv.show(model)"
-    assert cv.graph(names["model"]).nodes
+def test_files_of_keras_of_several_names_are_listed(of_keras: Path, tmp_path: Path) -> None:
+    shutil.copy(of_keras / "keras.keras" / "m-9.keras", tmp_path / "m.keras")
+    shutil.copy(of_keras / "keras.h5" / "m-9.h5", tmp_path / "m.h5")
+    with pytest.raises(CheckpointNotFoundError, match="a directory of 2 files of Keras") as raised:
+        locate(str(tmp_path))
+    assert f"expected the path of one: {tmp_path}/m.keras or {tmp_path}/m.h5" in str(raised.value)
 
 
 @pytest.mark.tf
@@ -337,5 +347,6 @@ def test_checkpoints_beside_files_of_keras_open_and_name_these(
             _named(tmp_path, "c-1")
         found = locate(str(tmp_path))
         assert found.prefix == f"{tmp_path}/c-1"
-        said = "; m-10.keras and m-9.keras are there too, for Keras: load the model to show it"
-        assert found.resolved.endswith(said)
+        assert found.resolved.endswith(
+            "; m-10.keras and m-9.keras are there too, as files of Keras"
+        )

@@ -14,9 +14,9 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.formats.protos import KerasMetadata
 from ckpt_viz.formats.saved_model import KERAS_METADATA
+from ckpt_viz.keras_files.facts import with_facts
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Child, Node, Role
-from ckpt_viz.saved.keras_configs import with_facts
 from tests.test_layer_facts import elements, two_inputs
 
 HTML = "<img src=x onerror=alert(1)>"

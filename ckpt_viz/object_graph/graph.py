@@ -51,6 +51,9 @@ class Format(str, Enum):
     NAME_BASED = "name-based checkpoint"  # tf.compat.v1.train.Saver
     NAME_BASED_V1 = "name-based checkpoint, V1 format"  # one file, before TensorFlow 1.0
     SAVED_MODEL = "SavedModel"
+    KERAS_H5 = "Keras HDF5 file"  # .h5 of Keras 2 and 3: a model, or weights by names
+    KERAS_WEIGHTS = "Keras weights file"  # .weights.h5, or .weights.json with its shards
+    KERAS_ARCHIVE = "Keras model file"  # .keras
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +299,12 @@ class Graph:
         if getattr(self._access, "by_names", False):  # the values of a session
             return True
         formats = (Format.NAME_BASED, Format.NAME_BASED_V1)
+        return self.provenance is not None and self.provenance.format in formats
+
+    @property
+    def is_of_keras(self) -> bool:
+        """Whether this is one of Keras' own files, which `tf.train.Checkpoint` cannot read."""
+        formats = (Format.KERAS_H5, Format.KERAS_WEIGHTS, Format.KERAS_ARCHIVE)
         return self.provenance is not None and self.provenance.format in formats
 
     @property

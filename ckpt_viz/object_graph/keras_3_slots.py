@@ -183,20 +183,20 @@ def _by_name_and_order(
         elif entry.stem in by_stem and fits(entry, by_stem[entry.stem]):
             yield entry.node_id, (entry.suffix, by_stem[entry.stem], SlotRule.FULL_NAME)
     for suffix, group in groups.items():
-        for entry, place in _only_places(group, len(trained), fits):
+        for entry, place in only_places(group, len(trained), fits):
             named = by_stem.get(entry.stem) == place
             rule = SlotRule.FULL_NAME if named else SlotRule.ORDER
             yield entry.node_id, (suffix, place, rule)
 
 
-def _only_places(
+def only_places(
     items: Sequence[_T], count: int, fits: Callable[[_T, int], bool]
 ) -> Iterator[tuple[_T, int]]:
     """Yield the items that have only one possible place if all keep their order.
 
-    >>> list(_only_places("bd", 4, lambda item, place: item == "abcd"[place]))
+    >>> list(only_places("bd", 4, lambda item, place: item == "abcd"[place]))
     [('b', 1), ('d', 3)]
-    >>> list(_only_places("bd", 4, lambda item, place: item == "bbbd"[place]))
+    >>> list(only_places("bd", 4, lambda item, place: item == "bbbd"[place]))
     [('d', 3)]
     """
     first = _first_fit(items, range(count), fits)
@@ -293,7 +293,7 @@ def _by_position(
             and (first.shape, second.shape) == factor_shapes(variable.shape)
         )
 
-    for row, place in _only_places(rows, len(trained), fits):
+    for row, place in only_places(rows, len(trained), fits):
         rule = SlotRule.ORDER if moment_of(row) is None else SlotRule.POSITION
         yield entries[row].node_id, ("r", place, rule)
         yield entries[row + 1].node_id, ("c", place, rule)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, UnsupportedError
 from ckpt_viz.formats.files import File, is_remote, join, list_files, open_file
 from ckpt_viz.formats.sstable import ends_like_a_table
+from ckpt_viz.saved.keras_reader import has_name_of_keras, without_shards
 from ckpt_viz.saved.location import INDEX, META, FormatReader
-from ckpt_viz.saved.other_files import files_of_keras
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import V1, prefix_of_shard
 
@@ -33,8 +33,8 @@ _LIKELY = re.compile(r"ckpt|chkp|model|-[0-9]+$", re.IGNORECASE)
 class Prefixes(NamedTuple):
     """The names of the checkpoints in a directory, of each series in the order of its numbers.
 
-    `indexed` are those that have an index, `v1` those of the V1 format. `of_keras` are files beside
-    them that only Keras reads.
+    `indexed` are those that have an index, `v1` those of the V1 format. `of_keras` are Keras' own
+    files, by their names.
     """
 
     indexed: list[str]
@@ -55,9 +55,22 @@ def prefixes_in(directory: str) -> Prefixes:
     names = list_files(directory or os.curdir)
     indexed = {name.removesuffix(INDEX) for name in names if name.endswith(INDEX)} - {""}
     v1 = _v1_among(directory, _perhaps_v1(directory, names))
-    return Prefixes(
-        sorted(indexed, key=by_number), sorted(v1, key=by_number), files_of_keras(names)
-    )
+    of_keras = sorted(without_shards(filter(has_name_of_keras, names)), key=_in_numbers)
+    return Prefixes(sorted(indexed, key=by_number), sorted(v1, key=by_number), of_keras)
+
+
+def _in_numbers(name: str) -> list[tuple[str, int]]:
+    parts = re.findall(r"([^0-9]*)([0-9]{0,18})", name)
+    return [(text, int(number or -1)) for text, number in parts]
+
+
+def are_numbered_alike(names: Iterable[str]) -> bool:
+    """Return whether names differ in their numbers alone.
+
+    >>> are_numbered_alike(["m.02-0.31.h5", "m.10-0.29.h5"]), are_numbered_alike(["a.h5", "b.h5"])
+    (True, False)
+    """
+    return len({re.sub(r"[0-9]+", "0", name) for name in names}) == 1
 
 
 def _v1_among(directory: str, names: Iterable[str]) -> Iterator[str]:

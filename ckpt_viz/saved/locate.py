@@ -41,7 +41,13 @@ from ckpt_viz.formats.files import (
 from ckpt_viz.formats.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT, VARIABLES
 from ckpt_viz.object_graph.graph import Kept
 from ckpt_viz.saved.file_types import FileType, file_type_of
-from ckpt_viz.saved.listing import Prefixes, by_number, number_in, prefixes_in
+from ckpt_viz.saved.listing import (
+    Prefixes,
+    are_numbered_alike,
+    by_number,
+    number_in,
+    prefixes_in,
+)
 from ckpt_viz.saved.location import INDEX, META, Location
 from ckpt_viz.saved.nearby import checkpoints_below, instead_of_checkpoints, near, within
 from ckpt_viz.saved.other_files import file_instead
@@ -88,7 +94,10 @@ def checkpoints_at(path: str) -> tuple[Kept, ...]:
         return (Kept(locate(path).prefix, None, True),)
     state = _state_in(directory)
     named = () if state is None else tuple(kept for kept in locate(path).kept if kept.is_named)
-    others = _others(directory, _prefixes_beside(directory), [kept.prefix for kept in named])
+    prefixes = _prefixes_beside(directory)
+    others = _others(directory, prefixes, [kept.prefix for kept in named])
+    if not named and not others:
+        others = prefixes.of_keras
     unnamed = [Kept(join(directory, name), None, True, is_named=False) for name in others]
     return (*unnamed, *named) or (Kept(locate(path).prefix, None, True),)
 
@@ -218,6 +227,8 @@ def _in_directory(path: str) -> Location:
         latest = among[0] if len(among) == 1 else _latest_of_one_series(among)
         if latest is not None:
             return _chosen(path, latest, among, prefixes)
+    if not names and prefixes.of_keras:
+        return _of_keras(path, prefixes.of_keras)
     if not names:
         raise CheckpointNotFoundError(f"{path}: a directory without a checkpoint{_what_else(path)}")
     raise CheckpointNotFoundError(
@@ -241,6 +252,25 @@ def _chosen(directory: str, name: str, among: Sequence[str], prefixes: Prefixes)
     return _checkpoint_at(directory, prefix, resolved, _unnamed(directory, names))
 
 
+def _of_keras(directory: str, names: Sequence[str]) -> Location:
+    """Return the location of Keras' last file in a directory without other checkpoints."""
+    paths = [join(directory, name) for name in names]
+    if not are_numbered_alike(names):
+        raise CheckpointNotFoundError(
+            f"{directory}: a directory of {len(names)} files of Keras; expected the path of one: "
+            f"{_listed(paths[::-1])}"
+        )
+    which = (
+        f"has the highest number of the {len(names)} files of Keras"
+        if len(names) > 1
+        else "is the only file of Keras"
+    )
+    location = _by_contents(paths[-1])
+    kept = tuple(Kept(path, None, True, is_named=False) for path in paths[-_MOST_UNNAMED:])
+    resolved = f"{paths[-1]} {which} in {directory}"
+    return replace(location, given=directory, resolved=resolved, kept=kept)
+
+
 def _what_else(directory: str) -> str:
     """Return clauses about what a directory without a checkpoint has below it or instead."""
     below = checkpoints_below(directory)
@@ -254,7 +284,7 @@ def _keras_beside(prefixes: Prefixes) -> str:
     names = prefixes.of_keras
     are = "is" if len(names) == 1 else "are"
     last = in_words(names[::-1])
-    return f"; {last} {are} there too, for Keras: load the model to show it" if names else ""
+    return f"; {last} {are} there too, as files of Keras" if names else ""
 
 
 def _of_state(given: str, directory: str, state: ListedCheckpoints) -> Location:

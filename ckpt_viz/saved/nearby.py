@@ -28,7 +28,7 @@ from ckpt_viz.formats.files import (
 from ckpt_viz.formats.saved_model import SAVED_MODEL
 from ckpt_viz.saved.listing import by_number, prefixes_in
 from ckpt_viz.saved.location import INDEX
-from ckpt_viz.saved.other_files import directory_of_keras, held_instead
+from ckpt_viz.saved.other_files import held_instead
 
 _ERRORS = (CkptVizError, OSError)
 _MOST_DIRECTORIES = 200
@@ -62,7 +62,7 @@ def checkpoints_below(directory: str) -> list[str]:
 
 
 def instead_of_checkpoints(directory: str) -> str:
-    """Return a clause about files of Keras or an archive in a directory or below it; "" if none."""
+    """Return a clause about an archive in a directory or below it; "" if there is none."""
     return "".join(_without_errors(lambda: _instead(directory)))
 
 
@@ -89,7 +89,8 @@ def _near(path: str) -> Iterator[str]:
 
 
 def _latest_first(directory: str) -> list[str]:
-    return sorted(prefixes_in(directory).all, key=by_number, reverse=True)
+    prefixes = prefixes_in(directory)
+    return [*sorted(prefixes.all, key=by_number, reverse=True), *reversed(prefixes.of_keras)]
 
 
 def _close(name: str, names: Sequence[str], most: int) -> list[str]:
@@ -112,8 +113,6 @@ def _checkpoint_in(directory: str, names: Sequence[str]) -> str:
 
 def _instead(directory: str) -> Iterator[str]:
     for here, names in _below(directory):
-        if here == directory and (of_keras := directory_of_keras(names)) is not None:
-            yield f" ({of_keras})"
         with suppress(*_ERRORS):  # the next directory may have a file that can be read
             held = held_instead(here, names)
             if held is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.location import FormatReader
 from ckpt_viz.saved.v1_reader import V1
 from ckpt_viz.saved.v2_reader import V2
 
-READERS: tuple[FormatReader, ...] = (V2, V1)
+READERS: tuple[FormatReader, ...] = (V2, V1, KERAS)
 """In the order in which TensorFlow looks for them at a prefix."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ckpt_viz.formats.saved_model import SavedObject
+from ckpt_viz.keras_files.facts import with_facts
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.nodes import Node, Role
-from ckpt_viz.saved.keras_configs import with_facts
 
 # TensorFlow's and Keras' words for kinds of objects, with the class if a kind has only one
 # (saved_model/load.py, tf_keras/src/saving/legacy/saved_model/constants.py).

@@ -21,6 +21,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Files and graphs: from bytes to nodes, and questions about nodes": (
         ("expressions", "formats"),
         ("object_graph",),
+        ("keras_files",),
         ("matching", "search", "saved"),
         ("correspondence", "render", "story", "edits"),
         ("changes",),

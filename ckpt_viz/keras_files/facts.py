@@ -17,6 +17,7 @@ from ckpt_viz.object_graph.nodes import LayerFacts, Node, Sizes
 
 Json = Mapping[str, Any]
 _NO_FACTS = LayerFacts()
+_LAYERS = "layers"  # the list of a model in a weights file
 
 
 class _Result(NamedTuple):
@@ -101,7 +102,8 @@ def _models(
 def _ids_by_name(nodes: Sequence[Node], model: int) -> dict[str, int]:
     """Return the layers in a model by name, without names of several."""
     ids: dict[str, set[int]] = {}
-    for child in nodes[model].children:
+    held = [child for child in nodes[model].children if child.local_name == _LAYERS]
+    for child in (*nodes[model].children, *(c for h in held for c in nodes[h.node_id].children)):
         name = nodes[child.node_id].own_name
         if name is not None:
             ids.setdefault(name, set()).add(child.node_id)

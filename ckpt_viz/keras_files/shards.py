@@ -1,0 +1,88 @@
+"""Weights in shards: `x.weights.json` lists the groups of `x_00000.weights.h5` and its siblings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ckpt_viz.errors import CheckpointNotFoundError, FormatError, NoSuchTensorError
+from ckpt_viz.formats.files import is_file, join, open_file, split
+from ckpt_viz.formats.hdf5 import Dataset, Hdf5, open_hdf5
+
+if TYPE_CHECKING:
+    from ckpt_viz.formats.tensors import Array
+
+_MOST_SHARDS = 10_000
+
+
+def shard_paths(path: str, weight_map: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the paths of all shards that a list names; raise FormatError for names elsewhere."""
+    names: dict[str, None] = {}
+    for shards in weight_map.values():
+        for name in shards if isinstance(shards, list) else [shards]:
+            if not isinstance(name, str) or split(name)[0] or name in ("", ".", ".."):
+                raise FormatError(
+                    f"{path}: found {name!r} as a shard, expected a file in the same directory"
+                )
+            names[name] = None
+    if len(names) > _MOST_SHARDS:
+        raise FormatError(f"{path}: names {len(names)} shards, expected at most {_MOST_SHARDS}")
+    return tuple(join(split(path)[0], name) for name in names)
+
+
+class Shards:
+    """The shards of one file of weights, as if they were one HDF5 file.
+
+    `missing` are the paths of shards that should exist and do not.
+    """
+
+    def __init__(self, path: str, weight_map: Mapping[str, Any]) -> None:
+        self.path = path
+        paths = shard_paths(path, weight_map)
+        self.missing = tuple(shard for shard in paths if not is_file(shard))
+        if len(self.missing) == len(paths):
+            raise CheckpointNotFoundError(
+                f"{path}: found none of the {len(paths)} shards, expected {paths[0]}"
+                if paths
+                else f"{path}: names no shards, expected at least one"
+            )
+        self._shards = [_open(shard) for shard in paths if shard not in self.missing]
+        self.groups = {
+            group: shard.groups[group] for shard in self._shards for group in shard.groups
+        }
+        self._holders = {key: shard for shard in self._shards for key in shard.entries}
+
+    @property
+    def entries(self) -> Mapping[str, Dataset]:
+        """The data sets of all shards by path."""
+        return {key: shard.entries[key] for key, shard in self._holders.items()}
+
+    def text(self, group: str, name: str, /) -> str | None:
+        """Return an attribute that is a text, from the first shard that has it."""
+        texts = (shard.text(group, name) for shard in self._shards if group in shard.groups)
+        return next((text for text in texts if text is not None), None)
+
+    def texts(self, group: str, name: str, /) -> list[str] | None:
+        """Return an attribute that is a list of texts, from the first shard that has it."""
+        lists = (shard.texts(group, name) for shard in self._shards if group in shard.groups)
+        return next((texts for texts in lists if texts is not None), None)
+
+    def read(self, key: str, /) -> Array:
+        """Return the value of a data set."""
+        return self._holder(key).read(key)
+
+    def why_unreadable(self, key: str, /) -> str | None:
+        """Return why a data set cannot be read, None if it may be readable."""
+        return self._holder(key).why_unreadable(key)
+
+    def fingerprint(self, key: str, /) -> None:
+        """Return None: this format has no checksum for a value."""
+
+    def _holder(self, key: str) -> Hdf5:
+        if key not in self._holders:
+            raise NoSuchTensorError(f"{self.path}: no data set {key!r}")
+        return self._holders[key]
+
+
+def _open(path: str) -> Hdf5:
+    return open_hdf5(path, lambda: open_file(path))

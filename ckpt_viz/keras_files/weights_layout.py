@@ -1,0 +1,186 @@
+"""Weights in Keras 3's layout as nodes: `.weights.h5`, and the weights in a `.keras` archive.
+
+Each object has a group under its path, with its variables in `vars`, by number. Source:
+keras/src/saving/saving_lib.py, H5IOStore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ckpt_viz.keras_files.descriptions import descriptions
+from ckpt_viz.keras_files.drafts import (
+    DraftNodes,
+    Json,
+    StoredWeights,
+    class_of,
+    config_of,
+    describe,
+)
+from ckpt_viz.keras_files.state import OwnVariable, Trained, is_trained, rows_of, slots_of
+from ckpt_viz.object_graph.calls import Call
+from ckpt_viz.object_graph.keras_variables import kind_at, variable_names
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.optimizer_table import Generation
+
+VARIABLES = "vars"
+_OPTIMIZERS = ("optimizer", "inner_optimizer")
+_LISTS = ("layers", "metrics")
+
+
+def nodes_of_weights(
+    stored: StoredWeights, model: Json | None = None
+) -> tuple[tuple[Node, ...], tuple[Call, ...]]:
+    """Return the nodes of a weights file, and the calls of layers that the configuration tells.
+
+    `model` is the configuration of an archive, None for a file of weights alone.
+    """
+    drafts = DraftNodes(stored)
+    ids = _add_groups(drafts)
+    described = {} if model is None else descriptions(model, ids)
+    for path, entry in described.items():
+        describe(drafts[ids[path]], entry)
+    keys = _keys_by_owner(stored)
+    for path, node in ids.items():
+        _set_kind(drafts, path, node)
+        _add_variables(drafts, path, node, keys.get(path, ()))
+    for node in ids.values():
+        if drafts[node].role is Role.OPTIMIZER:
+            _set_slots(drafts, node, model)
+    return drafts.finished()
+
+
+def _owner_of(path: str) -> str | None:
+    """Return the path of the object that a group `vars` belongs to, None for another group."""
+    owner, _, name = path.rpartition("/")
+    return owner if name == VARIABLES else None
+
+
+def _add_groups(drafts: DraftNodes) -> dict[str, int]:
+    """Add the node of each object and list; return the nodes by path."""
+    ids = {"": ROOT}
+    for path in drafts.stored.groups:
+        owner = _owner_of(path)
+        if owner is not None or not path:
+            continue
+        parent, _, name = path.rpartition("/")
+        if parent in ids:
+            ids[path] = drafts.add(ids[parent], name)
+    for path in drafts.stored.groups:
+        owner = _owner_of(path)
+        if owner in ids:
+            drafts[ids[owner]].own_name = drafts.stored.text(path, "name")
+    return ids
+
+
+def _keys_by_owner(stored: StoredWeights) -> Mapping[str, list[str]]:
+    keys: dict[str, list[str]] = {}
+    for key in stored.entries:
+        group = key.rpartition("/")[0]
+        owner = _owner_of(group)
+        if owner is not None:
+            keys.setdefault(owner, []).append(key)
+    return {owner: sorted(own, key=_number) for owner, own in keys.items()}
+
+
+def _number(key: str) -> tuple[int, str]:
+    name = key.rpartition("/")[2]
+    return (int(name) if name.isdecimal() and len(name) < 10 else 1 << 40), name
+
+
+def _set_kind(drafts: DraftNodes, path: str, node: int) -> None:
+    draft, (parent, _, name) = drafts[node], path.rpartition("/")
+    if name in _OPTIMIZERS:
+        draft.role, draft.described = Role.OPTIMIZER, None
+    elif (
+        draft.role is Role.OBJECT and f"{path}/{VARIABLES}".lstrip("/") not in drafts.stored.groups
+    ):
+        draft.role = Role.CONTAINER
+    elif parent.rpartition("/")[2] in _LISTS[:1] or draft.own_name is not None or node == ROOT:
+        draft.role = Role.LAYER
+
+
+def _add_variables(drafts: DraftNodes, path: str, node: int, keys: list[str] | tuple[()]) -> None:
+    """Add the variables of an object before its other children."""
+    draft = drafts[node]
+    below, draft.children = draft.children, {}
+    names = _names(drafts, path, node, keys)
+    for key, name in zip(keys, names, strict=True):
+        drafts.add_variable(node, name, key)
+    for name, child in below.items():
+        draft.children.setdefault(name if name not in draft.children else f"{name}/", child)
+
+
+def _names(drafts: DraftNodes, path: str, node: int, keys: list[str] | tuple[()]) -> list[str]:
+    numbers = [key.rpartition("/")[2] for key in keys]
+    draft = drafts[node]
+    if draft.role is Role.OPTIMIZER:
+        return _names_in_optimizer(drafts, numbers, keys)
+    if [str(i) for i in range(len(keys))] != numbers:
+        return numbers
+    config = None if draft.described is None else config_of(draft.described)
+    for kind in (
+        draft.type_name,
+        kind_at(path.split("/")),
+        draft.own_name and kind_at([draft.own_name]),
+    ):
+        names = variable_names(kind, config, len(keys)) if kind else None
+        if names is not None:
+            return list(names)
+    return numbers
+
+
+def _names_in_optimizer(
+    drafts: DraftNodes, numbers: list[str], keys: list[str] | tuple[()]
+) -> list[str]:
+    """Return the names of the counter and the rate that begin the variables of an optimizer."""
+    entries = [drafts.stored.entries[key] for key in keys]
+    if not entries or entries[0].shape != () or "int" not in str(entries[0].dtype):
+        return numbers
+    is_rated = len(entries) > 1 and entries[1].shape == () and "float" in str(entries[1].dtype)
+    return ["iteration", *(["learning_rate"] if is_rated else []), *numbers[1 + is_rated :]]
+
+
+def _set_slots(drafts: DraftNodes, optimizer: int, model: Json | None) -> None:
+    draft = drafts[optimizer]
+    entry = _optimizer_in(model)
+    if entry is not None:
+        draft.type_name = class_of(entry)
+    values = ((node, drafts[node].value) for node in draft.children.values())
+    states = [
+        OwnVariable(node, "", value.shape or ()) for node, value in values if value is not None
+    ]
+    # Keras 2 writes no names of objects.
+    generation = Generation.KERAS_3 if draft.own_name else Generation.KERAS_2
+    rows = rows_of(draft.type_name or draft.own_name, (generation,))
+    options = None
+    if entry is not None:
+        options = frozenset(name for name, value in config_of(entry).items() if value)
+    for node, slot in slots_of(optimizer, states, _trained(drafts), rows, options).items():
+        drafts[node].slot, drafts[node].role = slot, Role.SLOT
+
+
+def _trained(drafts: DraftNodes) -> list[Trained]:
+    """Return the variables that a training changes, in the order of the file."""
+    trained = []
+    stack = [ROOT]
+    while stack:
+        node = stack.pop()
+        draft = drafts[node]
+        config = {} if draft.described is None else config_of(draft.described)
+        if draft.role is Role.OPTIMIZER or config.get("trainable") is False:
+            continue
+        for name, child in draft.children.items():
+            value = drafts[child].value
+            if value is not None and draft.role is Role.LAYER and is_trained(name):
+                trained.append(Trained(child, "", value.shape or ()))
+        stack.extend(reversed(list(draft.children.values())))
+    return trained
+
+
+def _optimizer_in(model: Json | None) -> Json | None:
+    """Return what an archive says of the optimizer."""
+    compiled: Any = None if model is None else model.get("compile_config")
+    entry = compiled.get("optimizer") if isinstance(compiled, Mapping) else None
+    return entry if isinstance(entry, Mapping) else None

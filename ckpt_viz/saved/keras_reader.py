@@ -1,0 +1,152 @@
+"""Keras' own files: `.h5`, `.weights.h5`, `.weights.json` with its shards, and `.keras`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.formats.files import File, is_file, is_readable_file, open_file
+from ckpt_viz.formats.hdf5 import Hdf5, begins_as_hdf5, open_hdf5
+from ckpt_viz.formats.zip_archive import member, member_names, read_member
+from ckpt_viz.keras_files.legacy_layout import is_legacy, nodes_of_legacy
+from ckpt_viz.keras_files.shards import Shards, shard_paths
+from ckpt_viz.keras_files.weights_layout import VARIABLES, nodes_of_weights
+from ckpt_viz.object_graph.graph import Format, Graph
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.saved.location import Files, FormatReader, Location
+from ckpt_viz.saved.saved_access import graph_at
+
+_ZIP = b"PK\x03\x04"
+_CONFIG = "config.json"
+_WEIGHTS = "model.weights.h5"
+_MOST_JSON = 64 << 20  # bytes of a configuration, or of the list of shards
+_NAME = re.compile(r".*\.(keras|h5|hdf5|weights\.json)", re.IGNORECASE | re.DOTALL)
+_LIST = ".weights.json"
+_SHARD = re.compile(r"(.*)_[0-9]{5}\.weights\.h5", re.DOTALL)
+
+
+def has_name_of_keras(path: str) -> bool:
+    """Return whether a file has a name that Keras gives to its files."""
+    return _NAME.fullmatch(path) is not None
+
+
+def without_shards(names: Iterable[str]) -> list[str]:
+    """Return the names without the shards of a `.weights.json` that is among them."""
+    there = list(names)
+    lists = {name for name in there if name.endswith(_LIST)}
+    shards = ((name, _SHARD.fullmatch(name)) for name in there)
+    return [name for name, shard in shards if shard is None or shard[1] + _LIST not in lists]
+
+
+def _is_at(prefix: str) -> bool:
+    return has_name_of_keras(prefix) and is_readable_file(prefix)
+
+
+def _holds(file: File) -> bool:
+    return begins_as_hdf5(file)
+
+
+def _in_file(path: str) -> Location | None:
+    if path.endswith(_LIST):
+        return Location(path, path, KERAS)
+    with open_file(path) as file:
+        if begins_as_hdf5(file):
+            return _of_hdf5(path)
+        is_zip = file.size > len(_ZIP) and file.read(0, len(_ZIP)) == _ZIP
+    with suppress(FormatError):  # of a damaged archive, which `other_files` names
+        if is_zip and {_CONFIG, _WEIGHTS} <= set(member_names(path)):
+            return Location(path, path, KERAS)
+    return None
+
+
+def _of_hdf5(path: str) -> Location:
+    """Return the location of an HDF5 file; of a shard, that of the file that lists all shards."""
+    shard = _SHARD.fullmatch(path)
+    if shard is not None and is_file(shard[1] + _LIST):
+        whole = shard[1] + _LIST
+        return Location(path, whole, KERAS, resolved=f"{path} is a shard of the weights {whole}")
+    return Location(path, path, KERAS)
+
+
+def _files_of(location: Location) -> Files:
+    if not location.prefix.endswith(_LIST):
+        return Files(None, (location.prefix,))
+    return Files(location.prefix, shard_paths(location.prefix, _list_of_shards(location.prefix)))
+
+
+def _read(location: Location, meta: str | None) -> Graph:
+    path = location.prefix
+    if path.endswith(_LIST):
+        shards = Shards(path, _list_of_shards(path))
+        nodes, _ = nodes_of_weights(shards)
+        if shards.missing:
+            nodes = (nodes[ROOT]._replace(error=_missing(shards)), *nodes[1:])
+        return graph_at(location, shards, nodes, Format.KERAS_WEIGHTS)
+    with open_file(path) as file:
+        is_archive = not begins_as_hdf5(file)
+    if is_archive:
+        return _read_archive(location)
+    stored = open_hdf5(path, lambda: open_file(path))
+    if is_legacy(stored):
+        nodes, calls = nodes_of_legacy(stored)
+        return replace(graph_at(location, stored, nodes, Format.KERAS_H5), calls=calls)
+    _check_weights(stored)
+    nodes, calls = nodes_of_weights(stored)
+    return replace(graph_at(location, stored, nodes, Format.KERAS_WEIGHTS), calls=calls)
+
+
+def _missing(shards: Shards) -> str:
+    number = len(shards.missing)
+    are, them = ("shards are", "them") if number > 1 else ("shard is", "it")
+    return f"{number} {are} missing, {shards.missing[0]} first; the values in {them} are not shown"
+
+
+def _read_archive(location: Location) -> Graph:
+    path = location.prefix
+    stored = open_hdf5(path, member(path, _WEIGHTS))
+    _check_weights(stored)
+    config = read_member(path, _CONFIG, _MOST_JSON) or b"{}"
+    nodes, calls = nodes_of_weights(stored, _mapping(path, _CONFIG, config))
+    return replace(graph_at(location, stored, nodes, Format.KERAS_ARCHIVE), calls=calls)
+
+
+def _check_weights(stored: Hdf5) -> None:
+    """Raise UnsupportedError for an HDF5 file that Keras did not write."""
+    if not any(group.rpartition("/")[2] == VARIABLES for group in stored.groups):
+        some = ", ".join(list(stored.entries)[:3]) or "no data sets"
+        raise UnsupportedError(
+            f"{stored.path}: an HDF5 file, but not one of Keras: found {some}; expected the "
+            "attribute layer_names or groups called vars"
+        )
+
+
+def _list_of_shards(path: str) -> Mapping[str, Any]:
+    """Return what a `.weights.json` says: for each group the files that hold it."""
+    with open_file(path) as file:
+        if file.size > _MOST_JSON:
+            raise UnsupportedError(
+                f"{path}: has {file.size} bytes, expected a list of shards of at most {_MOST_JSON}"
+            )
+        content = _mapping(path, "the list of shards", file.read(0, file.size))
+    shards = content.get("weight_map")
+    if not isinstance(shards, Mapping):
+        raise FormatError(f"{path}: found no weight_map, expected the groups of each shard")
+    return shards
+
+
+def _mapping(path: str, what: str, encoded: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(encoded)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path}: {what} is no JSON: {error}") from error
+    if not isinstance(value, Mapping):
+        raise FormatError(f"{path}: {what} is no JSON object")
+    return value
+
+
+KERAS = FormatReader("Keras", _is_at, _holds, _in_file, _files_of, _read)
