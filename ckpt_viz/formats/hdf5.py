@@ -284,7 +284,7 @@ def _stream(file: File, path: str) -> FileStream:
     if start is None:
         fault = "not an HDF5 file: its signature is missing"
         raise FormatError(f"{path}: {fault}; check the path", file=path, fault=fault)
-    reads = min(_READS + file.size // 16, _MAX_READS)
+    reads = min(_READS + file.size // 8, _MAX_READS)
     return FileStream(file, reads=reads, most=min(_BYTES + 3 * file.size, _MAX_BYTES), start=start)
 
 

@@ -171,14 +171,15 @@ def _layout(message: bytes) -> StorageLayout:
 
 
 def _fill_value(header: Header, size: int) -> bytes:
-    """Return the element that stands where nothing was written."""
+    """Return the element for places where nothing was written; empty for zeros."""
     for message in header.find_msg_type(_FILL_VALUE)[:1]:
         content = _content(header, message)
         start = 2 if content[0] == 3 else 4
         is_given = content[1] & 0x20 if content[0] == 3 else content[3]
-        if is_given and content[start + 4 :][:size] and content[start] == size:
-            return content[start + 4 : start + 4 + size]
-    return bytes(size)
+        value = content[start + 4 : start + 4 + size]
+        if is_given and content[start : start + 4] == len(value).to_bytes(4, "little"):
+            return value if len(value) == size else b""
+    return b""
 
 
 # --- links

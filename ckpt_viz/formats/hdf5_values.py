@@ -170,9 +170,13 @@ def _stored(header: DatasetHeader, stream: FileStream, count: int) -> bytes:
     if layout.kind == "chunked" and layout.address != UNDEFINED:
         return _from_chunks(header, stream)
     if layout.address == UNDEFINED:
-        return header.fill * count
+        return _fill(header) * count
     stream.seek(layout.address)
     return stream.read(size)
+
+
+def _fill(header: DatasetHeader) -> bytes:
+    return header.fill or bytes(header.elements.size)
 
 
 def _from_chunks(header: DatasetHeader, stream: FileStream) -> bytes:
@@ -180,7 +184,7 @@ def _from_chunks(header: DatasetHeader, stream: FileStream) -> bytes:
 
     shape, chunk_shape = header.shape or (), header.layout.chunk
     of_element = np.dtype((np.void, header.elements.size))
-    whole: Any = np.full(shape, np.void(header.fill), of_element)
+    whole: Any = np.full(shape, np.void(_fill(header)), of_element)
     size = math.prod(chunk_shape) * of_element.itemsize
     for chunk in _chunks(stream, header.layout):
         if any(map(int.__ge__, chunk.corner, shape)):
