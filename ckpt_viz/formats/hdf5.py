@@ -291,7 +291,14 @@ def _stream(file: File, path: str) -> FileStream:
         fault = "not an HDF5 file: its signature is missing"
         raise FormatError(f"{path}: {fault}; check the path", file=path, fault=fault)
     reads = min(_READS + file.size // 8, _MAX_READS)
-    return FileStream(file, reads=reads, most=_BYTES + 3 * file.size, start=start)
+    return FileStream(
+        file,
+        reads=reads,
+        most=_BYTES + 3 * file.size,
+        refusal="needs more reads than any sound file of this size; copy the file again, or save "
+        "it again",
+        start=start,
+    )
 
 
 @contextmanager
