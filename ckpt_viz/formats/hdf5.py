@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
+from itertools import count, takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,11 +33,11 @@ _MAX_OBJECTS = 300_000
 _MAX_DEPTH = 200
 _MAX_PATH_BYTES = 32 << 20  # of all paths
 
-# What opening a file, or reading one thing of it, may read: a few times what a sound file needs.
-_READS = 20_000
+# What opening a file, or reading one value, may read: several times what a sound file needs.
+_READS = 20_000  # and one for each 8 bytes of the file
 _MAX_READS = 6_000_000
-_BYTES = 2 << 20
-_MAX_BYTES = 256 << 20
+_BYTES = 2 << 20  # and three times the file
+_MAX_BYTES = 256 << 20  # to open it
 
 _MAX_SAID = 200  # characters of a library's error in a message
 
@@ -75,27 +75,22 @@ class Hdf5:
 
     def text(self, group: str, name: str) -> str | None:
         """Return an attribute that is a text, None if there is none of this name."""
-        with self._opened(f"the attribute {brief(name)} of the group {brief(group)}") as stream:
-            return _text(stream, objects.header_at(stream, self.groups[group]), name)
+        with self._attributes(group, name) as (stored, heaps):
+            return _text(stored.get(name), heaps)
 
     def texts(self, group: str, name: str) -> list[str] | None:
         """Return an attribute that is a list of texts, None if there is none of this name.
 
         Keras splits a long list into `name0`, `name1` and so on; they are joined.
         """
-        with self._opened(f"the attribute {brief(name)} of the group {brief(group)}") as stream:
-            stored = objects.attributes(stream, objects.header_at(stream, self.groups[group]))
-            heaps = objects.GlobalHeaps(stream)
+        with self._attributes(group, name) as (stored, heaps):
             if name in stored:
                 return _list(stored[name], heaps)
-            joined: list[str] | None = None
-            for number in count():
-                part = stored.get(f"{name}{number}")
-                texts = None if part is None else _list(part, heaps)
-                if texts is None:
-                    return joined
-                joined = [*(joined or ()), *texts]
-            raise AssertionError("count() never ends")
+            parts = takewhile(stored.__contains__, (f"{name}{number}" for number in count()))
+            lists = [_list(stored[part], heaps) for part in parts]
+            if not lists or None in lists:
+                return None
+            return [text for texts in lists for text in texts or ()]
 
     def read(self, key: str) -> Array:
         """Return the value of a data set; the array is read-only, and texts are `bytes`.
@@ -144,6 +139,17 @@ class Hdf5:
         return header
 
     @contextmanager
+    def _attributes(
+        self, group: str, name: str
+    ) -> Iterator[tuple[dict[str, objects.StoredAttribute], objects.GlobalHeaps]]:
+        """Yield the attributes of a group whose names begin so, and the heaps of their texts."""
+        with self._opened(f"the attribute {brief(name)} of the group {brief(group)}") as stream:
+            address = self.groups.get(group)
+            header = None if address is None else objects.header_at(stream, address)
+            stored = {} if header is None else objects.attributes(stream, header, name)
+            yield stored, objects.GlobalHeaps(stream)
+
+    @contextmanager
     def _opened(self, what: str) -> Iterator[FileStream]:
         with self._opener() as file, _explained(self.path, file, what):
             yield _stream(file, self.path)
@@ -163,7 +169,8 @@ def open_hdf5(path: str, opener: Opener) -> Hdf5:
     with opener() as file, _explained(path, file, "groups"):
         stream = _stream(file, path)
         walk = _Walk(stream)
-        walk.follow(objects.root_address(stream))
+        with stream.at_most(_MAX_READS, _MAX_BYTES):
+            walk.follow(objects.root_address(stream))
     return Hdf5(
         path,
         MappingProxyType(walk.groups),
@@ -195,11 +202,9 @@ class _Walk:
                 raise UnsupportedError(
                     f"{brief(path)} is {depth} groups deep, expected below {_MAX_DEPTH}"
                 )
-            prefix = f"{path}/" if path else ""
             children.sort(key=lambda child: child[1], reverse=True)  # the last one is next
-            for name, child in children:
-                waiting.append((prefix + name, child, depth + 1))
-                self._count(waiting[-1][0])
+            prefix = f"{path}/" if path else ""
+            waiting += [(prefix + name, child, depth + 1) for name, child in children]
 
     def _visit(self, path: str, address: int) -> list[tuple[str, int]]:
         """Add the object at an address; return what is below it, if that is new."""
@@ -226,19 +231,19 @@ class _Walk:
             return []
         self.groups[path] = address
         self._groups.add(address)
-        return list(islice(objects.links(self._stream, header), _MAX_OBJECTS + 1))
+        children = []
+        for name, child in objects.links(self._stream, header):
+            self._count(len(path.encode("utf-8", "replace")) + len(name.encode("utf-8", "replace")))
+            children.append((name, child))
+        return children
 
-    def _count(self, path: str) -> None:
+    def _count(self, path_bytes: int) -> None:
         self._links += 1
-        self._path_bytes += len(path.encode("utf-8", "replace"))
+        self._path_bytes += path_bytes
         if self._links > _MAX_OBJECTS:
-            raise UnsupportedError(
-                f"has more than {_MAX_OBJECTS} objects, expected at most so many"
-            )
+            raise UnsupportedError(f"found more than {_MAX_OBJECTS} objects, expected fewer")
         if self._path_bytes > _MAX_PATH_BYTES:
-            raise UnsupportedError(
-                f"has paths of more than {_MAX_PATH_BYTES} bytes, expected at most so many"
-            )
+            raise UnsupportedError(f"found paths of more than {_MAX_PATH_BYTES} bytes in all")
 
 
 def _dataset(
@@ -248,19 +253,20 @@ def _dataset(
     header = header or objects.header_at(stream, address)
     parsed = objects.dataset_header(header)
     elements = parsed.elements
-    # Keras's way to store bfloat16, for which HDF5 had no type.
-    if is_opaque(elements) and elements.size == 2 and _text(stream, header, "dtype") == "bfloat16":
-        parsed = replace(parsed, elements=ElementType("bfloat16", 2))
+    if is_opaque(elements) and elements.size == 2:
+        # Keras's way to store bfloat16, for which HDF5 had no type.
+        mark = objects.attributes(stream, header, "dtype").get("dtype")
+        if _text(mark, objects.GlobalHeaps(stream)) == "bfloat16":
+            parsed = replace(parsed, elements=ElementType("bfloat16", 2))
     shape, size = parsed.shape or (), values.size_in_memory(parsed)
     entry = Dataset(parsed.elements.dtype, shape, size, address)
     return parsed, entry, values.fault_of(parsed, stream.size)
 
 
-def _text(stream: FileStream, header: objects.Header, name: str) -> str | None:
-    stored = objects.attributes(stream, header).get(name)
+def _text(stored: objects.StoredAttribute | None, heaps: objects.GlobalHeaps) -> str | None:
     if stored is None or stored.shape != () or not stored.elements.texts:
         return None
-    (text,) = values.texts_of(stored, objects.GlobalHeaps(stream))
+    (text,) = values.texts_of(stored, heaps)
     return text.decode("utf-8", "backslashreplace")
 
 
@@ -284,8 +290,15 @@ def _stream(file: File, path: str) -> FileStream:
     if start is None:
         fault = "not an HDF5 file: its signature is missing"
         raise FormatError(f"{path}: {fault}; check the path", file=path, fault=fault)
-    reads = min(_READS + file.size // 16, _MAX_READS)
-    return FileStream(file, reads=reads, most=min(_BYTES + 3 * file.size, _MAX_BYTES), start=start)
+    reads = min(_READS + file.size // 8, _MAX_READS)
+    return FileStream(
+        file,
+        reads=reads,
+        most=_BYTES + 3 * file.size,
+        refusal="needs more reads than any sound file of this size; copy the file again, or save "
+        "it again",
+        start=start,
+    )
 
 
 @contextmanager

@@ -31,7 +31,7 @@ _HEAP_READS = 1500  # a heap of 300,000 names has some 400 blocks
 _MAX_TREE_DEPTH = 16
 _MAX_NAME_BYTES = 4096
 _MAX_HEAP_OBJECT = 0xFFFF  # HDF5 keeps larger ones elsewhere
-_MAX_COLLECTION_BYTES = 64 << 20  # a collection is as large as its longest text
+_MAX_TEXT_BYTES = 64 << 20  # of an attribute; such as the configuration of a model, some MB
 
 Header: TypeAlias = Any
 """A `pyfive.dataobjects.DataObjects`."""
@@ -171,14 +171,15 @@ def _layout(message: bytes) -> StorageLayout:
 
 
 def _fill_value(header: Header, size: int) -> bytes:
-    """Return the element that stands where nothing was written."""
+    """Return the element for places where nothing was written; empty for zeros."""
     for message in header.find_msg_type(_FILL_VALUE)[:1]:
         content = _content(header, message)
         start = 2 if content[0] == 3 else 4
         is_given = content[1] & 0x20 if content[0] == 3 else content[3]
-        if is_given and content[start + 4 :][:size] and content[start] == size:
-            return content[start + 4 : start + 4 + size]
-    return bytes(size)
+        value = content[start + 4 : start + 4 + size]
+        if is_given and content[start : start + 4] == len(value).to_bytes(4, "little"):
+            return value if len(value) == size else b""
+    return b""
 
 
 # --- links
@@ -280,10 +281,17 @@ def _heap_objects(stream: FileStream, heap: int, tree: int, kind: Any) -> Iterat
 # --- attributes
 
 
-def attributes(stream: FileStream, header: Header) -> dict[str, StoredAttribute]:
-    """Return the attributes of an object, without those of shared types."""
-    parsed = map(_attribute, _attribute_messages(stream, header))
-    return dict(attribute for attribute in parsed if attribute is not None)
+def attributes(stream: FileStream, header: Header, prefix: str) -> dict[str, StoredAttribute]:
+    """Return the attributes whose names begin so, without those of shared types."""
+    stored: dict[str, StoredAttribute] = {}
+    size = 0
+    for name, attribute in map(_attribute, _attribute_messages(stream, header)):
+        if attribute is not None and name.startswith(prefix):
+            stored[name] = attribute
+            size += len(attribute.data)
+        if size > _MAX_TEXT_BYTES:
+            raise UnsupportedError(f"found {size} bytes, expected at most {_MAX_TEXT_BYTES}")
+    return stored
 
 
 def _attribute_messages(stream: FileStream, header: Header) -> Iterator[bytes]:
@@ -298,22 +306,20 @@ def _attribute_messages(stream: FileStream, header: Header) -> Iterator[bytes]:
             yield from _heap_objects(stream, heap, tree, BTreeV2AttrNames)
 
 
-def _attribute(message: bytes) -> tuple[str, StoredAttribute] | None:
+def _attribute(message: bytes) -> tuple[str, StoredAttribute | None]:
     version, flags, *sizes = struct.unpack_from("<BBHHH", message)
     if version not in (1, 2, 3):
         raise FormatError(f"found an attribute of version {version}, expected 1 to 3")
-    if version > 1 and flags & 3:
-        return None
     place = 9 if version == 3 else 8
     parts = []
     for size in sizes:
         parts.append(message[place : place + size])
         place += size if version > 1 else -(-size // 8) * 8
-    name, datatype, dataspace = parts
-    text = name.partition(b"\0")[0].decode("utf-8", "backslashreplace")
-    return text, StoredAttribute(
-        element_type(datatype), parse_dataspace(dataspace), message[place:]
-    )
+    name = parts[0].partition(b"\0")[0].decode("utf-8", "backslashreplace")
+    if version > 1 and flags & 3:  # type or shape are stored elsewhere
+        return name, None
+    data = message[place:]
+    return name, StoredAttribute(element_type(parts[1]), parse_dataspace(parts[2]), data)
 
 
 # --- texts of variable length
@@ -325,6 +331,7 @@ class GlobalHeaps:
     def __init__(self, stream: FileStream) -> None:
         self._stream = stream
         self._collections: dict[int, dict[int, bytes]] = {}
+        self._bytes_left = max(stream.size, _MAX_TEXT_BYTES)
 
     def text(self, reference: bytes) -> bytes:
         """Return the text of a reference of 16 bytes."""
@@ -333,16 +340,20 @@ class GlobalHeaps:
             return b""
         if address not in self._collections:
             self._collections[address] = dict(self._objects(address))
-        return self._collections[address][number][:size].partition(b"\0")[0]
+        text = self._collections[address][number][:size].partition(b"\0")[0]
+        self._bytes_left -= len(text)
+        if self._bytes_left < 0:  # many references to the same text
+            raise FormatError("found texts of more bytes than the file has")
+        return text
 
     def _objects(self, address: int) -> Iterator[tuple[int, bytes]]:
         self._stream.seek(address)
         signature, size = struct.unpack("<8sQ", self._stream.read(16))
         if signature != b"GCOL\1\0\0\0":
             raise FormatError(f"found {signature.hex()} at {address}, expected a heap of texts")
-        if size > _MAX_COLLECTION_BYTES:
+        if size > _MAX_TEXT_BYTES:
             raise UnsupportedError(
-                f"found texts of {size} bytes at {address}, expected {_MAX_COLLECTION_BYTES}"
+                f"found texts of {size} bytes at {address}, expected {_MAX_TEXT_BYTES}"
             )
         data = self._stream.read(size - 16)
         place = 0

@@ -17,16 +17,15 @@ from ckpt_viz.formats.dtypes import ByteOrder
 REFERENCE_BYTES = 16  # of a text of variable length: its length, and its place in a global heap
 
 _MAX_RANK = 32  # H5S_MAX_RANK
-_FIXED_POINT, _FLOATING_POINT, _STRING, _OPAQUE, _ENUMERATED, _VARIABLE = 0, 1, 3, 5, 8, 9
 _CLASSES = {
     2: "times",
     4: "bit fields",
-    _OPAQUE: "opaque bytes",
+    5: "opaque bytes",
     6: "records of several fields",
     7: "references",
-    _VARIABLE: "lists of variable length",
+    9: "lists of variable length",
     10: "arrays",
-    11: "complex numbers",
+    11: "complex numbers of HDF5 2.0",
 }
 # Bit offset, precision, place and size of the exponent, place and size of the mantissa, and bias.
 _FLOATS = {
@@ -35,6 +34,8 @@ _FLOATS = {
     (0, 32, 23, 8, 0, 23, 127): "float32",
     (0, 64, 52, 11, 0, 52, 1023): "float64",
 }
+_FLOAT_BYTES = 20  # of a Datatype message of floats
+_MEMBER_BYTES = {1: 40, 2: 12, 3: 3, 4: 3}  # what comes before a member's type, by version
 _IMPLIED_BIT = 2  # of the mantissa, as IEEE's numbers have it
 _BOOLS = (b"FALSE\0\0\0TRUE\0\0\0\0\0\1", b"FALSE\0TRUE\0\0\1")  # as h5py names them
 
@@ -70,6 +71,8 @@ def element_type(message: bytes) -> ElementType:
             return ElementType(
                 "string", size, texts="fixed", padding=b" " if low & 15 == 2 else b"\0"
             )
+        case 6:
+            return _complex(message, low, size)
         case 8:
             base = element_type(message[8:])
             is_bool = base.size == 1 and message[20:].startswith(_BOOLS)
@@ -84,7 +87,7 @@ def element_type(message: bytes) -> ElementType:
 
 def is_opaque(elements: ElementType) -> bool:
     """Return whether elements are bytes without a meaning: Keras stores bfloat16 so."""
-    return elements.words == _CLASSES[_OPAQUE]
+    return elements.words == _CLASSES[5]
 
 
 def _integers(message: bytes, low: int, size: int, order: ByteOrder) -> ElementType:
@@ -101,6 +104,18 @@ def _floats(message: bytes, low: int, sign: int, size: int, order: ByteOrder) ->
     if dtype is None or not is_plain or layout[1] != 8 * size:
         return ElementType(None, size, words=f"floats of an unknown kind, of {size} bytes")
     return ElementType(dtype, size, order)
+
+
+def _complex(message: bytes, members: int, size: int) -> ElementType:
+    """Return the type of records: complex numbers if they are two floats, as h5py stores them."""
+    start = _MEMBER_BYTES.get(message[0] >> 4, 0)
+    names = message[8:10] + message[8 + start + _FLOAT_BYTES :][:2]
+    if members == 2 and names == b"r\0i\0":
+        part = element_type(message[8 + start :])
+        dtype = {"float32": "complex64", "float64": "complex128"}.get(part.dtype or "")
+        if dtype is not None and size == 2 * part.size:
+            return ElementType(dtype, size, part.order)
+    return ElementType(None, size, words=_CLASSES[6])
 
 
 def parse_dataspace(message: bytes) -> tuple[int, ...] | None:

@@ -41,6 +41,7 @@ _REPACK = "store it anew with `h5repack -f NONE -l CONTI old.h5 new.h5`"
 _MAX_CHUNKS = 100_000
 _SMALL_BYTES = 64 << 20  # of a value; above, it may have only so many times its stored bytes:
 _MAX_RATIO = 64
+_TEXT_BYTES = 50  # of a `bytes` object, besides its bytes
 
 
 class _Chunk(NamedTuple):
@@ -82,6 +83,9 @@ def _damage(header: DatasetHeader, size: int) -> str | None:
     elements, layout, shape = header.elements, header.layout, header.shape or ()
     if elements.size == 0:
         return "its elements have 0 bytes, expected at least 1"
+    numbers = [stored.number for stored in header.filters]
+    if len(set(numbers)) < len(numbers):
+        return f"its chunks went through the filters {numbers}, expected each once"
     needed = math.prod(shape) * elements.size
     if layout.kind == "chunked":
         return _damage_of_chunks(header, size)
@@ -93,7 +97,7 @@ def _damage(header: DatasetHeader, size: int) -> str | None:
             f"its values end at byte {layout.address + needed}, "
             f"beyond the file's end at byte {size}"
         )
-    return None if is_written else _too_large(needed, 0)
+    return None if is_written else _too_large(header, math.prod(shape), 0)
 
 
 def _damage_of_chunks(header: DatasetHeader, size: int) -> str | None:
@@ -103,10 +107,11 @@ def _damage_of_chunks(header: DatasetHeader, size: int) -> str | None:
     if 0 in shape:
         return None
     in_grid = (-(-whole // part) * part for whole, part in zip(shape, chunk, strict=True))
-    return _too_large(math.prod(in_grid) * header.elements.size, size)
+    return _too_large(header, math.prod(in_grid), size)
 
 
-def _too_large(size: int, stored: int) -> str | None:
+def _too_large(header: DatasetHeader, count: int, stored: int) -> str | None:
+    size = count * (header.elements.size + (_TEXT_BYTES if header.elements.texts else 0))
     if size <= max(_SMALL_BYTES, _MAX_RATIO * stored):
         return None
     return f"it takes {size} bytes, expected at most {_MAX_RATIO} times the {stored} stored bytes"
@@ -170,9 +175,13 @@ def _stored(header: DatasetHeader, stream: FileStream, count: int) -> bytes:
     if layout.kind == "chunked" and layout.address != UNDEFINED:
         return _from_chunks(header, stream)
     if layout.address == UNDEFINED:
-        return header.fill * count
+        return _fill(header) * count
     stream.seek(layout.address)
     return stream.read(size)
+
+
+def _fill(header: DatasetHeader) -> bytes:
+    return header.fill or bytes(header.elements.size)
 
 
 def _from_chunks(header: DatasetHeader, stream: FileStream) -> bytes:
@@ -180,7 +189,7 @@ def _from_chunks(header: DatasetHeader, stream: FileStream) -> bytes:
 
     shape, chunk_shape = header.shape or (), header.layout.chunk
     of_element = np.dtype((np.void, header.elements.size))
-    whole: Any = np.full(shape, np.void(header.fill), of_element)
+    whole: Any = np.full(shape, np.void(_fill(header)), of_element)
     size = math.prod(chunk_shape) * of_element.itemsize
     for chunk in _chunks(stream, header.layout):
         if any(map(int.__ge__, chunk.corner, shape)):

@@ -22,11 +22,11 @@ class FileStream(io.RawIOBase):
     libraries would take the rest for all of it.
     """
 
-    def __init__(self, file: File, *, reads: int, most: int, start: int = 0) -> None:
+    def __init__(self, file: File, *, reads: int, most: int, refusal: str, start: int = 0) -> None:
         super().__init__()
         self.size = file.size - start
         self._source, self._start, self._position = file, start, 0
-        self._reads_left, self._bytes_left = reads, most
+        self._reads_left, self._bytes_left, self._refusal = reads, most, refusal
         self._pages: dict[int, bytes] = {}
 
     def readable(self) -> bool:
@@ -75,10 +75,7 @@ class FileStream(io.RawIOBase):
         # A read behind the end says so itself.
         self._bytes_left -= min(size, self.size)
         if self._reads_left < 0 or self._bytes_left < 0:
-            raise UnsupportedError(
-                f"{self._source.path}: the structure at byte {self._start + self._position} needs "
-                "more reads than any sound file of this size; copy the file again, or save it again"
-            )
+            raise UnsupportedError(f"{self._source.path}: {self._refusal}")
 
     def _bytes(self, offset: int, size: int) -> bytes:
         if not 0 < size <= _PAGE_BYTES or offset + size > self._source.size:

@@ -87,8 +87,14 @@ def _info(path: str, name: str) -> zipfile.ZipInfo | None:
 
 
 def _archive(file: File) -> zipfile.ZipFile:
-    stream = FileStream(file, reads=_DIRECTORY_READS, most=_MAX_DIRECTORY_BYTES)
-    return zipfile.ZipFile(stream)
+    return zipfile.ZipFile(
+        FileStream(
+            file,
+            reads=_DIRECTORY_READS,
+            most=_MAX_DIRECTORY_BYTES,
+            refusal="has more members than allowed; unpack it, then open the file in it",
+        )
+    )
 
 
 def _open_stored(path: str, info: zipfile.ZipInfo) -> File:
