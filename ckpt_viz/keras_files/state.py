@@ -120,7 +120,7 @@ def _readings(name: str) -> Iterator[tuple[str, str]]:
     """Yield the slot and the variable that a name may mean, the longest name of a variable first.
 
     >>> list(_readings("Adam/m/hidden/kernel"))[:2]
-    [('m', 'hidden/kernel'), ('hidden', 'kernel')]
+    [('Adam', 'm/hidden/kernel'), ('m', 'hidden/kernel')]
     >>> list(_readings("training/Adam/hidden/kernel/m"))[-3]
     ('m', 'Adam/hidden/kernel')
     >>> list(_readings("adam/hidden_kernel_momentum"))[-1]
@@ -128,8 +128,7 @@ def _readings(name: str) -> Iterator[tuple[str, str]]:
     """
     parts = name.split("/")
     for start in range(1, min(len(parts), _MOST_SPLITS)):  # Keras 2.11+
-        if start > 1:
-            yield parts[start - 1], "/".join(parts[start:])
+        yield parts[start - 1], "/".join(parts[start:])
     slot_name = parts[-1].rpartition("_")[0] if parts[-1][-1:].isdecimal() else parts[-1]
     for start in range(min(len(parts) - 1, _MOST_SPLITS)):  # legacy
         yield slot_name or parts[-1], "/".join(parts[start:-1])
