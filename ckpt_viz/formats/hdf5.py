@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
 Opener: TypeAlias = Callable[[], File]
-"""Opens the bytes of an HDF5 file anew: a file, or a member of a zip archive."""
+"""Opens the bytes of an HDF5 file once more: a file, or a member of a zip archive."""
 
 _SUPERBLOCKS = (0, 512, 1024, 2048, 4096, 8192)  # after a user block, such as MATLAB's
 _MAX_OBJECTS = 300_000
@@ -317,7 +317,8 @@ def _explained(path: str, file: File, what: str) -> Iterator[None]:
         raise CkptVizError(f"{place}: does not fit into memory") from error
     except NotImplementedError as error:
         raise UnsupportedError(
-            f"{place}: pyfive cannot read this: {_short(error)}; convert the file with h5repack"
+            f"{place}: pyfive cannot read this: {_short(error)}; pip install -U pyfive, or convert "
+            "the file with h5repack"
         ) from error
     # The bytes are damaged: pyfive raises AssertionError, KeyError, struct.error and many others.
     except Exception as error:

@@ -35,7 +35,7 @@ _FLOATS = {
     (0, 64, 52, 11, 0, 52, 1023): "float64",
 }
 _FLOAT_BYTES = 20  # of a Datatype message of floats
-_MEMBER_BYTES = {1: 40, 2: 12, 3: 3, 4: 3}  # what comes before a member's type, by version
+_MEMBER_BYTES = {1: 40, 2: 12, 3: 3, 4: 3, 5: 3}  # what comes before a member's type, by version
 _IMPLIED_BIT = 2  # of the mantissa, as IEEE's numbers have it
 _BOOLS = (b"FALSE\0\0\0TRUE\0\0\0\0\0\1", b"FALSE\0TRUE\0\0\1")  # as h5py names them
 

@@ -36,7 +36,7 @@ _FILTERS = {
     32015: "zstd",
     32026: "blosc2",
 }
-_REPACK = "store it anew with `h5repack -f NONE -l CONTI old.h5 new.h5`"
+_REPACK = "convert the file with `h5repack -f NONE -l CONTI old.h5 new.h5`"
 
 _MAX_CHUNKS = 100_000
 _SMALL_BYTES = 64 << 20  # of a value; above, it may have only so many times its stored bytes:

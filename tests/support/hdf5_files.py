@@ -85,11 +85,17 @@ def write_attributes(file: Any) -> None:
     file.attrs["names"] = np.array([b"a", b"bb"])
     file.attrs["variable"] = ["a", "bé"]
     file.attrs["nothing"], file.attrs["number"], file.attrs["numbers"] = [], 3, [1, 2]
+    for number in range(40):
+        file.attrs[f"one of many {number}"] = f"value {number}"
+
+
+def write_split_attribute(file: Any) -> None:
+    """Write a list of texts in three long parts, and so many others that HDF5 keeps all apart."""
     for number in range(3):
         names = [f"{number}/{place}".encode() for place in range(1000)]
         file.attrs[f"split{number}"] = np.array(names)
-    for number in range(40):
-        file.attrs[f"one of many {number}"] = f"value {number}"
+    for number in range(20):
+        file.attrs[f"other {number}"] = number
 
 
 def write_bfloat16(file: Any) -> None:
