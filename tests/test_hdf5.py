@@ -27,9 +27,11 @@ from ckpt_viz.errors import (
     FormatError,
     GoneError,
     NoSuchTensorError,
+    ReadLimitError,
     UnsupportedError,
 )
 from ckpt_viz.formats import hdf5
+from ckpt_viz.formats.confinement import confined_to
 from ckpt_viz.formats.files import BytesFile, File, open_file
 from ckpt_viz.formats.hdf5 import Dataset, Hdf5, begins_as_hdf5, open_hdf5
 from ckpt_viz.formats.hdf5_objects import SIGNATURE
@@ -423,6 +425,53 @@ def test_superblocks_of_other_kinds_say_what_to_do() -> None:
     )
     data[8], data[13] = 0, 4
     assert "found addresses and lengths of 4 and 8 bytes, expected 8 and 8" in error_of(bytes(data))
+
+
+def _matlab(file: Any) -> None:
+    file["x"] = np.arange(6.0).reshape(2, 3)
+    file["x"].attrs["MATLAB_class"] = np.bytes_(b"double")
+    file.create_dataset("cell", data=np.array([file["x"].ref], h5py.ref_dtype))
+    file["#refs#/a"] = np.arange(3, dtype="u2")
+
+
+def _pytables(file: Any) -> None:
+    file.attrs["CLASS"], file.attrs["PYTABLES_FORMAT_VERSION"] = np.bytes_(b"GROUP"), "2.1"
+    rows = np.zeros(9, [("index", "i8"), ("values", "f8", (3,))])
+    file.create_dataset("df/table", data=rows, chunks=(4,), maxshape=(None,))
+    file["df/values"] = np.arange(6.0)
+
+
+def _netcdf(file: Any) -> None:
+    file["time"] = np.arange(4.0)
+    file["time"].make_scale("time")
+    file.create_dataset("wind", data=np.ones((4, 2), "f4"), chunks=(2, 2), compression="gzip")
+    file["wind"].dims[0].attach_scale(file["time"])
+
+
+@pytest.mark.parametrize(
+    ("write", "options", "readable"),
+    [
+        (_matlab, {"userblock_size": 512}, {"x", "#refs#/a"}),
+        (_pytables, {}, {"df/values"}),
+        (_netcdf, {"track_order": True}, {"time", "wind"}),
+    ],
+)
+def test_files_of_other_programs_open(
+    write: Callable[[Any], object], options: dict[str, Any], readable: set[str]
+) -> None:
+    file = opened(written(write, **options))
+    for key in file.entries:
+        if file.why_unreadable(key) is None:
+            file.read(key)
+    assert {key for key in file.entries if file.why_unreadable(key) is None} == readable
+
+
+def test_a_limit_on_reads_is_not_mistaken_for_damage(tmp_path: Path) -> None:
+    path = tmp_path / "model.h5"
+    path.write_bytes(written(lambda file: file.create_dataset("w", data=np.zeros(100_000))))
+    file = open_hdf5(PATH, partial(open_file, str(path)))
+    with confined_to(str(tmp_path), most_bytes=50_000), pytest.raises(ReadLimitError):
+        file.read("w")
 
 
 # --- how much is read

@@ -157,12 +157,15 @@ def _texts(elements: ElementType, data: bytes, heaps: GlobalHeaps) -> Iterator[b
     size = elements.size
     for start in range(0, len(data), size):
         text = data[start : start + size]
-        if elements.texts == "variable":
-            yield heaps.text(text)
-        elif elements.padding == b" ":
-            yield text.rstrip(b" ")
-        else:
-            yield text.rstrip(b"\0")
+        match elements.texts:
+            case "variable":
+                yield heaps.text(text)
+            case "terminated":
+                yield text.partition(b"\0")[0]
+            case "padded":
+                yield text.rstrip(b"\0")
+            case _:
+                yield text.rstrip(b" ").rstrip(b"\0")
 
 
 def _stored(header: DatasetHeader, stream: FileStream, count: int) -> bytes:

@@ -48,6 +48,14 @@ def write_values(file: Any) -> None:
     file["texts/variable"] = ["x", "é中", "", "a" * 5000]
     file["texts/bytes"] = np.array([b"q", b"rr"], h5py.special_dtype(vlen=bytes))
     file["texts/one"] = "hello"
+    for padding in (h5py.h5t.STR_NULLTERM, h5py.h5t.STR_NULLPAD, h5py.h5t.STR_SPACEPAD):
+        kind = h5py.h5t.C_S1.copy()
+        kind.set_size(5)
+        kind.set_strpad(padding)
+        texts = h5py.h5d.create(
+            file["texts"].id, f"padding {padding}".encode(), kind, h5py.h5s.create_simple((3,))
+        )
+        texts.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([b"a b", b"a\0b", b"abcd "]), kind)
     file.create_dataset("never written", shape=(20,), dtype=">i4", fillvalue=9)
     small = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     small.set_layout(h5py.h5d.COMPACT)
