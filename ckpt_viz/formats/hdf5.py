@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
 Opener: TypeAlias = Callable[[], File]
-"""Opens the bytes of an HDF5 file anew: a file, or a member of a zip archive."""
+"""Opens the bytes of an HDF5 file once more: a file, or a member of a zip archive."""
 
 _SUPERBLOCKS = (0, 512, 1024, 2048, 4096, 8192)  # after a user block, such as MATLAB's
 _MAX_OBJECTS = 300_000
@@ -71,6 +71,7 @@ class Hdf5:
     groups: Mapping[str, int] = field(repr=False)
     entries: Mapping[str, Dataset] = field(repr=False)
     _opener: Opener = field(repr=False)
+    _start: int = field(repr=False)  # of the superblock, as all addresses
     _faults: Mapping[str, _Fault] = field(repr=False)
 
     def text(self, group: str, name: str) -> str | None:
@@ -152,7 +153,7 @@ class Hdf5:
     @contextmanager
     def _opened(self, what: str) -> Iterator[FileStream]:
         with self._opener() as file, _explained(self.path, file, what):
-            yield _stream(file, self.path)
+            yield _stream(file, self._start)
 
 
 def begins_as_hdf5(file: File) -> bool:
@@ -167,7 +168,11 @@ def open_hdf5(path: str, opener: Opener) -> Hdf5:
     Raises GoneError, FormatError or UnsupportedError.
     """
     with opener() as file, _explained(path, file, "groups"):
-        stream = _stream(file, path)
+        start = _superblock(file)
+        if start is None:
+            fault = "not an HDF5 file: its signature is missing"
+            raise FormatError(f"{path}: {fault}; check the path", file=path, fault=fault)
+        stream = _stream(file, start)
         walk = _Walk(stream)
         with stream.at_most(_MAX_READS, _MAX_BYTES):
             walk.follow(objects.root_address(stream))
@@ -176,6 +181,7 @@ def open_hdf5(path: str, opener: Opener) -> Hdf5:
         MappingProxyType(walk.groups),
         MappingProxyType(walk.entries),
         opener,
+        start,
         MappingProxyType(walk.faults),
     )
 
@@ -284,12 +290,7 @@ def _superblock(file: File) -> int | None:
     return next((at for at in _SUPERBLOCKS if beginning.startswith(objects.SIGNATURE, at)), None)
 
 
-def _stream(file: File, path: str) -> FileStream:
-    """Return a stream that begins at the superblock, as all addresses do."""
-    start = _superblock(file)
-    if start is None:
-        fault = "not an HDF5 file: its signature is missing"
-        raise FormatError(f"{path}: {fault}; check the path", file=path, fault=fault)
+def _stream(file: File, start: int) -> FileStream:
     reads = min(_READS + file.size // 8, _MAX_READS)
     return FileStream(
         file,
@@ -307,17 +308,17 @@ def _explained(path: str, file: File, what: str) -> Iterator[None]:
     place = f"{path}: {what}"
     try:
         yield
-    except (FormatError, UnsupportedError) as error:
-        if str(error).startswith((path, file.path)):
+    except CkptVizError as error:
+        kind = type(error)
+        if kind not in (FormatError, UnsupportedError) or str(error).startswith((path, file.path)):
             raise
-        raise type(error)(f"{place}: {error}") from error
-    except CkptVizError:
-        raise
+        raise kind(f"{place}: {error}") from error
     except MemoryError as error:
         raise CkptVizError(f"{place}: does not fit into memory") from error
     except NotImplementedError as error:
         raise UnsupportedError(
-            f"{place}: pyfive cannot read this: {_short(error)}; convert the file with h5repack"
+            f"{place}: pyfive cannot read this: {_short(error)}; pip install -U pyfive, or convert "
+            "the file with h5repack"
         ) from error
     # The bytes are damaged: pyfive raises AssertionError, KeyError, struct.error and many others.
     except Exception as error:

@@ -151,10 +151,10 @@ def _content(header: Header, message: Any) -> bytes:
 
 def _layout(message: bytes) -> StorageLayout:
     version, kind = struct.unpack_from("<BB", message)
-    if version in (1, 2):
+    if version < 3:
         return StorageLayout(None, words="its layout is of HDF5 1.6 or older")
-    if version not in (3, 4):
-        raise FormatError(f"found a layout of version {version}, expected 3 or 4")
+    if version > 5:
+        return StorageLayout(None, words="its layout is of a newer HDF5")
     if kind == 0:
         (size,) = struct.unpack_from("<H", message, 2)
         return StorageLayout("compact", data=message[4 : 4 + size])

@@ -35,11 +35,12 @@ _FLOATS = {
     (0, 64, 52, 11, 0, 52, 1023): "float64",
 }
 _FLOAT_BYTES = 20  # of a Datatype message of floats
-_MEMBER_BYTES = {1: 40, 2: 12, 3: 3, 4: 3}  # what comes before a member's type, by version
+_MEMBER_BYTES = {1: 40, 2: 12, 3: 3, 4: 3, 5: 3}  # what comes before a member's type, by version
 _IMPLIED_BIT = 2  # of the mantissa, as IEEE's numbers have it
 _BOOLS = (b"FALSE\0\0\0TRUE\0\0\0\0\0\1", b"FALSE\0TRUE\0\0\1")  # as h5py names them
 
-TextKind = Literal["", "fixed", "variable"]
+TextKind = Literal["", "variable", "terminated", "padded", "padded with spaces"]
+_FIXED: dict[int, TextKind] = {0: "terminated", 2: "padded with spaces"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,13 @@ class ElementType:
     """The type of a data set's elements.
 
     `dtype` is TensorFlow's name, or None with `words` for what the elements are. `size` is in
-    bytes, of an element as stored. `padding` is that of texts of fixed size.
+    bytes, of an element as stored. `texts` says how they end.
     """
 
     dtype: str | None
     size: int
     order: ByteOrder = "little"
     texts: TextKind = ""
-    padding: bytes = b"\0"
     words: str = ""
 
 
@@ -68,9 +68,7 @@ def element_type(message: bytes) -> ElementType:
         case 1:
             return _floats(message, low, high, size, order)
         case 3:
-            return ElementType(
-                "string", size, texts="fixed", padding=b" " if low & 15 == 2 else b"\0"
-            )
+            return ElementType("string", size, texts=_FIXED.get(low & 15, "padded"))
         case 6:
             return _complex(message, low, size)
         case 8:

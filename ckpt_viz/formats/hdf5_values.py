@@ -36,7 +36,7 @@ _FILTERS = {
     32015: "zstd",
     32026: "blosc2",
 }
-_REPACK = "store it anew with `h5repack -f NONE -l CONTI old.h5 new.h5`"
+_REPACK = "convert the file with `h5repack -f NONE -l CONTI old.h5 new.h5`"
 
 _MAX_CHUNKS = 100_000
 _SMALL_BYTES = 64 << 20  # of a value; above, it may have only so many times its stored bytes:
@@ -157,12 +157,15 @@ def _texts(elements: ElementType, data: bytes, heaps: GlobalHeaps) -> Iterator[b
     size = elements.size
     for start in range(0, len(data), size):
         text = data[start : start + size]
-        if elements.texts == "variable":
-            yield heaps.text(text)
-        elif elements.padding == b" ":
-            yield text.rstrip(b" ")
-        else:
-            yield text.rstrip(b"\0")
+        match elements.texts:
+            case "variable":
+                yield heaps.text(text)
+            case "terminated":
+                yield text.partition(b"\0")[0]
+            case "padded":
+                yield text.rstrip(b"\0")
+            case _:
+                yield text.rstrip(b" ").rstrip(b"\0")
 
 
 def _stored(header: DatasetHeader, stream: FileStream, count: int) -> bytes:

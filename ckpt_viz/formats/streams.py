@@ -72,8 +72,7 @@ class FileStream(io.RawIOBase):
 
     def _spend(self, size: int) -> None:
         self._reads_left -= 1
-        # A read behind the end says so itself.
-        self._bytes_left -= min(size, self.size)
+        self._bytes_left -= min(size, self.size)  # `File` refuses to read behind the end
         if self._reads_left < 0 or self._bytes_left < 0:
             raise UnsupportedError(f"{self._source.path}: {self._refusal}")
 

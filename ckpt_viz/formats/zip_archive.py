@@ -170,7 +170,9 @@ def _explained(path: str) -> Iterator[None]:
     except CkptVizError:
         raise
     except NotImplementedError as error:
-        raise UnsupportedError(f"{path}: cannot read this archive: {error}; zip it anew") from error
+        raise UnsupportedError(
+            f"{path}: cannot read this archive: {error}; zip its files again"
+        ) from error
     # BadZipFile, struct.error, UnicodeDecodeError and others.
     except Exception as error:
         fault = "not a sound zip archive"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from ckpt_viz.object_graph.keras_variables import kind_at, path_component
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.text import CUT, MOST_READABLE, count, readable
@@ -26,6 +27,7 @@ _MAX_STEPS = 50
 EdgeTo = Callable[[int], tuple[int, str]]
 """Returns the parent of a node, and the name of the edge from there."""
 
+_LAYERS = "layers"  # of a model, in Keras' files
 _COUNTED = re.compile(r"-\d+\Z")
 
 
@@ -204,8 +206,19 @@ def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
 
 
 def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
-    """Return whether a node is a private container: people's paths leave these out."""
-    return tree.labels[node_id].startswith("_") and not nodes[node_id].attributes
+    """Return whether a node is a private container: people's paths leave these out.
+
+    Keras' own list of a model's layers is one, too, if the layers tell their names.
+    """
+    if nodes[node_id].attributes:
+        return False
+    below = nodes[node_id].children
+    is_list = tree.labels[node_id] == _LAYERS and nodes[node_id].role is Role.CONTAINER
+    return tree.labels[node_id].startswith("_") or (
+        is_list
+        and bool(below)
+        and all(_is_numbered_class(nodes, tree, child.node_id) for child in below)
+    )
 
 
 def state_of(slot_name: str, variable: str) -> str:
@@ -235,7 +248,7 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
     for node_id in order[1:]:
         node, label = nodes[node_id], tree.labels[node_id]
         is_state[node_id] |= is_state[tree.parents[node_id]]
-        if is_chosen(label):
+        if is_chosen(label) and not _is_numbered_class(nodes, tree, node_id):
             continue
         if node.role in VALUE_ROLES:
             if label.startswith("_") and (own := _last_name(node)):
@@ -261,6 +274,20 @@ def _last_name(node: Node) -> str:
 def is_chosen(label: str) -> bool:
     """Return whether a local name says something: not an index, `_layers`, `layer-3`."""
     return not (label.isdecimal() or label.startswith("_") or _COUNTED.search(label))
+
+
+def _is_numbered_class(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
+    """Return whether a local name is a class with a number, as in Keras' list of layers.
+
+    In Keras' files, `layers/dense_1` is the second Dense, whatever its name.
+    """
+    node, parent = nodes[node_id], tree.parents[node_id]
+    if not node.own_name or nodes[parent].role is not Role.CONTAINER:
+        return False
+    kind = kind_at([tree.labels[node_id]])
+    return tree.labels[parent] == _LAYERS and (
+        node.type_name is None or kind == path_component(node.type_name)
+    )
 
 
 def _shared_scopes(

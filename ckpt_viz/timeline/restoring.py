@@ -11,13 +11,18 @@ from ckpt_viz.timeline.record import Record
 
 CHECKPOINT = "your_checkpoint"
 """The name in the code for the program's `tf.train.Checkpoint`, if its own is unknown."""
+_LOAD = "your_model.load_weights({path})"
+_MODEL = "# Replace `your_model` by the Keras model of your program."
+_OF_KERAS = (Format.KERAS_H5, Format.KERAS_WEIGHTS, Format.KERAS_ARCHIVE)
 _UNNAMED = {
     Format.OBJECT_BASED: f"# Replace `{CHECKPOINT}` by the tf.train.Checkpoint of your program.",
     Format.NAME_BASED: "# Replace `your_saver` and `your_session` by those of your program.",
+    **dict.fromkeys(_OF_KERAS, _MODEL),
 }
 _CALLS = {
     Format.OBJECT_BASED: "{name}.restore({path}).assert_existing_objects_matched()",
     Format.NAME_BASED: "your_saver.restore(your_session, {path})",
+    **dict.fromkeys(_OF_KERAS, _LOAD),
 }
 
 
@@ -43,7 +48,7 @@ def is_named(history: Record, number: int, name: str | None) -> bool:
 
 
 def restore_code(history: Record, number: int, name: str | None = None) -> str | None:
-    """Return code that restores a checkpoint of a history; None if it is none of TensorFlow's.
+    """Return code that restores a checkpoint of a history; None for a SavedModel.
 
     `name` is the expression for the program's `tf.train.Checkpoint`. Without it, the code has a
     name to replace, and a comment about it.

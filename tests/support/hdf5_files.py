@@ -48,6 +48,14 @@ def write_values(file: Any) -> None:
     file["texts/variable"] = ["x", "é中", "", "a" * 5000]
     file["texts/bytes"] = np.array([b"q", b"rr"], h5py.special_dtype(vlen=bytes))
     file["texts/one"] = "hello"
+    for padding in (h5py.h5t.STR_NULLTERM, h5py.h5t.STR_NULLPAD, h5py.h5t.STR_SPACEPAD):
+        kind = h5py.h5t.C_S1.copy()
+        kind.set_size(5)
+        kind.set_strpad(padding)
+        texts = h5py.h5d.create(
+            file["texts"].id, f"padding {padding}".encode(), kind, h5py.h5s.create_simple((3,))
+        )
+        texts.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([b"a b", b"a\0b", b"abcd "]), kind)
     file.create_dataset("never written", shape=(20,), dtype=">i4", fillvalue=9)
     small = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     small.set_layout(h5py.h5d.COMPACT)
@@ -85,11 +93,17 @@ def write_attributes(file: Any) -> None:
     file.attrs["names"] = np.array([b"a", b"bb"])
     file.attrs["variable"] = ["a", "bé"]
     file.attrs["nothing"], file.attrs["number"], file.attrs["numbers"] = [], 3, [1, 2]
+    for number in range(40):
+        file.attrs[f"one of many {number}"] = f"value {number}"
+
+
+def write_split_attribute(file: Any) -> None:
+    """Write a list of texts in three long parts, and so many others that HDF5 keeps all apart."""
     for number in range(3):
         names = [f"{number}/{place}".encode() for place in range(1000)]
         file.attrs[f"split{number}"] = np.array(names)
-    for number in range(40):
-        file.attrs[f"one of many {number}"] = f"value {number}"
+    for number in range(20):
+        file.attrs[f"other {number}"] = number
 
 
 def write_bfloat16(file: Any) -> None:
