@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from ckpt_viz.timeline.history import History
 
 
-def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
+def graph(
+    source: object,
+    *,
+    meta: str | os.PathLike[str] | None = None,
+    as_saved_by: str | None = None,
+) -> ObjectGraph:
     """Return the object graph of a live object or of a saved checkpoint.
 
     Args:
@@ -32,14 +37,17 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
             SavedModel's directory. A Snapshot is its values in memory. `graph` returns an
             ObjectGraph unchanged.
         meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
+        as_saved_by: "keras" for the graph of the file that `model.save_weights("x.weights.h5")`
+            would write of a Keras model. By default it is the graph that TensorFlow would write.
 
     Raises:
         CheckpointNotFoundError: The path leads to no checkpoint.
         FormatError: A file is corrupt, truncated or not a checkpoint.
         UnsupportedError: ckpt_viz does not read this kind of file, or an extra is not installed.
-        SourceError: The object is neither a path nor trackable.
+        SourceError: The object is neither a path nor trackable. With `as_saved_by`: the object is
+            no Keras model, or the model is not built.
     """
-    return graph_of(source, meta)
+    return graph_of(source, meta, as_saved_by)
 
 
 def check(

@@ -87,13 +87,13 @@ class Walk:
         self.not_saved = find_not_saved(
             self.objects,
             self.shadows,
-            is_layer=_is_layer,
+            is_layer=is_layer,
             is_lost=loses_a_weight,
             is_state=is_state_of_keras,
         )
-        self.facts = layer_facts_of(self.objects, _is_layer)
+        self.facts = layer_facts_of(self.objects, is_layer)
         self.trainable = trainable_variables(self.objects)
-        self.frozen = frozen(self.objects, self.ids, self.trainable, _is_layer)
+        self.frozen = frozen(self.objects, self.ids, self.trainable, is_layer)
         for node_id, aside in not_saved_of(self.objects).items():
             self.not_saved[node_id] = (*self.not_saved.get(node_id, ()), aside)
         return self.bare_nodes()
@@ -132,7 +132,7 @@ class Walk:
             self.objects[start:],
             known,
             self.shadows,
-            is_layer=_is_layer,
+            is_layer=is_layer,
             passes_over=facts.is_of_no_interest,
         )
         for unsaved in all_unsaved:
@@ -201,7 +201,7 @@ class Walk:
             not_saved=self.not_saved.get(node_id, ()),
             error=self.errors.get(node_id),
             trainable=self.trainable.get(node_id),
-            own_name=_own_name(obj) if role is Role.LAYER else None,
+            own_name=own_name(obj) if role is Role.LAYER else None,
             is_frozen=node_id in self.frozen,
             facts=self.facts.get(node_id) if role in (Role.LAYER, Role.OBJECT) else None,
         )
@@ -210,7 +210,7 @@ class Walk:
         """Return the object's role from its type; look at each type once."""
         cls = type(obj)
         if cls not in self.roles:
-            self.roles[cls] = _provisional_role(obj)
+            self.roles[cls] = provisional_role(obj)
         return self.roles[cls]
 
     def _add(self, obj: Any, object_key: str) -> int:
@@ -376,11 +376,11 @@ def _variable_value(variable: Any, object_key: str) -> Attribute:
     )
 
 
-def _provisional_role(obj: Any) -> Role:
+def provisional_role(obj: Any) -> Role:
     """Return the role from the object's type; it knows classes by name and imports none."""
     if tf_private.is_data_structure(obj):
         return Role.CONTAINER
-    if _is_layer(obj):
+    if is_layer(obj):
         return Role.LAYER
     return Role.OPTIMIZER if _has_base(obj, ("tensorflow", *_KERAS), _OPTIMIZERS) else Role.OBJECT
 
@@ -402,14 +402,15 @@ def _path(variable: Any) -> str:
     return str(getattr(variable, "path", None) or getattr(variable, "name", ""))
 
 
-def _own_name(layer: object) -> str | None:
+def own_name(layer: object) -> str | None:
     """Return the name of a Keras layer, without running code of its class."""
     own = instance_dict(layer)
     name = own.get("_name", own.get("name"))
     return name if type(name) is str else None
 
 
-def _is_layer(obj: object) -> bool:
+def is_layer(obj: object) -> bool:
+    """Return whether an object is a layer of Keras, judged by the names of its classes."""
     return _has_base(obj, _KERAS, ("Layer",))
 
 

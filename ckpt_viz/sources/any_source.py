@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import sys
 
+from ckpt_viz.errors import SourceError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.sources.pictured import ObjectGraph
 
 
-def graph_of(source: object, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
+def graph_of(
+    source: object, meta: str | os.PathLike[str] | None = None, as_saved_by: str | None = None
+) -> ObjectGraph:
     """Return the graph of a path, a live object or a snapshot, or the source if it is a graph.
 
-    `meta` is the `.meta` file of a name-based checkpoint. Raises CkptVizError.
+    `meta` is the `.meta` file of a name-based checkpoint. `as_saved_by` is "keras" for the graph of
+    the file that Keras' `save_weights` would write of a model. Raises CkptVizError.
     """
+    if as_saved_by is not None:
+        return _as_saved_by(as_saved_by, source)
     if isinstance(source, Graph):
         return ObjectGraph.of(source)
     # Imported late: most programs need only one of them.
@@ -27,6 +33,14 @@ def graph_of(source: object, meta: str | os.PathLike[str] | None = None) -> Obje
         graph: ObjectGraph = source.graph  # type: ignore[attr-defined]
         return graph
     return ObjectGraph.of(read_live(source))
+
+
+def _as_saved_by(saver: str, source: object) -> ObjectGraph:
+    if saver != "keras":
+        raise SourceError(f"as_saved_by: found {saver!r}, expected 'keras' or None")
+    from ckpt_viz.live.keras_graph import read_as_keras_saves
+
+    return ObjectGraph.of(read_as_keras_saves(source))
 
 
 def is_snapshot(source: object) -> bool:

@@ -1,0 +1,155 @@
+"""A live Keras model as Keras walks through it to save or load weights; this changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.live import keras_private
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.keras_loaders import loading_of
+from ckpt_viz.live.keras_stores import is_variable
+from ckpt_viz.live.shadows import steadily
+from ckpt_viz.matching.keras_sides import (
+    Item,
+    LiveSaveable,
+    LiveVariable,
+    LiveWeights,
+    Loading,
+    SaveableList,
+)
+
+
+@dataclass
+class KerasWalk:
+    """The saveables below a model, and their variables, each with a number.
+
+    `objects` and `variables` are alive as long as the walk is, as are the `lists`.
+    """
+
+    library: str
+    objects: list[Any] = field(default_factory=list)
+    variables: list[Any] = field(default_factory=list)
+    saveables: list[LiveSaveable] = field(default_factory=list)
+    lists: list[Any] = field(default_factory=list)
+    _numbers: dict[int, int] = field(default_factory=dict)
+    _variables: dict[int, int] = field(default_factory=dict)
+    _lists: dict[int, SaveableList] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._is_saveable = keras_private.is_saveable(self.library)
+        self._list_types = keras_private.list_types(self.library)
+
+    def run(self, model: object) -> LiveWeights:
+        """Return the live side of `model.load_weights`."""
+        self._number_of(model)
+        for obj in self.objects:  # grows during the loop
+            self.saveables.append(self._described(obj))
+        return LiveWeights(
+            tuple(self.saveables),
+            tuple(map(self._variable, self.variables)),
+            keras_private.rules_of(self.library),
+        )
+
+    def number_of_variable(self, variable: Any) -> int:
+        """Return the number of a variable, which is new if the walk does not know the variable."""
+        number = self._variables.setdefault(id(variable), len(self.variables))
+        if number == len(self.variables):
+            self.variables.append(variable)
+        return number
+
+    def _number_of(self, obj: object) -> int:
+        number = self._numbers.setdefault(id(obj), len(self.objects))
+        if number == len(self.objects):
+            self.objects.append(obj)
+        return number
+
+    def _described(self, obj: Any) -> LiveSaveable:
+        name = getattr(obj, "name", None)
+        loading = loading_of(self.library, obj, self.number_of_variable)
+        return LiveSaveable(
+            component=keras_private.component_of(self.library, type(obj)),
+            class_name=type(obj).__name__,
+            name=name if isinstance(name, str) else None,
+            is_built=bool(getattr(obj, "built", True)),
+            text=_text_of(self.library, obj),
+            loading=loading,
+            own=self._own(obj, loading),
+            children=tuple(self._children(obj)),
+        )
+
+    def _own(self, obj: Any, loading: Loading | None) -> tuple[int, ...]:
+        """Return the variables of an object itself, also those that Keras does not load."""
+        try:
+            variables = keras_private.own_variables(self.library, obj)
+        except AttributeError:  # no layer
+            return tuple(number for _, number in loading.targets) if loading is not None else ()
+        return tuple(map(self.number_of_variable, filter(is_variable, variables)))
+
+    def _children(self, obj: Any) -> Iterable[tuple[str, Item]]:
+        for attribute, child in keras_private.attributes_of(self.library, obj):
+            if self._is_saveable(child):
+                yield attribute, self._number_of(child)
+            elif isinstance(child, self._list_types):
+                items = self._list(child)
+                if _holds_saveables(items, set()):
+                    yield attribute, items
+
+    def _list(self, held: Any) -> SaveableList:
+        known = self._lists.get(id(held))
+        if known is not None:
+            return known
+        number = len(self.lists)
+        self.lists.append(held)
+        self._lists[id(held)] = SaveableList(number)  # for a list in itself
+        contents = tuple(held.values()) if isinstance(held, dict) else tuple(held)
+        items = self._lists[id(held)] = SaveableList(number, tuple(self._items(contents)))
+        return items
+
+    def _items(self, contents: Iterable[Any]) -> Iterable[Item]:
+        for item in contents:
+            if self._is_saveable(item):
+                yield self._number_of(item)
+            elif isinstance(item, (list, dict, tuple)):
+                yield self._list(item)
+
+    def _variable(self, variable: Any) -> LiveVariable:
+        dtype = tf_private.base_dtype_name(variable.dtype)
+        shape = tf_private.full_shape(variable.shape)
+        name, path = str(variable.name), getattr(variable, "path", None)
+        text = f"<Variable path={path}, shape={shape}, dtype={dtype}"
+        return LiveVariable(name, dtype, shape, text, is_keras_3=self.library == "keras")
+
+
+def walk_of(model: object) -> tuple[KerasWalk, LiveWeights]:
+    """Return a finished walk through a model; raises SourceError for what is no Keras model."""
+    library = keras_private.library_of(model)
+    if library is None or not keras_private.is_model(model):
+        raise SourceError(
+            f"found a {type(model).__name__}, expected a Keras model: only models have "
+            "save_weights and load_weights"
+        )
+
+    def walk() -> tuple[KerasWalk, LiveWeights]:
+        walk = KerasWalk(library)
+        return walk, walk.run(model)
+
+    return steadily(walk)
+
+
+def _holds_saveables(items: SaveableList, seen: set[int]) -> bool:
+    if items.number in seen:
+        return False
+    seen.add(items.number)
+    return any(isinstance(item, int) or _holds_saveables(item, seen) for item in items.items)
+
+
+def _text_of(library: str, obj: Any) -> str | None:
+    """Return how an error prints an object, None if code of the program's own prints it."""
+    for method in ("__repr__", "__str__"):
+        module, _ = keras_private.definer(obj, method)
+        if module != "builtins" and not module.startswith(f"{library}."):
+            return None
+    return repr(obj)

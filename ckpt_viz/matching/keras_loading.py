@@ -1,0 +1,446 @@
+"""A dry run of Keras' `load_weights` for `.weights.h5`: which variable gets which saved value.
+
+This goes the way of `_load_state` and `_load_container_state` (keras/src/saving/saving_lib.py) and
+changes nothing. Keras visits an object again if a part of it failed, under each path that leads to
+it. An object of the program with its own `load_own_variables` may load or fail: what depends on
+that is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from ckpt_viz.matching.keras_sides import (
+    NESTED,
+    Item,
+    LiveSaveable,
+    LiveVariable,
+    LiveWeights,
+    Loading,
+    SaveableList,
+    SavedWeights,
+    SiblingNames,
+    joined,
+    key_of,
+)
+from ckpt_viz.object_graph.nodes import Stored
+
+_ZERO = ""  # in place of a key: the variable was set to zero
+
+
+class Stays(str, Enum):
+    """Why a variable keeps its own value, or that nothing but the program's code tells."""
+
+    NO_GROUP = "no group"  # the file has no variables under the path of the object
+    COUNT = "count"  # the file has another number of variables for the object
+    MISSING = "missing"  # the file has no variable of this number
+    SHAPE = "shape"
+    DTYPE = "dtype"  # Keras cannot convert the value
+    UNREADABLE = "unreadable"
+    AFTER_FAILURE = "after failure"  # a variable before it in the same object failed
+    OPTIMIZER_SKIPPED = "optimizer skipped"
+    NOT_LOADED = "not loaded"  # Keras loads no such object, or does not reach it
+    ERROR_BEFORE = "error before"  # the call had ended
+    ZEROED = "zeroed"  # Keras sets it to zero: the matrices of LoRA
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What happens to a live variable: the saved value of `key` goes to it, or why it `stays`.
+
+    `cast` has the saved and the live dtype if these differ.
+    """
+
+    key: str | None = None
+    stays: Stays | None = None
+    cast: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFailure:
+    """Why an object could not be loaded: class and text of the error.
+
+    The text is only the beginning if Keras prints a value, or quotes TensorFlow.
+    """
+
+    raises: str
+    text: str
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedState:
+    """An optimizer whose state Keras skips, with the text of the warning."""
+
+    saveable: int
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangedName:
+    """Values that an object gets under a path where the file has the name of another object."""
+
+    path: str
+    saved_name: str
+    gets: int
+    named_so: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsLoading:
+    """What `load_weights` would do.
+
+    `raises` is the class of the error, "" if there is none, and None if only the program's own code
+    tells. `failures` are the objects in the text of the error or warning, in its order. `loaded`
+    has each live variable, by number. `unused` are the saved keys whose values no variable has
+    afterwards. `overwritten` are the variables that have changed already when the error comes.
+    `unknown` are the objects whose own code loads them.
+    """
+
+    raises: str | None
+    text: str
+    failures: Mapping[int, LoadFailure]
+    loaded: tuple[Loaded, ...]
+    unused: tuple[str, ...]
+    skipped: tuple[SkippedState, ...] = ()
+    skipped_lists: tuple[str, ...] = ()
+    overwritten: tuple[int, ...] = ()
+    exchanged: tuple[ExchangedName, ...] = ()
+    unknown: tuple[int, ...] = ()
+
+
+def weights_loading(
+    live: LiveWeights, saved: SavedWeights, *, skip_mismatch: bool = False
+) -> WeightsLoading:
+    """Return what `model.load_weights(path, skip_mismatch=skip_mismatch)` would do."""
+    if live.rules.checks_built and not live.saveables[0].is_built:
+        return _refused(live, saved)
+    run = _LoadRun(live, saved, skip_mismatch)
+    result = run.result()
+    if not result.unknown:
+        return result
+    other = _LoadRun(live, saved, skip_mismatch, own_code_fails=True)
+    return _what_both_say(result, other.result())
+
+
+def _refused(live: LiveWeights, saved: SavedWeights) -> WeightsLoading:
+    text = (
+        "You are loading weights into a model that has not yet been built. Try building the model "
+        "first by calling it on some data or by using `build()`."
+    )
+    stays = Loaded(stays=Stays.ERROR_BEFORE)
+    loaded = (stays,) * len(live.variables)
+    return WeightsLoading("ValueError", text, {}, loaded, tuple(saved.all_keys()))
+
+
+def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoading:
+    """Return what is certain: what holds whether the program's own code loads or fails."""
+    unknown = Loaded(stays=Stays.UNKNOWN)
+    both = zip(loads.loaded, fails.loaded, strict=True)
+    return replace(
+        loads,
+        raises=loads.raises if loads.raises == fails.raises else None,
+        failures={i: why for i, why in loads.failures.items() if i in fails.failures},
+        loaded=tuple(a if a == b else unknown for a, b in both),
+        unused=tuple(key for key in loads.unused if key in set(fails.unused)),
+        overwritten=tuple(v for v in loads.overwritten if v in set(fails.overwritten)),
+        exchanged=tuple(e for e in loads.exchanged if e in fails.exchanged),
+    )
+
+
+class _EndedError(Exception):
+    """Keras' call ends here with an error."""
+
+    def __init__(self, failure: LoadFailure) -> None:
+        super().__init__(failure.text)
+        self.failure = failure
+
+
+@dataclass
+class _LoadRun:
+    """One dry run. `values` has the key of the value of each variable, `sources` the paths."""
+
+    live: LiveWeights
+    saved: SavedWeights
+    skip_mismatch: bool
+    own_code_fails: bool = False
+    values: dict[int, str] = field(default_factory=dict)
+    stays: dict[int, Stays] = field(default_factory=dict)
+    sources: dict[int, str] = field(default_factory=dict)
+    visited: set[int] = field(default_factory=set)
+    under_way: set[int] = field(default_factory=set)
+    skipped: list[SkippedState] = field(default_factory=list)
+    skipped_lists: list[str] = field(default_factory=list)
+    unknown: dict[int, None] = field(default_factory=dict)
+    unknown_keys: set[str] = field(default_factory=set)
+
+    def result(self) -> WeightsLoading:
+        failures: dict[int, LoadFailure] = {}
+        raises, text = "", ""
+        try:
+            self.load(0, "", failures)
+        except _EndedError as ended:
+            raises, text = ended.failure.raises, ended.failure.text
+        else:
+            if failures and self.live.rules.collects_errors:
+                raises = "" if self.skip_mismatch else "ValueError"
+                text = _text_of_all(self.live, failures)
+        return WeightsLoading(
+            raises,
+            text,
+            failures,
+            tuple(self._loaded(number) for number in range(len(self.live.variables))),
+            tuple(self._unused()),
+            tuple(self.skipped),
+            tuple(self.skipped_lists),
+            tuple(sorted(self.values)) if raises else (),
+            tuple(self._exchanged()),
+            tuple(self.unknown),
+        )
+
+    # --- the walk
+
+    def load(self, number: int, path: str, failures: dict[int, LoadFailure]) -> None:
+        """Load an object and its parts; `failures` has those that failed until now."""
+        if number in self.visited:
+            return
+        if number in self.under_way:
+            raise _EndedError(LoadFailure("RecursionError", "maximum recursion depth exceeded"))
+        saveable, rules = self.live.saveables[number], self.live.rules
+        failure = None if saveable.loading is None else self._load_own(number, path)
+        if failure is not None:
+            if not (rules.collects_errors or self.skip_mismatch):
+                raise _EndedError(failure)
+            failures[number] = failure
+        before = len(failures)
+        if not rules.marks_late:
+            self.visited.add(number)
+        self.under_way.add(number)
+        for attribute, item in saveable.children:
+            self._load_item(item, joined(path, attribute), failures)
+        self.under_way.discard(number)
+        if rules.marks_late and failure is None:
+            if len(failures) <= before:
+                self.visited.add(number)
+            failures.pop(number, None)
+
+    def _load_item(self, item: Item, path: str, failures: dict[int, LoadFailure]) -> None:
+        if isinstance(item, int):
+            self.load(item, path, failures)
+        else:
+            self._load_list(item, path, failures, set())
+
+    def _load_list(
+        self, items: SaveableList, path: str, failures: dict[int, LoadFailure], seen: set[int]
+    ) -> None:
+        if items.number in seen:
+            return
+        seen.add(items.number)
+        names = SiblingNames()
+        for item in items.items:
+            if isinstance(item, SaveableList):
+                if self.live.rules.enters_nested_lists:
+                    self._load_nested(item, joined(path, names.next(NESTED)), failures, seen)
+            elif not (self.live.rules.passes_over_done and item in self.visited):
+                name = names.next(self.live.saveables[item].component)
+                self.load(item, joined(path, name), failures)
+
+    def _load_nested(
+        self, items: SaveableList, path: str, failures: dict[int, LoadFailure], seen: set[int]
+    ) -> None:
+        """Load a list in a list; if the file has no group for it, failures are only a warning."""
+        if path in self.saved.groups:
+            self._load_list(items, path, failures, seen)
+            return
+        tolerated: dict[int, LoadFailure] = {}
+        self._load_list(items, path, tolerated, seen)
+        if tolerated:
+            self.skipped_lists.append(path)
+
+    # --- one object
+
+    def _load_own(self, number: int, path: str) -> LoadFailure | None:
+        """Assign the variables of one object; return the error that Keras would catch."""
+        saveable = self.live.saveables[number]
+        assert saveable.loading is not None
+        path, entries = self.saved.at(path)
+        if not saveable.loading.is_known:
+            return self._own_code(number, path, entries)
+        failure = self._miscounted(number, path, entries)
+        if failure is not None:
+            return failure
+        if saveable.loading.counted not in (None, len(entries)):  # an optimizer's state is skipped
+            return None
+        return self._assign_all(number, path, entries)
+
+    def _own_code(
+        self, number: int, path: str, entries: Mapping[str, Stored | None]
+    ) -> LoadFailure | None:
+        self.unknown[number] = None
+        self.unknown_keys |= {key_of(path, name) for name in entries}
+        self._stay(self.live.saveables[number].own, Stays.UNKNOWN)
+        return LoadFailure("", "", is_whole=False) if self.own_code_fails else None
+
+    def _miscounted(
+        self, number: int, path: str, entries: Mapping[str, Stored | None]
+    ) -> LoadFailure | None:
+        saveable = self.live.saveables[number]
+        loading = saveable.loading
+        assert loading is not None
+        if loading.counted in (None, len(entries)):
+            return None
+        if loading.skips:
+            self._stay(saveable.own, Stays.OPTIMIZER_SKIPPED)
+            warning = _text_of_skipped(saveable, loading, len(entries))
+            self.skipped.append(SkippedState(number, path, warning))
+            return None
+        self._stay(saveable.own, Stays.COUNT if entries else Stays.NO_GROUP)
+        explains = self.live.rules.names_unbuilt and not saveable.is_built
+        return _count_failure(saveable, loading, len(entries), explains_unbuilt=explains)
+
+    def _assign_all(
+        self, number: int, path: str, entries: Mapping[str, Stored | None]
+    ) -> LoadFailure | None:
+        loading = self.live.saveables[number].loading
+        assert loading is not None
+        for place, (name, variable) in enumerate(loading.targets):
+            refusal = _refusal(self.live.variables[variable], name, entries)
+            if refusal is not None:
+                self._stay([variable], refusal[0])
+                self._stay([v for _, v in loading.targets[place + 1 :]], Stays.AFTER_FAILURE)
+                return refusal[1]
+            self.values[variable] = key_of(path, name)
+            self.sources[number] = path
+        self.values.update(dict.fromkeys(loading.zeroed, _ZERO))
+        return None
+
+    def _stay(self, variables: tuple[int, ...] | list[int], why: Stays) -> None:
+        self.stays.update(dict.fromkeys(variables, why))
+        if why is Stays.UNKNOWN:
+            for variable in variables:
+                self.values.pop(variable, None)
+
+    # --- what has happened
+
+    def _loaded(self, number: int) -> Loaded:
+        key = self.values.get(number)
+        if key is None:
+            return Loaded(stays=self.stays.get(number, Stays.NOT_LOADED))
+        if key == _ZERO:
+            return Loaded(stays=Stays.ZEROED)
+        saved, live = self._stored(key).dtype, self.live.variables[number].dtype
+        differs = saved is not None and live is not None and saved != live
+        return Loaded(key, cast=(str(saved), str(live)) if differs else None)
+
+    def _stored(self, key: str) -> Stored:
+        path, _, name = f"/{key}".rpartition("/vars/")
+        stored = self.saved.variables[path.removeprefix("/")][name]
+        assert stored is not None
+        return stored
+
+    def _unused(self) -> Iterator[str]:
+        used = {*self.values.values(), *self.unknown_keys}
+        yield from (key for key in self.saved.all_keys() if key not in used)
+
+    def _exchanged(self) -> Iterator[ExchangedName]:
+        saveables = self.live.saveables
+        by_name = {s.name: i for i, s in enumerate(saveables) if s.name and s.loading is not None}
+        for number, path in self.sources.items():
+            name = self.saved.names.get(path)
+            if name != saveables[number].name and name in by_name:
+                yield ExchangedName(path, name, number, by_name[name])
+
+
+# --- the errors
+
+
+def _refusal(
+    variable: LiveVariable, name: str, entries: Mapping[str, Stored | None]
+) -> tuple[Stays, LoadFailure] | None:
+    """Return why a variable does not take a saved value, None if it does."""
+    if name not in entries:
+        return Stays.MISSING, LoadFailure("KeyError", repr(name))
+    stored = entries[name]
+    if stored is None:
+        text = "Invalid H5 file, expected Dataset, received "
+        return Stays.UNREADABLE, LoadFailure("ValueError", text, is_whole=False)
+    if stored.error is not None:
+        return Stays.UNREADABLE, LoadFailure("OSError", "", is_whole=False)
+    if (stored.dtype == "string") != (variable.dtype == "string"):
+        return Stays.DTYPE, LoadFailure(_raised_by_cast(variable), "", is_whole=False)
+    if stored.shape is not None and variable.shape not in (None, stored.shape):
+        return Stays.SHAPE, _misshapen(variable, stored.shape)
+    return None
+
+
+def _raised_by_cast(variable: LiveVariable) -> str:
+    """Return the error for a text in place of a number."""
+    if variable.dtype in ("float16", "float32", "float64", "string"):
+        return "ValueError"
+    return "TypeError" if "float" in str(variable.dtype) else "UnimplementedError"
+
+
+def _misshapen(variable: LiveVariable, shape: tuple[int, ...]) -> LoadFailure:
+    if not variable.is_keras_3:
+        return LoadFailure(
+            "ValueError",
+            f"Cannot assign value to variable ' {variable.name}': Shape mismatch.The variable "
+            f"shape {variable.shape}, and the assigned value shape {shape} are incompatible.",
+        )
+    return LoadFailure(
+        "ValueError",
+        "The shape of the target variable and the shape of the target value in "
+        f"`variable.assign(value)` must match. variable.shape={variable.shape}, "
+        f"Received: value.shape={shape}. Target variable: {variable.text}",
+        is_whole=False,
+    )
+
+
+def _count_failure(
+    saveable: LiveSaveable, loading: Loading, count: int, *, explains_unbuilt: bool
+) -> LoadFailure:
+    if explains_unbuilt and loading.counted == 0:
+        text = (
+            f"Layer '{saveable.name}' was never built and thus it doesn't have any variables. "
+            f"However the weights file lists {count} variables for this layer."
+        )
+        return LoadFailure("ValueError", text, is_whole=False)
+    text = (
+        f"Layer '{saveable.name}' expected {loading.counted} variables, but received {count} "
+        f"variables during loading. Expected: {list(loading.expected)}"
+    )
+    return LoadFailure("ValueError", text)
+
+
+def _text_of_skipped(saveable: LiveSaveable, loading: Loading, count: int) -> str:
+    reason = (
+        "This is likely because the optimizer has not been called/built yet."
+        if not loading.counted
+        else ""
+    )
+    return (
+        f"Skipping variable loading for optimizer '{saveable.name}', because it has "
+        f"{loading.counted} variables whereas the saved optimizer has {count} variables. {reason}"
+    )
+
+
+def _text_of_all(live: LiveWeights, failures: Mapping[int, LoadFailure]) -> str:
+    """Return the text of Keras' error, up to what only a value or the program's code tells."""
+    first = next(iter(failures))
+    texts = [live.saveables[number].text for number in failures]
+    text = f"A total of {len(failures)} objects could not be loaded. Example error message for "
+    if texts[0] is None:
+        return f"{text}object "
+    text += f"object {texts[0]}:\n\n{failures[first].text}"
+    if not failures[first].is_whole:
+        return text
+    text += "\n\nList of objects that could not be loaded:\n["
+    for place, of_object in enumerate(texts):
+        if of_object is None:
+            return text
+        text += f"{', ' if place else ''}{of_object}"
+    return f"{text}]"
