@@ -225,3 +225,20 @@ def test_a_damaged_archive_has_answers_or_errors_that_explain_it(
                 except CkptVizError as error:
                     assert str(error).startswith(str(path))
                     assert len(str(error)) < 1500
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("package", ["keras", "tf_keras"])
+def test_weights_in_files_of_keras_are_those_that_h5py_reads(package: str, tmp_path: Path) -> None:
+    keras: Any = pytest.importorskip(package)
+    path = str(tmp_path / "m.keras")
+    keras.Sequential([keras.Input((3,)), keras.layers.Dense(4)]).save(path)
+    assert set(member_names(path)) == {"metadata.json", "config.json", "model.weights.h5"}
+    file = open_hdf5(path, member(path, "model.weights.h5"))
+    with zipfile.ZipFile(path) as whole_archive:
+        data = whole_archive.read("model.weights.h5")
+        assert read_member(path, "config.json", 1 << 20) == whole_archive.read("config.json")
+    with h5py.File(io.BytesIO(data)) as oracle:
+        assert len(file.entries) >= 2
+        for key in file.entries:
+            assert np.array_equal(file.read(key), oracle[key][()])

@@ -176,6 +176,8 @@ def open_hdf5(path: str, opener: Opener) -> Hdf5:
         walk = _Walk(stream)
         with stream.at_most(_MAX_READS, _MAX_BYTES):
             walk.follow(objects.root_address(stream))
+        if "" not in walk.groups:
+            raise FormatError("the root is no group, expected one; copy the file again")
     return Hdf5(
         path,
         MappingProxyType(walk.groups),

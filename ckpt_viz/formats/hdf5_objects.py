@@ -192,13 +192,13 @@ def links(stream: FileStream, header: Header) -> Iterator[tuple[str, int]]:
     the file.
     """
     for message in header.msgs:
-        match message["type"]:
-            case 0x11:  # symbol table
-                yield from _in_symbol_table(stream, _content(header, message))
-            case 0x06:  # link
-                yield from _hard_link(_content(header, message))
-            case 0x02:  # link info
-                yield from _in_heap(stream, _content(header, message))
+        kind, content = message["type"], _content(header, message)
+        if kind == _SYMBOL_TABLE:
+            yield from _in_symbol_table(stream, content)
+        elif kind == _LINK:
+            yield from _hard_link(content)
+        elif kind == _LINK_INFO:
+            yield from _in_heap(stream, content)
 
 
 def _in_symbol_table(stream: FileStream, message: bytes) -> Iterator[tuple[str, int]]:

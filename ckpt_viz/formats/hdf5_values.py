@@ -61,7 +61,10 @@ def fault_of(
     if unsupported is not None:
         return UnsupportedError, unsupported
     damage = _damage(header, size)
-    return None if damage is None else (FormatError, f"{damage}; copy the file again")
+    if damage is not None:
+        return FormatError, f"{damage}; copy the file again"
+    excess = _excess(header, size)
+    return None if excess is None else (UnsupportedError, f"{excess}; {_REPACK}")
 
 
 def _unsupported(header: DatasetHeader) -> str | None:
@@ -87,34 +90,29 @@ def _damage(header: DatasetHeader, size: int) -> str | None:
     if len(set(numbers)) < len(numbers):
         return f"its chunks went through the filters {numbers}, expected each once"
     needed = math.prod(shape) * elements.size
-    if layout.kind == "chunked":
-        return _damage_of_chunks(header, size)
+    if layout.kind == "chunked" and (len(layout.chunk) != len(shape) or 0 in layout.chunk):
+        return f"its chunks have the shape {layout.chunk}, expected {len(shape)} sizes from 1"
     if layout.kind == "compact" and len(layout.data) < needed:
         return f"its header has {len(layout.data)} bytes of values, expected {needed}"
-    is_written = layout.kind == "contiguous" and layout.address != UNDEFINED
-    if is_written and needed and layout.address + needed > size:
-        return (
-            f"its values end at byte {layout.address + needed}, "
-            f"beyond the file's end at byte {size}"
-        )
-    return None if is_written else _too_large(header, math.prod(shape), 0)
+    end = layout.address + needed
+    if layout.kind == "contiguous" and needed and layout.address != UNDEFINED and end > size:
+        return f"its values end at byte {end}, beyond the file's end at byte {size}"
+    return None
 
 
-def _damage_of_chunks(header: DatasetHeader, size: int) -> str | None:
-    shape, chunk = header.shape or (), header.layout.chunk
-    if len(chunk) != len(shape) or 0 in chunk:
-        return f"its chunks have the shape {chunk}, expected {len(shape)} sizes from 1"
-    if 0 in shape:
+def _excess(header: DatasetHeader, size: int) -> str | None:
+    """Return why a value takes far more memory than the file has bytes of it, None if not."""
+    shape, layout, stored = header.shape or (), header.layout, 0
+    if layout.kind == "chunked" and 0 not in shape:
+        pairs = zip(shape, layout.chunk, strict=True)
+        shape, stored = tuple(-(-whole // part) * part for whole, part in pairs), size
+    elif layout.address != UNDEFINED or layout.kind == "compact":
         return None
-    in_grid = (-(-whole // part) * part for whole, part in zip(shape, chunk, strict=True))
-    return _too_large(header, math.prod(in_grid), size)
-
-
-def _too_large(header: DatasetHeader, count: int, stored: int) -> str | None:
-    size = count * (header.elements.size + (_TEXT_BYTES if header.elements.texts else 0))
-    if size <= max(_SMALL_BYTES, _MAX_RATIO * stored):
+    of_element = header.elements.size + (_TEXT_BYTES if header.elements.texts else 0)
+    needed = math.prod(shape) * of_element
+    if needed <= max(_SMALL_BYTES, _MAX_RATIO * stored):
         return None
-    return f"it takes {size} bytes, expected at most {_MAX_RATIO} times the {stored} stored bytes"
+    return f"it takes {needed} bytes, expected at most {_MAX_RATIO} times the {stored} stored ones"
 
 
 def read_value(header: DatasetHeader, stream: FileStream, place: str) -> Array:

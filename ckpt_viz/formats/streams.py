@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ckpt_viz.errors import UnsupportedError
+from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.files import File
 
 _PAGE_BYTES = 4096  # libraries read 8 bytes at a time; each read of a remote file is a request
@@ -53,6 +53,8 @@ class FileStream(io.RawIOBase):
         """Return exactly so many bytes, or all to the end for -1."""
         if size < 0:
             size = max(0, self.size - self._position)
+        if size > self.size:  # perhaps a number of thousands of digits
+            raise FormatError(f"{self._source.path}: has {self.size} bytes, expected more")
         self._spend(size)
         data = self._bytes(self._start + self._position, size)
         self._position += size
@@ -72,7 +74,7 @@ class FileStream(io.RawIOBase):
 
     def _spend(self, size: int) -> None:
         self._reads_left -= 1
-        self._bytes_left -= min(size, self.size)  # `File` refuses to read behind the end
+        self._bytes_left -= size
         if self._reads_left < 0 or self._bytes_left < 0:
             raise UnsupportedError(f"{self._source.path}: {self._refusal}")
 
