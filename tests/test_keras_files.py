@@ -405,3 +405,41 @@ def test_other_hdf5_and_zip_files_are_named(tmp_path: Path) -> None:
         archive.writestr("a.txt", "a")
     with pytest.raises(UnsupportedError, match="a zip archive, not a TensorFlow checkpoint"):
         cv.graph(tmp_path / "x.zip")
+
+
+@pytest.mark.parametrize("form", [".keras", ".weights.h5", ".h5"])
+def test_files_of_one_model_differ_in_nothing(form: str, tmp_path: Path) -> None:
+    """Whatever the format of the other file; a checkpoint and the live model differ in no value."""
+    import keras
+    import tensorflow as tf
+
+    model = trained(functional(keras), keras.optimizers.Adam())
+    path = saved(model, tmp_path / "x", form)
+    tf.train.Checkpoint(model).write(str(tmp_path / "ckpt"))
+    others = [saved(model, tmp_path / "y", other) for other in (".keras", ".weights.h5", ".h5")]
+    for other in (*others, str(tmp_path / "ckpt"), model, cv.graph(model, as_saved_by="keras")):
+        diff = cv.diff(path, other, values=True)
+        assert (other, diff.value) == (other, ())
+        common = [a for a in diff.places if diff.a.nodes[a].attributes]
+        if other in others:
+            assert (diff.only_a, diff.only_b) == ((), ())
+            moved = [diff.a.names.place_or_state(node) for node in diff.moved_ids]
+            assert all("stack" in name or "norm" in name for name in moved)
+        else:  # TensorFlow does not track the cells in the list of a layer
+            assert len(common) >= 99 - 3 * 6
+
+
+def test_a_file_of_keras_2_has_the_values_of_keras_3_in_their_places(tmp_path: Path) -> None:
+    import keras
+
+    tf_keras = pytest.importorskip("tf_keras")
+    older, newer = (_small(module) for module in (tf_keras, keras))
+    newer.set_weights(trained(older, tf_keras.optimizers.Adam()).get_weights())
+    newer.compile(keras.optimizers.Adam())
+    newer.optimizer.build(newer.trainable_variables)
+    a, b = saved(older, tmp_path / "x", ".h5"), saved(newer, tmp_path / "y", ".keras")
+    diff = cv.diff(a, b, values=True)
+    assert (diff.only_a, diff.moved) == ((), ())
+    assert diff.only_b == ("(root).optimizer.learning_rate",)
+    changed = {change.b for change in diff.changed}
+    assert all("optimizer" in name for name in changed)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.graph_diff.counterparts import Counterparts, counterparts_of
+from ckpt_viz.graph_diff.counterparts import Counterparts, compares_names, counterparts_of
 from ckpt_viz.graph_diff.node_difference import NodeDifference, difference
 from ckpt_viz.graph_diff.value_comparison import Comparer, by_checksums
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import State
+from ckpt_viz.object_graph.walks import with_value_below
 
 # The states of a pair that differs.
 CHANGED = (State.ROLE, State.DTYPE, State.SHAPE, State.VALUE)
@@ -20,7 +22,8 @@ class Compared(Counterparts):
     """The state of every node of both graphs.
 
     `differences` holds, by node of a, how the nodes of a pair in one place differ. All nodes
-    without a counterpart are in one graph only.
+    without a counterpart are in one graph only. Those without values are PLAIN if the graphs have
+    other layouts.
     """
 
     differences: Mapping[int, NodeDifference]
@@ -30,7 +33,7 @@ class Compared(Counterparts):
     @property
     def is_equal(self) -> bool:
         """Whether every node of both has an equal counterpart."""
-        return {*self.states_a, *self.states_b} <= {State.MATCHED}
+        return {*self.states_a, *self.states_b} <= {State.MATCHED, State.PLAIN}
 
 
 def compare(a: Graph, b: Graph) -> Compared:
@@ -45,10 +48,31 @@ def judged(a: Graph, b: Graph, counterparts: Counterparts, differ: Comparer) -> 
         node_a: difference(a.nodes[node_a], b.nodes[node_b], differ)
         for node_a, node_b in pairs.items()
     }
-    states_a = [State.ONLY_A] * len(a.nodes)
-    states_b = [State.ONLY_B] * len(b.nodes)
+    anywhere, is_of_other_layout = counterparts.anywhere, compares_names(a, b)
+    states_a = _alone(a, State.ONLY_A, anywhere, is_of_other_layout)
+    states_b = _alone(b, State.ONLY_B, {*anywhere.values()}, is_of_other_layout)
     for node_a, node_b in pairs.items():
         states_a[node_a] = states_b[node_b] = differences[node_a].state
     for pair in moved.values():
         states_a[pair.node] = states_b[pair.obj] = State.MOVED
     return Compared(pairs, moved, counterparts.guesses, differences, states_a, states_b)
+
+
+def _alone(
+    graph: Graph, state: State, paired: Collection[int], is_of_other_layout: bool
+) -> list[State]:
+    """Return the states of nodes without counterparts.
+
+    What only holds counterparts, or holds no values at all, belongs to the layout.
+    """
+    states = [state] * len(graph.nodes)
+    if is_of_other_layout:
+        valued, holding = with_value_below(graph.nodes), set(paired)
+        for node_id in reversed([*graph.tree.preorder()]):
+            if node_id in holding:
+                holding.add(graph.tree.parents[node_id])
+            if node_id not in valued or (
+                node_id in holding and not has_value(graph.nodes[node_id])
+            ):
+                states[node_id] = State.PLAIN
+    return states

@@ -17,6 +17,7 @@ from ckpt_viz.correspondence.items import with_values
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Slot, has_value
+from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ def _counterparts(a: Graph, b: Graph) -> Counterparts:
     guesses = {n: pair for n, pair in elsewhere.items() if pair.certainty is Certainty.GUESS}
     moved = {node: pair for node, pair in elsewhere.items() if node not in guesses}
     sure = {**in_place, **{node: pair.obj for node, pair in moved.items()}}
+    if compares_names(a, b):
+        return Counterparts(in_place | dict(_of_one_name(a, b, sure)), moved, guesses)
     for node, obj in _without_values(a, b, sure):
         if bound.get(node) == obj:
             in_place[node] = obj
@@ -92,6 +95,11 @@ def _corresponding(a: Graph, b: Graph) -> dict[int, Pair]:
     return {ROOT: roots} | {p.node: p for p in pairs if ROOT not in (p.node, p.obj)}
 
 
+def compares_names(a: Graph, b: Graph) -> bool:
+    """Return whether only people's names tell the same place: the layouts have other paths."""
+    return a.layout is not b.layout and (a.is_of_keras or b.is_of_keras)
+
+
 @dataclass(frozen=True)
 class _Places:
     """Tells whether two counterparts are in the same place."""
@@ -105,8 +113,16 @@ class _Places:
         """Return whether two nodes have a place in common, or are one slot of one pair."""
         state, other = self.a.nodes[pair.node].slot, self.b.nodes[pair.obj].slot
         if state is None or other is None or pair.node == ROOT:
-            return self.bound.get(pair.node) == pair.obj or self._share_a_name(pair)
-        return state.name == other.name and self._are_owners_bound(state, other)
+            return self._is_bound(pair.node, pair.obj) or self._share_a_name(pair)
+        are_alike = name_in_keras_3(state.name) == name_in_keras_3(other.name)
+        return are_alike and self._are_owners_bound(state, other)
+
+    def _is_bound(self, node: int, obj: int) -> bool:
+        if compares_names(self.a, self.b):
+            places = self.a.names.place_of_part(node), self.b.names.place_of_part(obj)
+            own = self.a.names.own_place(node), self.b.names.own_place(obj)
+            return places[0] == places[1] or own[0] == own[1]
+        return self.bound.get(node) == obj
 
     def _share_a_name(self, pair: Pair) -> bool:
         """Return whether parents that a plain restore binds have one local name for both nodes.
@@ -121,7 +137,7 @@ class _Places:
         owners = [(state.variable, other.variable)]
         if state.optimizer is not None and other.optimizer is not None:
             owners.append((state.optimizer, other.optimizer))
-        return all(self.objects.get(x) == y == self.bound.get(x) for x, y in owners)
+        return all(self.objects.get(x) == y and self._is_bound(x, y) for x, y in owners)
 
 
 def _without_values(a: Graph, b: Graph, pairs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
@@ -148,6 +164,16 @@ def _without_values(a: Graph, b: Graph, pairs: Mapping[int, int]) -> Iterator[tu
                     yield x, y
                 if objects.get(x) == y:
                     queue.append(x)
+
+
+def _of_one_name(a: Graph, b: Graph, pairs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield nodes without values of both graphs that have the same place in people's names."""
+    places = {b.names.place(obj): obj for obj in {*range(len(b.nodes))} - {*pairs.values()}}
+    placed_a, placed_b = {*_placed(a)}, _placed(b)
+    for node in sorted({*range(len(a.nodes))} - pairs.keys() - placed_a):
+        obj = places.pop(a.names.place(node), None)
+        if obj is not None and obj not in placed_b:
+            yield node, obj
 
 
 def _namesakes(node: Node, obj: Node) -> Iterator[tuple[int, int]]:

@@ -53,6 +53,9 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
     merged = merge(b, a, compared.anywhere)
     names = SideNames(b, a, {place: node_a for node_a, place in merged.of_other.items()})
     marks = _marks(a, b, compared, names)
+    for node_a, place in merged.of_other.items():
+        if compared.states_a[node_a] is State.PLAIN:
+            marks[place] = _PLAIN
     sides = _Sides(a, b, compared, merged.of_other, names)
     problems = [
         sides.problem(group, marks[group.top])
@@ -105,12 +108,13 @@ def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, 
     for node_b, (state, node) in enumerate(zip(compared.states_b, b.nodes, strict=True)):
         if state in CHANGED:
             yield state, node if has_value(node) else a.nodes[of_b[node_b]]
-        elif state is not State.MATCHED:
+        elif state not in (State.MATCHED, State.PLAIN):
             yield state, node
 
 
 def _marks(a: Graph, b: Graph, compared: Compared, names: SideNames) -> list[Mark]:
-    marks = [_ONLY_B] * len(b.nodes) + [_ONLY_A] * (len(a.nodes) - len(compared.anywhere))
+    marks = [_PLAIN if state is State.PLAIN else _ONLY_B for state in compared.states_b]
+    marks += [_ONLY_A] * (len(a.nodes) - len(compared.anywhere))
     for node_a, node_b in compared.pairs.items():
         state, detail, _ = compared.differences[node_a]
         partner = names.readable_in_other.get(node_b, "")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.keras_files.facts import with_facts
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, Slot
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role, Slot
 
 Json = Mapping[str, Any]
 MOST_NODES = 300_000
@@ -106,19 +106,37 @@ class DraftNodes:
         if len(renamed) == len(below):
             self.nodes[parent].children = renamed
 
+    def with_values(self) -> set[int]:
+        """Return the nodes that have a value, or lead to one."""
+        valued: set[int] = set()
+        for node in range(len(self.nodes) - 1, -1, -1):
+            draft = self.nodes[node]
+            if draft.value is not None or not valued.isdisjoint(draft.children.values()):
+                valued.add(node)
+        return valued
+
     def finished(self) -> tuple[tuple[Node, ...], tuple[Call, ...]]:
         """Return the nodes with the facts of their configurations, and the calls of layers."""
-        nodes = [_node(draft) for draft in self.nodes]
-        described = {i: d.described for i, d in enumerate(self.nodes) if d.described is not None}
+        order = [ROOT]
+        for node in order:  # breadth first, as TensorFlow numbers objects; grows during the loop
+            order += self.nodes[node].children.values()
+        numbers = {node: number for number, node in enumerate(order)}
+        drafts = [self.nodes[node] for node in order]
+        nodes = [_node(draft, numbers) for draft in drafts]
+        described = {i: d.described for i, d in enumerate(drafts) if d.described is not None}
         return with_facts(nodes, described)
 
 
-def _node(draft: DraftNode) -> Node:
+def _node(draft: DraftNode, numbers: Mapping[int, int]) -> Node:
+    slot = draft.slot
+    if slot is not None and slot.optimizer is not None:
+        variable, optimizer = numbers[slot.variable], numbers[slot.optimizer]
+        slot = replace(slot, variable=variable, optimizer=optimizer)
     return Node(
-        children=tuple(Child(name, node) for name, node in draft.children.items()),
+        children=tuple(Child(name, numbers[node]) for name, node in draft.children.items()),
         attributes=() if draft.value is None else (draft.value,),
         role=draft.role,
-        slot=draft.slot,
+        slot=slot,
         type_name=draft.type_name,
         own_name=draft.own_name,
     )

@@ -31,7 +31,6 @@ _LAYERS = "layer_names"
 _WEIGHTS = "weight_names"
 _OF_MODEL = "top_level_model_weights"
 _OPTIMIZER = "optimizer"
-_MODELS = ("Sequential", "Functional", "Model")
 
 
 def is_legacy(stored: StoredWeights) -> bool:
@@ -112,6 +111,7 @@ def _add_variables(
         is_frozen = _is_frozen(drafts[top].described)
         for scope in inner:
             node = drafts.add(node, scope)
+            drafts[node].own_name = scope
             if scope in described and drafts[node].described is None:
                 describe(drafts[node], described[scope])
             is_frozen = is_frozen or _is_frozen(drafts[node].described)

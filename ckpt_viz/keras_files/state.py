@@ -8,7 +8,8 @@ for all variables at once (`optimizer_table.groups_of`). In `.h5` files the name
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.keras_3_slots import only_places
@@ -83,6 +84,8 @@ def slots_of(
     trained: Sequence[Trained],
     rows: Sequence[OptimizerRow],
     options: frozenset[str] | None = None,
+    *,
+    is_ordered: bool = True,
 ) -> dict[int, Slot]:
     """Return the slots among an optimizer's variables by node id.
 
@@ -92,11 +95,14 @@ def slots_of(
         trained: The variables of the model that it may train, in their order.
         rows: What its class may be.
         options: The options that it has, None if the file does not tell.
+        is_ordered: Whether the model has its variables in the same order.
     """
     slots = dict(_by_name(optimizer, states, trained))
-    if not slots:
-        slots = dict(_by_order(optimizer, states, trained, rows, options))
-    return slots
+    if slots:
+        return slots
+    if is_ordered:
+        return dict(_by_order(optimizer, states, trained, rows, options))
+    return dict(_by_shape(optimizer, states, trained))
 
 
 # --- by names
@@ -137,6 +143,24 @@ def _readings(name: str) -> Iterator[tuple[str, str]]:
             yield known, parts[-1].removesuffix(f"_{known}")
 
 
+# --- by shape
+
+
+def _by_shape(
+    optimizer: int, states: Sequence[OwnVariable], trained: Sequence[Trained]
+) -> Iterator[tuple[int, Slot]]:
+    """Yield the slots that have the shape of one variable alone, if all follow one another."""
+    by_shape: dict[Shape, list[Trained]] = {}
+    for variable in trained:
+        by_shape.setdefault(variable.shape, []).append(variable)
+    for shape, run in groupby(states, attrgetter("shape")):
+        alike = by_shape.pop(shape, [])
+        if shape and len(alike) == 1:
+            for number, state in enumerate(run):
+                name = _unknown(number)
+                yield state.node, Slot(name, alike[0].node, optimizer, SlotRule.ORDER)
+
+
 # --- by order
 
 
@@ -161,7 +185,7 @@ def _by_order(
         placings = chain.from_iterable(
             _placings(rest, trained, order, rows, options) for order in sorted(orders)
         )
-        places = _agreed(placings) or _of_some(rest, trained)
+        places = _agreed(placings) or _of_some(rest, trained, rows, options)
         if places and trained:
             for state, place in zip(rest, places, strict=True):
                 if place is not None:
@@ -232,7 +256,7 @@ def _given(row: OptimizerRow, options: frozenset[str]) -> tuple[str, ...]:
 
 
 def _unknown_layouts(count: int) -> set[_Layout]:
-    names = tuple(_unknown(number) for number in range(count))
+    names = tuple(map(_unknown, range(count)))
     return {
         (names,),
         tuple((name,) for name in names),
@@ -247,10 +271,8 @@ def _unknown(number: int) -> str:
 def _agreed(placings: Iterator[list[_StateOf]]) -> list[_StateOf | None]:
     """Return for each state the place that all orders agree on; other names become "state"."""
     agreed: list[_StateOf | None] = []
-    for number, places in enumerate(placings):
-        if not number:
-            agreed = list(places)
-            continue
+    for places in placings:
+        agreed = agreed or list(places)
         for i, (first, other) in enumerate(zip(agreed, places, strict=True)):
             if first is not None and first != other:
                 is_same = first.trained == other.trained
@@ -258,7 +280,12 @@ def _agreed(placings: Iterator[list[_StateOf]]) -> list[_StateOf | None]:
     return agreed
 
 
-def _of_some(states: Sequence[OwnVariable], trained: Sequence[Trained]) -> list[_StateOf | None]:
+def _of_some(
+    states: Sequence[OwnVariable],
+    trained: Sequence[Trained],
+    rows: Sequence[OptimizerRow],
+    options: frozenset[str] | None,
+) -> list[_StateOf | None]:
     """Return places if only some variables have slots: the file does not tell which are frozen."""
     for count in range(1, _MOST_SLOTS + 1):
         runs = [states[i : i + count] for i in range(0, len(states), count)]
@@ -267,11 +294,20 @@ def _of_some(states: Sequence[OwnVariable], trained: Sequence[Trained]) -> list[
         firsts = [run[0].shape for run in runs]
         placed = dict(_embedded(firsts, [variable.shape for variable in trained]))
         if placed:
+            names = _names_of_one_group(rows, options, count)
             return [
-                _StateOf(_unknown(i % count), placed[i // count]) if i // count in placed else None
+                _StateOf(names[i % count], placed[i // count]) if i // count in placed else None
                 for i in range(len(states))
             ]
     return []
+
+
+def _names_of_one_group(
+    rows: Sequence[OptimizerRow], options: frozenset[str] | None, count: int
+) -> tuple[str, ...]:
+    """Return the names of slots that are made variable by variable."""
+    groups = [layout[0] for layout in _known_layouts(rows, options, count) if len(layout) == 1]
+    return groups[0] if len(groups) == 1 else tuple(map(_unknown, range(count)))
 
 
 def _embedded(shapes: Sequence[Shape], among: Sequence[Shape]) -> Iterator[tuple[int, int]]:

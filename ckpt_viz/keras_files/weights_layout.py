@@ -6,7 +6,7 @@ keras/src/saving/saving_lib.py, H5IOStore.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ckpt_viz.keras_files.descriptions import descriptions
@@ -25,8 +25,14 @@ from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.optimizer_table import Generation
 
 VARIABLES = "vars"
+# Of Keras' own layers that hold others, in the order in which they get them.
+_ATTRIBUTES = (
+    *("forward_layer", "backward_layer"),
+    *("query_dense", "key_dense", "value_dense", "output_dense"),
+)
 _OPTIMIZERS = ("optimizer", "inner_optimizer")
-_LISTS = ("layers", "metrics")
+_LAYERS = "layers"
+_METRICS = ("metrics", "_metrics", "compiled_metrics")
 
 
 def nodes_of_weights(
@@ -97,7 +103,7 @@ def _set_kind(drafts: DraftNodes, path: str, node: int) -> None:
         draft.role is Role.OBJECT and f"{path}/{VARIABLES}".lstrip("/") not in drafts.stored.groups
     ):
         draft.role = Role.CONTAINER
-    elif parent.rpartition("/")[2] in _LISTS[:1] or draft.own_name is not None or node == ROOT:
+    elif parent.rpartition("/")[2] == _LAYERS or draft.own_name is not None or node == ROOT:
         draft.role = Role.LAYER
 
 
@@ -157,13 +163,21 @@ def _set_slots(drafts: DraftNodes, optimizer: int, model: Json | None) -> None:
     options = None
     if entry is not None:
         options = frozenset(name for name, value in config_of(entry).items() if value)
-    for node, slot in slots_of(optimizer, states, _trained(drafts), rows, options).items():
+    trained, is_ordered = _trained(drafts)
+    slots = slots_of(optimizer, states, trained, rows, options, is_ordered=is_ordered)
+    for node, slot in slots.items():
         drafts[node].slot, drafts[node].role = slot, Role.SLOT
 
 
-def _trained(drafts: DraftNodes) -> list[Trained]:
-    """Return the variables that a training changes, in the order of the file."""
-    trained = []
+def _trained(drafts: DraftNodes) -> tuple[list[Trained], bool]:
+    """Return the variables that a training changes, and whether they are in the model's order.
+
+    Keras writes the attributes of an object by their names, and trains them in the order in which
+    the object got them. Only of lists, and of Keras' own layers, do we know both orders.
+    """
+    trained: list[Trained] = []
+    is_ordered = True
+    valued = drafts.with_values()
     stack = [ROOT]
     while stack:
         node = stack.pop()
@@ -173,10 +187,31 @@ def _trained(drafts: DraftNodes) -> list[Trained]:
             continue
         for name, child in draft.children.items():
             value = drafts[child].value
-            if value is not None and draft.role is Role.LAYER and is_trained(name):
+            if value is not None and is_trained(name):
                 trained.append(Trained(child, "", value.shape or ()))
-        stack.extend(reversed(list(draft.children.values())))
-    return trained
+        below, is_known = _in_order(drafts, node, valued)
+        is_ordered &= is_known
+        stack.extend(reversed(below))
+    return trained, is_ordered
+
+
+def _in_order(drafts: DraftNodes, node: int, valued: Collection[int]) -> tuple[list[int], bool]:
+    """Return the objects in an object in the order of their variables, and whether that is sure."""
+    draft = drafts[node]
+    below = {
+        name: child
+        for name, child in draft.children.items()
+        if child in valued
+        and drafts[child].value is None
+        and drafts[child].role is not Role.OPTIMIZER
+        and name not in _METRICS
+    }
+    if _LAYERS in below:  # of a Functional or Sequential model: no other attribute counts
+        return [below[_LAYERS]], True
+    if draft.role is Role.CONTAINER or len(below) < 2:
+        return list(below.values()), True
+    names = [name for name in _ATTRIBUTES if name in below]
+    return [below[name] for name in names] or list(below.values()), len(names) == len(below)
 
 
 def _optimizer_in(model: Json | None) -> Json | None:

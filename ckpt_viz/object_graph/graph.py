@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
-from enum import Enum
+from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -54,6 +54,24 @@ class Format(str, Enum):
     KERAS_H5 = "Keras HDF5 file"  # .h5 of Keras 2 and 3: a model, or weights by names
     KERAS_WEIGHTS = "Keras weights file"  # .weights.h5, or .weights.json with its shards
     KERAS_ARCHIVE = "Keras model file"  # .keras
+
+
+class Layout(Enum):
+    """How the nodes of a graph are arranged: which paths lead to the parts of a program."""
+
+    OBJECTS = auto()  # along the attributes of objects, as TensorFlow saves them
+    NAMES = auto()  # of variables
+    KERAS_PATHS = auto()  # Keras' paths: attributes, and classes with numbers
+    KERAS_NAMES = auto()  # layers and variables by their names in `.h5`
+
+
+_LAYOUTS = {
+    Format.NAME_BASED: Layout.NAMES,
+    Format.NAME_BASED_V1: Layout.NAMES,
+    Format.KERAS_H5: Layout.KERAS_NAMES,
+    Format.KERAS_WEIGHTS: Layout.KERAS_PATHS,
+    Format.KERAS_ARCHIVE: Layout.KERAS_PATHS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,16 +314,23 @@ class Graph:
     @property
     def is_name_based(self) -> bool:
         """Whether this has names and no objects, as some files do: the nodes are name scopes."""
-        if getattr(self._access, "by_names", False):  # the values of a session
-            return True
-        formats = (Format.NAME_BASED, Format.NAME_BASED_V1)
-        return self.provenance is not None and self.provenance.format in formats
+        return self.layout is Layout.NAMES
 
     @property
     def is_of_keras(self) -> bool:
-        """Whether this is one of Keras' own files, which `tf.train.Checkpoint` cannot read."""
-        formats = (Format.KERAS_H5, Format.KERAS_WEIGHTS, Format.KERAS_ARCHIVE)
-        return self.provenance is not None and self.provenance.format in formats
+        """Whether this is arranged as in Keras' own files, which TensorFlow cannot read."""
+        return self.layout in (Layout.KERAS_PATHS, Layout.KERAS_NAMES)
+
+    @property
+    def layout(self) -> Layout:
+        """How the nodes are arranged."""
+        if getattr(self._access, "by_names", False):  # the values of a session
+            return Layout.NAMES
+        of_access: Layout | None = getattr(self._access, "layout", None)
+        if of_access is not None:
+            return of_access
+        known = None if self.provenance is None else _LAYOUTS.get(self.provenance.format)
+        return known or Layout.OBJECTS
 
     @property
     def source(self) -> Any:

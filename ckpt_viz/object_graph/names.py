@@ -155,6 +155,13 @@ class LayerNames:
             return THE_ROOT
         return _path(node_id, lambda node: (holders[node], names[node]), root=())
 
+    def own_place(self, node_id: int) -> str:
+        """Return the path of a node in the own names of layers, so far as they have any."""
+        nodes, names, holders = self.graph.nodes, self._names, self._holders
+        return _path(
+            node_id, lambda node: (holders[node], nodes[node].own_name or names[node]), root=()
+        )
+
     def place_of_part(self, node_id: int) -> str:
         """Return the path of a node, or of the part whose private container it is."""
         is_private = is_holder(self.graph.nodes, self.graph.tree, node_id)
