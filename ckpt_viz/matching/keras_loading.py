@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import takewhile
 
 from ckpt_viz.matching.keras_sides import (
     NESTED,
@@ -144,12 +145,23 @@ def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoadi
     return replace(
         loads,
         raises=loads.raises if loads.raises == fails.raises else None,
+        text=_shared_beginning(loads.text, fails.text),
         failures={i: why for i, why in loads.failures.items() if i in fails.failures},
         loaded=tuple(a if a == b else unknown for a, b in both),
         unused=tuple(key for key in loads.unused if key in set(fails.unused)),
         overwritten=tuple(v for v in loads.overwritten if v in set(fails.overwritten)),
         exchanged=tuple(e for e in loads.exchanged if e in fails.exchanged),
     )
+
+
+def _shared_beginning(first: str, second: str) -> str:
+    """Return the text with which both begin.
+
+    >>> _shared_beginning("A total of 1", "A total of 2")
+    'A total of '
+    """
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    return "".join(character for character, _ in same)
 
 
 class _EndedError(Exception):
@@ -363,7 +375,8 @@ def _refusal(
 ) -> tuple[Stays, LoadFailure] | None:
     """Return why a variable does not take a saved value, None if it does."""
     if name not in entries:
-        return Stays.MISSING, LoadFailure("KeyError", repr(name))
+        text = repr(name) if variable.is_keras_3 else ""  # of h5py
+        return Stays.MISSING, LoadFailure("KeyError", text, is_whole=bool(text))
     stored = entries[name]
     if stored is None:
         text = "Invalid H5 file, expected Dataset, received "

@@ -1,0 +1,89 @@
+"""The dry run of `load_weights` says what Keras does, for each pair of a file and a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import keras_models, keras_pairs
+from tests.support.keras_loading import assert_as_keras
+
+pytestmark = pytest.mark.tf
+
+
+@pytest.mark.parametrize(("library", "name"), keras_models.models())
+def test_a_model_gets_back_what_it_has_saved(library: str, name: str, tmp_path: Path) -> None:
+    saved, live = (keras_models.made(library, name) for _ in range(2))
+    assert_as_keras(saved, live, tmp_path)
+
+
+@pytest.mark.parametrize(("library", "name"), keras_pairs.pairs())
+def test_a_changed_model_gets_what_the_dry_run_says(
+    library: str, name: str, tmp_path: Path
+) -> None:
+    keras, pair = keras_models.library(library), keras_pairs.pair(name)
+    assert_as_keras(pair.saved(keras), pair.live(keras), tmp_path, **pair.options)
+
+
+def _dry_run(saved: Any, live: Any, directory: Path, **options: Any) -> Any:
+    path = directory / "x.weights.h5"
+    saved.save_weights(path)
+    walk, side = walk_of(live)
+    return weights_loading(side, saved_weights(path), **options), side
+
+
+def test_only_own_code_leaves_something_unknown(tmp_path: Path) -> None:
+    for library, name in keras_pairs.pairs():
+        if library == "keras" and "own code" not in name and "trained" not in name:
+            keras, pair = keras_models.library(library), keras_pairs.pair(name)
+            dry, _ = _dry_run(pair.saved(keras), pair.live(keras), tmp_path, **pair.options)
+            assert dry.unknown == () and dry.raises is not None, name
+            assert Stays.UNKNOWN not in {loaded.stays for loaded in dry.loaded}, name
+
+
+def test_what_own_code_may_change_is_unknown_and_the_rest_is_not(tmp_path: Path) -> None:
+    keras = keras_models.library("keras")
+    pair = keras_pairs.pair("own code")
+    dry, side = _dry_run(pair.saved(keras), pair.live(keras), tmp_path)
+    assert [side.saveables[number].class_name for number in dry.unknown] == ["Own"]
+    stays = [loaded.stays for loaded in dry.loaded]
+    assert stays[:2] == [Stays.UNKNOWN, Stays.UNKNOWN] and Stays.UNKNOWN not in stays[2:]
+    assert dry.raises == "ValueError"  # whatever the layer's own code does
+
+
+def test_a_new_head_leaves_the_rest_overwritten(tmp_path: Path) -> None:
+    keras = keras_models.library("keras")
+    pair = keras_pairs.pair("a new head")
+    dry, side = _dry_run(pair.saved(keras), pair.live(keras), tmp_path)
+    assert dry.raises == "ValueError"
+    assert [side.saveables[number].name for number in dry.failures] == ["head"]
+    assert len(dry.overwritten) == 8 and len(side.variables) == 10
+    assert [loaded.stays for loaded in dry.loaded[-2:]] == [Stays.SHAPE, Stays.AFTER_FAILURE]
+    assert dry.unused == ("layers/dense_2/vars/0", "layers/dense_2/vars/1")
+
+
+def test_exchanged_names_are_told(tmp_path: Path) -> None:
+    keras = keras_models.library("keras")
+    pair = keras_pairs.pair("named layers exchanged")
+    dry, side = _dry_run(pair.saved(keras), pair.live(keras), tmp_path)
+    names = [(e.path, e.saved_name, side.saveables[e.gets].name) for e in dry.exchanged]
+    assert names == [("layers/dense", "a", "b"), ("layers/dense_1", "b", "a")]
+    pair = keras_pairs.pair("all renamed")
+    assert not _dry_run(pair.saved(keras), pair.live(keras), tmp_path)[0].exchanged
+
+
+def test_casts_are_told(tmp_path: Path) -> None:
+    keras = keras_models.library("keras")
+    pair = keras_pairs.pair("float16")
+    dry, _ = _dry_run(pair.saved(keras), pair.live(keras), tmp_path)
+    assert {loaded.cast for loaded in dry.loaded} >= {("float32", "float16")}
+
+
+def test_skipped_optimizer_state_is_told(tmp_path: Path) -> None:
+    keras = keras_models.library("keras")
+    pair = keras_pairs.pair("another optimizer")
+    dry, side = _dry_run(pair.saved(keras), pair.live(keras), tmp_path)
+    (skipped,) = dry.skipped
+    assert (side.saveables[skipped.saveable].name, skipped.path) == ("SGD", "optimizer")
+    assert dry.raises == "" and Stays.OPTIMIZER_SKIPPED in {loaded.stays for loaded in dry.loaded}
