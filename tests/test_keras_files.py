@@ -443,3 +443,34 @@ def test_a_file_of_keras_2_has_the_values_of_keras_3_in_their_places(tmp_path: P
     assert diff.only_b == ("(root).optimizer.learning_rate",)
     changed = {change.b for change in diff.changed}
     assert all("optimizer" in name for name in changed)
+
+
+@pytest.mark.parametrize("form", [".keras", ".weights.h5"])
+def test_layers_are_in_the_order_of_the_model(form: str, tmp_path: Path) -> None:
+    """HDF5 puts groups into space that it has freed, so addresses alone tell no order."""
+    import keras
+
+    inputs = x = keras.Input((3,))
+    for number in range(40):
+        x = keras.layers.Dense(3, name=f"d{number}")(x)
+        x = keras.layers.LayerNormalization(name=f"n{number}")(x)
+    model = trained(keras.Model(inputs, x), keras.optimizers.Adam())
+    graph = cv.graph(saved(model, tmp_path / "x", form))
+    slots = {
+        _scalar(graph, node.attributes[0].checkpoint_key): _scalar(
+            graph, graph.nodes[node.slot.variable].attributes[0].checkpoint_key
+        )
+        for node in graph.nodes
+        if node.slot is not None
+    }
+    expected = {
+        float(np.ravel(value)[0]): float(np.ravel(variable)[0])
+        for value, variable in _slots_of_keras(model)
+    }
+    names = [node.own_name for node in graph.nodes if node.own_name]
+    print(len(slots), len(expected), names)
+    assert slots.items() <= expected.items()
+    if form == ".keras":
+        assert slots == expected
+        layers = [layer.name for layer in model.layers[1:]]
+        assert [name for name in names if name in layers] == layers

@@ -6,7 +6,7 @@ Keras' paths come from attributes and classes, not from the names of layers: in 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -18,14 +18,17 @@ _MAX_CLASS = 200  # characters
 
 
 def descriptions(entry: Json, groups: Collection[str]) -> dict[str, Json]:
-    """Return what a configuration says of the groups of a weights file, by path."""
+    """Return what a configuration says of the groups of a weights file, by path.
+
+    The layers of a model are in the model's order.
+    """
     described: dict[str, Json] = {}
-    stack: list[tuple[str, Json, int]] = [("", entry, 0)]
-    while stack:
-        path, words, depth = stack.pop()
+    queue: deque[tuple[str, Json, int]] = deque([("", entry, 0)])
+    while queue:
+        path, words, depth = queue.popleft()
         if path in groups and path not in described and depth < _DEEPEST:
             described[path] = words
-            stack.extend((inner, below, depth + 1) for inner, below in _below(path, words))
+            queue.extend((inner, below, depth + 1) for inner, below in _below(path, words))
     return described
 
 

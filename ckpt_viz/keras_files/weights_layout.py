@@ -47,6 +47,10 @@ def nodes_of_weights(
     described = {} if model is None else descriptions(model, ids)
     for path, entry in described.items():
         describe(drafts[ids[path]], entry)
+        parent, _, name = path.rpartition("/")
+        if name in drafts[ids[parent]].children:  # to the end: all come in the model's order
+            siblings = drafts[ids[parent]].children
+            siblings[name] = siblings.pop(name)
     keys = _keys_by_owner(stored)
     for path, node in ids.items():
         _set_kind(drafts, path, node)
@@ -209,9 +213,31 @@ def _in_order(drafts: DraftNodes, node: int, valued: Collection[int]) -> tuple[l
     if _LAYERS in below:  # of a Functional or Sequential model: no other attribute counts
         return [below[_LAYERS]], True
     if draft.role is Role.CONTAINER or len(below) < 2:
-        return list(below.values()), True
+        return list(below.values()), _are_in_order(drafts, below)
     names = [name for name in _ATTRIBUTES if name in below]
     return [below[name] for name in names] or list(below.values()), len(names) == len(below)
+
+
+def _are_in_order(drafts: DraftNodes, items: Mapping[str, int]) -> bool:
+    """Return whether the items of a list are in its order, as the numbers of each class tell.
+
+    A file that lacks the configuration has its groups by their addresses. HDF5 may put a later
+    group into space that it has freed.
+    """
+    if all(drafts[node].described is not None for node in items.values()):
+        return True
+    numbers: dict[str, int] = {}
+    for name in items:
+        kind, _, digits = name.rpartition("_")
+        kind, number = (
+            (kind, int(digits[-9:]))
+            if digits.isascii() and digits.isdecimal() and kind
+            else (name, 0)
+        )
+        if number < numbers.get(kind, -1):
+            return False
+        numbers[kind] = number
+    return True
 
 
 def _optimizer_in(model: Json | None) -> Json | None:
