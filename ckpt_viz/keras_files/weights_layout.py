@@ -20,7 +20,11 @@ from ckpt_viz.keras_files.drafts import (
 )
 from ckpt_viz.keras_files.state import OwnVariable, Trained, is_trained, rows_of, slots_of
 from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.object_graph.keras_variables import kind_at, variable_names
+from ckpt_viz.object_graph.keras_variables import (
+    kind_at,
+    names_in_optimizer,
+    variable_names,
+)
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.optimizer_table import Generation
 
@@ -125,10 +129,11 @@ def _add_variables(drafts: DraftNodes, path: str, node: int, keys: list[str] | t
 def _names(drafts: DraftNodes, path: str, node: int, keys: list[str] | tuple[()]) -> list[str]:
     numbers = [key.rpartition("/")[2] for key in keys]
     draft = drafts[node]
-    if draft.role is Role.OPTIMIZER:
-        return _names_in_optimizer(drafts, numbers, keys)
     if [str(i) for i in range(len(keys))] != numbers:
         return numbers
+    if draft.role is Role.OPTIMIZER:
+        entries = [drafts.stored.entries[key] for key in keys]
+        return names_in_optimizer([(entry.dtype, entry.shape) for entry in entries])
     config = None if draft.described is None else config_of(draft.described)
     for kind in (
         draft.type_name,
@@ -139,17 +144,6 @@ def _names(drafts: DraftNodes, path: str, node: int, keys: list[str] | tuple[()]
         if names is not None:
             return list(names)
     return numbers
-
-
-def _names_in_optimizer(
-    drafts: DraftNodes, numbers: list[str], keys: list[str] | tuple[()]
-) -> list[str]:
-    """Return the names of the counter and the rate that begin the variables of an optimizer."""
-    entries = [drafts.stored.entries[key] for key in keys]
-    if not entries or entries[0].shape != () or "int" not in str(entries[0].dtype):
-        return numbers
-    is_rated = len(entries) > 1 and entries[1].shape == () and "float" in str(entries[1].dtype)
-    return ["iteration", *(["learning_rate"] if is_rated else []), *numbers[1 + is_rated :]]
 
 
 def _set_slots(drafts: DraftNodes, optimizer: int, model: Json | None) -> None:

@@ -26,8 +26,8 @@ from ckpt_viz.live.trainable import frozen
 from ckpt_viz.live.walk import is_layer, own_name, provisional_role
 from ckpt_viz.matching.keras_saving import in_order_of_saving
 from ckpt_viz.matching.keras_sides import LiveWeights, key_of
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.keras_variables import variable_names
+from ckpt_viz.object_graph.graph import Graph, Layout, Origin
+from ckpt_viz.object_graph.keras_variables import names_in_optimizer, variable_names
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, Slot, SlotRule, Stored
 
@@ -40,6 +40,33 @@ _OPTIONS = (
     *("use_scale", "score_mode", "mode"),
 )
 _ADAPTED = {"mean": "input_mean", "bin_boundaries": "input_bin_boundaries"}
+
+
+@dataclass(frozen=True)
+class KerasTarget:
+    """A live model as `load_weights` finds it, and the graph of it.
+
+    `objects` and `variables` have the node of each saveable and each variable that the graph has,
+    by its number in `weights`.
+    """
+
+    graph: Graph
+    weights: LiveWeights
+    objects: Mapping[int, int]
+    variables: Mapping[int, int]
+
+
+def keras_target(model: object) -> KerasTarget:
+    """Return the live side of `model.load_weights`; raises SourceError for what is no model."""
+    walk, live = walk_of(model)
+    drawing = _Drawing(_Groups(walk, live), walk.library)
+    nodes = {id(obj): node for node, obj in reversed([*enumerate(drawing.objects)])}
+    return KerasTarget(
+        drawing.graph(model),
+        live,
+        {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes},
+        {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes},
+    )
 
 
 def read_as_keras_saves(model: object) -> Graph:
@@ -174,9 +201,13 @@ class _Drawing:
             yield Child(below.rpartition("/")[2], self._add_group(below))
 
     def _variables(self, owner: int, group: _H5Group) -> Iterator[Child]:
-        names = _names_of(group)
-        for name, value in group.values.items():
-            node_id = self._add(_variable_node(key_of(group.path, name), value), value, "")
+        nodes = {
+            name: _variable_node(key_of(group.path, name), v) for name, v in group.values.items()
+        }
+        is_optimizer = self.nodes[owner].role is Role.OPTIMIZER
+        names = _names_of(group, [*nodes.values()], is_optimizer=is_optimizer)
+        for name, node in nodes.items():
+            node_id = self._add(node, group.values[name], "")
             self.owners[node_id] = (owner, name)
             yield Child(names.get(name, name), node_id)
 
@@ -218,11 +249,14 @@ def _reference(obj: Any) -> Callable[[], object | None]:
     return weak(obj)
 
 
-def _names_of(group: _H5Group) -> Mapping[str, str]:
+def _names_of(group: _H5Group, nodes: Sequence[Node], *, is_optimizer: bool) -> Mapping[str, str]:
     """Return the names of the numbered variables of a group, as far as the kind tells them."""
     numbers = [str(number) for number in range(len(group.values))]
     if list(group.values) != numbers:
         return {}
+    if is_optimizer:
+        values = [(node.attributes[0].dtype, node.attributes[0].shape) for node in nodes]
+        return dict(zip(numbers, names_in_optimizer(values), strict=True))
     config = _config_of(group.obj)
     names = variable_names(type(group.obj).__name__, config, len(numbers))
     return dict(zip(numbers, names or (), strict=False))
@@ -268,6 +302,7 @@ class _KerasAccess:
     nodes: Sequence[Node]
     owners: Mapping[int, tuple[int, str]]
     library: str
+    layout: Layout = Layout.KERAS_PATHS
 
     @cached_property
     def _attributes(self) -> dict[str, tuple[int, Attribute]]:

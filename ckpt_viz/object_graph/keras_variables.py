@@ -91,6 +91,22 @@ def variable_names(
     return matches[0] if len(matches) == 1 else None
 
 
+def names_in_optimizer(values: Sequence[tuple[str | None, tuple[int, ...] | None]]) -> list[str]:
+    """Return the names of an optimizer's variables, from their dtypes and shapes.
+
+    They begin with a counter and, unless a schedule gives it, the rate. The others have numbers.
+
+    >>> names_in_optimizer([("int64", ()), ("float32", ()), ("float32", (3,))])
+    ['iteration', 'learning_rate', '2']
+    """
+    names = [str(number) for number in range(len(values))]
+    if values and values[0][1] == () and "int" in str(values[0][0]):
+        names[0] = "iteration"
+        if len(values) > 1 and values[1][1] == () and "float" in str(values[1][0]):
+            names[1] = "learning_rate"
+    return names
+
+
 def path_component(class_name: str) -> str:
     """Return how Keras calls an object of a class in a path (`naming.to_snake_case`).
 

@@ -11,11 +11,13 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.dry_run import DryRun, MeantPath
 from ckpt_viz.restore_check.finding import Explained, Finding
+from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.rules import (
     ambiguous,
     by_name,
     changed,
     created_later,
+    keras_weights,
     left_aside,
     leftovers,
     misplaced,
@@ -89,7 +91,10 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
         else:
             findings += by_name.names(run, run.trace)
     elif isinstance(run.trace, Trace) and run.saved is not None:
-        findings += _of_objects(Case(run, run.trace, run.saved))
+        if isinstance(run.outcome, KerasOutcome):
+            findings += keras_weights.keras_weights(run, run.outcome)
+        else:
+            findings += _of_objects(Case(run, run.trace, run.saved))
     return tuple(sorted(findings, key=_place))
 
 

@@ -12,6 +12,7 @@ from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Mark, Severity, State
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.text import count
 
@@ -24,6 +25,7 @@ _WORDS = {
     State.FAILED: "failing",
     State.DEFERRED: "waiting",
 }
+_OF_KERAS = {State.FAILED: "not loaded"}
 _DAMAGED = (Cause.DAMAGED, Cause.UNREADABLE)
 
 
@@ -49,7 +51,8 @@ def _counts(run: DryRun, graph: Graph, marks: Sequence[Mark]) -> Iterator[tuple[
     failures = [step.failure for step in steps if step.failure is not None]
     damaged = sum(failure.cause in _DAMAGED for failure in failures)
     numbers[State.FAILED] -= damaged
-    for state, words in _WORDS.items():
+    words_of = _WORDS | _OF_KERAS if isinstance(run.outcome, KerasOutcome) else _WORDS
+    for state, words in words_of.items():
         if state is State.FAILED and damaged:
             yield damaged, "damaged"
         if numbers[state] > 0:
@@ -70,5 +73,7 @@ def _verdict(run: DryRun) -> str:
         return f"the initializers would raise {run.outcome.later.type}"
     if isinstance(run.outcome, WarmOutcome):
         return f"{run.method}() {run.outcome.effect}"
+    if isinstance(run.outcome, KerasOutcome):
+        return f"{run.method}() sets {run.outcome.effect}"
     passes = "pass" if verdicts.consumed is None else "fail"
     return f"assert_consumed() would {passes}"

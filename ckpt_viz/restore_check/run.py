@@ -20,6 +20,7 @@ from ckpt_viz.restore_check.dry_run import COMPARE, DryRun, Tested
 from ckpt_viz.restore_check.file_dry_run import file_dry_run, missing_file_dry_run
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
+from ckpt_viz.restore_check.keras_dry_run import is_load_of_weights, keras_dry_run
 from ckpt_viz.restore_check.live_dry_run import live_dry_run, status_dry_run
 from ckpt_viz.restore_check.saver_dry_run import saver_dry_run
 from ckpt_viz.restore_check.verified import bytes_tested
@@ -87,6 +88,8 @@ def _run(
             f"{saved.title}: found live objects as the checkpoint; expected a path or a snapshot; "
             f"{COMPARE}"
         )
+    if is_load_of_weights(live, saved):
+        return keras_dry_run(live, saved, method, options)
     if "tensorflow" in sys.modules:
         if tf_private.is_load_status(live):
             if saved is not None or method is not None or options is not None:

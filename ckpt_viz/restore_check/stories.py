@@ -6,6 +6,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
+from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.story.asserts import ASSERTS, AssertStory, RestoreResult
@@ -25,6 +26,12 @@ def story_of(run: DryRun) -> Story:
             title,
             "This restore has happened, and TensorFlow keeps no record of its order. "
             "Call cv.check(live, path) before a restore.",
+        )
+    if isinstance(run.outcome, KerasOutcome):
+        return EmptyStory(
+            run.method,
+            title,
+            "There are no steps of load_weights yet. The findings tell what happens to each value.",
         )
     if isinstance(run.trace, Trace) and run.saved is not None:
         return RestoreStory(run.trace, run.saved, place_of, run.method)

@@ -24,6 +24,7 @@ from ckpt_viz.restore_check.dry_run import (
 )
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.rehearsal import (
     Rehearsal,
@@ -294,6 +295,10 @@ def fix_of(
 def _fix_of(
     run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
 ) -> RestoreFix[CheckT]:
+    if isinstance(run.outcome, KerasOutcome):
+        raise SourceError(
+            f"{run.reading}: there is no fix of load_weights yet; the findings tell what to change"
+        )
     if run.saved is not None:
         return FixOfObjects(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)

@@ -1,0 +1,199 @@
+"""A Keras model as the live side, and one of Keras' own files: what `load_weights` would do.
+
+The call returns no status. So the asserts of this check speak of the weights: `consumed` that all
+saved ones reach the model, `existing` that all of the model get a saved one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.live.keras_graph import KerasTarget, keras_target
+from ckpt_viz.live.keras_private import is_model
+from ckpt_viz.matching.keras_loading import Loaded, Stays, WeightsLoading, weights_loading
+from ckpt_viz.matching.keras_sides import VARS, SavedWeights
+from ckpt_viz.matching.trace import Action, Cause, Failure, Step, Trace
+from ckpt_viz.object_graph.graph import Graph, Layout
+from ckpt_viz.object_graph.nodes import ROOT, Role, Stored
+from ckpt_viz.restore_check.dry_run import DryRun, Outcome, prefix_of
+from ckpt_viz.restore_check.live_names import LiveNames
+from ckpt_viz.restore_check.verdicts import Raised, Verdicts
+from ckpt_viz.saved.keras_reader import KERAS
+from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.saved_source import read_saved
+from ckpt_viz.text import count, shape_words
+
+METHOD = "load_weights"
+_SKIP_MISMATCH = "skip_mismatch"
+_CAUSES = {
+    Stays.SHAPE: Cause.SHAPE,
+    Stays.DTYPE: Cause.DTYPE,
+    Stays.UNREADABLE: Cause.UNREADABLE,
+}
+_NOT_LOADED = "keeps its value"
+
+
+@dataclass(frozen=True)
+class KerasOutcome(Outcome):
+    """What `load_weights` would do.
+
+    `target` is the live side, and `loading` has what happens to each object and variable of it, by
+    number. `nodes` has the saved node of each key. `skips_mismatch` is the option of the call.
+    """
+
+    target: KerasTarget = field(kw_only=True)
+    loading: WeightsLoading = field(kw_only=True)
+    nodes: Mapping[str, int] = field(kw_only=True)
+    skips_mismatch: bool = False
+
+    @property
+    def effect(self) -> str:
+        """What happens if the call does not raise, in a few words."""
+        loaded = sum(loaded.key is not None for loaded in self.loading.loaded)
+        return f"{loaded} of {count(len(self.loading.loaded), 'variable')}"
+
+
+def is_load_of_weights(live: object, saved: object) -> bool:
+    """Return whether a check is of a Keras model and one of Keras' own files."""
+    if not is_model(live):
+        return False
+    if isinstance(saved, Graph):
+        return saved.is_of_keras
+    return isinstance(saved, (str, os.PathLike)) and locate(os.fspath(saved)).reader is KERAS
+
+
+def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> DryRun:
+    """Return what `model.load_weights(saved, **options)` would do; change nothing.
+
+    Raises SourceError for another method, other options, and a file with the layout of `.h5`.
+    """
+    if method not in (None, METHOD):
+        raise SourceError(f"found method {method!r}; Keras loads its files by {METHOD!r}")
+    skips = _skips_mismatch(options)
+    graph = saved if isinstance(saved, Graph) else read_saved(saved)
+    path = prefix_of(graph)
+    if graph.layout is not Layout.KERAS_PATHS:
+        raise SourceError(
+            f"{path}: a check of a model needs `.weights.h5` or `.keras`, found `.h5` by names; "
+            "compare both by cv.diff(path, model)"
+        )
+    target = keras_target(model)
+    loading = weights_loading(target.weights, saved_weights(graph), skip_mismatch=skips)
+    nodes = {
+        node.attributes[0].checkpoint_key: i
+        for i, node in enumerate(graph.nodes)
+        if node.attributes
+    }
+    outcome = KerasOutcome(
+        LiveNames(target.graph),
+        _verdicts(target, loading, nodes),
+        _trace(graph, target, loading, nodes),
+        graph,
+        target=target,
+        loading=loading,
+        nodes=nodes,
+        skips_mismatch=skips,
+    )
+    return DryRun(outcome, METHOD, path)
+
+
+def _skips_mismatch(options: Any) -> bool:
+    if options is None:
+        return False
+    if not isinstance(options, Mapping) or set(options) - {_SKIP_MISMATCH}:
+        raise SourceError(
+            f"found options {options!r}, expected a dict with {_SKIP_MISMATCH!r} alone"
+        )
+    return bool(options.get(_SKIP_MISMATCH, False))
+
+
+def saved_weights(graph: Graph) -> SavedWeights:
+    """Return the saved side of `load_weights` from the graph of a weights file."""
+    paths = {ROOT: ""}
+    for node in graph.tree.preorder():
+        for local_name, child in graph.nodes[node].children:
+            if node in paths and not graph.nodes[child].attributes:
+                paths.setdefault(child, f"{paths[node]}/{local_name}".lstrip("/"))
+    own: dict[str, dict[str, Stored | None]] = {
+        path: {} for node, path in paths.items() if graph.nodes[node].role is not Role.CONTAINER
+    }
+    for holder in graph.nodes:
+        for attribute in holder.attributes:
+            owner, _, name = f"/{attribute.checkpoint_key}".rpartition(f"/{VARS}/")
+            stored = Stored(attribute.dtype, attribute.shape, attribute.error)
+            own.setdefault(owner.lstrip("/"), {})[name] = stored
+    names = {
+        paths[i]: node.own_name
+        for i, node in enumerate(graph.nodes)
+        if i in paths and node.own_name
+    }
+    return SavedWeights(frozenset(paths.values()), own, names)
+
+
+def _trace(
+    saved: Graph, target: KerasTarget, loading: WeightsLoading, nodes: Mapping[str, int]
+) -> Trace:
+    bound = dict(_groups_of_one_path(saved, target.graph))
+    steps: list[Step] = []
+    for number, loaded in enumerate(loading.loaded):
+        obj = target.variables.get(number)
+        if obj is None:
+            continue
+        if loaded.key is not None:
+            node = nodes[loaded.key]
+            bound[node] = obj
+            steps.append(Step(Action.RESTORE, node, obj, name=loaded.key, names=(loaded.key,)))
+        elif loaded.stays is not Stays.UNKNOWN:
+            failure = _failure(saved, target, number, loaded)
+            steps.append(Step(Action.FAIL, None, obj, failure=failure))
+    return Trace(steps, bound, {})
+
+
+def _groups_of_one_path(saved: Graph, live: Graph) -> Iterator[tuple[int, int]]:
+    """Yield the saved and the live node of each path that both sides have."""
+    queue = [(ROOT, ROOT)]
+    for node, obj in queue:  # grows during the loop
+        yield node, obj
+        objects = dict(live.nodes[obj].children)
+        for local_name, child in saved.nodes[node].children:
+            if local_name in objects and not saved.nodes[child].attributes:
+                queue.append((child, objects[local_name]))
+
+
+def _failure(saved: Graph, target: KerasTarget, number: int, loaded: Loaded) -> Failure:
+    """Return why a variable keeps its own value. The verdicts say whether the call raises."""
+    assert loaded.stays is not None
+    variable = target.weights.variables[number]
+    attribute = target.graph.nodes[target.variables[number]].attributes[0]
+    stored = saved.stored(attribute.checkpoint_key)
+    actual = expected = ""
+    if loaded.stays is Stays.SHAPE and stored is not None and stored.shape is not None:
+        actual, expected = shape_words(stored.shape), shape_words(variable.shape or ())
+    cause = _CAUSES.get(loaded.stays, Cause.KEY_MISSING)
+    return Failure(cause, _NOT_LOADED, "", in_session=True, actual=actual, expected=expected)
+
+
+def _verdicts(target: KerasTarget, loading: WeightsLoading, nodes: Mapping[str, int]) -> Verdicts:
+    unused = tuple(nodes[key] for key in loading.unused if key in nodes)
+    left = tuple(
+        target.variables[number]
+        for number, loaded in enumerate(loading.loaded)
+        if number in target.variables and loaded.key is None and loaded.stays is not Stays.UNKNOWN
+    )
+    raised = Raised(loading.raises, loading.text) if loading.raises else None
+    consumed = raised or _failed(unused, "saved weights reach no variable", loading.unused)
+    names = [target.graph.nodes[obj].attributes[0].checkpoint_key for obj in left]
+    existing = raised or _failed(left, "variables get no saved weight", names)
+    loads_any = any(loaded.key is not None for loaded in loading.loaded)
+    nontrivial = None if loads_any else Raised("AssertionError", "No variable gets a saved weight.")
+    return Verdicts(raised, consumed, existing, raised or nontrivial, unused, left)
+
+
+def _failed(nodes: tuple[int, ...], what: str, keys: Any) -> Raised | None:
+    if not nodes:
+        return None
+    return Raised("AssertionError", f"{len(nodes)} {what}: {', '.join(keys)}")
