@@ -150,6 +150,8 @@ def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoadi
         loaded=tuple(a if a == b else unknown for a, b in both),
         unused=tuple(key for key in loads.unused if key in set(fails.unused)),
         overwritten=tuple(v for v in loads.overwritten if v in set(fails.overwritten)),
+        skipped=tuple(skipped for skipped in loads.skipped if skipped in fails.skipped),
+        skipped_lists=tuple(p for p in loads.skipped_lists if p in fails.skipped_lists),
         exchanged=tuple(e for e in loads.exchanged if e in fails.exchanged),
     )
 
@@ -295,7 +297,7 @@ class _LoadRun:
         self.unknown[number] = None
         self.unknown_keys |= {key_of(path, name) for name in entries}
         self._stay(self.live.saveables[number].own, Stays.UNKNOWN)
-        return LoadFailure("", "", is_whole=False) if self.own_code_fails else None
+        return LoadFailure("Exception", "", is_whole=False) if self.own_code_fails else None
 
     def _miscounted(
         self, number: int, path: str, entries: Mapping[str, Stored | None]

@@ -127,12 +127,19 @@ def compare(dry: WeightsLoading, outcome: KerasOutcome, *, warns: bool = True) -
     if not has_unknown:
         assert set(dry.unused) == set(outcome.unused)
     if warns:  # Keras 2 only logs it
-        skipping = [text for text in outcome.warnings if text.startswith("Skipping variable")]
-        assert [skipped.text for skipped in dry.skipped] == skipping
-        lists = [text for text in outcome.warnings if text.startswith("Skipping nested")]
-        assert len(lists) == len(dry.skipped_lists)
-        assert all(map(str.__contains__, lists, dry.skipped_lists))
+        _compare_warnings(dry, outcome.warnings)
     if dry.raises:
         changed = {number for number, key in enumerate(outcome.keys) if key is not None}
         assert changed >= set(dry.overwritten)
         assert has_unknown or changed == set(dry.overwritten)
+
+
+def _compare_warnings(dry: WeightsLoading, warned: tuple[str, ...]) -> None:
+    optimizers = [text for text in warned if text.startswith("Skipping variable")]
+    lists = [text.split("'")[1] for text in warned if text.startswith("Skipping nested")]
+    if dry.unknown:
+        assert {skipped.text for skipped in dry.skipped} <= set(optimizers)
+        assert set(dry.skipped_lists) <= set(lists)
+    else:
+        assert [skipped.text for skipped in dry.skipped] == optimizers
+        assert list(dry.skipped_lists) == lists
