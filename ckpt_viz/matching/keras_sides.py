@@ -54,6 +54,7 @@ class LiveVariable:
     name: str
     dtype: str | None
     shape: tuple[int, ...] | None
+    path: str = ""
     text: str = ""
     is_keras_3: bool = True
 
