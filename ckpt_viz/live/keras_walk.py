@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz.errors import SourceError
+from ckpt_viz.errors import SourceError, UnsupportedError
 from ckpt_viz.live import keras_private
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.keras_loaders import loading_of
@@ -142,7 +142,12 @@ def walk_of(model: object) -> tuple[KerasWalk, LiveWeights]:
 
 
 def layers_of(model: Any) -> tuple[KerasWalk, LiveLayers]:
-    """Return the live side of `load_weights` for `.h5`, of a model of Keras 3."""
+    """Return the live side of `load_weights` for `.h5`; raises UnsupportedError for Keras 2."""
+    if keras_private.library_of(model) != keras_private.KERAS_3:
+        raise UnsupportedError(
+            f"found a {type(model).__name__} of Keras 2, expected a model of Keras 3: Keras 2 "
+            "converts some values of `.h5` when it loads them"
+        )
     walk = KerasWalk(keras_private.KERAS_3)
 
     def numbers(variables: Iterable[Any]) -> tuple[int, ...]:
