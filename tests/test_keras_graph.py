@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ckpt_viz as cv
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live.keras_graph import read_as_keras_saves
 from ckpt_viz.object_graph.graph import Graph
@@ -116,6 +117,16 @@ def test_frozen_layers_and_facts_are_those_of_other_live_graphs() -> None:
     facts = graph.nodes[dense].facts
     assert facts is not None and ("units", "3") in facts.stated
     assert graph.nodes[graph.node_id("layers/dense/kernel")].trainable is False
+
+
+def test_the_graph_is_an_object_graph_like_others() -> None:
+    model = keras_models.made("keras", "one_dense")
+    graph = cv.graph(model, as_saved_by="keras")
+    assert "kernel" in str(graph) and graph.source is model
+    assert graph.find("kernel") == (graph.node_id("layers/dense/kernel"),)
+    assert np.array_equal(graph.read("layers.dense.kernel"), model.layers[0].kernel.numpy())
+    with pytest.raises(SourceError, match="expected 'keras'"):
+        cv.graph(model, as_saved_by="tensorflow")
 
 
 def test_own_code_that_fails_is_an_error_of_its_node() -> None:

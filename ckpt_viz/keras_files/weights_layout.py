@@ -74,9 +74,10 @@ def _owner_of(path: str) -> str | None:
 def _add_groups(drafts: DraftNodes) -> dict[str, int]:
     """Add the node of each object and list; return the nodes by path."""
     ids = {"": ROOT}
+    holders = {path.rpartition("/")[0] for path in drafts.stored.groups if path}
     for path in drafts.stored.groups:
-        owner = _owner_of(path)
-        if owner is not None or not path:
+        # An attribute may be called `vars`, too: its group holds others.
+        if not path or (_owner_of(path) is not None and path not in holders):
             continue
         parent, _, name = path.rpartition("/")
         if parent in ids:

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz.errors import SourceError
+from ckpt_viz.errors import SourceError, UnsupportedError
 from ckpt_viz.live import keras_private
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.keras_loaders import loading_of
 from ckpt_viz.live.keras_stores import is_variable
 from ckpt_viz.live.shadows import steadily
+from ckpt_viz.matching.keras_h5_loading import LiveLayer, LiveLayers
 from ckpt_viz.matching.keras_sides import (
     Item,
     LiveSaveable,
@@ -49,7 +50,7 @@ class KerasWalk:
             self.saveables.append(self._described(obj))
         return LiveWeights(
             tuple(self.saveables),
-            tuple(map(self._variable, self.variables)),
+            tuple(map(self.described_variable, self.variables)),
             keras_private.rules_of(self.library),
         )
 
@@ -115,12 +116,13 @@ class KerasWalk:
             elif isinstance(item, (list, dict, tuple)):
                 yield self._list(item)
 
-    def _variable(self, variable: Any) -> LiveVariable:
+    def described_variable(self, variable: Any) -> LiveVariable:
+        """Return what the dry run of a load knows of a variable."""
         dtype = tf_private.base_dtype_name(variable.dtype)
         shape = tf_private.full_shape(variable.shape)
-        name, path = str(variable.name), getattr(variable, "path", None)
+        name, path = str(variable.name), str(getattr(variable, "path", ""))
         text = f"<Variable path={path}, shape={shape}, dtype={dtype}"
-        return LiveVariable(name, dtype, shape, text, is_keras_3=self.library == "keras")
+        return LiveVariable(name, dtype, shape, path, text, is_keras_3=self.library == "keras")
 
 
 def walk_of(model: object) -> tuple[KerasWalk, LiveWeights]:
@@ -137,6 +139,26 @@ def walk_of(model: object) -> tuple[KerasWalk, LiveWeights]:
         return walk, walk.run(model)
 
     return steadily(walk)
+
+
+def layers_of(model: Any) -> tuple[KerasWalk, LiveLayers]:
+    """Return the live side of `load_weights` for `.h5`; raises UnsupportedError for Keras 2."""
+    if keras_private.library_of(model) != keras_private.KERAS_3:
+        raise UnsupportedError(
+            f"found a {type(model).__name__} of Keras 2, expected a model of Keras 3: Keras 2 "
+            "converts some values of `.h5` when it loads them"
+        )
+    walk = KerasWalk(keras_private.KERAS_3)
+
+    def numbers(variables: Iterable[Any]) -> tuple[int, ...]:
+        return tuple(map(walk.number_of_variable, variables))
+
+    layers = tuple(
+        LiveLayer(layer.name, numbers(layer.trainable_weights + layer.non_trainable_weights))
+        for layer in model.layers
+    )
+    own = numbers(keras_private.own_variables(walk.library, model))
+    return walk, LiveLayers(layers, own, tuple(map(walk.described_variable, walk.variables)))
 
 
 def _holds_saveables(items: SaveableList, seen: set[int]) -> bool:

@@ -227,9 +227,9 @@ class _LoadRun:
         saveable, rules = self.live.saveables[number], self.live.rules
         failure = None if saveable.loading is None else self._load_own(number, path)
         if failure is not None:
+            failures[number] = failure
             if not (rules.collects_errors or self.skip_mismatch):
                 raise _EndedError(failure)
-            failures[number] = failure
         before = len(failures)
         if not rules.marks_late:
             self.visited.add(number)

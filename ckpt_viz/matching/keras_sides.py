@@ -36,6 +36,7 @@ class SavingRules:
     object is done only after all of its parts, and if none failed. `enters_nested_lists`: lists in
     lists have paths. `passes_over_done`: an item that is done takes no number among its siblings.
     `writes_names`: the groups of objects without variables exist, and have the objects' names.
+    `names_unbuilt`: the error for a layer without variables explains that it is not built.
     """
 
     checks_built: bool
@@ -44,7 +45,7 @@ class SavingRules:
     enters_nested_lists: bool
     passes_over_done: bool
     writes_names: bool
-    names_unbuilt: bool  # the error for a layer without variables explains that it is not built
+    names_unbuilt: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class LiveVariable:
     name: str
     dtype: str | None
     shape: tuple[int, ...] | None
+    path: str = ""
     text: str = ""
     is_keras_3: bool = True
 

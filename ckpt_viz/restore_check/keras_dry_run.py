@@ -126,11 +126,15 @@ def saved_weights(graph: Graph) -> SavedWeights:
             owner, _, name = f"/{attribute.checkpoint_key}".rpartition(f"/{VARS}/")
             stored = Stored(attribute.dtype, attribute.shape, attribute.error)
             own.setdefault(owner.lstrip("/"), {})[name] = stored
-    names = {
-        paths[i]: node.own_name
-        for i, node in enumerate(graph.nodes)
-        if i in paths and node.own_name
-    }
+    for node, path in paths.items():  # Keras finds the parts of an attribute called `vars`, too
+        owner, _, name = f"/{path}".rpartition(f"/{VARS}/")
+        is_object = graph.nodes[node].role is not Role.CONTAINER
+        if f"/{path}".endswith(f"/{VARS}") and is_object:
+            own.setdefault(path.removesuffix(VARS).rstrip("/"), {})[VARS] = None
+        elif f"/{VARS}/" in f"/{path}" and "/" not in name:
+            own.setdefault(owner.lstrip("/"), {})[name] = None
+    own_names = ((i, graph.nodes[i].own_name) for i in paths)
+    names = {paths[i]: name for i, name in own_names if name}
     return SavedWeights(frozenset(paths.values()), own, names)
 
 

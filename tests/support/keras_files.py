@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ckpt_viz.matching.keras_h5_loading import SavedLayers
 from ckpt_viz.matching.keras_sides import VARS, SavedWeights
 from ckpt_viz.object_graph.nodes import Stored
 
@@ -63,6 +64,25 @@ def saved_weights(path: Path) -> SavedWeights:
         owner = above.removeprefix("/").removesuffix(VARS).removesuffix("/")
         own[owner][name] = Stored(dtype_of(value), value.shape)
     return SavedWeights(frozenset(groups), own, names)
+
+
+def saved_layers(path: Path) -> SavedLayers:
+    """Return the saved side of `load_weights` for a `.h5`."""
+    import h5py
+    from keras.src.legacy.saving.legacy_h5_format import load_attributes_from_hdf5_group
+
+    with h5py.File(path) as file:
+
+        def weights(group: str) -> list[tuple[str, Stored]]:
+            names = load_attributes_from_hdf5_group(file[group], "weight_names")
+            pairs = ((f"{group}/{name}", file[f"{group}/{name}"]) for name in names)
+            return [(key, Stored(dtype_of(data), data.shape)) for key, data in pairs]
+
+        layers = load_attributes_from_hdf5_group(file, "layer_names")
+        top = "top_level_model_weights"
+        return SavedLayers(
+            [(name, weights(name)) for name in layers], weights(top) if top in file else None
+        )
 
 
 def saved_in_order(model: Any, path: Path) -> list[str]:

@@ -7,14 +7,17 @@ where they come from.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import ckpt_viz as cv
 from ckpt_viz.live.keras_walk import walk_of
 from ckpt_viz.matching.keras_loading import Stays, WeightsLoading, weights_loading
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.keras_dry_run import KerasOutcome as KerasWeights
 from tests.support.keras_files import read_file, saved_weights
 
 _OWN = -1  # tags of live variables count down from here
@@ -106,9 +109,28 @@ def assert_as_keras(
     dry = weights_loading(side, saved_weights(path), **options)
     after = [variable.numpy() for variable in walk.variables]
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+    assert_checked(live, path, dry, options)
     outcome = keras_loading(live, walk.variables, path, tags, **options)
     compare(dry, outcome, warns=side.rules.collects_errors)
     return dry, outcome
+
+
+def _with_sorted_keys(loading: WeightsLoading) -> WeightsLoading:
+    """h5py lists the groups by name, and the file has them in the order of their making."""
+    return replace(loading, unused=tuple(sorted(loading.unused)))
+
+
+def assert_checked(live: Any, path: Path, dry: WeightsLoading, options: dict[str, Any]) -> None:
+    """Assert that the check of this file says the same, and that its findings explain errors."""
+    check = cv.check(live, path, options=options or None)
+    outcome = check._run.outcome
+    assert isinstance(outcome, KerasWeights)
+    assert _with_sorted_keys(outcome.loading) == _with_sorted_keys(dry)
+    assert (check.raises and check.raises.type) == (dry.raises or None)
+    assert check.consumed == (not dry.raises and not dry.unused)
+    errors = [finding for finding in check.findings if finding.severity is Severity.ERROR]
+    assert bool(errors) == bool(dry.raises)
+    assert str(check)
 
 
 def compare(dry: WeightsLoading, outcome: KerasOutcome, *, warns: bool = True) -> None:

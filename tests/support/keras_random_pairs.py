@@ -221,7 +221,8 @@ def _own(keras: Any, rng: Random) -> Any:
             if way == "all":
                 super().load_own_variables(store)
             elif way == "first":
-                getattr(self, "_kernel", self.kernel).assign(store["0"])
+                kernel: Any = getattr(self, "_kernel", self.kernel)
+                kernel.assign(store["0"])
             elif way == "fails":
                 raise OSError("no")
 
