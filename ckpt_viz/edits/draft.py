@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ckpt_viz.edits.as_checkpoint import as_checkpoint, assert_short_keys
 from ckpt_viz.edits.edited_access import EditedAccess
-from ckpt_viz.errors import EditError, UnsupportedError
+from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.keys import (
@@ -24,7 +25,6 @@ from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role, Slot
 from ckpt_viz.object_graph.roles import assign_roles
 
 _EDITED = ", edited"
-_MOST_CHARACTERS = 50_000_000  # in the keys of all objects; half a million have as many
 _KEPT_ROLES = (Role.LAYER, Role.CONTAINER)
 
 
@@ -42,7 +42,7 @@ class Draft:
 
     @classmethod
     def of(cls, graph: Graph) -> Draft:
-        """Return a draft in which nothing is changed yet.
+        """Return a draft in which nothing is changed yet; a file of Keras becomes a checkpoint.
 
         Raises EditError for a graph of names: it has no edges to change. Raises UnsupportedError
         for one whose keys would take too much memory.
@@ -52,6 +52,7 @@ class Draft:
                 f"{graph.title}: holds names and no objects; expected an edit of names: renamed, "
                 "without or only"
             )
+        graph = as_checkpoint(graph)
         assert_short_keys(graph)
         return cls(graph, [*graph.nodes], [[*node.children] for node in graph.nodes])
 
@@ -100,20 +101,6 @@ def edited_title(graph: Graph) -> str:
     """Return the title of a graph that an edit makes of another one."""
     title = graph.title
     return title if title.endswith(_EDITED) else f"{title}{_EDITED}"
-
-
-def assert_short_keys(graph: Graph) -> None:
-    """Raise UnsupportedError if the keys of all objects have more characters than memory is for."""
-    parents, labels = graph.tree.parents, graph.tree.labels
-    lengths = [0] * len(graph.nodes)
-    for node in graph.tree.preorder():
-        if node != ROOT:
-            lengths[node] = lengths[parents[node]] + 1 + len(labels[node])
-    if sum(lengths) > _MOST_CHARACTERS:
-        raise UnsupportedError(
-            f"{graph.title}: found keys of {sum(lengths):,} characters, expected at most "
-            f"{_MOST_CHARACTERS:,} to write"
-        )
 
 
 def is_list(children: Sequence[Child]) -> bool:

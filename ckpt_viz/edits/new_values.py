@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ckpt_viz.edits.as_checkpoint import as_checkpoint
 from ckpt_viz.edits.draft import edited_title
 from ckpt_viz.edits.edited_access import EditedAccess, NewValue, new_values_of
 from ckpt_viz.edits.edits import called, node_of
@@ -25,6 +26,7 @@ def cast(graph: Graph, nodes: Iterable[int], dtype: str) -> Graph:
     if not is_float(dtype):
         floats = ", ".join(name for name in ELEMENT_BYTES if is_float(name))
         raise EditError(f"{graph.title}: found the dtype {dtype!r}, expected one of {floats}")
+    graph = as_checkpoint(graph)
     values: dict[str, NewValue] = {}
     known = new_values_of(graph)
     for top in nodes:
@@ -68,6 +70,7 @@ def with_values(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
     """
     import numpy as np
 
+    graph = as_checkpoint(graph)
     values: dict[str, NewValue] = {}
     for part, given in arrays.items():
         node = node_of(graph, part)

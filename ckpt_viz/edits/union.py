@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from ckpt_viz.edits.as_checkpoint import as_checkpoint
 from ckpt_viz.edits.edited_access import first_graph
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.object_graph.calls import Call
@@ -74,6 +75,7 @@ class UnionAccess:
 
 def united(graphs: Sequence[Graph]) -> Graph:
     """Return a graph of all nodes of some checkpoints, to edit; it is not one to write itself."""
+    graphs = [*map(as_checkpoint, graphs)]
     tops: list[int] = []
     nodes, calls = [Node()], list[Call]()
     for number, graph in enumerate(graphs):

@@ -1,7 +1,8 @@
 """The files whose name alone leads to a checkpoint: one table for Python and JupyterLab.
 
-`file_types.json` is that table. The JupyterLab extension contains a copy of it, because it
-registers its file types without a server. For each type, `saved.locate` finds the checkpoint.
+`file_types.json` is that table. Its `keras` lists how the names of Keras' files end. The JupyterLab
+extension contains a copy of it, because it registers its file types without a server. For each
+type, `saved.locate` finds the checkpoint.
 """
 
 from __future__ import annotations
@@ -42,15 +43,12 @@ class FileType:
         return re.fullmatch(rf"(.*)(?:{self.suffix})", path, re.DOTALL) if self.suffix else None
 
 
-def _read() -> tuple[FileType, ...]:
-    table = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-    return tuple(
-        FileType(entry["id"], entry.get("suffix"), entry.get("name"), entry.get("part", False))
-        for entry in table["types"]
-    )
-
-
-FILE_TYPES = _read()
+_TABLE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+FILE_TYPES = tuple(
+    FileType(entry["id"], entry.get("suffix"), entry.get("name"), entry.get("part", False))
+    for entry in _TABLE["types"]
+)
+_OF_KERAS = tuple(_TABLE["keras"])
 
 
 def file_type_of(path: str) -> FileType | None:
@@ -60,3 +58,12 @@ def file_type_of(path: str) -> FileType | None:
     ['index', 'state', None]
     """
     return next((file_type for file_type in FILE_TYPES if file_type.fits(path)), None)
+
+
+def has_name_of_keras(path: str) -> bool:
+    """Return whether a file has a name that Keras gives to its files.
+
+    >>> [has_name_of_keras(path) for path in ("a.keras", "a.weights.H5", "a.json")]
+    [True, True, False]
+    """
+    return path.lower().endswith(_OF_KERAS)

@@ -18,6 +18,7 @@ from ckpt_viz.keras_files.shards import Shards, shard_paths
 from ckpt_viz.keras_files.weights_layout import VARIABLES, nodes_of_weights
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.saved.file_types import has_name_of_keras
 from ckpt_viz.saved.location import Files, FormatReader, Location
 from ckpt_viz.saved.saved_access import graph_at
 
@@ -25,22 +26,25 @@ _ZIP = b"PK\x03\x04"
 _CONFIG = "config.json"
 _WEIGHTS = "model.weights.h5"
 _MOST_JSON = 64 << 20  # bytes of a configuration, or of the list of shards
-_NAME = re.compile(r".*\.(keras|h5|hdf5|weights\.json)", re.IGNORECASE | re.DOTALL)
 _LIST = ".weights.json"
 _SHARD = re.compile(r"(.*)_[0-9]{5}\.weights\.h5", re.DOTALL)
-
-
-def has_name_of_keras(path: str) -> bool:
-    """Return whether a file has a name that Keras gives to its files."""
-    return _NAME.fullmatch(path) is not None
 
 
 def without_shards(names: Iterable[str]) -> list[str]:
     """Return the names without the shards of a `.weights.json` that is among them."""
     there = list(names)
     lists = {name for name in there if name.endswith(_LIST)}
-    shards = ((name, _SHARD.fullmatch(name)) for name in there)
-    return [name for name, shard in shards if shard is None or shard[1] + _LIST not in lists]
+    return [name for name in there if list_of_shard(name) not in lists]
+
+
+def list_of_shard(path: str) -> str | None:
+    """Return the path of the `.weights.json` that lists a shard; None for other names.
+
+    >>> list_of_shard("x_00001.weights.h5"), list_of_shard("x.weights.h5")
+    ('x.weights.json', None)
+    """
+    shard = _SHARD.fullmatch(path)
+    return None if shard is None else shard[1] + _LIST
 
 
 def _is_at(prefix: str) -> bool:
@@ -66,9 +70,8 @@ def _in_file(path: str) -> Location | None:
 
 def _of_hdf5(path: str) -> Location:
     """Return the location of an HDF5 file; of a shard, that of the file that lists all shards."""
-    shard = _SHARD.fullmatch(path)
-    if shard is not None and is_file(shard[1] + _LIST):
-        whole = shard[1] + _LIST
+    whole = list_of_shard(path)
+    if whole is not None and is_file(whole):
         return Location(path, whole, KERAS, resolved=f"{path} is a shard of the weights {whole}")
     return Location(path, path, KERAS)
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, UnsupportedError
 from ckpt_viz.formats.files import File, is_remote, join, list_files, open_file
 from ckpt_viz.formats.sstable import ends_like_a_table
-from ckpt_viz.saved.keras_reader import has_name_of_keras, without_shards
+from ckpt_viz.saved.file_types import has_name_of_keras
+from ckpt_viz.saved.keras_reader import without_shards
 from ckpt_viz.saved.location import INDEX, META, FormatReader
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import V1, prefix_of_shard

@@ -34,7 +34,7 @@ from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.object_graph.graph import Format, Kept, Provenance
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.render.payload import VERSION
-from ckpt_viz.saved.file_types import file_type_of
+from ckpt_viz.saved.file_types import file_type_of, has_name_of_keras
 from ckpt_viz.saved.listing import checkpoints_in
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.location import INDEX, Location
@@ -262,7 +262,8 @@ def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
     with suppress(CkptVizError):
         location = locate(path)
         index = location.reader.files_of(location).index
-        return None if index is None else _why_no_index(index, error)
+        if index is not None and not has_name_of_keras(index):
+            return _why_no_index(index, error)
     return None
 
 

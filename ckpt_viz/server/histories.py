@@ -21,6 +21,7 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.confinement import Confinement, confined_to
 from ckpt_viz.formats.files import file_stamp, join, list_files, split
 from ckpt_viz.object_graph.graph import Kept
+from ckpt_viz.saved.keras_reader import list_of_shard
 from ckpt_viz.saved.location import INDEX
 from ckpt_viz.saved.v1_reader import prefix_of_shard
 from ckpt_viz.server.graphs import check_size, contents_path, json_bytes
@@ -148,7 +149,7 @@ def _shards_in(directory: str) -> dict[str, list[str]]:
         return shards
     for name in names:
         prefix, sign, _ = name.rpartition(".data-")
-        prefix = prefix if sign else prefix_of_shard(name)
+        prefix = prefix if sign else list_of_shard(name) or prefix_of_shard(name)
         if prefix != name:
             shards.setdefault(prefix, []).append(name)
     return shards

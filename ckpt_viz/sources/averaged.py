@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.correspondence.value_mapping import map_values
+from ckpt_viz.edits.as_checkpoint import as_checkpoint
 from ckpt_viz.edits.edited_access import EditedAccess, NewValue
 from ckpt_viz.errors import EditError, SourceError, UnsupportedError
 from ckpt_viz.formats.bundle import PIECE_BYTES, Bundle
@@ -106,7 +107,7 @@ def averaged(graphs: Sequence[Graph], weights: Sequence[float] | None = None) ->
     shares = _shares(weights, len(graphs))
     last = graphs[-1]
     counterparts = [_counterparts(graph, last) for graph in graphs[:-1]]
-    values: dict[str, NewValue] = {}
+    last, values = as_checkpoint(last), dict[str, NewValue]()
     for obj, attribute in _averaged_in(last):
         places = [
             _place(graph, last, obj, attribute, nodes)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ckpt_viz.edits.draft import assert_short_keys
+from ckpt_viz.edits.as_checkpoint import assert_short_keys
 from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.formats.dtypes import OF_ML_DTYPES, is_float
 from ckpt_viz.formats.new_files import NewFiles

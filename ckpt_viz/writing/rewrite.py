@@ -14,7 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from ckpt_viz.edits.draft import assert_short_keys
+from ckpt_viz.edits.as_checkpoint import assert_short_keys
 from ckpt_viz.edits.edited_access import (
     NewValue,
     first_graph,

@@ -21,6 +21,14 @@ _PATHS = {
     "compressed": "ckpt-1",  # the same, its index compressed with Snappy
     "compressed_v1": "model",  # as TensorFlow up to 1.1 wrote the V1 format
     "declared_slots": "ckpt",  # Keras 2's legacy Adam
+    "keras_archive": "model.keras",  # Keras 3, as all that is not called keras_2
+    "keras_h5": "model.h5",
+    "keras_run": "",  # what ModelCheckpoint leaves behind
+    "keras_shards": "model.weights.json",
+    "keras_weights": "model.weights.h5",
+    "keras_2_archive": "model.keras",  # tf_keras
+    "keras_2_h5": "model.h5",
+    "keras_2_weights": "model.weights.h5",
     "name_based": "model",  # tf.compat.v1.train.Saver, with its MetaGraph
     "name_based_v1": "model",  # the same in the format of before TensorFlow 0.12
     "partitioned": "model",  # slices
@@ -72,6 +80,7 @@ def _write_all(directory: Path) -> None:
     _write_name_based(directory / "name_based" / "model", v1=False)
     _write_name_based(directory / "name_based_v1" / "model", v1=True)
     _write_partitioned(directory / "partitioned" / "model")
+    _write_keras(directory)
     _compress(directory / "adam", directory / "compressed", "ckpt-1.index")
     _compress(directory / "name_based_v1", directory / "compressed_v1", "model")
 
@@ -91,6 +100,39 @@ def _write_adam(prefix: Path) -> None:
     model.compile("adam", "mse")
     model.optimizer.build(model.trainable_variables)
     tf.train.Checkpoint(model=model, optimizer=model.optimizer).write(str(prefix))
+
+
+def _write_keras(directory: Path) -> None:
+    import keras
+    import tf_keras
+
+    for library, name in ((keras, "keras"), (tf_keras, "keras_2")):
+        model = _trained(library)
+        model.save(directory / f"{name}_archive" / "model.keras")
+        model.save(directory / f"{name}_h5" / "model.h5")
+        model.save_weights(directory / f"{name}_weights" / "model.weights.h5")
+    shards = directory / "keras_shards" / "model.weights.json"
+    _trained(keras).save_weights(shards, max_shard_size=1e-7)
+    saver = keras.callbacks.ModelCheckpoint(
+        str(directory / "keras_run" / "m.{epoch:02d}-{loss:.2f}.weights.h5"),
+        save_weights_only=True,
+    )
+    _trained(keras, epochs=3, callbacks=[saver])
+
+
+def _trained(library: Any, **how: Any) -> Any:
+    """Return a model after a training of Keras 3 or of tf_keras."""
+    import numpy as np
+
+    library.utils.set_random_seed(1)
+    layers = library.layers
+    inputs = library.Input((2,), name="x")
+    normal = layers.BatchNormalization(name="norm")(inputs)
+    model = library.Model(inputs, layers.Dense(1, name="head")(normal), name="net")
+    model.compile(library.optimizers.Adam(0.1), "mse")
+    x = np.arange(8.0, dtype="float32").reshape(4, 2)
+    model.fit(x, x[:, :1], verbose=0, **how)
+    return model
 
 
 def _write_values(prefix: Path) -> None:

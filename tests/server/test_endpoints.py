@@ -218,6 +218,10 @@ async def test_head_tells_the_etag_alone(slow: Slow, ask: Ask) -> None:
         ("name_based/model", "name_based/model.meta"),
         ("name_based_v1/model", "name_based_v1/model"),
         ("several_shards/ckpt", "several_shards/ckpt.data-00001-of-00002"),
+        ("keras_archive/model.keras", "keras_archive/model.keras"),
+        ("keras_run", "keras_run/m.03-7.38.weights.h5"),
+        ("keras_shards/model.weights.json", "keras_shards/model.weights.json"),
+        ("keras_shards/model.weights.json", "keras_shards/model_00001.weights.h5"),
     ],
 )
 async def test_etag_changes_with_any_file(path: str, changed: str, seeded: Path, ask: Ask) -> None:
@@ -391,7 +395,8 @@ async def test_bad_requests_are_refused_in_json(
         ("faiss.index", b"IxF2" + bytes(100), "FAISS"),
         ("words.index", b"some words", "not the index of a TensorFlow checkpoint"),
         ("empty.index", b"", "not the index of a TensorFlow checkpoint"),
-        ("model.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5"),
+        ("model.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "h5repack"),
+        ("model.keras", b"PK\x03\x04" + bytes(100), "a zip archive"),
         ("notes.txt", b"x", "a file, but not a checkpoint"),
     ],
 )
@@ -414,6 +419,24 @@ async def test_damaged_checkpoint_is_said_to_be_damaged(seeded: Path, ask: Ask) 
     reply = await ask("graph", path="ckpts/adam/ckpt-1")
     assert (reply.status, reply.json["reason"]) == (422, "unreadable"), reply.json
     assert reply.json["message"].startswith("ckpts/adam/ckpt-1.index: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("keras_h5/model.h5", 2000),
+        ("keras_shards/model.weights.json", 100),
+        ("keras_shards/model_00000.weights.h5", 2000),
+    ],
+)
+async def test_damaged_file_of_keras_is_said_to_be_damaged(
+    name: str, size: int, seeded: Path, ask: Ask
+) -> None:
+    os.truncate(seeded / "ckpts" / name, size)
+    reply = await ask("graph", path=f"ckpts/{name}")
+    assert (reply.status, reply.json["reason"]) == (422, "unreadable"), reply.json
+    assert reply.json["message"].startswith(f"ckpts/{name}: ")
+    assert "TensorFlow" not in reply.json["message"]
 
 
 @pytest.mark.parametrize("options", [{"max_answer_bytes": 300}])

@@ -20,6 +20,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.server import processes
 from ckpt_viz.timeline.view_payload import view_json
+from tests.hostile.seeds import DIRECTORY
 from tests.server.conftest import BASE_URL, Ask, Reply
 from tests.support import history_fixtures
 from tests.support.tables import write_holes
@@ -117,6 +118,19 @@ async def test_of_a_new_checkpoint_only_that_and_what_it_is_compared_with_are_re
     expected = _of_package(directory)
     found = content_of(reply)
     assert (found["rows"], found["findings"]) == (expected["rows"], expected["findings"])
+
+
+@pytest.mark.parametrize("name", ["keras_run", "keras_shards"])
+async def test_a_history_of_files_of_keras_is_that_of_the_package(
+    name: str, root: Path, ask: Ask
+) -> None:
+    shutil.copytree(DIRECTORY / name, root / name)
+    assert content_of(await ask("history", path=name)) == _of_package(root / name)
+    tag = (await ask("history", path=name, method="HEAD")).headers["Etag"]
+    for file in (root / name).iterdir():
+        os.utime(file, ns=(0, 1))
+        before, tag = tag, (await ask("history", path=name, method="HEAD")).headers["Etag"]
+        assert tag != before
 
 
 # --- questions

@@ -184,22 +184,60 @@ def test_a_listing_is_asked_about_once_until_it_changes(files: Files) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("seed", "name"),
     [
-        ("x.weights.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), 'model.load_weights("x.weights.h5")'),
-        ("x.keras", b"PK\x03\x04" + bytes(100), "a zip archive, not a TensorFlow checkpoint"),
+        ("keras_archive", "model.keras"),
+        ("keras_2_h5", "model.h5"),
+        ("keras_weights", "model.weights.h5"),
     ],
 )
-def test_a_file_of_keras_opens_with_what_it_is(
-    files: Files, name: str, data: bytes, said: str
-) -> None:
-    (files.place / name).write_bytes(data)
-    files.show()
-    files.item(name).dblclick()
-    expect(files.title).to_have_text(name)
-    expect(files.tab.get_by_role("alert")).to_contain_text(said)
+def test_a_file_of_keras_opens_as_a_document(files: Files, seed: str, name: str) -> None:
+    files.add(seed)
+    tab = files.open(name)
+    expect(files.title.locator(_ICON)).to_be_visible()
+    expect(files.item(name).locator(_ICON)).to_be_visible()
+    row(tab, "kernel").click()
+    show_values(tab)
+    expect(tab.locator(".ckv-values")).to_contain_text("float32 2×1")
     expect(files.page.locator(".jp-Dialog")).to_have_count(0)
-    files.lab.screenshot(f"document-{name}")
+    files.lab.screenshot(f"document-{seed}")
+    assert files.complaints == []
+
+
+def test_json_of_keras_stays_with_its_viewer_and_opens_on_request(files: Files) -> None:
+    files.add("keras_shards")
+    files.show()
+    files.item("model.weights.json").dblclick()
+    expect(files.page.locator(".jp-RenderedJSON")).to_be_visible()
+    files.close()
+    files.choose("model.weights.json", menu="Open in Checkpoint Explorer")
+    files.await_tab("model.weights.json")
+    expect(row(files.tab, "optimizer")).to_be_visible()
+    files.open("model_00001.weights.h5")
+    expect(files.tab).to_contain_text("is a shard of the weights")
+    assert files.complaints == []
+
+
+def test_files_of_keras_in_two_formats_are_compared(files: Files) -> None:
+    for seed, name in {"keras_weights": "new.weights.h5", "keras_2_h5": "old.h5"}.items():
+        (file,) = files.add(seed, seed).iterdir()
+        file.rename(files.place / name)
+    os.utime(files.place / "old.h5", (10**9, 10**9))
+    files.show()
+    files.choose("new.weights.h5", "old.h5", menu="Compare Checkpoints")
+    files.await_tab("old.h5 → new.weights.h5")
+    expect(row(files.tab, "learning_rate")).to_contain_text("only in b")
+    files.lab.screenshot("document-comparison-of-keras")
+    assert files.complaints == []
+
+
+def test_a_damaged_file_of_keras_shows_a_message(files: Files) -> None:
+    path = files.add("keras_weights") / "model.weights.h5"
+    os.truncate(path, 2000)
+    files.show()
+    files.item(path.name).dblclick()
+    expect(files.tab.get_by_role("alert")).to_contain_text("has 2000 bytes, expected")
+    expect(files.tab.get_by_role("treegrid")).to_have_count(0)
 
 
 def test_a_checkpoint_of_many_gigabytes_opens(files: Files) -> None:

@@ -51,6 +51,7 @@ def files(lab: Notebook7, request: pytest.FixtureRequest) -> Iterator[Tree]:
     files.write("ckpt-1", "kernel")
     files.write("ckpt-2", "kernel", "bias")
     files.add("state", "run")
+    files.add("keras_weights")
     shutil.copy(files.place / "ckpt-1.index", files.place / "eff-1.index")
     files.show()
     before = state_of(lab.server.root)
@@ -68,6 +69,14 @@ def test_a_double_click_opens_a_page_which_can_be_loaded_again(files: Tree) -> N
     page.keyboard.press("Control+s")
     page.reload()
     expect(row(explorer, "kernel")).to_be_visible()
+    page.close()
+
+
+def test_a_file_of_keras_opens_too(files: Tree) -> None:
+    with files.page.context.expect_page() as opened:
+        files.item("model.weights.h5").dblclick()
+    page = opened.value
+    expect(row(page.locator(".ckpt-viz-tab"), "learning_rate")).to_be_visible()
     page.close()
 
 

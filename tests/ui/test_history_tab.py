@@ -92,6 +92,17 @@ def test_any_two_checkpoints_are_compared_without_a_kernel(files: Files) -> None
     expect(row).to_contain_text(f"{100 * share:.0f} %")
 
 
+def test_what_a_model_checkpoint_of_keras_wrote_is_a_history(files: Files) -> None:
+    files.add("keras_run", "run")
+    view = opened(files, "run")
+    for title in ("m.01-12.58.weights.h5", "m.03-7.38.weights.h5"):
+        expect(point(view, title)).to_be_visible()
+    expect(rows(view).filter(has_text="kernel").first).to_be_visible()
+    files.lab.screenshot("history-tab-of-keras")
+    files.close()
+    assert files.complaints == []
+
+
 def test_saved_and_deleted_checkpoints_show_by_themselves(files: Files, lab: JupyterLab) -> None:
     directory, later = files.place / "run", files.place / "later"
     directory.mkdir()

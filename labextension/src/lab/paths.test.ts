@@ -37,8 +37,21 @@ test.each([
   expect(patterns.some((pattern) => pattern.test(name))).toBe(false);
 });
 
+test.each(["m.keras", "m.h5", "M.H5", "ckpt.01.weights.h5", "m.hdf5", "m.weights.json"])(
+  "%s may be a file of Keras, and keeps its whole name",
+  (name) => {
+    expect(mayBeCheckpoint(name)).toBe(true);
+    expect(prefixOf(name)).toBe(name);
+  },
+);
+
 test("still offers the explorer for other files with the suffix", () => {
-  expect(["faiss.index", "a.meta", "a.txt"].map(mayBeCheckpoint)).toEqual([true, true, false]);
+  expect(["faiss.index", "a.meta", "a.txt", "a.json"].map(mayBeCheckpoint)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 test.each([

@@ -20,6 +20,9 @@ interface FileType extends Entry {
 
 const ENTRIES: readonly Entry[] = table.types;
 
+/** How the names of Keras' own files end. */
+export const OF_KERAS: readonly string[] = table.keras;
+
 /** Every type of file that opens in the explorer by default. */
 export const FILE_TYPES: readonly FileType[] = ENTRIES.map((entry) => ({
   ...entry,
@@ -33,7 +36,10 @@ export const FILE_TYPES: readonly FileType[] = ENTRIES.map((entry) => ({
 const PERHAPS = ENTRIES.map(({ suffix, name }) => new RegExp(`${suffix ?? `^${name ?? ""}`}$`));
 
 export function mayBeCheckpoint(name: string): boolean {
-  return PERHAPS.some((pattern) => pattern.test(name));
+  return (
+    PERHAPS.some((pattern) => pattern.test(name)) ||
+    OF_KERAS.some((extension) => name.toLowerCase().endsWith(extension))
+  );
 }
 
 /** JupyterLab's name of the file type for checkpoints that only their content shows. */

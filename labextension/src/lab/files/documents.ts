@@ -11,12 +11,13 @@ import {
 } from "@jupyterlab/docregistry";
 import type { Contents } from "@jupyterlab/services";
 import { checkpointIcon } from "../icons";
-import { FILE_TYPES, FOUND, otherType } from "../paths";
+import { FILE_TYPES, FOUND, OF_KERAS, otherType } from "../paths";
 import { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
 
-/** Files of Keras, which the explorer cannot show: it says what they are. */
-const KERAS = { name: "keras-file", extensions: [".keras", ".h5"] };
+/** The file types for Keras' files: those that open in the explorer, and those that only may. */
+const KERAS = "keras-file";
+const OTHER_KERAS = "other-keras-file";
 const FACTORY = "Checkpoint";
 const FACTORY_OF_DIRECTORIES = "Checkpoint directory";
 const MIME = "application/x-tensorflow-checkpoint";
@@ -73,7 +74,7 @@ export function addDocuments(
   for (const type of others) {
     docRegistry.addFileType({ ...type, mimeTypes: ["application/octet-stream"] });
   }
-  const names = [...types.map(({ name }) => name), FOUND, KERAS.name];
+  const names = [...types.map(({ name }) => name), FOUND, KERAS];
   const add = (
     contentType: Contents.ContentType,
     options: DocumentRegistry.IWidgetFactoryOptions,
@@ -91,7 +92,7 @@ export function addDocuments(
   add("file", {
     name: FACTORY,
     label: trans.__("Checkpoint Explorer"),
-    fileTypes: [...names, ...others.map(({ name }) => name)],
+    fileTypes: [...names, ...others.map(({ name }) => name), OTHER_KERAS],
     defaultFor: names,
   });
   add("directory", {
@@ -101,19 +102,21 @@ export function addDocuments(
   });
 }
 
-/** Opens files of Keras, unless another extension does, such as a viewer of HDF5. */
-export function addFilesOfKeras({ docRegistry, restored }: JupyterFrontEnd, label: string): void {
-  // Not earlier: other extensions register what they open.
-  void restored.then(() => {
-    const extensions = KERAS.extensions.filter((one) => !isOpened(docRegistry, one));
-    docRegistry.addFileType({
-      ...KERAS,
-      displayName: label,
-      extensions,
-      mimeTypes: ["application/octet-stream"],
-      fileFormat: null,
-    });
-  });
+/**
+ * Opens Keras' files. If another extension opens some, such as a viewer of HDF5, they stay with it,
+ * and the explorer is under "Open With".
+ */
+export function addFilesOfKeras({ docRegistry }: JupyterFrontEnd, label: string): void {
+  const add = (name: string, extensions: readonly string[]) => {
+    const type = { ...checkpointType(name, label, ""), extensions };
+    docRegistry.addFileType({ ...type, mimeTypes: ["application/octet-stream"] });
+  };
+  const opened = OF_KERAS.filter((extension) => isOpened(docRegistry, extension));
+  add(
+    KERAS,
+    OF_KERAS.filter((extension) => !opened.includes(extension)),
+  );
+  add(OTHER_KERAS, opened);
 }
 
 /** Whether JupyterLab opens files with an extension otherwise than as text. */

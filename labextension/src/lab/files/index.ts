@@ -60,12 +60,16 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
     // Notebook 7 has one widget in its main area, and space for others below.
     const area = labShell === null ? "down" : "main";
     const tabs = new Tabs(app, area, manager, translator ?? nullTranslator, trans, server);
+    const addKeras = () => addFilesOfKeras(app, trans.__("Keras model or weights"));
     // Notebook 7 opens a file in a new page, which chooses by name before it could know more.
-    if (labShell !== null) {
-      addFilesOfKeras(app, trans.__("File of Keras"));
-      if (browsers !== null) {
-        followListings(app.docRegistry, server, trans.__("TensorFlow checkpoint"), browsers);
-      }
+    if (labShell === null) {
+      addKeras();
+    } else {
+      // Not earlier: other extensions register what they open.
+      void app.restored.then(addKeras);
+    }
+    if (labShell !== null && browsers !== null) {
+      followListings(app.docRegistry, server, trans.__("TensorFlow checkpoint"), browsers);
     }
     const explorers = new FileExplorers(app, manager, tabs, browsers);
     const histories = new Histories(app, area, server, trans);

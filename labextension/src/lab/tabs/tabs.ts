@@ -131,7 +131,9 @@ export class Tabs {
       manager: this.#manager,
       translator: this.#translator,
       title,
-      label: this.trans.__("An .index file, a directory of checkpoints, or a SavedModel"),
+      label: this.trans.__(
+        "An .index file, a file of Keras, a directory of checkpoints, or a SavedModel",
+      ),
       filter: ({ name, type }) => (type === "directory" || mayBeCheckpoint(name) ? {} : null),
       defaultPath: directory,
     });
