@@ -7,7 +7,7 @@ keras/src/legacy/saving/legacy_h5_format.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ckpt_viz.errors import UnsupportedError
@@ -29,7 +29,8 @@ MODEL_WEIGHTS = "model_weights"
 OPTIMIZER_WEIGHTS = "optimizer_weights"
 _LAYERS = "layer_names"
 _WEIGHTS = "weight_names"
-_OF_MODEL = "top_level_model_weights"
+OF_MODEL = "top_level_model_weights"
+"""The name of the group of the variables that a model has beside its layers."""
 _OPTIMIZER = "optimizer"
 
 
@@ -43,6 +44,25 @@ def _group_of_layers(stored: StoredWeights) -> str | None:
     return next((group for group in groups if stored.texts(group, _LAYERS) is not None), None)
 
 
+def layers_in(stored: StoredWeights) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the layers that a file lists, in its order, each with the keys of its variables.
+
+    The last one is that of the model's own variables, if the file has such a group.
+    """
+    top = _group_of_layers(stored) or ""
+    for layer in stored.texts(top, _LAYERS) or ():
+        yield layer, _keys_of(stored, top, layer)
+    if _joined(top, OF_MODEL) in stored.groups:
+        yield OF_MODEL, _keys_of(stored, top, OF_MODEL)
+
+
+def _keys_of(stored: StoredWeights, top: str, layer: str) -> tuple[str, ...]:
+    group = _joined(top, layer)
+    names = stored.texts(group, _WEIGHTS) or () if group in stored.groups else ()
+    keys = (_joined(group, name) for name in names)
+    return tuple(key for key in keys if key in stored.entries)
+
+
 def nodes_of_legacy(stored: StoredWeights) -> tuple[tuple[Node, ...], tuple[Call, ...]]:
     """Return the nodes of an `.h5` file, and the calls of layers that its configuration tells."""
     drafts = DraftNodes(stored)
@@ -53,7 +73,7 @@ def nodes_of_legacy(stored: StoredWeights) -> tuple[tuple[Node, ...], tuple[Call
     drafts[ROOT].role = Role.LAYER
     top = _group_of_layers(stored) or ""
     trained: list[Trained] = []
-    for layer in _unique([*(stored.texts(top, _LAYERS) or ()), _OF_MODEL]):
+    for layer in _unique([*(stored.texts(top, _LAYERS) or ()), OF_MODEL]):
         trained += _add_layer(drafts, top, layer, described)
     if OPTIMIZER_WEIGHTS in stored.groups:
         _add_optimizer(drafts, trained)
@@ -90,7 +110,7 @@ def _add_layer(
     names = drafts.stored.texts(group, _WEIGHTS) or [] if group in drafts.stored.groups else []
     keys = {name: _joined(top, layer, name) for name in names}
     names = [name for name in _unique(names) if keys[name] in drafts.stored.entries]
-    if layer == _OF_MODEL:  # variables that the model has beside its layers
+    if layer == OF_MODEL:  # variables that the model has beside its layers
         return _add_variables(drafts, ROOT, layer, {name: keys[name] for name in names}, described)
     node = drafts.add(ROOT, layer)
     drafts[node].role, drafts[node].own_name = Role.LAYER, layer

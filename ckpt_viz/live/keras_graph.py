@@ -18,14 +18,15 @@ from ckpt_viz.live.keras_accessors import keras_accessor
 from ckpt_viz.live.keras_calls import calls_among
 from ckpt_viz.live.keras_slots import slots_of
 from ckpt_viz.live.keras_stores import as_array, dtype_and_shape, is_variable, saved_values
-from ckpt_viz.live.keras_walk import KerasWalk, walk_of
+from ckpt_viz.live.keras_walk import KerasWalk, layers_of, walk_of
 from ckpt_viz.live.layer_facts import layer_facts_of
 from ckpt_viz.live.live_source import weak
 from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.live.trainable import frozen
 from ckpt_viz.live.walk import is_layer, own_name, provisional_role
+from ckpt_viz.matching.keras_h5_loading import LiveLayers
 from ckpt_viz.matching.keras_saving import in_order_of_saving
-from ckpt_viz.matching.keras_sides import LiveWeights, key_of
+from ckpt_viz.matching.keras_sides import LiveSaveable, LiveWeights, key_of
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
 from ckpt_viz.object_graph.keras_variables import names_in_optimizer, variable_names
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
@@ -67,6 +68,30 @@ def keras_target(model: object) -> KerasTarget:
         {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes},
         {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes},
     )
+
+
+def keras_h5_target(model: object) -> tuple[KerasTarget, LiveLayers]:
+    """Return the live side of `model.load_weights("x.h5")`, also as the layers that it lists.
+
+    The saveables of the target are those layers. Raises as `keras_target`, and UnsupportedError for
+    a model of Keras 2.
+    """
+    target = keras_target(model)
+    walk, layers = layers_of(model)
+    nodes: dict[int, int] = {}
+    for node in range(len(target.graph.nodes)):
+        obj = target.graph.object(node)
+        if obj is not None:
+            nodes.setdefault(id(obj), node)
+    held: list[Any] = list(model.layers)  # type: ignore[attr-defined]
+    saveables = (
+        LiveSaveable("", type(layer).__name__, entry.name, own=entry.weights)
+        for layer, entry in zip(held, layers.layers, strict=True)
+    )
+    weights = LiveWeights(tuple(saveables), layers.variables, target.weights.rules)
+    objects = {i: nodes[id(layer)] for i, layer in enumerate(held) if id(layer) in nodes}
+    variables = {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes}
+    return KerasTarget(target.graph, weights, objects, variables), layers
 
 
 def read_as_keras_saves(model: object) -> Graph:

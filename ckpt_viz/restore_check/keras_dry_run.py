@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ckpt_viz.errors import SourceError
-from ckpt_viz.live.keras_graph import KerasTarget, keras_target
+from ckpt_viz.keras_files.drafts import StoredWeights
+from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in
+from ckpt_viz.live.keras_graph import KerasTarget, keras_h5_target, keras_target
 from ckpt_viz.live.keras_private import is_model
+from ckpt_viz.matching.keras_h5_loading import SavedLayers, h5_loading
 from ckpt_viz.matching.keras_loading import Loaded, Stays, WeightsLoading, weights_loading
 from ckpt_viz.matching.keras_sides import VARS, SavedWeights
 from ckpt_viz.matching.trace import Action, Cause, Failure, Step, Trace
@@ -29,6 +32,7 @@ from ckpt_viz.text import count, shape_words
 
 METHOD = "load_weights"
 _SKIP_MISMATCH = "skip_mismatch"
+_BY_NAME = "by_name"  # for `.h5` alone
 _CAUSES = {
     Stays.SHAPE: Cause.SHAPE,
     Stays.DTYPE: Cause.DTYPE,
@@ -49,6 +53,7 @@ class KerasOutcome(Outcome):
     loading: WeightsLoading = field(kw_only=True)
     nodes: Mapping[str, int] = field(kw_only=True)
     skips_mismatch: bool = False
+    not_read: tuple[int, ...] = ()  # saved nodes of an optimizer that the call does not load
 
     @property
     def effect(self) -> str:
@@ -69,46 +74,63 @@ def is_load_of_weights(live: object, saved: object) -> bool:
 def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> DryRun:
     """Return what `model.load_weights(saved, **options)` would do; change nothing.
 
-    Raises SourceError for another method, other options, and a file with the layout of `.h5`.
+    Raises SourceError for another method or other options, and UnsupportedError for a model of
+    Keras 2 and an `.h5` file.
     """
     if method not in (None, METHOD):
         raise SourceError(f"found method {method!r}; Keras loads its files by {METHOD!r}")
-    skips = _skips_mismatch(options)
+    given = _options(options)
     graph = saved if isinstance(saved, Graph) else read_saved(saved)
     path = prefix_of(graph)
-    if graph.layout is not Layout.KERAS_PATHS:
-        raise SourceError(
-            f"{path}: a check of a model needs `.weights.h5` or `.keras`, found `.h5` by names; "
-            "compare both by cv.diff(path, model)"
-        )
-    target = keras_target(model)
-    loading = weights_loading(target.weights, saved_weights(graph), skip_mismatch=skips)
+    skips = given.get(_SKIP_MISMATCH, False)
+    if graph.layout is Layout.KERAS_PATHS:
+        target = keras_target(model)
+        loading = weights_loading(target.weights, saved_weights(graph), skip_mismatch=skips)
+    else:
+        target, layers = keras_h5_target(model)
+        by_name = given.get(_BY_NAME, False)
+        loading = h5_loading(layers, saved_layers(graph), by_name=by_name, skip_mismatch=skips)
     nodes = {
         node.attributes[0].checkpoint_key: i
         for i, node in enumerate(graph.nodes)
         if node.attributes
     }
+    not_read = () if graph.layout is Layout.KERAS_PATHS else tuple(_of_optimizer(graph))
     outcome = KerasOutcome(
         LiveNames(target.graph),
-        _verdicts(target, loading, nodes),
+        _verdicts(target, loading, nodes, not_read),
         _trace(graph, target, loading, nodes),
         graph,
         target=target,
         loading=loading,
         nodes=nodes,
         skips_mismatch=skips,
+        not_read=not_read,
     )
     return DryRun(outcome, METHOD, path)
 
 
-def _skips_mismatch(options: Any) -> bool:
+def _options(options: Any) -> dict[str, bool]:
     if options is None:
-        return False
-    if not isinstance(options, Mapping) or set(options) - {_SKIP_MISMATCH}:
+        return {}
+    if not isinstance(options, Mapping) or set(options) - {_SKIP_MISMATCH, _BY_NAME}:
         raise SourceError(
-            f"found options {options!r}, expected a dict with {_SKIP_MISMATCH!r} alone"
+            f"found options {options!r}, expected a dict with {_SKIP_MISMATCH!r} or {_BY_NAME!r}"
         )
-    return bool(options.get(_SKIP_MISMATCH, False))
+    return {name: bool(value) for name, value in options.items()}
+
+
+def saved_layers(graph: Graph) -> SavedLayers:
+    """Return the saved side of `load_weights` from the graph of an `.h5` file."""
+    stored: StoredWeights = graph.stored_in
+    layers, top_level = [], None
+    for layer, keys in layers_in(stored):
+        weights = [(key, tensor) for key in keys if (tensor := graph.stored(key)) is not None]
+        if layer == OF_MODEL:
+            top_level = weights
+        else:
+            layers.append((layer, weights))
+    return SavedLayers(layers, top_level)
 
 
 def saved_weights(graph: Graph) -> SavedWeights:
@@ -154,7 +176,19 @@ def _trace(
         elif loaded.stays is not Stays.UNKNOWN:
             failure = _failure(saved, target, number, loaded)
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
+    known = {*target.variables.values()}
+    for obj, holder in enumerate(target.graph.nodes):  # what the call does not look at
+        if holder.attributes and obj not in known:
+            failure = Failure(Cause.KEY_MISSING, _NOT_LOADED, "", in_session=True)
+            steps.append(Step(Action.FAIL, None, obj, failure=failure))
     return Trace(steps, bound, {})
+
+
+def _of_optimizer(graph: Graph) -> Iterator[int]:
+    """Yield the values that an optimizer holds."""
+    optimizers = {i for i, node in enumerate(graph.nodes) if node.role is Role.OPTIMIZER}
+    held = {child.node_id for i in optimizers for child in graph.nodes[i].children}
+    yield from sorted(node for node in held if graph.nodes[node].attributes)
 
 
 def _groups_of_one_path(saved: Graph, live: Graph) -> Iterator[tuple[int, int]]:
@@ -181,8 +215,13 @@ def _failure(saved: Graph, target: KerasTarget, number: int, loaded: Loaded) -> 
     return Failure(cause, _NOT_LOADED, "", in_session=True, actual=actual, expected=expected)
 
 
-def _verdicts(target: KerasTarget, loading: WeightsLoading, nodes: Mapping[str, int]) -> Verdicts:
-    unused = tuple(nodes[key] for key in loading.unused if key in nodes)
+def _verdicts(
+    target: KerasTarget,
+    loading: WeightsLoading,
+    nodes: Mapping[str, int],
+    not_read: tuple[int, ...],
+) -> Verdicts:
+    unused = (*(nodes[key] for key in loading.unused if key in nodes), *not_read)
     left = tuple(
         target.variables[number]
         for number, loaded in enumerate(loading.loaded)

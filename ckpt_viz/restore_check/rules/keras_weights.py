@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.matching.keras_loading import Stays
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.graph import Graph, Layout
+from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.dry_run import DryRun
@@ -43,7 +45,8 @@ class _Rules:
 
     def __init__(self, run: DryRun, outcome: KerasOutcome) -> None:
         assert run.saved is not None
-        self.live, self.saved, self.outcome = run.live, run.saved, outcome
+        self.run, self.outcome = run, outcome
+        self.live, self.saved = run.live, run.saved
         self.loading, self.target = outcome.loading, outcome.target
         # Keras saves no metric, and an optimizer's own failures are one warning of its own.
         self.of_object = {
@@ -75,7 +78,8 @@ class _Rules:
 
     def _is_refused(self) -> bool:
         """Return whether the call ends before it reads."""
-        return bool(self.loading.raises) and not self.target.weights.saveables[0].is_built
+        saveables = self.target.weights.saveables
+        return bool(self.loading.raises) and bool(saveables) and not saveables[0].is_built
 
     def _owner(self, number: int) -> tuple[int, ...]:
         node = self.target.objects.get(number)
@@ -84,6 +88,10 @@ class _Rules:
     def _owners(self, nodes: Iterable[int]) -> list[int]:
         """Return the saved objects that hold some values."""
         return list(dict.fromkeys(self.saved.tree.parents[node] for node in nodes))
+
+    def _optimizers(self) -> Iterator[int]:
+        roles = (node.role for node in self.saved.nodes)
+        return (node for node, role in enumerate(roles) if role is Role.OPTIMIZER)
 
     def _place(self, number: int) -> str:
         """Return what people call an object of the model."""
@@ -136,11 +144,13 @@ class _Rules:
             return f"{place} has no variables, and the file has some for it"
         name = self.live.names.place(self.target.variables[variable])
         if stays is Stays.SHAPE:
-            key = self._key(variable)
-            stored = self.saved.stored(key)
+            node = self._saved_of(variable)
+            if node is None:
+                return f"{name} has another shape in the file"
+            saved_shape = shape_words(self.saved.nodes[node].attributes[0].shape or ())
             now = self.target.weights.variables[variable].shape or ()
-            before = "another shape" if stored is None else shape_words(stored.shape or ())
-            return f"{name} has the shape {before} in the file and {shape_words(now)} in the model"
+            shapes = f"{saved_shape} in the file and {shape_words(now)} in the model"
+            return f"{name} has the shape {shapes}"
         if stays is Stays.NO_GROUP:
             return f"The file has no weights for {place}"
         if stays is Stays.COUNT:
@@ -162,8 +172,20 @@ class _Rules:
     def _key(self, variable: int) -> str:
         return self.live.nodes[self.target.variables[variable]].attributes[0].checkpoint_key
 
+    def _saved_of(self, variable: int) -> int | None:
+        """Return the saved node that belongs to a variable: that of its path, or of its names."""
+        node = self.outcome.nodes.get(self._key(variable))
+        return self._counterparts.get(self.target.variables[variable]) if node is None else node
+
+    @cached_property
+    def _counterparts(self) -> Mapping[int, int]:
+        return {pair.obj: pair.node for pair in self.run.mapping.parts.values()}
+
     def _group(self, number: int) -> list[int]:
-        """Return the saved values under the path of an object."""
+        """Return the saved values of an object: those under its path, or those of its names."""
+        if self.saved.layout is not Layout.KERAS_PATHS:
+            of_own = map(self._saved_of, self.of_object.get(number, ()))
+            return [node for node in of_own if node is not None]
         node = self.target.objects.get(number)
         if node is None:
             return []
@@ -248,20 +270,30 @@ class _Rules:
             return
         explained = {key for state in self.loading.skipped for key in self._keys_below(state.path)}
         explained |= {self._saved_key(i) for n in self.loading.failures for i in self._group(n)}
-        by_owner: dict[str, list[int]] = {}
+        by_owner: dict[int, list[int]] = {}
         for key in self.loading.unused:
             if key in self.outcome.nodes and key not in explained:
-                by_owner.setdefault(key.rpartition("/vars/")[0], []).append(self.outcome.nodes[key])
+                node = self.outcome.nodes[key]
+                by_owner.setdefault(self._owners([node])[0], []).append(node)
         for owner, nodes in by_owner.items():
-            parent = self.saved.tree.parents[nodes[0]]
-            name = self.saved.names.place(parent) if owner else "the model"
+            name = self.saved.names.place(owner) if owner else "the model"
             yield self._finding(
                 Severity.WARNING,
                 Kind.UNRESOLVED,
                 f"No object of the model takes {count(len(nodes), 'saved value')} of {name}, and "
                 "Keras does not say so.",
                 "Add the part to the model, or leave it out on purpose.",
-                nodes=[*self._owners(nodes), *nodes],
+                nodes=[owner, *nodes],
+            )
+        state = self.outcome.not_read
+        if state:
+            yield self._finding(
+                Severity.INFO,
+                Kind.OPTIMIZER_MISSING,
+                f"load_weights reads no optimizer from `.h5`: {count(len(state), 'value')} of the "
+                "file stay there.",
+                "Load the whole model by keras.saving.load_model(path) to go on with a training.",
+                nodes=[*self._optimizers(), *state],
             )
 
     def _keys_below(self, path: str) -> list[str]:
@@ -283,7 +315,7 @@ class _Rules:
             yield self._finding(
                 Severity.WARNING,
                 Kind.UNMATCHED,
-                f"{count(len(objects), 'variable')} of the model keep their own values: "
+                f"The model keeps its own values of {count(len(objects), 'variable')}: "
                 f"{self._names(objects)}.",
                 "Save them with the model, or set them by your own code.",
                 objects=objects,
