@@ -126,6 +126,42 @@ def test_load_weights_of_tf_keras_is_a_restore(tmp_path: Path) -> None:
     assert check.raises is not None and check.raises.type == "ValueError"
 
 
+@pytest.mark.parametrize("suffix", [".weights.h5", ".keras", ".h5"])
+def test_below_a_failed_load_of_a_file_of_keras_is_its_check(
+    run: Any, suffix: str, tmp_path: Path
+) -> None:
+    keras = pytest.importorskip("keras")
+
+    def model(units: int) -> Any:
+        layers = keras.layers
+        names = [layers.Dense(3, name="body"), layers.Dense(units, name="head")]
+        return keras.Sequential([keras.Input((3,)), *names])
+
+    path = tmp_path / f"x{suffix}"
+    (model(2).save_weights if suffix == ".weights.h5" else model(2).save)(path)
+    out = run("live.load_weights(path)", {"live": model(4), "path": path})
+    assert "head.kernel has the shape 3×2 in the file and 3×4 in the model" in out
+    assert "2 of 4 variables already have saved values when load_weights raises" in out
+    assert "load_weights() would raise ValueError" in out
+    fitting = "live.load_weights(path, skip_mismatch=True)"
+    assert "would" not in run(fitting, {"live": model(4), "path": path})
+
+
+def test_below_a_checkpoint_that_keras_3_does_not_load_is_the_fix(run: Any, tmp_path: Path) -> None:
+    keras = pytest.importorskip("keras")
+    tf_keras = keras_2()
+
+    def model(k: Any) -> Any:
+        return k.Sequential([k.Input((3,)), k.layers.Dense(2, name="head")])
+
+    path = str(tmp_path / "weights")
+    model(tf_keras).save_weights(path)
+    live = model(keras)
+    out = run("live.load_weights(path)", {"live": live, "path": path})
+    assert "File format not supported" in out
+    assert "This restores every value that has a place" in out
+
+
 def test_without_a_restore_there_is_no_check() -> None:
     try:
         cv.graph("no/such/path")

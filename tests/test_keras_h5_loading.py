@@ -11,7 +11,7 @@ from ckpt_viz.live.keras_walk import layers_of
 from ckpt_viz.matching.keras_h5_loading import h5_loading
 from tests.support import keras_models, keras_pairs
 from tests.support.keras_files import saved_layers
-from tests.support.keras_loading import compare, keras_loading, tag_file
+from tests.support.keras_loading import assert_checked, compare, keras_loading, tag_file
 
 pytestmark = pytest.mark.tf
 # Keras writes their values in a form that `.h5` does not have, or no such file at all.
@@ -35,4 +35,5 @@ def test_keras_does_what_the_dry_run_says(name: str, tmp_path: Path) -> None:
     for by_name, skips in product((False, True), repeat=2):
         options = {"by_name": by_name, "skip_mismatch": skips}
         dry = h5_loading(side, saved_layers(path), **options)
+        assert_checked(live, path, dry, options)
         compare(dry, keras_loading(live, walk.variables, path, tags, **options), warns=False)

@@ -11,7 +11,7 @@ from tests.support.keras_random_pairs import try_pair
 
 pytestmark = pytest.mark.tf
 
-CHUNKS, PAIRS = 8, amount(200, 2000)
+CHUNKS, PAIRS = 8, amount(60, 2000)
 _LEAST = 0.5  # Keras makes no such models for the others
 
 

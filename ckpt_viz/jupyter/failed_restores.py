@@ -7,6 +7,7 @@ call. No error in it reaches the cell.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
@@ -20,6 +21,8 @@ from ckpt_viz.jupyter.time_limit import TimeIsUp, TimeLimit
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.assignment_map import is_warm_start, pairs_of
 from ckpt_viz.live.saver import is_of_graph
+from ckpt_viz.restore_check.keras_dry_run import METHOD, OPTIONS
+from ckpt_viz.saved.file_types import has_name_of_keras
 from ckpt_viz.text import listed
 
 if TYPE_CHECKING:
@@ -117,13 +120,14 @@ class RestoreCall:
     path: object = None
     method: str | None = None
     graph: Any = None
+    options: Any = None
 
     def check(self) -> RestoreCheck:
         """Return the check of the call; raises what `check` raises."""
         from ckpt_viz.api import check
 
         with self.graph.as_default() if self.graph is not None else nullcontext():
-            return check(self.target, self.path, method=self.method)
+            return check(self.target, self.path, method=self.method, options=self.options)
 
     def hint(self, why: str, names: Mapping[str, object]) -> str:
         """Return the code for the check, after the reason why it is not here.
@@ -181,14 +185,18 @@ def _is_checkpoint(target: object) -> bool:
 
 
 def _of_load_weights(known: dict[str, Any]) -> RestoreCall | None:
-    """Return the call of a Keras model; None if it is of a file of another format."""
+    """Return the call of a Keras model: Keras' own files by its method, others as a checkpoint."""
     arguments = dict(enumerate(known.get("args", ())))
     named = known.get("kwargs") or {}
     model = known.get("self", arguments.get(0))
     path = known.get("filepath", named.get("filepath", arguments.get(1)))
-    if model is None or not isinstance(path, str) or path.endswith((".h5", ".keras", ".hdf5")):
+    if model is None or not isinstance(path, (str, os.PathLike)):
         return None
-    return RestoreCall(model, path, "read")
+    if not has_name_of_keras(os.fspath(path)):
+        return RestoreCall(model, path, "read")
+    options = {name: known.get(name, named.get(name)) for name in OPTIONS}
+    given = {name: value for name, value in options.items() if value}
+    return RestoreCall(model, path, METHOD, options=given or None)
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
@@ -238,7 +246,8 @@ def show_below(check: RestoreCheck) -> None:
 def _fix_of(check: RestoreCheck) -> RestoreFix[RestoreCheck] | None:
     """Return the fix of an object-based checkpoint, or of a Saver; None if there is none."""
     if check.saved is not None:
-        return check.fix()
+        with suppress(SourceError):  # a load of weights has none
+            return check.fix()
     if tf_private.is_saver(check.live.source):
         with suppress(SourceError):  # no checkpoint
             return check.fix()

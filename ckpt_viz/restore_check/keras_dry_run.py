@@ -33,6 +33,7 @@ from ckpt_viz.text import count, shape_words
 METHOD = "load_weights"
 _SKIP_MISMATCH = "skip_mismatch"
 _BY_NAME = "by_name"  # for `.h5` alone
+OPTIONS = (_SKIP_MISMATCH, _BY_NAME)
 _CAUSES = {
     Stays.SHAPE: Cause.SHAPE,
     Stays.DTYPE: Cause.DTYPE,
@@ -113,7 +114,7 @@ def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> D
 def _options(options: Any) -> dict[str, bool]:
     if options is None:
         return {}
-    if not isinstance(options, Mapping) or set(options) - {_SKIP_MISMATCH, _BY_NAME}:
+    if not isinstance(options, Mapping) or set(options) - {*OPTIONS}:
         raise SourceError(
             f"found options {options!r}, expected a dict with {_SKIP_MISMATCH!r} or {_BY_NAME!r}"
         )
