@@ -196,7 +196,24 @@ class OtherPath(_Said):
         return f"Pass {self.path!r}, which would {does}."
 
 
-Remedy = Fix | PartialFix | Code | OtherPath | Advice
+@dataclass(frozen=True, slots=True)
+class LoadWithKeras(_Said):
+    """The call of Keras that loads a file; `is_model` says that the file also has the model."""
+
+    kind: ClassVar[str] = "advice"
+
+    path: str
+    is_model: bool
+
+    def in_words(self, wording: Wording) -> str:
+        """Return the sentence of a place."""
+        model = f"keras.saving.load_model({self.path!r})"
+        weights = f"model.load_weights({self.path!r})"
+        calls = f"{model}, or its weights with {weights}" if self.is_model else weights
+        return f"Load it with {calls}."
+
+
+Remedy = Fix | PartialFix | Code | OtherPath | LoadWithKeras | Advice
 
 
 def code_of(remedy: Remedy | None) -> str:

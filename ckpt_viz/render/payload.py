@@ -24,7 +24,7 @@ from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.object_graph.remedy import code_of
 from ckpt_viz.object_graph.training import Training
-from ckpt_viz.render.text import advice, alarms, notes
+from ckpt_viz.render.text import advice, alarms, kind_of_file, notes
 from ckpt_viz.search.measures import Measures
 from ckpt_viz.wording import EXPLORER, with_code_below
 
@@ -47,6 +47,8 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
     """
     strings = _Strings()
     columns = _graph_columns(graph, strings)
+    kind = kind_of_file(graph)
+    about = [*alarms(graph), *([f"This is a {kind}."] if kind else []), *notes(graph)]
     # A comparison's graph joins two: then an optimizer of one side may hold what the other lacks.
     left_open = advice(graph) if overlay is None else overlay.notes
     if graph.calls:
@@ -75,7 +77,7 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
             "version": VERSION,
             "title": _utf8(graph.title).decode(),
             "origin": graph.origin.value,
-            "notes": [_utf8(note).decode() for note in (*alarms(graph), *notes(graph), *left_open)],
+            "notes": [_utf8(note).decode() for note in (*about, *left_open)],
             "roles": [role.value for role in _ROLES],
             "slot_rules": [rule.value for rule in _RULES],
             "overlay": None if overlay is None else _overlay_header(overlay),

@@ -46,8 +46,14 @@ def summary(graph: Graph) -> str:
     """Return one line: the source, the number of nodes of each role, and what is trained."""
     counts = Counter(node.role for node in graph.nodes)
     roles = ", ".join(f"{counts[role]} {role.value}" for role in Role if counts[role])
-    source = f"{printable(graph.title)} ({_WORDS[graph.origin]})"
+    kind = kind_of_file(graph) or _WORDS[graph.origin]
+    source = f"{printable(graph.title)} ({kind})"
     return f"{source}: {count(len(graph.nodes), 'node')}: {roles}{_trained(graph)}"
+
+
+def kind_of_file(graph: Graph) -> str | None:
+    """Return what a file of Keras is; None for any other source."""
+    return graph.provenance.format.value if graph.provenance and graph.is_of_keras else None
 
 
 _TRAININGS = {

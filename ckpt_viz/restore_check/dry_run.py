@@ -16,11 +16,13 @@ from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.saver import GraphOfSaver, ListInCode, SaversVariable
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Fault, Stored
+from ckpt_viz.object_graph.graph import Format, Graph
+from ckpt_viz.object_graph.nodes import ROOT, Fault, Stored
+from ckpt_viz.object_graph.remedy import LoadWithKeras
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.objects_by_name import as_named
 from ckpt_viz.restore_check.verdicts import Verdicts
+from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.values.verifying import Verification
@@ -110,6 +112,15 @@ class DamagedFile:
 
 
 @dataclass(frozen=True)
+class FileOfKeras:
+    """A file of Keras, which TensorFlow cannot restore: its path, its format, and what loads it."""
+
+    path: str
+    format: Format
+    remedy: LoadWithKeras
+
+
+@dataclass(frozen=True)
 class Tested:
     """The tensors that a restore reads, after a test of their checksums.
 
@@ -135,7 +146,7 @@ class DryRun:
     outcome: Outcome
     method: str
     reading: str | None = None
-    correction: MeantPath | NoSuchPath | DamagedFile | None = None
+    correction: MeantPath | NoSuchPath | DamagedFile | FileOfKeras | None = None
     has_happened: bool = False
     tested: Tested | None = None
     wording: Wording = PYTHON
@@ -237,7 +248,7 @@ COMPARE = "to compare two live objects, call cv.diff(a, b)"
 
 def correction_of(
     given: object, restoring: Callable[[str], Verdicts]
-) -> MeantPath | NoSuchPath | None:
+) -> MeantPath | NoSuchPath | DamagedFile | FileOfKeras | None:
     """Return what is known of a path from which a restore reads nothing; None for a right path.
 
     `given` may be an object that is no path. `restoring` returns the verdicts on the restore of
@@ -247,13 +258,16 @@ def correction_of(
         return NoSuchPath(f"Pass the path of a checkpoint; {COMPARE}")
     path = os.fsdecode(given)
     try:
-        prefix = locate(path).prefix
+        location = locate(path)
     except CkptVizError as error:
         return NoSuchPath(str(error))
+    prefix = location.prefix
+    if location.reader is KERAS:
+        return damage_of(prefix)
     return None if prefix == path else MeantPath(prefix, restoring(prefix))
 
 
-def damage_of(path: str) -> DamagedFile | None:
+def damage_of(path: str) -> DamagedFile | FileOfKeras | None:
     """Return which file makes a checkpoint unreadable, judged by this project's own reader."""
     try:
         saved = read_saved(path)
@@ -261,5 +275,18 @@ def damage_of(path: str) -> DamagedFile | None:
         return DamagedFile(str(error), file=error.file, fault=error.fault)
     except CkptVizError as error:
         return DamagedFile(str(error), is_denied=isinstance(error, DeniedError))
+    of_keras = file_of_keras(saved)
+    if of_keras is not None:
+        return of_keras
     lost = lost_files(saved.stored_in)
     return DamagedFile(lost[0].why, lost[0]) if lost else None
+
+
+def file_of_keras(saved: Graph) -> FileOfKeras | None:
+    """Return the file of Keras that a saved graph comes from; None for any other graph."""
+    source = saved.provenance
+    if source is None or not saved.is_of_keras:
+        return None
+    # The configuration of a model names its class; weights alone have none.
+    remedy = LoadWithKeras(source.prefix, saved.nodes[ROOT].type_name is not None)
+    return FileOfKeras(source.prefix, source.format, remedy)

@@ -24,6 +24,7 @@ from ckpt_viz.restore_check.dry_run import (
     MeantPath,
     NoSuchPath,
     Outcome,
+    file_of_keras,
     prefix_of,
 )
 from ckpt_viz.restore_check.live_names import LiveNames, new_objects
@@ -49,6 +50,15 @@ def file_dry_run(
     """
     chosen = _method(method)
     prefix = prefix_of(saved)
+    if live.is_of_keras:
+        raise SourceError(
+            f"{live.title}: found a file of Keras as the program, expected a program or its "
+            "checkpoint; to see what differs: cv.diff(a, b) or `ckpt-viz diff A B`"
+        )
+    of_keras = file_of_keras(saved)
+    if of_keras is not None:
+        path = given or prefix
+        return DryRun(_refused(live, path, chosen), chosen, path, of_keras)
     if saved.is_name_based:
         outcome = _by_names(live, saved, chosen)
     elif live.is_name_based:

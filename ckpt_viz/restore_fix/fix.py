@@ -18,6 +18,7 @@ from ckpt_viz.restore_check.arrangement import Arrangement
 from ckpt_viz.restore_check.dry_run import (
     DamagedFile,
     DryRun,
+    FileOfKeras,
     MeantPath,
     NoSuchPath,
     prefix_of,
@@ -268,6 +269,8 @@ def _why_not(run: DryRun) -> str:
             return f": {advice}"
         case DamagedFile(why):
             return f": {why}"
+        case FileOfKeras(format=form, remedy=remedy):
+            return f"; this is a {form.value}. {remedy}".rstrip(".")
     return ""
 
 

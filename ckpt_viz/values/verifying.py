@@ -21,7 +21,7 @@ from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
 from ckpt_viz.formats.stored_bytes import UndecodedVariantError, VarintError, checksum_for
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.values.running import bar, in_flight_of, results
 from ckpt_viz.values.stretches import (
@@ -130,6 +130,11 @@ def verify(
     Raises SourceError for live objects and snapshots.
     """
     stored = graph.stored_in
+    if graph.is_of_keras and graph.origin is Origin.SAVED:
+        raise SourceError(
+            f"{graph.title}: Keras stores no checksums, so there is nothing to test; "
+            "expected a TensorFlow checkpoint"
+        )
     if not isinstance(stored, (Bundle, SaverV1)):
         kind = "values that no file has" if graph.is_unwritten else "live objects"
         first = "write them" if graph.is_unwritten else "save the objects"

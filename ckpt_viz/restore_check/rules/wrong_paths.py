@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice, OtherPath, PathResult
-from ckpt_viz.restore_check.dry_run import DamagedFile, DryRun, MeantPath, NoSuchPath
+from ckpt_viz.restore_check.dry_run import (
+    DamagedFile,
+    DryRun,
+    FileOfKeras,
+    MeantPath,
+    NoSuchPath,
+)
 from ckpt_viz.restore_check.failures import first_line, in_one_sentence, in_words
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
@@ -33,6 +39,16 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             None,
             f"{run.reading} is not a checkpoint's prefix: {effect}.",
             OtherPath(run.correction.prefix, _result(run.correction.verdicts)),
+        )
+    elif isinstance(run.correction, FileOfKeras):
+        does = "restores nothing" if raised is None else f"raises {raised.type}"
+        yield Finding(
+            _severity(run),
+            Kind.WRONG_PATH,
+            None,
+            None,
+            f"{run.correction.path} is a {run.correction.format.value}: {run.method}() {does}.",
+            run.correction.remedy,
         )
     elif raised is not None and isinstance(run.correction, NoSuchPath):
         yield Finding(
