@@ -65,15 +65,17 @@ def check(
             `tf.compat.v1.train.Saver`, or any other trackable, checked as
             `tf.train.Checkpoint(root=live)`. The status that `restore` returned shows what that
             call did; do not pass `saved` then. An assignment map, a dict or a list of pairs, is
-            checked as `tf.compat.v1.train.init_from_checkpoint(saved, live)`. An ObjectGraph of
+            checked as `tf.compat.v1.train.init_from_checkpoint(saved, live)`. A Keras model and one
+            of Keras' own files are checked as `live.load_weights(saved)`. An ObjectGraph of
             live objects means these objects. A checkpoint, or its path, means a program that would
             save exactly this checkpoint.
         saved: The path exactly as the program passes it to `restore`, an ObjectGraph of a
             checkpoint, a Snapshot, or a manager (its latest checkpoint). None is what
             `tf.train.latest_checkpoint` returns for a directory without a checkpoint.
         method: `"restore"` or `"read"`. The default is the method that the live object has, or the
-            call that takes the map.
-        options: The `tf.train.CheckpointOptions` of the call.
+            call that takes the map or the weights.
+        options: The `tf.train.CheckpointOptions` of the call; for `load_weights` a dict, such as
+            `{"skip_mismatch": True}`.
         verify: Whether to read the bytes of the values that this restore reads, and to test their
             checksums. Without it, only the restore finds damaged bytes, and raises DataLossError.
 

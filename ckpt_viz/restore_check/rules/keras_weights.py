@@ -27,9 +27,10 @@ _OF_FAILURES = (
 
 
 def keras_weights(run: DryRun, outcome: KerasOutcome) -> Iterator[Finding]:
-    """Find why the call raises, and what it does without a word."""
+    """Find why the call raises, and what it does without a message."""
     rules = _Rules(run, outcome)
     yield from rules.not_built()
+    yield from rules.whole_file()
     yield from rules.failures()
     yield from rules.partly_overwritten()
     yield from rules.exchanged()
@@ -115,10 +116,22 @@ class _Rules:
                 objects=(0,),
             )
 
+    def whole_file(self) -> Iterator[Finding]:
+        """Find that the file and the model do not fit as a whole, as by the number of layers."""
+        is_of_one = any(number >= 0 for number in self.loading.failures)
+        if self.loading.raises and not is_of_one and not self._is_refused():
+            yield self._finding(
+                Severity.ERROR,
+                Kind.KEY_MISSING,
+                f"load_weights raises {self.loading.raises}: {readable(self.loading.text).strip()}",
+                "Change the model as it was saved, or load by the names of layers: by_name=True.",
+                objects=(0,),
+            )
+
     def failures(self) -> Iterator[Finding]:
         skips = not self.loading.raises
         severity = Severity.WARNING if skips else Severity.ERROR
-        for number in self.loading.failures:
+        for number in filter(lambda number: number >= 0, self.loading.failures):
             own = self.of_object.get(number, ())
             reasons = [self.loading.loaded[v].stays for v in own]
             first = next(
@@ -280,8 +293,8 @@ class _Rules:
             yield self._finding(
                 Severity.WARNING,
                 Kind.UNRESOLVED,
-                f"No object of the model takes {count(len(nodes), 'saved value')} of {name}, and "
-                "Keras does not say so.",
+                f"No object of the model takes {count(len(nodes), 'saved value')} of {name}; "
+                "load_weights leaves them out without a message.",
                 "Add the part to the model, or leave it out on purpose.",
                 nodes=[owner, *nodes],
             )
