@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+import ckpt_viz as cv
 from ckpt_viz.live.keras_walk import walk_of
 from ckpt_viz.matching.keras_loading import Stays, weights_loading
+from ckpt_viz.restore_check.changed_program import ChangedProgram
 from tests.support import keras_models, keras_pairs
 from tests.support.keras_files import saved_weights
 from tests.support.keras_loading import assert_as_keras
@@ -91,3 +93,25 @@ def test_skipped_optimizer_state_is_told(tmp_path: Path) -> None:
     (skipped,) = dry.skipped
     assert (side.saveables[skipped.saveable].name, skipped.path) == ("sgd", "optimizer")
     assert dry.raises == "" and Stays.OPTIMIZER_SKIPPED in {loaded.stays for loaded in dry.loaded}
+
+
+def test_what_a_check_of_weights_cannot_do_yet_is_refused(tmp_path: Path) -> None:
+    import keras
+
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    path = tmp_path / "x.weights.h5"
+    model.save_weights(path)
+    check = cv.check(model, path)
+    with pytest.raises(cv.SourceError, match="there is no fix of load_weights yet"):
+        check.fix()
+    with pytest.raises(cv.EditError, match="only a restore by objects"):
+        ChangedProgram.of(check)
+    assert "no steps of load_weights yet" in str(check.steps)
+    with pytest.raises(cv.SourceError, match="Keras loads its files by 'load_weights'"):
+        cv.check(model, path, method="read")
+    with pytest.raises(cv.SourceError, match="expected a dict with 'skip_mismatch' or 'by_name'"):
+        cv.check(model, path, options={"strict": True})
+    (verdict,) = check.to_json()["verdicts"]
+    assert (verdict["name"], verdict["passes"]) == ("load_weights()", True)
+    cv.show(check).save_html(tmp_path / "x.html")
+    assert "load_weights()" in (tmp_path / "x.html").read_text("utf-8")

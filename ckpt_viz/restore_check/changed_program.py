@@ -32,6 +32,7 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.findings import find_all
+from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.live_dry_run import RestoreByPath
 from ckpt_viz.restore_check.stories import story_of
 from ckpt_viz.story.columns import ACTIONS, PROBLEM, StepColumns, columns_of
@@ -238,7 +239,8 @@ class _FirstProgram:
 
     def __post_init__(self) -> None:
         run = self.check._run
-        if run.has_happened or not isinstance(run.trace, Trace) or run.saved is None:
+        is_of_objects = isinstance(run.trace, Trace) and not isinstance(run.outcome, KerasOutcome)
+        if run.has_happened or not is_of_objects or run.saved is None:
             raise EditError(
                 f"{run.live.title}: only a restore by objects that has not happened yet can be "
                 "checked with a changed program"

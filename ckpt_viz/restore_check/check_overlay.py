@@ -118,7 +118,9 @@ def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
         later = _verdict("global_variables_initializer()", verdicts.consumed)
         return (call,) if run.outcome.is_eager else (call, later)
     if isinstance(run.outcome, KerasOutcome):
-        return (_verdict(f"{run.method}()", verdicts.restore),)
+        raised = verdicts.restore
+        in_a_line = raised and replace(raised, message=" ".join(raised.message.split()))
+        return (_verdict(f"{run.method}()", in_a_line),)
     return (
         _verdict(f"{run.method}()", verdicts.restore),
         _verdict("assert_consumed()", verdicts.consumed),
