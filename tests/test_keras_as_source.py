@@ -14,6 +14,8 @@ from click.testing import CliRunner, Result
 import ckpt_viz as cv
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.cli import main
+from ckpt_viz.jupyter.answers import answer
+from ckpt_viz.jupyter.shown import show_of
 from ckpt_viz.object_graph.remedy import LoadWithKeras
 from tests.hostile.seeds import DIRECTORY, seeds
 
@@ -170,3 +172,9 @@ def test_tensorflow_reads_the_copy(name: str, tmp_path: Path) -> None:
     (kernel,) = [node for node in graph.find(_KERNEL) if graph.nodes[node].role.value == "variable"]
     stored = graph.read(graph.nodes[kernel].attributes[0].checkpoint_key)
     assert np.array_equal(reader.get_tensor(keys[0]), stored)
+
+
+def test_the_code_of_a_copy_says_in_which_format_it_writes() -> None:
+    shown = show_of(str(_path("keras_archive")))
+    copied, _ = answer(shown, {"ask": "copy", "kind": "without", "nodes": [3]})
+    assert copied["text"].endswith("# slim.write('model-slim')  # as a TensorFlow checkpoint\n")

@@ -474,3 +474,14 @@ def test_layers_are_in_the_order_of_the_model(form: str, tmp_path: Path) -> None
         assert slots == expected
         layers = [layer.name for layer in model.layers[1:]]
         assert [name for name in names if name in layers] == layers
+
+
+def test_an_optimizer_without_variables_of_a_model_has_no_slots(tmp_path: Path) -> None:
+    import h5py
+
+    path = tmp_path / "x.weights.h5"
+    with h5py.File(path, "w") as file:
+        for number, value in enumerate((np.int64(1), np.float32(1), np.ones(3))):
+            file[f"optimizer/vars/{number}"] = value
+    graph = cv.graph(path)
+    assert [node.slot for node in graph.nodes] == [None] * 5

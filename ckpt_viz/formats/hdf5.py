@@ -73,6 +73,20 @@ class Hdf5:
     _opener: Opener = field(repr=False)
     _start: int = field(repr=False)  # of the superblock, as all addresses
     _faults: Mapping[str, _Fault] = field(repr=False)
+    _kept: list[FileStream] = field(default_factory=list, repr=False, compare=False)
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep the file open while many attributes are read.
+
+        All of them together read no more than any single one may: they may share their bytes.
+        """
+        with self._opener() as file:
+            self._kept.append(_stream(file, self._start))
+            try:
+                yield
+            finally:
+                self._kept.clear()
 
     def text(self, group: str, name: str) -> str | None:
         """Return an attribute that is a text, None if there is none of this name."""
@@ -152,6 +166,11 @@ class Hdf5:
 
     @contextmanager
     def _opened(self, what: str) -> Iterator[FileStream]:
+        if self._kept:
+            (stream,) = self._kept
+            with _explained(self.path, stream.source, what):
+                yield stream
+            return
         with self._opener() as file, _explained(self.path, file, what):
             yield _stream(file, self._start)
 

@@ -25,7 +25,7 @@ class FileStream(io.RawIOBase):
     def __init__(self, file: File, *, reads: int, most: int, refusal: str, start: int = 0) -> None:
         super().__init__()
         self.size = file.size - start
-        self._source, self._start, self._position = file, start, 0
+        self.source, self._start, self._position = file, start, 0
         self._reads_left, self._bytes_left, self._refusal = reads, most, refusal
         self._pages: dict[int, bytes] = {}
 
@@ -54,7 +54,7 @@ class FileStream(io.RawIOBase):
         if size < 0:
             size = max(0, self.size - self._position)
         if size > self.size:  # perhaps a number of thousands of digits
-            raise FormatError(f"{self._source.path}: has {self.size} bytes, expected more")
+            raise FormatError(f"{self.source.path}: has {self.size} bytes, expected more")
         self._spend(size)
         data = self._bytes(self._start + self._position, size)
         self._position += size
@@ -76,11 +76,11 @@ class FileStream(io.RawIOBase):
         self._reads_left -= 1
         self._bytes_left -= size
         if self._reads_left < 0 or self._bytes_left < 0:
-            raise UnsupportedError(f"{self._source.path}: {self._refusal}")
+            raise UnsupportedError(f"{self.source.path}: {self._refusal}")
 
     def _bytes(self, offset: int, size: int) -> bytes:
-        if not 0 < size <= _PAGE_BYTES or offset + size > self._source.size:
-            return self._source.read(offset, size)
+        if not 0 < size <= _PAGE_BYTES or offset + size > self.source.size:
+            return self.source.read(offset, size)
         first = offset // _PAGE_BYTES
         data = self._page(first)
         if offset + size > (first + 1) * _PAGE_BYTES:
@@ -93,6 +93,6 @@ class FileStream(io.RawIOBase):
             if len(self._pages) >= _MAX_PAGES:
                 self._pages.clear()
             offset = number * _PAGE_BYTES
-            page = self._source.read(offset, min(_PAGE_BYTES, self._source.size - offset))
+            page = self.source.read(offset, min(_PAGE_BYTES, self.source.size - offset))
             self._pages[number] = page
         return page

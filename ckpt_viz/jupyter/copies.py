@@ -57,7 +57,10 @@ def code_of_copy(shown: Shown, question: Mapping[str, Any]) -> str:
     name = free_name(shell, _VARIABLES[copy.kind])
     call = _call(f"{name} = {graph}.{copy.kind}", copy.arguments, is_table=copy.kind == "renamed")
     prefix = quoted(f"{_base_of(copy.source)}-{name}")
-    return f"{first}{call}\n{package}.show({path}, against={name})\n# {name}.write({prefix})\n"
+    write = f"# {name}.write({prefix})"
+    if first_graph(copy.source).is_of_keras:
+        write += "  # as a TensorFlow checkpoint"
+    return f"{first}{call}\n{package}.show({path}, against={name})\n{write}\n"
 
 
 def picture_of_copy(shown: Shown, question: Mapping[str, Any]) -> bytes:
@@ -244,7 +247,8 @@ def _base_of(source: ObjectGraph) -> str:
     """Return the last part of the path of a checkpoint."""
     first = first_graph(source)
     path = "ckpt" if first.provenance is None else _path_of(ObjectGraph.of(first))
-    return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or "ckpt"
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2] or "ckpt"
+    return name.partition(".")[0] or "ckpt" if first.is_of_keras else name
 
 
 def _call(function: str, arguments: Iterable[str], *, is_table: bool) -> str:

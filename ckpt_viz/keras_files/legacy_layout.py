@@ -6,13 +6,14 @@ keras/src/legacy/saving/legacy_h5_format.py.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ckpt_viz.errors import UnsupportedError
+from ckpt_viz.keras_files.bounded_json import mapping_in
 from ckpt_viz.keras_files.descriptions import named_layers
 from ckpt_viz.keras_files.drafts import (
+    MOST_NODES,
     DraftNodes,
     Json,
     StoredWeights,
@@ -73,8 +74,16 @@ def nodes_of_legacy(stored: StoredWeights) -> tuple[tuple[Node, ...], tuple[Call
     drafts[ROOT].role = Role.LAYER
     top = _group_of_layers(stored) or ""
     trained: list[Trained] = []
+    left = MOST_NODES
     for layer in _unique([*(stored.texts(top, _LAYERS) or ()), OF_MODEL]):
-        trained += _add_layer(drafts, top, layer, described)
+        group = _joined(top, layer)
+        names = stored.texts(group, _WEIGHTS) or [] if group in stored.groups else []
+        left -= len(names)  # groups may share a long list
+        if left < 0:
+            raise UnsupportedError(
+                f"{stored.path}: lists more than {MOST_NODES} variables, expected fewer"
+            )
+        trained += _add_layer(drafts, top, layer, names, described)
     if OPTIMIZER_WEIGHTS in stored.groups:
         _add_optimizer(drafts, trained)
     return drafts.finished()
@@ -82,13 +91,7 @@ def nodes_of_legacy(stored: StoredWeights) -> tuple[tuple[Node, ...], tuple[Call
 
 def _json(stored: StoredWeights, name: str) -> Json | None:
     text = stored.text("", name)
-    try:
-        value = None if text is None else json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UnsupportedError(
-            f"{stored.path}: the attribute {name} is no JSON: {error}"
-        ) from error
-    return value if isinstance(value, Mapping) else None
+    return None if text is None else mapping_in(f"{stored.path}: {name}", text.encode())
 
 
 def _unique(names: Sequence[str]) -> list[str]:
@@ -103,11 +106,13 @@ def _joined(*parts: str) -> str:
 
 
 def _add_layer(
-    drafts: DraftNodes, top: str, layer: str, described: Mapping[str, Json]
+    drafts: DraftNodes,
+    top: str,
+    layer: str,
+    names: Sequence[str],
+    described: Mapping[str, Json],
 ) -> list[Trained]:
     """Add a layer of the model with its variables; return those that a training may change."""
-    group = _joined(top, layer)
-    names = drafts.stored.texts(group, _WEIGHTS) or [] if group in drafts.stored.groups else []
     keys = {name: _joined(top, layer, name) for name in names}
     names = [name for name in _unique(names) if keys[name] in drafts.stored.entries]
     if layer == OF_MODEL:  # variables that the model has beside its layers

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.errors import CheckpointNotFoundError, FormatError, NoSuchTensorError
+from ckpt_viz.errors import (
+    CheckpointNotFoundError,
+    FormatError,
+    NoSuchTensorError,
+    UnsupportedError,
+)
 from ckpt_viz.formats.files import is_file, join, open_file, split
 from ckpt_viz.formats.hdf5 import Dataset, Hdf5, open_hdf5
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
-_MOST_SHARDS = 10_000
+_MOST_SHARDS = 1_000
+_MOST_KEPT_OPEN = 100
+_MOST_OBJECTS = 600_000
 
 
 def shard_paths(path: str, weight_map: Mapping[str, Any]) -> tuple[str, ...]:
@@ -22,7 +30,7 @@ def shard_paths(path: str, weight_map: Mapping[str, Any]) -> tuple[str, ...]:
         for name in shards if isinstance(shards, list) else [shards]:
             if not isinstance(name, str) or split(name)[0] or name in ("", ".", ".."):
                 raise FormatError(
-                    f"{path}: found {name!r} as a shard, expected a file in the same directory"
+                    f"{path}: found {name!r:.300} as a shard, expected a file in the same directory"
                 )
             names[name] = None
     if len(names) > _MOST_SHARDS:
@@ -46,16 +54,34 @@ class Shards:
                 if paths
                 else f"{path}: names no shards, expected at least one"
             )
-        self._shards = [_open(shard) for shard in paths if shard not in self.missing]
+        self._shards: list[Hdf5] = []
+        objects = 0
+        for shard in paths:
+            if shard not in self.missing:
+                self._shards.append(_open(shard))
+                objects += len(self._shards[-1].groups) + len(self._shards[-1].entries)
+            if objects > _MOST_OBJECTS:
+                raise UnsupportedError(
+                    f"{path}: its shards have more than {_MOST_OBJECTS} objects, expected fewer"
+                )
         self.groups = {
             group: shard.groups[group] for shard in self._shards for group in shard.groups
         }
         self._holders = {key: shard for shard in self._shards for key in shard.entries}
+        self._entries = {key: shard.entries[key] for key, shard in self._holders.items()}
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep the first shards open while attributes are read."""
+        with ExitStack() as stack:
+            for shard in self._shards[:_MOST_KEPT_OPEN]:
+                stack.enter_context(shard.kept_open())
+            yield
 
     @property
     def entries(self) -> Mapping[str, Dataset]:
         """The data sets of all shards by path."""
-        return {key: shard.entries[key] for key, shard in self._holders.items()}
+        return self._entries
 
     def text(self, group: str, name: str, /) -> str | None:
         """Return an attribute that is a text, from the first shard that has it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -13,6 +12,7 @@ from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.files import File, is_file, is_readable_file, open_file
 from ckpt_viz.formats.hdf5 import Hdf5, begins_as_hdf5, open_hdf5
 from ckpt_viz.formats.zip_archive import member, member_names, read_member
+from ckpt_viz.keras_files.bounded_json import mapping_in
 from ckpt_viz.keras_files.legacy_layout import is_legacy, nodes_of_legacy
 from ckpt_viz.keras_files.shards import Shards, shard_paths
 from ckpt_viz.keras_files.weights_layout import VARIABLES, nodes_of_weights
@@ -86,7 +86,8 @@ def _read(location: Location, meta: str | None) -> Graph:
     path = location.prefix
     if path.endswith(_LIST):
         shards = Shards(path, _list_of_shards(path))
-        nodes, _ = nodes_of_weights(shards)
+        with shards.kept_open():
+            nodes, _ = nodes_of_weights(shards)
         if shards.missing:
             nodes = (nodes[ROOT]._replace(error=_missing(shards)), *nodes[1:])
         return graph_at(location, shards, nodes, Format.KERAS_WEIGHTS)
@@ -95,26 +96,29 @@ def _read(location: Location, meta: str | None) -> Graph:
     if is_archive:
         return _read_archive(location)
     stored = open_hdf5(path, lambda: open_file(path))
-    if is_legacy(stored):
-        nodes, calls = nodes_of_legacy(stored)
-        return replace(graph_at(location, stored, nodes, Format.KERAS_H5), calls=calls)
-    _check_weights(stored)
-    nodes, calls = nodes_of_weights(stored)
+    with stored.kept_open():
+        if is_legacy(stored):
+            nodes, calls = nodes_of_legacy(stored)
+            return replace(graph_at(location, stored, nodes, Format.KERAS_H5), calls=calls)
+        _check_weights(stored)
+        nodes, calls = nodes_of_weights(stored)
     return replace(graph_at(location, stored, nodes, Format.KERAS_WEIGHTS), calls=calls)
 
 
 def _missing(shards: Shards) -> str:
     number = len(shards.missing)
     are, them = ("shards are", "them") if number > 1 else ("shard is", "it")
-    return f"{number} {are} missing, {shards.missing[0]} first; the values in {them} are not shown"
+    first = f"{shards.missing[0]:.300}"
+    return f"{number} {are} missing, {first} first; the values in {them} are not shown"
 
 
 def _read_archive(location: Location) -> Graph:
     path = location.prefix
-    stored = open_hdf5(path, member(path, _WEIGHTS))
+    stored = open_hdf5(f"{path}: {_WEIGHTS}", member(path, _WEIGHTS))
     _check_weights(stored)
-    config = read_member(path, _CONFIG, _MOST_JSON) or b"{}"
-    nodes, calls = nodes_of_weights(stored, _mapping(path, _CONFIG, config))
+    config = mapping_in(f"{path}: {_CONFIG}", read_member(path, _CONFIG, _MOST_JSON) or b"{}")
+    with stored.kept_open():
+        nodes, calls = nodes_of_weights(stored, config)
     return replace(graph_at(location, stored, nodes, Format.KERAS_ARCHIVE), calls=calls)
 
 
@@ -135,21 +139,11 @@ def _list_of_shards(path: str) -> Mapping[str, Any]:
             raise UnsupportedError(
                 f"{path}: has {file.size} bytes, expected a list of shards of at most {_MOST_JSON}"
             )
-        content = _mapping(path, "the list of shards", file.read(0, file.size))
+        content = mapping_in(f"{path}: the list of shards", file.read(0, file.size))
     shards = content.get("weight_map")
     if not isinstance(shards, Mapping):
         raise FormatError(f"{path}: found no weight_map, expected the groups of each shard")
     return shards
-
-
-def _mapping(path: str, what: str, encoded: bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(encoded)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path}: {what} is no JSON: {error}") from error
-    if not isinstance(value, Mapping):
-        raise FormatError(f"{path}: {what} is no JSON object")
-    return value
 
 
 KERAS = FormatReader("Keras", _is_at, _holds, _in_file, _files_of, _read)

@@ -12,6 +12,7 @@ from typing import Any
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats import protos
 from ckpt_viz.formats.sstable import read_table
+from tests.hostile import keras_mutate
 from tests.hostile.makers import GRAPH, NASTY
 from tests.hostile.seeds import HEALTHY, Seed, seeds
 from tests.support import tables
@@ -425,4 +426,7 @@ _MUTATIONS: tuple[Mutation, ...] = (
     _messages,
     _messages,
     _state,
+    keras_mutate.archive,
+    keras_mutate.shards,
+    keras_mutate.hdf5,
 )
