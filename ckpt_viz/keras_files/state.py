@@ -172,7 +172,7 @@ def _by_order(
     options: frozenset[str] | None,
 ) -> Iterator[tuple[int, Slot]]:
     """Yield the slots if every order that the shapes permit leads to the same variables."""
-    if not all(row.is_plain for row in rows):
+    if not trained or not all(row.is_plain for row in rows):
         return
     scalars = next((i for i, state in enumerate(states) if state.shape), len(states))
     own = max((len(row.own) for row in rows), default=0)  # come last, as scalars
@@ -186,7 +186,7 @@ def _by_order(
             _placings(rest, trained, order, rows, options) for order in sorted(orders)
         )
         places = _agreed(placings) or _of_some(rest, trained, rows, options)
-        if places and trained:
+        if places:
             for state, place in zip(rest, places, strict=True):
                 if place is not None:
                     node = trained[place.trained].node
