@@ -178,3 +178,13 @@ def test_the_code_of_a_copy_says_in_which_format_it_writes() -> None:
     shown = show_of(str(_path("keras_archive")))
     copied, _ = answer(shown, {"ask": "copy", "kind": "without", "nodes": [3]})
     assert copied["text"].endswith("# slim.write('model-slim')  # as a TensorFlow checkpoint\n")
+
+
+def test_a_pattern_of_files_of_keras_is_a_history_in_the_order_of_their_numbers() -> None:
+    history = cv.history(DIRECTORY / "keras_run" / "m.0[12]*.h5", progress=False)
+    assert [one.title for one in history.sources] == [
+        "m.01-12.58.weights.h5",
+        "m.02-9.77.weights.h5",
+    ]
+    with pytest.raises(cv.CheckpointNotFoundError, match=r"no checkpoint .* fits"):
+        cv.history(DIRECTORY / "keras_run" / "x*.h5")

@@ -168,14 +168,15 @@ def _is_gone(kept: Kept) -> str:
 
 
 def _globbed(path: str) -> Sequence[Kept]:
-    """Return the checkpoints whose index or prefix fits a pattern of names."""
+    """Return what fits a pattern of names: prefixes, indexes and Keras' files."""
     directory, pattern = split(path)
     if _WILD.search(directory):
         raise SourceError(f"{path}: expected a pattern in the last part of the path alone")
     try:
-        prefixes = prefixes_in(directory).all
+        names = prefixes_in(directory)
     except FileNotFoundError as error:
         raise CheckpointNotFoundError(f"{directory}: no such directory") from error
+    prefixes = [*sorted(names.all, key=by_number), *names.of_keras]
     fitting = [
         prefix
         for prefix in prefixes
@@ -188,7 +189,7 @@ def _globbed(path: str) -> Sequence[Kept]:
             else ""
         )
         raise CheckpointNotFoundError(f"{path}: no checkpoint in {directory or '.'} fits{close}")
-    return [Kept(join(directory, prefix), None, True) for prefix in sorted(fitting, key=by_number)]
+    return [Kept(join(directory, prefix), None, True) for prefix in fitting]
 
 
 def unopened(kept: Sequence[Kept]) -> tuple[Checkpoint, ...]:

@@ -62,7 +62,7 @@ def hdf5(chooser: random.Random, files: dict[str, bytes]) -> None:
 
 
 def json_changed(chooser: random.Random, data: bytes) -> bytes:
-    """Return JSON of which one value is another one."""
+    """Return JSON with another value in one place."""
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError):
