@@ -143,6 +143,7 @@ def test_below_a_failed_load_of_a_file_of_keras_is_its_check(
     assert "head.kernel has the shape 3×2 in the file and 3×4 in the model" in out
     assert "2 of 4 variables already have saved values when load_weights raises" in out
     assert "load_weights() would raise ValueError" in out
+    assert "This restores every value that has a place" in out
     fitting = "live.load_weights(path, skip_mismatch=True)"
     assert "would" not in run(fitting, {"live": model(4), "path": path})
 

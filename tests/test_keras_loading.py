@@ -97,8 +97,6 @@ def test_what_a_check_of_weights_cannot_do_yet_is_refused(tmp_path: Path) -> Non
     path = tmp_path / "x.weights.h5"
     model.save_weights(path)
     check = cv.check(model, path)
-    with pytest.raises(cv.SourceError, match="there is no fix of load_weights yet"):
-        check.fix()
     with pytest.raises(cv.EditError, match="only a restore by objects"):
         ChangedProgram.of(check)
     assert "no steps of load_weights yet" in str(check.steps)

@@ -11,7 +11,7 @@ import re
 
 OF_KERAS_3 = frozenset({"_functional", "_operations", "_layers"})  # local names of containers
 _LOCAL_NAMES = {
-    "iterations": ("iter",),
+    "iterations": ("iter", "iteration"),  # the last one in Keras' own files
     "kernel": ("depthwise_kernel",),  # of a DepthwiseConv2D
     # of a LossScaleOptimizer
     "dynamic_scale": ("current_loss_scale",),

@@ -22,6 +22,7 @@ class _AsCheckpoint:
     """Access to the values of Keras' file by the keys that TensorFlow would give them."""
 
     layout: ClassVar[Layout] = Layout.OBJECTS
+    is_edited: ClassVar[bool] = True  # no file has these keys
     graph: Graph
     old_keys: Mapping[str, str] = field(repr=False)
 
@@ -71,6 +72,11 @@ def as_checkpoint(graph: Graph) -> Graph:
         paths[node_id] = f"{paths[parent]}/{escape_local_name(own)}".removeprefix("/")
         nodes[node_id] = _with_keys(nodes[node_id], paths[node_id], old_keys)
     return replace(graph, nodes=tuple(nodes), _access=_AsCheckpoint(graph, old_keys))
+
+
+def is_file_of_keras(graph: Graph) -> bool:
+    """Return whether a graph is one of Keras' own files with the keys of a checkpoint."""
+    return isinstance(graph._access, _AsCheckpoint)
 
 
 def assert_short_keys(graph: Graph) -> None:

@@ -25,6 +25,13 @@ TO_WRITE_FIRST = """\
 #   path = {source}.write("before")
 
 """
+WRITING_FIRST = """\
+import ckpt_viz
+
+# TensorFlow reads no file of Keras: this writes the values as a checkpoint.
+path = ckpt_viz.graph({file}).write("from_keras")
+
+"""
 _LOADED = "values = [(variable, tf.constant(reader.get_tensor(key))) for variable, key in values]"
 _SAME_DTYPE = "    assert value.dtype == tf.as_dtype(variable.dtype), variable"
 # Without and with values that have other dimensions now.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.edits.as_checkpoint import as_checkpoint, is_file_of_keras
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
@@ -44,6 +45,7 @@ from ckpt_viz.restore_fix.applying import (
 )
 from ckpt_viz.restore_fix.code import (
     TO_WRITE_FIRST,
+    WRITING_FIRST,
     Steps,
     assigning,
     reading,
@@ -76,6 +78,8 @@ class FixOfObjects(RestoreFix[CheckT]):
         code = self._code(operand("ckpt" if live is None else live), prefix)
         if path is not None or not self._saved.is_unwritten:
             return code
+        if is_file_of_keras(self._saved):
+            return f"{WRITING_FIRST.format(file=repr(prefix_of(self._saved)))}{code}"
         first = TO_WRITE_FIRST.format(source="snapshot" if self._saved.is_held else "graph")
         return f"{first}{code}"
 
@@ -103,6 +107,8 @@ class FixOfObjects(RestoreFix[CheckT]):
     @property
     def _how(self) -> str:
         method = self._run.method
+        if is_file_of_keras(self._saved):
+            return "of Keras' own file, each in the place of its name"
         if self._saved.is_unwritten:
             return "from memory" if self._saved.is_held else "as edited"
         if self._skeleton is None:
@@ -299,9 +305,10 @@ def _fix_of(
     run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
 ) -> RestoreFix[CheckT]:
     if isinstance(run.outcome, KerasOutcome):
-        raise SourceError(
-            f"{run.reading}: there is no fix of load_weights yet; the findings tell what to change"
-        )
+        assert run.saved is not None
+        # The values do not go by Keras' order: the fix restores them as those of a checkpoint.
+        saved = as_checkpoint(run.saved)
+        return FixOfObjects(live_dry_run(run.live.source, saved, None, None), check_of)
     if run.saved is not None:
         return FixOfObjects(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)

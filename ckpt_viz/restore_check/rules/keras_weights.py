@@ -180,7 +180,7 @@ class _Rules:
         if skips:
             return "Train these values again, or change the model so that the saved ones fit."
         start = "Load before you add the new part" if stays is Stays.NO_GROUP else _AS_SAVED
-        return f"{start}, or pass skip_mismatch=True to keep its own values."
+        return f"{start}, or call check.fix().apply(): it restores the rest by names."
 
     def _key(self, variable: int) -> str:
         return self.live.nodes[self.target.variables[variable]].attributes[0].checkpoint_key
@@ -230,7 +230,7 @@ class _Rules:
                 Kind.MISPLACED,
                 f"{taker} gets the values that belong to {named} by the names in the file: Keras "
                 "goes by the order of layers.",
-                "Make the layers in the order in which they were saved.",
+                "Call check.fix().apply(): it restores by the names of layers.",
                 nodes=[*self._owners(self._group(exchange.gets)), *self._group(exchange.gets)],
                 objects=[
                     *self._owner(exchange.gets),
