@@ -73,7 +73,9 @@ class Hdf5:
     _opener: Opener = field(repr=False)
     _start: int = field(repr=False)  # of the superblock, as all addresses
     _faults: Mapping[str, _Fault] = field(repr=False)
-    _kept: list[FileStream] = field(default_factory=list, repr=False, compare=False)
+    _kept: list[tuple[FileStream, objects.GlobalHeaps]] = field(
+        default_factory=list, repr=False, compare=False
+    )
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
@@ -82,7 +84,8 @@ class Hdf5:
         All of them together read no more than any single one may: they may share their bytes.
         """
         with self._opener() as file:
-            self._kept.append(_stream(file, self._start))
+            stream = _stream(file, self._start)
+            self._kept.append((stream, objects.GlobalHeaps(stream)))
             try:
                 yield
             finally:
@@ -162,12 +165,12 @@ class Hdf5:
             address = self.groups.get(group)
             header = None if address is None else objects.header_at(stream, address)
             stored = {} if header is None else objects.attributes(stream, header, name)
-            yield stored, objects.GlobalHeaps(stream)
+            yield stored, self._kept[0][1] if self._kept else objects.GlobalHeaps(stream)
 
     @contextmanager
     def _opened(self, what: str) -> Iterator[FileStream]:
         if self._kept:
-            (stream,) = self._kept
+            ((stream, _),) = self._kept
             with _explained(self.path, stream.source, what):
                 yield stream
             return

@@ -7,6 +7,7 @@ import json
 import random
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import h5py
@@ -18,6 +19,7 @@ from tests.hostile.seeds import seeds
 _CONFIG = "config.json"
 _ATTRIBUTES = ("layer_names", "weight_names", "model_config", "training_config", "name", "dtype")
 _KEYS = ("class_name", "config", "layers", "name", "inbound_nodes", "build_config", "units", "cell")
+_HDF5 = b"\x89HDF"
 _MOST_STEPS = 8  # into JSON
 
 
@@ -103,6 +105,8 @@ def hdf5_changed(chooser: random.Random, data: bytes) -> bytes:
         for _ in range(chooser.choice((1, 1, 3))):
             paths: list[str] = []
             file.visit(paths.append)
+            if not paths:
+                break
             try:
                 _change(chooser, file, chooser.choice(paths), chooser.choice(paths))
             except (ValueError, OSError, KeyError, RuntimeError, TypeError):
@@ -110,14 +114,19 @@ def hdf5_changed(chooser: random.Random, data: bytes) -> bytes:
     return buffer.getvalue()
 
 
+@cache
 def _sound() -> set[bytes]:
-    found = {data for seed in seeds().values() for data in seed.files.values()}
+    found = {data for data in _all_files() if data.startswith(_HDF5)}
     for seed in seeds().values():
         for path, data in seed.files.items():
             if path.endswith(".keras"):
                 with zipfile.ZipFile(io.BytesIO(data)) as archive:
                     found.add(archive.read("model.weights.h5"))
     return found
+
+
+def _all_files() -> list[bytes]:
+    return [data for seed in seeds().values() for data in seed.files.values()]
 
 
 def _change(chooser: random.Random, file: Any, path: str, other: str) -> None:
