@@ -28,20 +28,13 @@ def keras_3() -> ModuleType:
     return pytest.importorskip("keras")  # type: ignore[no-any-return]
 
 
-def net(
-    keras: Any, names: tuple[str, ...] = ("body", "norm", "rnn", "head"), units: int = 2
-) -> Any:
-    """Return a model whose layers have these names, trained by Adam."""
-    layers, (body, norm, rnn, head) = keras.layers, names
-    inputs = keras.Input((5, 3))
-    x = layers.Dense(4, name=body)(inputs)
-    x = layers.BatchNormalization(name=norm)(x)
-    x = layers.LSTM(3, name=rnn)(x)
-    return keras.Model(inputs, layers.Dense(units, name=head)(x))
-
-
-def _trained(keras: Any, *args: Any, **keywords: Any) -> Any:
-    return trained(net(keras, *args, **keywords), keras.optimizers.Adam())
+def _trained(keras: Any, units: int = 2) -> Any:
+    layers, inputs = keras.layers, keras.Input((5, 3))
+    x = layers.Dense(4, name="body")(inputs)
+    x = layers.BatchNormalization(name="norm")(x)
+    x = layers.LSTM(3, name="rnn")(x)
+    model = keras.Model(inputs, layers.Dense(units, name="head")(x))
+    return trained(model, keras.optimizers.Adam())
 
 
 def _values(variables: Any) -> list[Any]:
