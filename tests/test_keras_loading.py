@@ -108,3 +108,28 @@ def test_what_a_check_of_weights_cannot_do_yet_is_refused(tmp_path: Path) -> Non
     assert (verdict["name"], verdict["passes"]) == ("load_weights()", True)
     cv.show(check).save_html(tmp_path / "x.html")
     assert "load_weights()" in (tmp_path / "x.html").read_text("utf-8")
+
+
+def test_automatic_names_of_layers_are_no_evidence(tmp_path: Path) -> None:
+    """Keras numbers the layers of a program, so a second model has other numbers."""
+    import keras
+
+    def model() -> Any:
+        layers = [keras.layers.Dense(3) for _ in range(3)]
+        return keras.Sequential([keras.Input((3,)), *layers])
+
+    keras.utils.clear_session()
+    keras.layers.Dense(1)
+    saved = model()  # dense_1 to dense_3
+    for name in ("x.weights.h5", "x.h5"):
+        path = tmp_path / name
+        (saved.save_weights if "weights" in name else saved.save)(path)
+        keras.utils.clear_session()
+        live = model()  # dense to dense_2
+        check = cv.check(live, path)
+        assert check.findings == ()
+        assert "misplaced" not in str(check)
+        fix = check.fix(guesses=True).apply()  # equal layers without names: only order tells
+        assert len(fix.pairs) == 6
+        for mine, theirs in zip(live.weights, saved.weights, strict=True):
+            assert (mine.numpy() == theirs.numpy()).all()

@@ -6,6 +6,7 @@ keras/src/legacy/saving/legacy_h5_format.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ _WEIGHTS = "weight_names"
 OF_MODEL = "top_level_model_weights"
 """The name of the group of the variables that a model has beside its layers."""
 _OPTIMIZER = "optimizer"
+_NUMBERED = re.compile(r"_[0-9]{1,9}\Z")
 
 
 def is_legacy(stored: StoredWeights) -> bool:
@@ -189,6 +191,8 @@ def _add_optimizer(drafts: DraftNodes, trained: Sequence[Trained]) -> None:
         key = _joined(OPTIMIZER_WEIGHTS, name)
         if key in stored.entries:
             local_name = _plain(name).rpartition("/")[2]
+            if stored.entries[key].shape == ():  # TensorFlow 1 made it for the second time
+                local_name = _NUMBERED.sub("", local_name) or local_name
             variable = drafts.add_variable(node, local_name, key)
             states.append(OwnVariable(variable, _plain(name), stored.entries[key].shape))
     config = {} if entry is None else config_of(entry)

@@ -91,6 +91,18 @@ def variable_names(
     return matches[0] if len(matches) == 1 else None
 
 
+def is_automatic(name: str, class_name: str | None) -> bool:
+    """Return whether Keras made the name of a layer: of its class, with the number of the object.
+
+    Such a number depends on what the program has made before, so it says nothing of the layer.
+
+    >>> is_automatic("dense_7", "Dense"), is_automatic("head", "Dense"), is_automatic("dense", None)
+    (True, False, True)
+    """
+    kind = kind_at([name])
+    return kind == path_component(class_name) if class_name else kind in _ROWS
+
+
 def names_in_optimizer(values: Sequence[tuple[str | None, tuple[int, ...] | None]]) -> list[str]:
     """Return the names of an optimizer's variables, from their dtypes and shapes.
 

@@ -21,6 +21,7 @@ from ckpt_viz.matching.keras_loading import Loaded, Stays, WeightsLoading, weigh
 from ckpt_viz.matching.keras_sides import VARS, SavedWeights
 from ckpt_viz.matching.trace import Action, Cause, Failure, Step, Trace
 from ckpt_viz.object_graph.graph import Graph, Layout
+from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT, Role, Stored
 from ckpt_viz.restore_check.dry_run import DryRun, Outcome, prefix_of
 from ckpt_viz.restore_check.live_names import LiveNames
@@ -61,6 +62,24 @@ class KerasOutcome(Outcome):
         """What happens if the call does not raise, in a few words."""
         loaded = sum(loaded.key is not None for loaded in self.loading.loaded)
         return f"{loaded} of {count(len(self.loading.loaded), 'variable')}"
+
+
+def parts_by_order(outcome: KerasOutcome) -> dict[int, int]:
+    """Return the live object of saved values, and of their layers, that only the order can tell.
+
+    The names of such layers are automatic on both sides.
+    """
+    saved, live = outcome.saved, outcome.target.graph
+    assert saved is not None
+    parts: dict[int, int] = {}
+    trace = outcome.trace
+    for obj, node in (trace.source_of if isinstance(trace, Trace) else {}).items():
+        owners = saved.tree.parents[node], live.tree.parents[obj]
+        layers = saved.nodes[owners[0]], live.nodes[owners[1]]
+        class_name = layers[1].type_name
+        if all(is_automatic(layer.own_name or "", class_name) for layer in layers):
+            parts |= {owners[0]: owners[1], node: obj}
+    return parts
 
 
 def is_load_of_weights(live: object, saved: object) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.object_graph.graph import Graph, Layout
+from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
@@ -224,6 +225,10 @@ class _Rules:
 
     def exchanged(self) -> Iterator[Finding]:
         for exchange in self.loading.exchanged:
+            saveable = self.target.weights.saveables[exchange.gets]
+            names = (exchange.saved_name, saveable.name or "")
+            if all(is_automatic(name, saveable.class_name) for name in names):
+                continue
             taker, named = self._place(exchange.gets), self._place(exchange.named_so)
             yield self._finding(
                 Severity.WARNING,
