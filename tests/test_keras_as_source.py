@@ -17,7 +17,9 @@ from ckpt_viz.cli import main
 from ckpt_viz.jupyter.answers import answer
 from ckpt_viz.jupyter.shown import show_of
 from ckpt_viz.object_graph.remedy import LoadWithKeras
+from ckpt_viz.render import payload
 from tests.hostile.seeds import DIRECTORY, seeds
+from tests.server.test_endpoints import header_of
 
 _OF_KERAS = [name for name in seeds() if name.startswith("keras")]
 _RUN = sorted(map(str, (DIRECTORY / "keras_run").iterdir()))
@@ -44,6 +46,7 @@ def test_the_summary_and_the_explorer_name_the_format(name: str) -> None:
     kind = graph.provenance.format.value
     assert f"({kind}): {len(graph.nodes)} nodes" in str(graph)
     assert "checkpoint" not in str(graph).partition("\n")[0]
+    assert header_of(payload.encode(graph))["kind"] == kind
     assert "Keras saves this file" in graph.steps.end
     assert len(graph.steps) == 0
 

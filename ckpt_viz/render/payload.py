@@ -77,6 +77,7 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
             "version": VERSION,
             "title": _utf8(graph.title).decode(),
             "origin": graph.origin.value,
+            **({"kind": kind} if kind else {}),
             "notes": [_utf8(note).decode() for note in (*about, *left_open)],
             "roles": [role.value for role in _ROLES],
             "slot_rules": [rule.value for rule in _RULES],

@@ -93,6 +93,8 @@ export interface Verdict {
 export interface Payload {
   readonly title: string;
   readonly origin: Origin;
+  /** What a file of Keras is. */
+  readonly kind?: string | undefined;
   readonly notes: readonly string[];
   readonly nodeCount: number;
   readonly roles: readonly Role[];
@@ -279,6 +281,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   const payload: Payload = {
     title: header.title,
     origin: header.origin,
+    kind: header.kind,
     notes: header.notes,
     nodeCount: columns.role.length,
     roles: header.roles,
@@ -454,6 +457,7 @@ interface Header {
   readonly version: number;
   readonly title: string;
   readonly origin: Origin;
+  readonly kind?: string;
   readonly notes: readonly string[];
   readonly roles: readonly Role[];
   readonly slot_rules: readonly string[];
@@ -537,6 +541,7 @@ function readHeader(bytes: Uint8Array): { header: Header; start: number } {
     VERSION, `has version ${JSON.stringify(header?.version)}, this ckpt-viz reads version ${VERSION}; install the same version in the kernel and in JupyterLab`);
   require(typeof header.title === "string" &&
     (header.origin === "live" || header.origin === "saved") &&
+    typeof (header.kind ?? "") === "string" &&
     isStrings(header.notes) &&
     Array.isArray(header.roles) &&
     header.roles.every((role) => ROLES.includes(role)) &&

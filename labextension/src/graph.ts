@@ -78,6 +78,7 @@ export interface Group {
 export interface Graph {
   readonly title: string;
   readonly origin: Origin;
+  readonly kind?: string | undefined;
   /** Sentences about the source: how its path was understood, what else its directory holds. */
   readonly notes: readonly string[];
   readonly size: number;
@@ -164,6 +165,7 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
   return {
     title: payload.title,
     origin: payload.origin,
+    kind: payload.kind,
     notes: payload.notes,
     size,
     overlay: makeOverlay(payload, canAsk && payload.origin !== "saved"),

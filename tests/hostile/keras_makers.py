@@ -415,12 +415,12 @@ def _many_slots(directory: Path) -> str:
 
     def write(file: Any) -> None:
         for n in range(_VALUES // 5):
-            file[f"layers/dense/vars/{n}"] = np.float32([1])
+            file[f"layers/dense/vars/{n}"] = np.ones(1, "f4")
         own = file.create_group("optimizer/vars")
         own.attrs["name"] = "adam"
         own["0"], own["1"] = np.int64(1), np.float32(1)
         for n in range(2 * (_VALUES // 5) + 1):
-            own[str(n + 2)] = np.float32([1])
+            own[str(n + 2)] = np.ones(1, "f4")
 
     return _weights(directory, write, **_LATEST)
 

@@ -64,7 +64,7 @@ def hdf5(chooser: random.Random, files: dict[str, bytes]) -> None:
 
 
 def json_changed(chooser: random.Random, data: bytes) -> bytes:
-    """Return JSON with another value in one place."""
+    """Return JSON in which one place has a different value."""
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError):
@@ -145,7 +145,15 @@ def _change(chooser: random.Random, file: Any, path: str, other: str) -> None:
         one = file[path]
         key = chooser.choice([*one.attrs, *_ATTRIBUTES])
         texts = [name, path, other, path.rpartition("/")[2]]
-        values = (name, np.bytes_(texts), texts, [], 1.5, np.arange(3), h5py.Empty("f4"))
+        values: tuple[Any, ...] = (
+            name,
+            np.bytes_(texts),
+            texts,
+            [],
+            1.5,
+            np.arange(3),
+            h5py.Empty("f4"),
+        )
         one.attrs[key] = chooser.choice(values)
     elif kind == 5:
         file[f"{path}/{chooser.randrange(12)}"] = np.zeros(chooser.choice(((), (2,), (0, 3))), "f4")

@@ -89,7 +89,7 @@ const TEXTS = ["note", "kind", "size"] as const;
 type Texts = Readonly<Record<(typeof TEXTS)[number], string | undefined>>;
 
 function textsOf({ note, state: { graph } }: Pick<ToolbarProps, "note" | "state">): Texts {
-  const kind = WORDS.kinds[graph.overlay?.comparison ?? graph.origin];
+  const kind = graph.kind ?? WORDS.kinds[graph.overlay?.comparison ?? graph.origin];
   return { note, kind, size: countWords(graph.size, ...WORDS.counts.nodes) };
 }
 
