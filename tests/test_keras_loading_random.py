@@ -11,8 +11,8 @@ from tests.support.keras_random_pairs import try_pair
 
 pytestmark = pytest.mark.tf
 
-CHUNKS, PAIRS = 8, amount(60, 2000)
-_LEAST = 0.5  # Keras makes no such models for the others
+CHUNKS, PAIRS = 4, amount(80, 2000)
+_LEAST = 0.2  # of few: Keras makes no such models for the others, often half of them
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
