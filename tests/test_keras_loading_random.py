@@ -11,18 +11,20 @@ from tests.support.keras_random_pairs import try_pair
 
 pytestmark = pytest.mark.tf
 
-CHUNKS, PAIRS = 4, amount(80, 2000)
-_LEAST = 0.2  # of few: Keras makes no such models for the others, often half of them
+CHUNKS, PAIRS = 4, amount(40, 2000)
+_MOST_TRIES = 4  # for each pair: of many edited models, Keras makes none
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_keras_does_what_the_dry_run_says(chunk: int, seed: int, tmp_path: Path) -> None:
-    library, count = ("tf_keras" if chunk == 0 else "keras"), PAIRS // CHUNKS
-    start = seed + chunk * count
-    tried = 0
-    for number in range(start, start + count):
+    library, wanted = ("tf_keras" if chunk == 0 else "keras"), PAIRS // CHUNKS
+    start = seed + chunk * wanted * _MOST_TRIES
+    compared = 0
+    for number in range(start, start + wanted * _MOST_TRIES):
         try:
-            tried += try_pair(number, tmp_path, library)
+            compared += try_pair(number, tmp_path, library)
         except Exception as error:
             raise AssertionError(f"try_pair({number}, ..., {library!r})") from error
-    assert tried >= count * _LEAST
+        if compared == wanted:
+            break
+    assert compared == wanted
