@@ -64,7 +64,8 @@ class Hdf5:
     """An open HDF5 file: its groups and data sets by path, such as `layers/dense/vars/0`.
 
     The root is the group "". Parents come before children, and siblings in the order of their
-    addresses, which is the order of saving. `path` is for messages.
+    addresses. That is often the order of saving, but HDF5 may use again what it has freed. `path`
+    is for messages.
     """
 
     path: str

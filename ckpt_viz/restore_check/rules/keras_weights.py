@@ -50,7 +50,6 @@ class _Rules:
         self.run, self.outcome = run, outcome
         self.live, self.saved = run.live, run.saved
         self.loading, self.target = outcome.loading, outcome.target
-        # Keras saves no metric, and an optimizer's own failures are one warning of its own.
         self.of_object = {
             obj: tuple(v for v in saveable.own if v in self.target.variables)
             for obj, saveable in enumerate(self.target.weights.saveables)
