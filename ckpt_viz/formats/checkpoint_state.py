@@ -20,6 +20,7 @@ from ckpt_viz.formats.protos import CheckpointState, parse_text
 STATE_FILE = "checkpoint"
 _MAX_BYTES = 1 << 21  # 2 MiB; a checkpoint takes some 100 bytes
 _MAX_PATH = 4096  # characters; wherever TensorFlow runs, a path has fewer
+_BEYOND_A_NAME = re.compile(r"[/\\:]")  # what makes a name a path, here, on Windows or with a scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ def read_checkpoint_state(
 
 
 def _resolved(directory: str, name: str, is_there: Callable[[str], bool]) -> str:
+    if not _BEYOND_A_NAME.search(name):  # most are like this, and a file may name 60,000
+        return join(directory, name)
     places = list(dict.fromkeys(_places(directory, name)))
     if len(places) == 1:
         return places[0]

@@ -74,6 +74,7 @@ async def test_large_reads_at_a_time_and_those_that_wait_are_bounded(slow: Slow,
     refused = await done
     assert (refused.status, refused.json["reason"]) == (503, "busy")
     assert refused.headers["Retry-After"] == "2"
+    await _until(lambda: len(slow.began) == 2)
     slow.let_go()
     assert [(await request).status for request in waiting] == [200] * 4
     assert slow.most_at_once == 2
