@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -69,13 +68,26 @@ def test_a_file_of_either_keras_restores_into_keras_3(
     assert fix.is_applied
     _assert_state(old, new, has_slots=has_slots)
     by_code = _with_other_values(keras_3)
-    before = os.getcwd()
-    os.chdir(tmp_path)
-    try:
-        exec(cv.check(by_code, path).fix().code, {"ckpt": by_code})
-    finally:
-        os.chdir(before)
+    code = cv.check(by_code, path).fix().code
+    exec(code, {"ckpt": by_code})
     _assert_state(old, by_code, has_slots=has_slots)
+    assert "ckpt_viz" not in code
+    assert "._" not in code  # Keras' private names
+
+
+@pytest.mark.parametrize("form", (".keras", ".weights.h5"))
+def test_the_code_is_the_checked_call_if_that_is_right(
+    keras_3: ModuleType, form: str, tmp_path: Path
+) -> None:
+    old, new = _trained(keras_3), _with_other_values(keras_3)
+    path = saved(old, tmp_path / "x", form)
+    for options in (None, {"skip_mismatch": True}):
+        fix = cv.check(new, path, options=options).fix()
+        more = ", skip_mismatch=True" if options else ""
+        assert fix.code == f"ckpt.load_weights({str(path)!r}{more})\n"
+    exec(fix.code, {"ckpt": new})
+    assert fix.is_applied
+    _assert_state(old, new, has_slots=True)
 
 
 def _with_other_values(keras: Any, units: int = 2) -> Any:
@@ -129,3 +141,180 @@ def test_a_fix_that_cannot_read_all_changes_nothing(keras_3: ModuleType, tmp_pat
     with pytest.raises(cv.CkptVizError):
         fix.apply()
     assert all((value == -3).all() for value in _values(new.weights))
+
+
+def test_values_in_shards_and_of_bfloat16_are_assigned_by_the_code(
+    keras_3: ModuleType, tmp_path: Path
+) -> None:
+    def model(*, is_changed: bool) -> Any:
+        layers, policy = keras_3.layers, "bfloat16"
+        sizes = [8, 16, 16, *([3] if is_changed else [])]
+        of_layer = [layers.Dense(n, dtype=policy, name=f"d{i}") for i, n in enumerate(sizes)]
+        return keras_3.Sequential([keras_3.Input((8,)), *of_layer])
+
+    old, new = model(is_changed=False), model(is_changed=True)
+    path = tmp_path / "x.weights.json"
+    old.save_weights(path, max_shard_size=0.0000005)
+    fix = cv.check(new, path).fix()
+    assert fix.code.count("with h5py.File(") > 1
+    exec(fix.code, {"ckpt": new})
+    assert fix.is_applied
+    for mine, theirs in zip(new.weights[: len(old.weights)], old.weights, strict=True):
+        np.testing.assert_array_equal(_bits(mine), _bits(theirs))
+
+
+def _bits(variable: Any) -> Any:
+    return np.asarray(variable.numpy()).view(np.uint16)
+
+
+# --- write
+
+
+@pytest.mark.parametrize("form", (*FORMS, "checkpoint"))
+def test_a_fix_writes_weights_that_the_model_loads(
+    keras: ModuleType, keras_3: ModuleType, form: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    old = _trained(keras)
+    if form == "checkpoint":
+        path: Any = tf.train.Checkpoint(old).write(str(tmp_path / "x"))
+    else:
+        path = saved(old, tmp_path / "x", form, keras.__name__ == "keras")
+    new = _with_other_values(keras_3, units=7)
+    fix = cv.check(new, path).fix()
+    written = fix.write(tmp_path / "new.weights.h5")
+    assert sorted(file.name for file in tmp_path.glob("new*")) == ["new.weights.h5"]
+    assert all((value == -3).all() for value in _values(new.weights))
+    assert not fix.is_applied
+    assert cv.check(new, written).raises is None
+    new.load_weights(written)
+    assert fix.is_applied
+    assert all((value == -3).all() for value in _values(new.get_layer("head").weights))
+
+
+def test_weights_are_written_beside_no_file_and_for_models_alone(
+    keras_3: ModuleType, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    new = _with_other_values(keras_3)
+    path = saved(_trained(keras_3), tmp_path / "x", ".h5")
+    fix = cv.check(new, path).fix()
+    for name in ("x.keras", "y.h5", "z.weights.json"):
+        with pytest.raises(cv.CkptVizError, match=r"expected a path that ends with \.weights\.h5"):
+            fix.write(tmp_path / name)
+    (tmp_path / "there.weights.h5").touch()
+    with pytest.raises(cv.CkptVizError, match="exists already"):
+        fix.write(tmp_path / "there.weights.h5")
+    program = tf.train.Checkpoint(net=new)
+    with pytest.raises(cv.CkptVizError, match="expected a live Keras model"):
+        cv.check(program, path).fix().write(tmp_path / "new.weights.h5")
+    path.unlink()
+    with pytest.raises(cv.CkptVizError):
+        fix.write(tmp_path / "new.weights.h5")
+    assert [file.name for file in tmp_path.iterdir()] == ["there.weights.h5"]
+
+
+# --- a program that restores with TensorFlow
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_restore_of_a_file_of_keras_is_fixed_by_names(
+    keras_3: ModuleType, form: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    old = _trained(keras_3)
+    path = str(saved(old, tmp_path / "x", form))
+    for is_by_code in (False, True):
+        new = _with_other_values(keras_3)
+        ckpt = tf.train.Checkpoint(net=new, optimizer=new.optimizer)
+        check = cv.check(ckpt, path)
+        assert check.raises is not None
+        assert "check.fix().apply()" in str(check)
+        if is_by_code:
+            exec(check.fix().code, {"ckpt": ckpt})
+        else:
+            check.fix().apply()
+        _assert_state(old, new, has_slots=True)
+    of_program = cv.check(ckpt, path).fix().write(tmp_path / "of-program")
+    of_file = cv.check(cv.graph(of_program), path).fix()
+    assert len(of_file.pairs) == len(cv.check(ckpt, path).fix().pairs)
+    other = _with_other_values(keras_3)
+    exec(of_file.code, {"ckpt": tf.train.Checkpoint(net=other, optimizer=other.optimizer)})
+    _assert_state(old, other, has_slots=True)
+
+
+# --- forms that generations store
+
+
+def _recurrent(keras: Any, rnn: Any, gru: Any, **options: Any) -> Any:
+    inputs = keras.Input((5, 3))
+    x = rnn(4, return_sequences=True, name="rnn")(inputs)
+    return keras.Model(inputs, gru(4, name="gru", **options)(x))
+
+
+def _of_cudnn() -> Any:
+    tf_keras = pytest.importorskip("tf_keras")
+    from tf_keras.src.layers.rnn.cudnn_gru import CuDNNGRU
+    from tf_keras.src.layers.rnn.cudnn_lstm import CuDNNLSTM
+
+    model, rng = _recurrent(tf_keras, CuDNNLSTM, CuDNNGRU), np.random.default_rng(0)
+    for variable in model.weights:
+        variable.assign(rng.normal(size=variable.shape))
+    return model
+
+
+@pytest.mark.parametrize("form", ("h5", "weights.h5", "checkpoint"))
+def test_values_in_the_form_of_cudnn_are_converted_as_keras_2_does(
+    keras_3: ModuleType, form: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+    import tf_keras
+
+    old = _of_cudnn()
+    expected = _recurrent(tf_keras, tf_keras.layers.LSTM, tf_keras.layers.GRU)
+    old.save_weights(tmp_path / "oracle.h5")
+    expected.load_weights(tmp_path / "oracle.h5")
+    new = _recurrent(keras_3, keras_3.layers.LSTM, keras_3.layers.GRU)
+    if form == "checkpoint":
+        path = tf.train.Checkpoint(old).write(str(tmp_path / "x"))
+    else:
+        path = str(tmp_path / f"x.{form}")
+        old.save_weights(path)
+    fix = cv.check(new, path).fix()
+    assert "4 values transposed for each gate, from the order of cuDNN" in str(fix)
+    assert "1 value summed, since cuDNN has two biases: rnn.cell.bias" in str(fix)
+    program = {"ckpt": new, "path": path}
+    written = fix.write(tmp_path / "new.weights.h5"), fix.write(tmp_path / "new")
+    ways = (
+        fix.apply,
+        lambda: exec(fix.code, program),
+        lambda: new.load_weights(written[0]),
+        lambda: tf.train.Checkpoint(new).restore(written[1]).expect_partial(),
+    )
+    for restore in ways:
+        for variable in new.weights:
+            variable.assign(variable * 0)
+        restore()
+        for mine, theirs in zip(new.weights, expected.weights, strict=True):
+            np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
+
+
+def test_no_rule_converts_cudnn_to_a_gru_that_resets_before(
+    keras_3: ModuleType, tmp_path: Path
+) -> None:
+    layers = keras_3.layers
+    new = _recurrent(keras_3, layers.LSTM, layers.GRU, reset_after=False)
+    path = saved(_of_cudnn(), tmp_path / "x", ".h5")
+    fix = cv.check(new, path).fix()
+    assert [name.rpartition(".")[2] for name in fix.missing] == [
+        "kernel",
+        "recurrent_kernel",
+        "bias",
+    ]
+    before = _values(new.get_layer("gru").weights)
+    fix.apply()
+    for was, now in zip(before, _values(new.get_layer("gru").weights), strict=True):
+        np.testing.assert_array_equal(was, now)

@@ -214,7 +214,12 @@ def _fix_command(live: str, saved: str, method: str | None) -> str:
     help="The call to fix.  [default: the one that LIVE has]",
 )
 @click.option("--run", is_flag=True, help="Run the program that LIVE names.")
-@click.option("--write", "prefix", help="Also write a checkpoint that LIVE restores by itself.")
+@click.option(
+    "--write",
+    "prefix",
+    metavar="PREFIX",
+    help="Also write a checkpoint that LIVE restores by itself; NAME.weights.h5 for a Keras model.",
+)
 @click.option("--guesses", is_flag=True, help="Include all guesses.")
 @click.option(
     "--guess", "parts", multiple=True, help="Include the guesses for the saved part of this name."
@@ -250,10 +255,19 @@ def fix(
     echo(code.removesuffix("\n"))
     if prefix is not None:
         report(
-            f"Wrote {count(len(fix.pairs), 'value')} to {prefix}.index and {prefix}.data-"
-            f"00000-of-00001. {live} restores them with {fix.check.method}({prefix!r})."
+            f"Wrote {count(len(fix.pairs), 'value')} to {_written(live, prefix, fix.check.method)}"
         )
     sys.exit(0 if is_whole else DIFFERS)
+
+
+def _written(live: str, path: str, method: str) -> str:
+    """Return the end of a sentence about what a fix has written, and what reads it."""
+    from ckpt_viz.writing.keras_weights import is_path_of_weights  # imports NumPy
+
+    if is_path_of_weights(path):
+        return f"{path}. {live} loads them with load_weights({path!r})."
+    files = f"{path}.index and {path}.data-00000-of-00001"
+    return f"{files}. {live} restores them with {method}({path!r})."
 
 
 @click.command()

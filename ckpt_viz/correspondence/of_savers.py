@@ -269,7 +269,7 @@ class _PairedNames:
             tuple(sorted(self.misfits)),
             tuple(obj for obj in self.live.valued if obj not in objects),
             tuple(node for node in self.saved.valued if node not in nodes),
-            self.joined,
+            joined=self.joined,
         )
 
     def _equal_names(self) -> None:

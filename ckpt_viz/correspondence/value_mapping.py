@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ckpt_viz.correspondence.by_names import pairs_of_namesakes
+from ckpt_viz.correspondence.conversions import Conversion, Form, conversion_of
 from ckpt_viz.correspondence.correspond import correspond
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.sequences import INDEX
@@ -26,6 +27,7 @@ class ValueMapping:
         misfits: Values whose counterpart has another dtype or shape.
         missing: The live objects with values that no saved value belongs to.
         unused: The saved nodes with values that belong nowhere.
+        conversions: How values of pairs change their form, by saved node and live object.
     """
 
     saved: Graph
@@ -35,6 +37,7 @@ class ValueMapping:
     misfits: tuple[Pair, ...]
     missing: tuple[int, ...]
     unused: tuple[int, ...]
+    conversions: Mapping[tuple[int, int], Conversion] = field(default_factory=dict)
 
     def without(self, waiting: Collection[int]) -> ValueMapping:
         """Return the mapping without values that only wait until an object is built."""
@@ -57,8 +60,16 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
     valued = _valued(saved, reached[0]), _valued(live, reached[1])
     fitting: list[Pair] = []
     misfits: list[Pair] = []
+    conversions: dict[tuple[int, int], Conversion] = {}
     for pair in pairs:
-        (fitting if _fit(saved, live, pair) else misfits).append(pair)
+        conversion = conversion_of(saved, live, pair)
+        if conversion is None:
+            (fitting if fits(saved, live, pair.node, pair.obj) else misfits).append(pair)
+        elif conversion.form is Form.NONE:
+            misfits.append(pair)
+        else:
+            fitting.append(pair)
+            conversions[pair.node, pair.obj] = conversion
     if saved.is_name_based:
         namesakes = [*pairs_of_namesakes(saved, live, fitting)]
         fitting += (pair for pair in namesakes if pair.obj not in taken)
@@ -75,6 +86,7 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
         tuple(misfits),
         tuple(obj for obj in valued[1] if obj not in filled),
         tuple(node for node in valued[0] if node not in used),
+        conversions,
     )
 
 
@@ -83,10 +95,6 @@ def _valued(graph: Graph, reached: Set[int]) -> list[int]:
     nodes = enumerate(graph.nodes)
     valued = (node_id for node_id, node in nodes if node_id in reached and has_value(node))
     return [node_id for node_id in valued if node_id != graph.save_counter]
-
-
-def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
-    return pair.evidence is Evidence.RESHAPED or fits(saved, live, pair.node, pair.obj)
 
 
 def fits(saved: Graph, live: Graph, node: int, obj: int) -> bool:
@@ -131,5 +139,5 @@ def _shared(
         node = by_path.get(obj)
         if node is not None and node in counterparts:
             pair = Pair(node, obj, Certainty.LIKELY, Evidence.SHARED)
-            if _fit(saved, live, pair):
+            if fits(saved, live, node, obj) and conversion_of(saved, live, pair) is None:
                 yield pair

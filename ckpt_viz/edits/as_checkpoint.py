@@ -1,4 +1,4 @@
-"""A file of Keras with the keys of a checkpoint, so that it can be edited and written as one."""
+"""A file of Keras as a graph of objects: for a restore by names, and to be edited and written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _AsCheckpoint:
     """Access to the values of Keras' file by the keys that TensorFlow would give them."""
 
     layout: ClassVar[Layout] = Layout.OBJECTS
-    is_edited: ClassVar[bool] = True  # no file has these keys
+    is_edited: ClassVar[bool] = True  # no checkpoint has these keys
     graph: Graph
     old_keys: Mapping[str, str] = field(repr=False)
 
@@ -74,9 +74,20 @@ def as_checkpoint(graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(nodes), _access=_AsCheckpoint(graph, old_keys))
 
 
-def is_file_of_keras(graph: Graph) -> bool:
-    """Return whether a graph is one of Keras' own files with the keys of a checkpoint."""
-    return isinstance(graph._access, _AsCheckpoint)
+def as_objects(graph: Graph) -> Graph:
+    """Return the graph of Keras' file as one of objects; the keys remain paths of data sets.
+
+    TensorFlow would restore such a graph by names, not in Keras' order.
+    """
+    keys = (attribute.checkpoint_key for node in graph.nodes for attribute in node.attributes)
+    return replace(graph, _access=_AsCheckpoint(graph, {key: key for key in keys}))
+
+
+def file_of_keras(graph: Graph) -> Graph:
+    """Return the graph of Keras' file that `as_objects` was given."""
+    access = graph._access
+    assert isinstance(access, _AsCheckpoint)
+    return access.graph
 
 
 def assert_short_keys(graph: Graph) -> None:

@@ -20,7 +20,7 @@ from ckpt_viz.formats.protos import CheckpointState, parse_text
 STATE_FILE = "checkpoint"
 _MAX_BYTES = 1 << 21  # 2 MiB; a checkpoint takes some 100 bytes
 _MAX_PATH = 4096  # characters; wherever TensorFlow runs, a path has fewer
-_BEYOND_A_NAME = re.compile(r"[/\\:]")  # what makes a name a path, here, on Windows or with a scheme
+_BEYOND_A_NAME = re.compile(r"[/\\:]")  # of a path, of Windows too, or a scheme
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,10 @@ class Shards:
         """Return the value of a data set."""
         return self._holder(key).read(key)
 
+    def shard_of(self, key: str, /) -> str:
+        """Return the path of the shard that holds a data set."""
+        return self._holder(key).path
+
     def why_unreadable(self, key: str, /) -> str | None:
         """Return why a data set cannot be read, None if it may be readable."""
         return self._holder(key).why_unreadable(key)

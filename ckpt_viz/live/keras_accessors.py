@@ -9,7 +9,7 @@ from ckpt_viz.expressions import is_attribute, quoted
 from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.matching.keras_sides import NESTED
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import VALUE_ROLES
+from ckpt_viz.object_graph.nodes import VALUE_ROLES, Role
 
 # The lists of an object's own variables: of optimizers, of layers of Keras 3 and 2.
 _LISTS = (
@@ -37,6 +37,30 @@ def keras_accessor(graph: Graph, node_id: int, name: str) -> str:
             )
         expression += step
     return expression
+
+
+def with_public_lists(graph: Graph, node_id: int, name: str) -> str:
+    """Return the expression for an object of a live graph; `name` is that of the checked object.
+
+    A variable of an optimizer is one of its `variables`, a public list of every Keras.
+    """
+    obj = graph.object(node_id)
+    optimizer = optimizer_of(graph, node_id)
+    if optimizer is not None:
+        variables: Any = getattr(graph.object(optimizer), "variables", ())
+        for place, variable in enumerate(variables if isinstance(variables, (list, tuple)) else ()):
+            if variable is obj is not None:
+                return f"{graph.accessor(optimizer, name)}.variables[{place}]"
+    return graph.accessor(node_id, name)
+
+
+def optimizer_of(graph: Graph, node_id: int) -> int | None:
+    """Return the optimizer that a variable belongs to, None for other variables."""
+    slot = graph.nodes[node_id].slot
+    if slot is not None:
+        return slot.optimizer
+    above = graph.tree.above(node_id)
+    return next((node for node in above if graph.nodes[node].role is Role.OPTIMIZER), None)
 
 
 def _to_part(holder: Any, label: str, target: Any) -> str | None:

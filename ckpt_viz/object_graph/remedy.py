@@ -210,7 +210,7 @@ class LoadWithKeras(_Said):
         model = f"keras.saving.load_model({self.path!r})"
         weights = f"model.load_weights({self.path!r})"
         calls = f"{model}, or its weights with {weights}" if self.is_model else weights
-        return f"Load it with {calls}."
+        return f"Load it with {calls}. {wording.run_fix}, to restore its values by names."
 
 
 Remedy = Fix | PartialFix | Code | OtherPath | LoadWithKeras | Advice

@@ -12,7 +12,7 @@ from ckpt_viz.expressions import quoted
 _FEWEST = 3  # items of a run
 _NUMBER = r"(0|[1-9]\d{0,8})"  # a file may have names of thousands of digits
 _INDEXED = re.compile(rf"(.+)\[{_NUMBER}\]", re.DOTALL | re.ASCII)
-_KEY = re.compile(rf"([\w./-]*/){_NUMBER}(/\.ATTRIBUTES/\w+)", re.ASCII)
+_KEY = re.compile(rf"([\w./-]*/){_NUMBER}(/\.ATTRIBUTES/\w+|)", re.ASCII)
 _NUMBERS = ("i", "j", "k", "n")  # names in a comprehension, if the code around has none of them
 
 
@@ -86,7 +86,7 @@ def _follows(last: Numbered, following: Numbered) -> bool:
 
 
 class ReadTensor(NamedTuple):
-    """A variable's expression, and the checkpoint key of its value."""
+    """A variable's expression, and the key of its value in the file."""
 
     expression: str
     key: str

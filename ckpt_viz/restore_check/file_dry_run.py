@@ -192,6 +192,8 @@ def _is_index_without_suffix(saved: Graph, given: str) -> bool:
     source = saved.provenance
     if source is None or given != source.prefix or source.format is Format.NAME_BASED_V1:
         return False
+    if saved.is_unwritten:  # no call reads it by a path
+        return False
     return files.is_file(given) and not files.is_file(given + INDEX)
 
 

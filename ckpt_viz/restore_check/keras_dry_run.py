@@ -48,13 +48,13 @@ class KerasOutcome(Outcome):
     """What `load_weights` would do.
 
     `target` is the live side, and `loading` has what happens to each object and variable of it, by
-    number. `nodes` has the saved node of each key. `skips_mismatch` is the option of the call.
+    number. `nodes` has the saved node of each key, and `options` those of the call.
     """
 
     target: KerasTarget = field(kw_only=True)
     loading: WeightsLoading = field(kw_only=True)
     nodes: Mapping[str, int] = field(kw_only=True)
-    skips_mismatch: bool = False
+    options: Mapping[str, bool] = field(default_factory=dict)
     not_read: tuple[int, ...] = ()  # saved nodes of an optimizer that the call does not load
 
     @property
@@ -124,7 +124,7 @@ def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> D
         target=target,
         loading=loading,
         nodes=nodes,
-        skips_mismatch=skips,
+        options=given,
         not_read=not_read,
     )
     return DryRun(outcome, METHOD, path)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ckpt_viz.correspondence.pairs import Evidence, Pair
+from ckpt_viz.correspondence.pairs import Pair
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.errors import CkptVizError, HalfChangedError, SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
@@ -27,7 +28,7 @@ class NotAppliedError(CkptVizError, RuntimeError):
 
 
 def apply(
-    saved: Graph, live: Graph, pairs: Sequence[Pair], restore: Callable[[], object] | None
+    mapping: ValueMapping, pairs: Sequence[Pair], restore: Callable[[], object] | None
 ) -> None:
     """Give every live object of the pairs its saved value, and compare variables with the file's.
 
@@ -42,6 +43,7 @@ def apply(
         SourceError: The live side is a file, or a value is no variable and there is no `restore`;
             or an object's old value cannot be copied.
     """
+    live = mapping.live
     if live.origin is not Origin.LIVE:
         raise SourceError(f"{live.title}: found saved values; apply the fix to live objects")
     if not tf_state.is_eager_now():
@@ -57,8 +59,8 @@ def apply(
         if restore is not None:
             restore()
         else:
-            _assign({pair.obj: _expected(saved, live, pair) for pair in variables}, live)
-        _compare(saved, live, variables)
+            _assign({pair.obj: value_for(mapping, pair) for pair in variables}, live)
+        _compare(mapping, variables)
 
     with tf_state.unrecorded():
         held, put_records = _held(live, pairs)
@@ -90,12 +92,13 @@ def _held(live: Graph, pairs: Sequence[Pair]) -> tuple[list[Held], Callable[[], 
     return hold(named, budget), records_of(walk.objects)
 
 
-def put_held(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
-    """Give live objects the values of a snapshot; raises what their own code raises."""
+def put_held(mapping: ValueMapping, pairs: Sequence[Pair]) -> None:
+    """Give live objects values that are read one by one; raises what their own code raises."""
+    saved, live = mapping.saved, mapping.live
     for pair in pairs:
         obj: Any = live.object(pair.obj)
         if live.nodes[pair.obj].role in (Role.VARIABLE, Role.SLOT):
-            obj.assign(_expected(saved, live, pair))
+            obj.assign(value_for(mapping, pair))
             continue
         attributes = saved.nodes[pair.node].attributes
         parts = parts_of([attribute.checkpoint_key for attribute in attributes], saved)
@@ -108,9 +111,10 @@ def put_held(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
         put(obj, HeldState(parts, is_python=is_python))
 
 
-def assign_variables(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
+def assign_variables(mapping: ValueMapping, pairs: Sequence[Pair]) -> None:
     """Assign the saved values to the variables among the pairs."""
-    _assign({pair.obj: _expected(saved, live, pair) for pair in _variables(live, pairs)}, live)
+    live = mapping.live
+    _assign({pair.obj: value_for(mapping, pair) for pair in _variables(live, pairs)}, live)
 
 
 def is_variable(live: Graph, pair: Pair) -> bool:
@@ -118,17 +122,18 @@ def is_variable(live: Graph, pair: Pair) -> bool:
     return live.nodes[pair.obj].role in (Role.VARIABLE, Role.SLOT)
 
 
-def is_applied(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> bool:
+def is_applied(mapping: ValueMapping, pairs: Sequence[Pair]) -> bool:
     """Return whether all live variables of the pairs have their saved values, and there are some.
 
     A value that cannot be read is none of them.
     """
+    live = mapping.live
     if live.origin is not Origin.LIVE or not tf_restore.is_eager():
         return False
     variables = _variables(live, pairs)
     try:
         return bool(variables) and all(
-            are_equal(_expected(saved, live, pair), _value(live, pair.obj)) for pair in variables
+            are_equal(value_for(mapping, pair), _value(live, pair.obj)) for pair in variables
         )
     except Exception:  # an object is gone, a file is damaged
         return False
@@ -143,12 +148,13 @@ def _value(graph: Graph, node: int) -> Any:
     return graph.read(graph.nodes[node].attributes[0].checkpoint_key)
 
 
-def _expected(saved: Graph, live: Graph, pair: Pair) -> Any:
-    """Return the value that a variable must have, in the dimensions that it has."""
-    value = _value(saved, pair.node)
-    if pair.evidence is not Evidence.RESHAPED:
+def value_for(mapping: ValueMapping, pair: Pair) -> Any:
+    """Return the value that a variable must have, in the form that it has."""
+    value = _value(mapping.saved, pair.node)
+    conversion = mapping.conversions.get((pair.node, pair.obj))
+    if conversion is None:
         return value
-    return value.reshape(live.nodes[pair.obj].attributes[0].shape)
+    return conversion.of(value, mapping.live.nodes[pair.obj].attributes[0].shape or ())
 
 
 def _assign(values: Mapping[int, Any], live: Graph) -> None:
@@ -157,9 +163,10 @@ def _assign(values: Mapping[int, Any], live: Graph) -> None:
         variable.assign(value)
 
 
-def _compare(saved: Graph, live: Graph, pairs: Iterable[Pair]) -> None:
+def _compare(mapping: ValueMapping, pairs: Iterable[Pair]) -> None:
     """Raise if any variable differs from the file; NaN equals NaN of the same bits."""
     for pair in pairs:
-        expected, actual = _expected(saved, live, pair), _value(live, pair.obj)
+        live = mapping.live
+        expected, actual = value_for(mapping, pair), _value(live, pair.obj)
         if not are_equal(expected, actual):
             raise ValueError(f"{live.name(pair.obj)} has another value than the checkpoint")

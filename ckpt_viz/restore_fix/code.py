@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import getattr_static
 
+from ckpt_viz.correspondence.conversions import Conversion
 from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT
@@ -25,29 +26,10 @@ TO_WRITE_FIRST = """\
 #   path = {source}.write("before")
 
 """
-WRITING_FIRST = """\
-import ckpt_viz
-
-# TensorFlow reads no file of Keras: this writes the values as a checkpoint.
-path = ckpt_viz.graph({file}).write("from_keras")
-
-"""
-_LOADED = "values = [(variable, tf.constant(reader.get_tensor(key))) for variable, key in values]"
-_SAME_DTYPE = "    assert value.dtype == tf.as_dtype(variable.dtype), variable"
-# Without and with values that have other dimensions now.
 _CHECKED = (
-    (
-        _LOADED,
-        "for variable, value in values:",
-        _SAME_DTYPE,
-        "    assert value.shape.is_compatible_with(variable.shape), variable",
-    ),
-    (
-        _LOADED,
-        "values = [(variable, tf.reshape(value, variable.shape)) for variable, value in values]",
-        "for variable, value in values:",
-        _SAME_DTYPE,
-    ),
+    "for variable, value in values:",
+    "    assert value.dtype == tf.as_dtype(variable.dtype), variable",
+    "    assert value.shape.is_compatible_with(variable.shape), variable",
 )
 _ASSIGNED = ("for variable, value in values:", "    variable.assign(value)")
 _MOST_LISTED = 20  # names in a comment
@@ -60,12 +42,12 @@ class Steps:
     Attributes:
         keys: The checkpoint key of each variable.
         parts: Checkpoints of everything else, such as tables.
-        has_reshaped: Whether some variables have the saved elements in other dimensions.
+        conversions: How the values of some variables change their form.
     """
 
     keys: Mapping[int, str]
     parts: Sequence[Skeleton] = ()
-    has_reshaped: bool = False
+    conversions: Mapping[int, Conversion] = field(default_factory=dict)
 
 
 def restoring(
@@ -120,15 +102,33 @@ def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, 
         lines += making(skeleton, live, source, "restored")
         lines.append(f"restored.read({path}).assert_existing_objects_matched()")
     if steps.keys:
-        reads = (
-            ReadTensor(expression_of(live, obj, source), key) for obj, key in steps.keys.items()
-        )
-        pairs = [f"    {line}" for line in in_lines(reads)]
-        loading = [f"reader = {reader}", "values = [", *pairs, "]", *_CHECKED[steps.has_reshaped]]
-        lines = [*lines[:2], *loading, *lines[2:], *_ASSIGNED]
+        loading = [f"reader = {reader}", *_loading(steps, live, source), *_CHECKED]
+        imports = ["import numpy as np"] if needs_numpy(steps.conversions.values()) else []
+        lines = [*imports, *lines[:2], *loading, *lines[2:], *_ASSIGNED]
     after = [*_of_file(live, source), *comments(left)]
     after += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, *after]) + "\n"
+
+
+def _loading(steps: Steps, live: Graph, source: str) -> Iterator[str]:
+    """Yield the code that reads all values, those of each conversion together."""
+    by_conversion: dict[Conversion | None, list[ReadTensor]] = {}
+    for obj, key in sorted(steps.keys.items(), key=lambda item: item[0] in steps.conversions):
+        read = ReadTensor(expression_of(live, obj, source), key)
+        by_conversion.setdefault(steps.conversions.get(obj), []).append(read)
+    for group, (conversion, reads) in enumerate(by_conversion.items()):
+        value = "reader.get_tensor(key)"
+        value = value if conversion is None else conversion.code(value)
+        keys, becomes = ("converted", "+=") if group else ("values", "=")
+        yield f"{keys} = ["
+        yield from (f"    {line}" for line in in_lines(reads))
+        yield "]"
+        yield f"values {becomes} [(variable, tf.constant({value})) for variable, key in {keys}]"
+
+
+def needs_numpy(conversions: Iterable[Conversion]) -> bool:
+    """Return whether the code of some conversions calls NumPy."""
+    return any("np." in conversion.code("") for conversion in conversions)
 
 
 def strongest_assert(verdicts: Verdicts) -> str:

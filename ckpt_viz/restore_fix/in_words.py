@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, SavedValue
@@ -18,6 +18,7 @@ class Summary:
         restored: How many values the fix restores.
         accepted: How many of them were guesses.
         how: The call or the form of the code.
+        converted: By what happens to values that change their form, the names of their objects.
         guessed_parts: The names of the saved parts that hold guesses.
         following: What to do next, a sentence each.
     """
@@ -26,6 +27,7 @@ class Summary:
     restored: int
     accepted: int
     how: str
+    converted: Mapping[str, Sequence[str]]
     left: LeftOut
     guessed_parts: Sequence[str]
     following: Sequence[str]
@@ -34,6 +36,8 @@ class Summary:
         """Yield the lines of the text."""
         yield printable(self.title)
         yield f"  {self._first()}"
+        for words, names in self.converted.items():
+            yield f"  {count(len(names), 'value')} {words}: {printable(listed([*names]))}"
         yield from (f"  {printable(line)}" for line in self._left_out())
         yield from self.following
 

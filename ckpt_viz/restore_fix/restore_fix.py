@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.correspondence.conversions import Conversion
 from ckpt_viz.correspondence.guesses import guessed_parts
 from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping
@@ -105,9 +106,10 @@ class RestoreFix(ABC, Generic[CheckT]):
         That of a Saver has the names `session`, unless its variables are eager, and sometimes
         `saver`, the checked Saver.
 
-        It names the prefix itself if the check was of another path, such as that of a SavedModel.
-        It needs tensorflow alone, and only its public functions. For a snapshot, `path` is what
-        `snapshot.write(prefix)` returns, as a comment tells.
+        It names the prefix itself if the check was of another path, such as that of a SavedModel,
+        and the path of Keras' own file. It needs TensorFlow alone, for Keras' file Keras and h5py,
+        and only their public functions. For a snapshot, `path` is what `snapshot.write(prefix)`
+        returns, as a comment tells.
         """
         return self.to_code()
 
@@ -133,10 +135,19 @@ class RestoreFix(ABC, Generic[CheckT]):
             restored=len(self.pairs),
             accepted=len({pair.node for pair in self._sure} & accepted),
             how=self._how,
+            converted=self._converted,
             left=self._left_out,
             guessed_parts=[part.saved for part in guessed_parts(self._mapping)],
             following=[*self._following()],
         )
+
+    @property
+    def _converted(self) -> Mapping[str, Sequence[str]]:
+        """By what happens to values that change their form, the names of their objects."""
+        names: dict[str, list[str]] = {}
+        for obj, conversion in self._conversions(self._sure).items():
+            names.setdefault(conversion.words, []).append(self._live.names.place_or_state(obj))
+        return names
 
     @property
     def free_names(self) -> tuple[str, ...]:
@@ -192,13 +203,19 @@ class RestoreFix(ABC, Generic[CheckT]):
     def write(self, prefix: str | os.PathLike[str]) -> str:
         """Write a new checkpoint that the program restores with plain `restore`; return its prefix.
 
-        It has the values of `pairs`, bit by bit, under the names of the program. A live object
-        without a value is not in it, so `assert_existing_objects_matched` names it. TensorFlow is
-        not needed. The program must not have changed since the check.
+        It has the values of `pairs`, bit by bit unless they change their form, under the names of
+        the program. A live object without a value is not in it, so
+        `assert_existing_objects_matched` names it. TensorFlow is not needed. The program must not
+        have changed since the check.
+
+        A path that ends with `.weights.h5` is for a live Keras model: Keras itself writes the file,
+        which the model loads with `load_weights`. There, a variable without a saved value has the
+        value that it has in the program.
 
         Raises:
             CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be
                 read. No file remains.
+            SourceError: The path is of another file of Keras, or the program is no Keras model.
         """
 
     @property
@@ -214,6 +231,11 @@ class RestoreFix(ABC, Generic[CheckT]):
             for pair in self._mapping.pairs
             if pair.certainty is not Certainty.GUESS and pair.node not in self._damaged
         )
+
+    def _conversions(self, pairs: Iterable[Pair]) -> Mapping[int, Conversion]:
+        """Return how the values of pairs change their form, by live object."""
+        every = self._mapping.conversions
+        return {pair.obj: every[pair[:2]] for pair in pairs if pair[:2] in every}
 
     @cached_property
     def _saved(self) -> Graph:
@@ -268,6 +290,8 @@ class RestoreFix(ABC, Generic[CheckT]):
         """Return whether a plain restore puts every sure value, and no other, into its place."""
         trace, nodes = self._run.trace, self._live.nodes
         if trace is None or self._run.verdicts.restore is not None:
+            return False
+        if self._conversions(self._placed):
             return False
         placed = {pair.obj: pair.node for pair in self._placed}
         if isinstance(trace, NameTrace):

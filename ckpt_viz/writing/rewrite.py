@@ -8,12 +8,13 @@ copied bit by bit, unless an edit has changed them.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from ckpt_viz.correspondence.conversions import Conversion
 from ckpt_viz.edits.as_checkpoint import assert_short_keys
 from ckpt_viz.edits.edited_access import (
     NewValue,
@@ -60,7 +61,7 @@ def write_mapped(
     live: Graph,
     pairs: Sequence[tuple[int, int]],
     prefix: str,
-    reshaped: Collection[int] = (),
+    conversions: Mapping[tuple[int, int], Conversion] = MappingProxyType({}),
 ) -> None:
     """Write a checkpoint that the program restores with plain `restore`.
 
@@ -70,7 +71,7 @@ def write_mapped(
         pairs: Saved nodes, and the live objects that get their values. Optimizers without values
             of their own count too: the slot variables that they will make belong to them.
         prefix: Of the new checkpoint, which has no file yet.
-        reshaped: The saved nodes whose elements the program has in other dimensions.
+        conversions: How values change their form, by saved node and live object.
 
     A live object without a counterpart keeps its value: nothing leads to it in the new checkpoint.
     So `assert_existing_objects_matched` names it.
@@ -87,7 +88,7 @@ def write_mapped(
     rewrite = _Rewrite(saved, live)
     for node, obj in pairs:
         if has_value(saved.nodes[node]):
-            rewrite.put(node, obj, is_reshaped=node in reshaped)
+            rewrite.put(node, obj, conversions.get((node, obj)))
     rewrite.add_unmade_slots(pairs)
     rewrite.add_save_counter()
     write_bundle(prefix, rewrite.finished())
@@ -174,10 +175,10 @@ class _Rewrite:
             for slot in node.slot_variables:
                 _add_slot(new, slot)
 
-    def put(self, node: int, obj: int, *, is_reshaped: bool = False) -> None:
-        """Give a live object the values of a saved node, or their elements in its own shape."""
-        if is_reshaped:
-            self._put_reshaped(node, obj)
+    def put(self, node: int, obj: int, conversion: Conversion | None = None) -> None:
+        """Give a live object the values of a saved node, or their equivalent in its own form."""
+        if conversion is not None:
+            self._put_converted(node, obj, conversion)
             return
         self._check_fit(node, obj)
         names = {value.name: value.full_name for value in self._live.nodes[obj].attributes}
@@ -235,15 +236,20 @@ class _Rewrite:
             for of_tensor in of_tensors:
                 self._copy(of_tensor, key + of_tensor[len(attribute.checkpoint_key) :])
 
-    def _put_reshaped(self, node: int, obj: int) -> None:
+    def _put_converted(self, node: int, obj: int, conversion: Conversion) -> None:
         was, now = self._saved.nodes[node].attributes[0], self._live.nodes[obj].attributes[0]
         assert now.shape is not None
         key = keys.checkpoint_key(self._paths.of(obj), now.name)
         self._graph.nodes[obj].attributes.add(
             name=now.name, full_name=now.full_name, checkpoint_key=key
         )
-        tensor = _tensor(self._saved, was.checkpoint_key)
-        self._add_tensor(key, replace(tensor, shape=now.shape))
+        assert was.dtype is not None
+        shape, old = now.shape, was.checkpoint_key
+        if conversion.keeps_order:
+            self._add_tensor(key, replace(_tensor(self._saved, old), shape=shape))
+            return
+        read = lambda: conversion.of(self._saved.read(old), shape)  # noqa: E731
+        self._add_tensor(key, array_tensor(was.dtype, shape, read))
 
     def _copy(self, saved_key: str, key: str) -> None:
         tensor = _tensor(self._saved, saved_key)

@@ -145,7 +145,8 @@ class _Rules:
             nodes, objects = self._group(number), self._objects(own)
             if stays is Stays.SHAPE and first is not None:
                 objects.sort(key=lambda obj: obj != self.target.variables[first])
-                nodes.sort(key=lambda node: self._saved_key(node) != self._key(first))
+                misfit = self._saved_of(first)
+                nodes.sort(key=lambda node: node != misfit)
             elif number in self.target.objects:
                 objects.insert(0, self.target.objects[number])
             advice = self._advice(stays, skips=skips)
