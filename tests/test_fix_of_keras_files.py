@@ -318,3 +318,54 @@ def test_no_rule_converts_cudnn_to_a_gru_that_resets_before(
     fix.apply()
     for was, now in zip(before, _values(new.get_layer("gru").weights), strict=True):
         np.testing.assert_array_equal(was, now)
+
+
+# --- in the explorer, and what a check of the fix shows
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_explorer_draws_the_fix_of_a_load(
+    keras_3: ModuleType, form: str, tmp_path: Path
+) -> None:
+    from ckpt_viz.jupyter.answers import answer
+    from ckpt_viz.jupyter.shown import show_of
+
+    old, new = _trained(keras_3), _with_other_values(keras_3, units=7)
+    path = str(saved(old, tmp_path / "x", form))
+    shown = show_of(new, path)
+    assert shown.overlay is not None
+    assert not shown.overlay.has_steps
+    description, buffers = answer(shown, {"ask": "fix", "guesses": []})
+    fix = shown.fix
+    assert description["fix"]["restored"] == len(fix.pairs)
+    assert description["fix"]["code"] == fix.code
+    assert description["fix"]["changes"] == [
+        "head has other shapes: kernel 3×2 → 3×7 and bias 2 → 7."
+    ]
+    misfits = np.frombuffer(buffers[1], "i4").reshape(-1, 4)
+    names = {shown.graph.names.place_or_state(int(node)) for _, node, *_ in misfits}
+    assert {"head.kernel", "head.bias"} <= names
+    kept = np.frombuffer(buffers[2], "i4")
+    assert len(kept) == len(fix.missing)
+    after = fix.check
+    assert after.raises is None
+    assert f"sets {len(fix.pairs)} of 31 variables" in str(after)
+
+
+def test_states_without_names_go_by_order_if_keras_loads_the_rest_as_it_should(
+    keras_3: ModuleType, tmp_path: Path
+) -> None:
+    def frozen(rate: float) -> Any:
+        layers = keras_3.layers
+        dense = [layers.Dense(3, name=f"d{n}", trainable=n == 1) for n in range(3)]
+        model = keras_3.Sequential([keras_3.Input((3,)), *dense])
+        return trained(model, keras_3.optimizers.Adam(rate))
+
+    old, new = frozen(0.1), frozen(0.2)
+    path = saved(old, tmp_path / "x", ".weights.h5")
+    fix = cv.check(new, path).fix()
+    assert fix.code.startswith("ckpt.load_weights(")
+    assert fix.changes == ()
+    fix.apply()
+    for mine, theirs in zip(new.optimizer.variables, old.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(mine.numpy(), theirs.numpy())

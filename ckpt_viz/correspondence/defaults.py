@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ckpt_viz.correspondence.full_names import FullNames, without_number
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, is_guess
-from ckpt_viz.correspondence.value_mapping import ValueMapping, fits
+from ckpt_viz.correspondence.value_mapping import ValueMapping, fits, with_pairs
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.nodes import Role, has_value
@@ -29,22 +29,12 @@ def with_defaults(
     if not pairs:
         return mapping
     nodes, objects = {pair.node for pair in pairs}, {pair.obj for pair in pairs}
-    kept = [p for p in mapping.pairs if p.node not in nodes and p.obj not in objects]
-    freed = {p.obj for p in mapping.pairs if p.node in nodes or p.obj in objects} - objects
-    unplaced = {p.node for p in mapping.pairs if p.node in nodes or p.obj in objects} - nodes
     parts = {
         node: _as_bound(pair, bound)
         for node, pair in mapping.parts.items()
         if node in nodes or pair.obj not in objects
     }
-    return replace(
-        mapping,
-        pairs=tuple(sorted([*kept, *pairs])),
-        parts=parts | {pair.node: pair for pair in pairs},
-        misfits=tuple(p for p in mapping.misfits if p.node not in nodes and p.obj not in objects),
-        missing=tuple(sorted({*mapping.missing, *freed} - objects)),
-        unused=tuple(sorted({*mapping.unused, *unplaced} - nodes)),
-    )
+    return with_pairs(replace(mapping, parts=parts), pairs)
 
 
 def _as_bound(pair: Pair, bound: Mapping[int, int]) -> Pair:

@@ -90,6 +90,22 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
     )
 
 
+def with_pairs(mapping: ValueMapping, pairs: Sequence[Pair]) -> ValueMapping:
+    """Return the mapping with these pairs of values in place of all others of both sides."""
+    nodes, objects = {pair.node for pair in pairs}, {pair.obj for pair in pairs}
+    kept = [p for p in mapping.pairs if p.node not in nodes and p.obj not in objects]
+    freed = {p.obj for p in mapping.pairs if p.node in nodes or p.obj in objects} - objects
+    unplaced = {p.node for p in mapping.pairs if p.node in nodes or p.obj in objects} - nodes
+    return replace(
+        mapping,
+        pairs=tuple(sorted([*kept, *pairs])),
+        parts={**mapping.parts, **{pair.node: pair for pair in pairs}},
+        misfits=tuple(p for p in mapping.misfits if p.node not in nodes and p.obj not in objects),
+        missing=tuple(sorted({*mapping.missing, *freed} - objects)),
+        unused=tuple(sorted({*mapping.unused, *unplaced} - nodes)),
+    )
+
+
 def _valued(graph: Graph, reached: Set[int]) -> list[int]:
     """Return the nodes with values that a restore can reach, without the `save_counter`."""
     nodes = enumerate(graph.nodes)

@@ -27,7 +27,6 @@ from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import prefix_of
-from ckpt_viz.restore_check.keras_dry_run import METHOD as LOAD_WEIGHTS
 from ckpt_viz.restore_check.played import asked, played, said, source_of
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.restore_fix.fixed_places import Placed
@@ -273,11 +272,6 @@ def _path_in_code(saved: ObjectGraph | None) -> str:
 
 
 def _fix(shown: Shown, question: Mapping[str, Any]) -> Answer:
-    if shown.check.method == LOAD_WEIGHTS:
-        raise SourceError(
-            "the explorer does not draw the fix of load_weights yet; it is "
-            "ckpt_viz.check(model, path).fix()"
-        )
     source = _source(question) or _variable_of(shown.check)
     shown.accept(_accepted(shown, question))
     return fix_answer(shown.check, shown.fix, source)

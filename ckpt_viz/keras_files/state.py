@@ -24,6 +24,7 @@ from ckpt_viz.object_graph.optimizer_table import (
 
 Shape = tuple[int, ...]
 _MOST_SCALARS = 4  # counters and rates before the slots
+_UNNAMED = "state_"
 _MOST_SLOTS = 6  # of one variable
 _MOST_SPLITS = 8  # parts of a name that may be the variable's
 _GENERATIONS = (Generation.KERAS_3, Generation.KERAS_2, Generation.LEGACY)
@@ -59,6 +60,11 @@ class OwnVariable(NamedTuple):
 class _StateOf(NamedTuple):
     slot_name: str
     trained: int
+
+
+def is_unnamed(slot_name: str) -> bool:
+    """Return whether a slot has a number for a name, because the file does not tell its class."""
+    return slot_name.startswith(_UNNAMED)
 
 
 def is_trained(name: str) -> bool:
@@ -265,7 +271,7 @@ def _unknown_layouts(count: int) -> set[_Layout]:
 
 
 def _unknown(number: int) -> str:
-    return f"state_{number}"
+    return f"{_UNNAMED}{number}"
 
 
 def _agreed(placings: Iterator[list[_StateOf]]) -> list[_StateOf | None]:

@@ -160,7 +160,8 @@ class Overlay:
     worst first. `paired` are the nodes of the base that the other side has, too.
     `saved_elements` has the number of elements there of those that have another number here.
     `wording` is how its sentences call the next step. `guesses` are what a person may accept.
-    `sides` has the names on each side; without it, the merged graph has all names.
+    `sides` has the names on each side; without it, the merged graph has all names. `has_steps` says
+    that a check has steps to play, and a program to change.
     """
 
     comparison: Comparison
@@ -177,6 +178,7 @@ class Overlay:
     wording: Wording = PYTHON
     guesses: Sequence[GuessedPlace] = ()
     sides: SideNames | None = None
+    has_steps: bool = True
 
     @property
     def passes(self) -> bool:

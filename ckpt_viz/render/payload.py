@@ -211,6 +211,7 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
         ],
         "states": [state.value for state in _STATES],
         "severities": [severity.value for severity in _SEVERITIES],
+        **({} if overlay.has_steps else {"has_steps": False}),
     }
 
 

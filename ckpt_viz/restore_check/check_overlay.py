@@ -69,6 +69,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         wording=run.wording,
         guesses=[GuessedPlace(part.saved, part.live) for part in parts],
         sides=sides,
+        has_steps=not isinstance(run.outcome, KerasOutcome),
     )
 
 
@@ -79,7 +80,12 @@ def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, in
 
 
 def _guessed_parts(run: DryRun, findings: Iterable[Finding]) -> Sequence[GuessedPart]:
-    """Return the guesses of the fix; of values by name only if a remedy asks about them."""
+    """Return the guesses of the fix; of values by name only if a remedy asks about them.
+
+    The fix of `load_weights` has those of another live graph, which the picture does not show.
+    """
+    if isinstance(run.outcome, KerasOutcome):
+        return ()
     is_asked = any(names_guesses(finding.remedy) for finding in findings)
     mapping = mapping_in(run) if run.saved is not None or is_asked else None
     return () if mapping is None else guessed_parts(mapping)

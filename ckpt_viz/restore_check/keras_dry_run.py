@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from ckpt_viz.errors import SourceError
@@ -32,6 +33,7 @@ from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.text import count, shape_words
 
 METHOD = "load_weights"
+FIX = "fix.apply"
 _SKIP_MISMATCH = "skip_mismatch"
 _BY_NAME = "by_name"  # for `.h5` alone
 OPTIONS = (_SKIP_MISMATCH, _BY_NAME)
@@ -110,13 +112,38 @@ def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> D
         target, layers = keras_h5_target(model)
         by_name = given.get(_BY_NAME, False)
         loading = h5_loading(layers, saved_layers(graph), by_name=by_name, skip_mismatch=skips)
+    not_read = () if graph.layout is Layout.KERAS_PATHS else tuple(_of_optimizer(graph))
+    return DryRun(_outcome(graph, target, loading, given, not_read), METHOD, path)
+
+
+def run_of_placed(model: object, saved: Graph, keys: Mapping[int, str]) -> DryRun:
+    """Return the run that gives live variables the values of `keys`, by `id`, as a fix does."""
+    target = keras_target(model)
+    loaded = [Loaded(stays=Stays.NOT_LOADED) for _ in target.weights.variables]
+    for number, obj in target.variables.items():
+        key = keys.get(id(target.graph.object(obj)))
+        if key is not None:
+            loaded[number] = Loaded(key)
+    used = {of_variable.key for of_variable in loaded}
+    every = [value.checkpoint_key for node in saved.nodes for value in node.attributes]
+    unused = tuple(key for key in every if key not in used)
+    loading = WeightsLoading("", "", {}, tuple(loaded), unused)
+    return DryRun(_outcome(saved, target, loading), FIX, prefix_of(saved))
+
+
+def _outcome(
+    graph: Graph,
+    target: KerasTarget,
+    loading: WeightsLoading,
+    options: Mapping[str, bool] = MappingProxyType({}),
+    not_read: tuple[int, ...] = (),
+) -> KerasOutcome:
     nodes = {
         node.attributes[0].checkpoint_key: i
         for i, node in enumerate(graph.nodes)
         if node.attributes
     }
-    not_read = () if graph.layout is Layout.KERAS_PATHS else tuple(_of_optimizer(graph))
-    outcome = KerasOutcome(
+    return KerasOutcome(
         LiveNames(target.graph),
         _verdicts(target, loading, nodes, not_read),
         _trace(graph, target, loading, nodes),
@@ -124,10 +151,9 @@ def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> D
         target=target,
         loading=loading,
         nodes=nodes,
-        options=given,
+        options=options,
         not_read=not_read,
     )
-    return DryRun(outcome, METHOD, path)
 
 
 def _options(options: Any) -> dict[str, bool]:

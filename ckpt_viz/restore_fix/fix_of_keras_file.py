@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ckpt_viz.correspondence.pairs import Pair
+from ckpt_viz.changes.change import Change
+from ckpt_viz.changes.kind import Kind
+from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.value_mapping import ValueMapping, with_pairs
 from ckpt_viz.edits.as_checkpoint import as_checkpoint, file_of_keras
 from ckpt_viz.expressions import operand
+from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
-from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.matching.trace import Trace
+from ckpt_viz.object_graph.graph import Graph, Layout, Origin
+from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.restore_check.dry_run import prefix_of
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
+from ckpt_viz.restore_check.keras_dry_run import KerasOutcome, run_of_placed
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_fix.applying import is_variable
 from ckpt_viz.restore_fix.code import restoring_nothing
 from ckpt_viz.restore_fix.fix_of_objects import FixOfObjects
+from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.keras_code import Assigned, assigning_from_keras, loading
 from ckpt_viz.restore_fix.restore_fix import CheckT
+
+# An `.h5` file has layers by name, wherever the model has them.
+_OF_PLACES = frozenset(
+    {
+        *(Kind.ROOT_SHIFTED, Kind.MIGRATED, Kind.CONTAINER_CHANGED, Kind.SCOPE_CHANGED),
+        *(Kind.WRAPPED, Kind.UNWRAPPED, Kind.MOVED, Kind.REORDERED),
+    }
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,6 +85,57 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """The path of the file whose values it restores."""
         return prefix_of(self._file)
 
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What happened to the model since the file was written."""
+        if self._load is None:
+            return super().changes
+        every = changes_of(self._mapping_of_picture(self._load), frozenset())
+        return tuple(change for change in every if self._is_told(change))
+
+    def _is_told(self, change: Change) -> bool:
+        """Return whether a change is one of the model, not of what the format does not tell."""
+        if change.kind is Kind.OPTIMIZER_CHANGED:
+            slots = (node.slot for node in self._saved.nodes if node.slot is not None)
+            return not any(is_unnamed(slot.name) for slot in slots)
+        if self._file.layout is not Layout.KERAS_NAMES:
+            return True
+        is_of_layer = all(self._saved.nodes[n].role is Role.LAYER for n in change.nodes[:1])
+        return change.kind not in _OF_PLACES and (is_of_layer or change.kind is not Kind.RENAMED)
+
+    @cached_property
+    def check(self) -> CheckT:
+        """The check of what the fix gives to the variables."""
+        if self._load is None:
+            return super().check
+        keys = {id(self._live.object(p.obj)): self._keys(p.node)[0] for p in self._sure}
+        return self._check_of(run_of_placed(self._live.source, self._file, keys))
+
+    def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
+        """Return the mapping by nodes of a picture, whose live side is what Keras would save."""
+        if self._load is None:
+            return super().places(of_saved)
+        mapping, trace = self._mapping_of_picture(self._load), self._load.trace
+        return fixed_places(mapping, of_saved, trace.bound if isinstance(trace, Trace) else {}, ())
+
+    def _mapping_of_picture(self, load: KerasOutcome) -> ValueMapping:
+        """Return the mapping with the live nodes of the check, without what Keras does not save."""
+        picture = load.target.graph
+        nodes = {id(picture.object(node)): node for node in range(len(picture.nodes))}
+        of_live = {
+            obj: nodes[id(held)]
+            for obj in range(len(self._live.nodes))
+            if (held := self._live.object(obj)) is not None and id(held) in nodes
+        }
+        mapping = self._mapping
+        pairs, parts, misfits = (
+            tuple(pair._replace(obj=of_live[pair.obj]) for pair in group if pair.obj in of_live)
+            for group in (mapping.pairs, mapping.parts.values(), mapping.misfits)
+        )
+        by_node = {pair.node: pair for pair in parts}
+        missing = tuple(of_live[obj] for obj in mapping.missing if obj in of_live)
+        return ValueMapping(self._saved, picture, pairs, by_node, misfits, missing, mapping.unused)
+
     @property
     def _how(self) -> str:
         if self._is_plain_load:
@@ -90,16 +158,46 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
     @cached_property
     def _is_plain_load(self) -> bool:
         """Whether the checked call gives every sure value, and no other, to its variable."""
-        outcome = self._load
-        if outcome is None or outcome.verdicts.restore is not None:
-            return False
-        if self._conversions(self._sure):
-            return False
-        wanted = {id(self._live.object(pair.obj)): pair.node for pair in self._sure}
-        target, loaded = outcome.target, outcome.loading.loaded
-        given = {
-            id(target.graph.object(obj)): outcome.nodes[key]
+        wanted = {pair.obj: pair.node for pair in self._sure}
+        return not self._conversions(self._sure) and self._given == wanted
+
+    @cached_property
+    def _given(self) -> Mapping[int, int] | None:
+        """By live object, the saved node that the checked call gives; None if it raises."""
+        load = self._load
+        if load is None or load.verdicts.restore is not None:
+            return None
+        target, loaded = load.target, load.loading.loaded
+        nodes = {
+            id(target.graph.object(obj)): load.nodes[key]
             for number, obj in target.variables.items()
             if (key := loaded[number].key) is not None
         }
-        return given == wanted
+        held = ((obj, id(self._live.object(obj))) for obj in range(len(self._live.nodes)))
+        return {obj: nodes[of_object] for obj, of_object in held if of_object in nodes}
+
+    @cached_property
+    def _unasked(self) -> ValueMapping:
+        """The mapping in which all guesses are open.
+
+        Weights alone do not tell what the states of an optimizer are. Their order does, if the call
+        puts every weight where it belongs, and leaves no value.
+        """
+        mapping, given = super()._unasked, self._given
+        if given is None or self._load is None or self._load.loading.unused:
+            return mapping
+        states = {o: node for o, node in given.items() if optimizer_of(self._live, o) is not None}
+        sure = {p.obj: p.node for p in mapping.pairs if p.certainty is not Certainty.GUESS}
+        is_agreed = all(given.get(obj) == node for obj, node in sure.items())
+        if not is_agreed or not given.keys() <= sure.keys() | states.keys():
+            return mapping
+        new = {obj: node for obj, node in states.items() if obj not in sure}
+        if not all(self._may_be_one_state(node, obj) for obj, node in new.items()):
+            return mapping
+        pairs = [Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT) for obj, node in new.items()]
+        return with_pairs(mapping, pairs)
+
+    def _may_be_one_state(self, node: int, obj: int) -> bool:
+        """Return whether nothing speaks against two states, by the names that a file may lack."""
+        was, now = self._saved.nodes[node].slot, self._live.nodes[obj].slot
+        return was is None or now is None or is_unnamed(was.name) or was.name == now.name

@@ -125,6 +125,8 @@ export interface OverlayPayload {
   readonly headline: string;
   /** Nodes from this id on exist only in the checkpoint (in a diff: only in a). */
   readonly baseSize: number;
+  /** Whether there are steps to play, if this is a check. */
+  readonly hasSteps: boolean;
   readonly verdicts: readonly Verdict[];
   readonly states: readonly NodeState[];
   readonly severities: readonly Severity[];
@@ -391,6 +393,7 @@ function readOverlay(
     comparison: header.comparison,
     headline: header.headline,
     baseSize: header.base_size,
+    hasSteps: header.has_steps !== false,
     verdicts: header.verdicts.map(({ message = "", name, passes }) => ({ message, name, passes })),
     states: header.states,
     severities: header.severities,
@@ -475,6 +478,7 @@ interface OverlayHeader {
   readonly comparison: Comparison;
   readonly headline: string;
   readonly base_size: number;
+  readonly has_steps?: boolean;
   readonly verdicts: readonly (Omit<Verdict, "message"> & Partial<Verdict>)[];
   readonly states: readonly NodeState[];
   readonly severities: readonly Severity[];

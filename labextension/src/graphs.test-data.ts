@@ -134,6 +134,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
       comparison: comparison.comparison ?? "check",
       headline: "a comparison",
       baseSize: comparison.baseSize ?? graph.size,
+      hasSteps: true,
       verdicts: comparison.verdicts ?? [],
       states: NODE_STATES,
       severities: SEVERITIES,

@@ -71,6 +71,7 @@ export interface Overlay extends Causes {
   readonly comparison: Comparison;
   readonly headline: string;
   readonly baseSize: number;
+  readonly hasSteps: boolean;
   readonly verdicts: readonly Verdict[];
   readonly passes: boolean;
   readonly problemCount: number;
@@ -198,6 +199,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     comparison,
     headline: overlay.headline,
     baseSize,
+    hasSteps: comparison === "check" && overlay.hasSteps,
     verdicts: overlay.verdicts,
     passes: overlay.verdicts.every((verdict) => verdict.passes),
     problemCount: problems.count,

@@ -230,7 +230,7 @@ export const others = {
 } as const;
 export const nothingWrong = { check: "No problems", diff: "No differences" } as const;
 export const whatToDo = "What to do";
-export const tensorFlowSays = "What TensorFlow would say";
+export const errorText = "The text of the error";
 export const code = "the code";
 export const hasCode = "Run the code in the details.";
 export const insertBelow = "Insert below";

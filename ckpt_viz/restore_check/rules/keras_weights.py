@@ -15,7 +15,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
+from ckpt_viz.restore_check.keras_dry_run import METHOD, KerasOutcome
 from ckpt_viz.text import count, listed, readable, shape_words
 
 _MAX_NAMED = 5
@@ -90,6 +90,12 @@ class _Rules:
         """Return the saved objects that hold some values."""
         return list(dict.fromkeys(self.saved.tree.parents[node] for node in nodes))
 
+    def _holder(self, node: int) -> int:
+        """Return the saved object that a value belongs to; a slot belongs to its optimizer."""
+        slot = self.saved.nodes[node].slot
+        owner = None if slot is None else slot.optimizer
+        return self.saved.tree.parents[node] if owner is None else owner
+
     def _optimizers(self) -> Iterator[int]:
         roles = (node.role for node in self.saved.nodes)
         return (node for node, role in enumerate(roles) if role is Role.OPTIMIZER)
@@ -116,15 +122,25 @@ class _Rules:
                 objects=(0,),
             )
 
+    def _is_of_whole_file(self) -> bool:
+        """Return whether the file and the model do not fit as a whole."""
+        is_of_one = any(number >= 0 for number in self.loading.failures)
+        return bool(self.loading.raises) and not is_of_one and not self._is_refused()
+
+    def _loads_nothing(self) -> bool:
+        """Return whether one error explains why all values stay."""
+        is_first = self._is_of_whole_file() and not self.loading.overwritten
+        return self._is_refused() or is_first
+
     def whole_file(self) -> Iterator[Finding]:
         """Find that the file and the model do not fit as a whole, as by the number of layers."""
-        is_of_one = any(number >= 0 for number in self.loading.failures)
-        if self.loading.raises and not is_of_one and not self._is_refused():
+        if self._is_of_whole_file():
             yield self._finding(
                 Severity.ERROR,
                 Kind.KEY_MISSING,
                 f"load_weights raises {self.loading.raises}: {readable(self.loading.text).strip()}",
-                "Change the model as it was saved, or load by the names of layers: by_name=True.",
+                "Change the model as it was saved, or call check.fix().apply(): it restores what "
+                "fits by names.",
                 objects=(0,),
             )
 
@@ -284,7 +300,7 @@ class _Rules:
             )
 
     def unused(self) -> Iterator[Finding]:
-        if self._is_refused():
+        if self._loads_nothing():
             return
         explained = {key for state in self.loading.skipped for key in self._keys_below(state.path)}
         explained |= {self._saved_key(i) for n in self.loading.failures for i in self._group(n)}
@@ -292,14 +308,16 @@ class _Rules:
         for key in self.loading.unused:
             if key in self.outcome.nodes and key not in explained:
                 node = self.outcome.nodes[key]
-                by_owner.setdefault(self._owners([node])[0], []).append(node)
+                by_owner.setdefault(self._holder(node), []).append(node)
+        is_silent = self.run.method == METHOD
+        leaves = f"{METHOD} leaves them out without a message" if is_silent else "they stay there"
         for owner, nodes in by_owner.items():
             name = self.saved.names.place(owner) if owner else "the model"
             yield self._finding(
                 Severity.WARNING,
                 Kind.UNRESOLVED,
                 f"No object of the model takes {count(len(nodes), 'saved value')} of {name}; "
-                "load_weights leaves them out without a message.",
+                f"{leaves}.",
                 "Add the part to the model, or leave it out on purpose.",
                 nodes=[owner, *nodes],
             )
@@ -310,7 +328,8 @@ class _Rules:
                 Kind.OPTIMIZER_MISSING,
                 f"load_weights reads no optimizer from `.h5`: {count(len(state), 'value')} of the "
                 "file stay there.",
-                "Load the whole model by keras.saving.load_model(path) to go on with a training.",
+                "Call check.fix().apply(), which restores these values, too; or load the whole "
+                "model by keras.saving.load_model(path).",
                 nodes=[*self._optimizers(), *state],
             )
 
@@ -321,7 +340,7 @@ class _Rules:
         return self.saved.nodes[node].attributes[0].checkpoint_key
 
     def left(self) -> Iterator[Finding]:
-        if self._is_refused():
+        if self._loads_nothing():
             return
         left = [
             v

@@ -130,13 +130,13 @@ function Remedy({ remedy, code, guesses, accepting, showFix, insert }: RemedyPro
   );
 }
 
-/** TensorFlow's message, if the problem makes a restore or an assert fail. */
+/** The message of TensorFlow or Keras, if the problem makes a restore or an assert fail. */
 function Messages({ overlay, problem }: { readonly overlay: Overlay; readonly problem: Problem }) {
   const message = messageOf(overlay, problem);
   return message === undefined ? null : (
     <>
       <h4>
-        {WORDS.tensorFlowSays} <Copy what={WORDS.message} text={message} />
+        {WORDS.errorText} <Copy what={WORDS.message} text={message} />
       </h4>
       <p class="ckv-message">{clip(visible(message), MAX_MESSAGE)}</p>
     </>

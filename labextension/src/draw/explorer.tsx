@@ -173,9 +173,7 @@ function Shown(props: ShownProps) {
 
 /** Whether there is a restore to play; its own steps are what the view asks for later. */
 function canPlay({ state, leaveFixedCheck, onRequest }: ShownProps): boolean {
-  return (
-    state.graph.overlay?.comparison === "check" && onRequest !== null && leaveFixedCheck === null
-  );
+  return state.graph.overlay?.hasSteps === true && onRequest !== null && leaveFixedCheck === null;
 }
 
 /** The check before its program was changed; null for that check itself. */
