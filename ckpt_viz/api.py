@@ -33,9 +33,9 @@ def graph(
             `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
             status that `restore` returned, a `tf.compat.v1.train.Saver`, or an assignment map of
             `init_from_checkpoint`, for the variables that it means. Saved, as str or path, local or
-            remote: a prefix, any of its files, a directory of checkpoints (its latest) or a
-            SavedModel's directory. A Snapshot is its values in memory. `graph` returns an
-            ObjectGraph unchanged.
+            remote: a prefix, any of its files, a directory of checkpoints (its latest), a
+            SavedModel's directory, a file of Keras, or a directory of Orbax (its latest step). A
+            Snapshot is its values in memory. `graph` returns an ObjectGraph unchanged.
         meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
         as_saved_by: "keras" for the graph of the file that `model.save_weights("x.weights.h5")`
             would write of a Keras model. By default it is the graph that TensorFlow would write.

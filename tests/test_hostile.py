@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-import tests.hostile.keras_makers  # noqa: F401 (registers attacks)
+import tests.hostile.keras_makers
+import tests.hostile.orbax_makers  # noqa: F401 (registers attacks)
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 from ckpt_viz.jupyter import live_tabs
 from tests.hostile.limits import MEGABYTES, SECONDS, Worker, ends_within

@@ -55,11 +55,11 @@ class DraftNode:
     described: Json | None = None
 
 
-class DraftNodes:
+class DraftTree:
     """All nodes of a file while they are made, by node id; the root is there from the start."""
 
-    def __init__(self, stored: StoredWeights) -> None:
-        self.stored = stored
+    def __init__(self, path: str) -> None:
+        self._path = path
         self.nodes: list[DraftNode] = [DraftNode()]
 
     def __getitem__(self, node: int) -> DraftNode:
@@ -72,31 +72,20 @@ class DraftNodes:
         if node == len(self.nodes):
             if node >= MOST_NODES:
                 raise UnsupportedError(
-                    f"{self.stored.path}: has more than {MOST_NODES} groups and values, expected "
+                    f"{self._path}: has more than {MOST_NODES} groups and values, expected "
                     "at most that many"
                 )
             self.nodes.append(draft or DraftNode())
         return node
 
-    def add_variable(self, parent: int, local_name: str, key: str) -> int:
-        """Return a new child with the value of a data set; a name that is taken gets a number."""
+    def add_value(self, parent: int, local_name: str, value: Attribute) -> int:
+        """Return a new child, a variable with this value; a name that is taken gets a number."""
         children = self.nodes[parent].children
         name, number = local_name, 1
         while name in children and self.nodes[children[name]].value is not None:
             name, number = f"{local_name}_{number}", number + 1
         node = self.add(parent, name)
-        entry = self.stored.entries[key]
-        draft = self.nodes[node]
-        draft.role = Role.VARIABLE
-        draft.value = Attribute(
-            VARIABLE_VALUE,
-            "",
-            key,
-            entry.dtype,
-            entry.shape,
-            entry.size,
-            error=self.stored.why_unreadable(key),
-        )
+        self.nodes[node].role, self.nodes[node].value = Role.VARIABLE, value
         return node
 
     def rename(self, parent: int, names: Mapping[int, str]) -> None:
@@ -125,6 +114,23 @@ class DraftNodes:
         nodes = [_node(draft, numbers) for draft in drafts]
         described = {i: d.described for i, d in enumerate(drafts) if d.described is not None}
         return with_facts(nodes, described)
+
+
+class DraftNodes(DraftTree):
+    """The nodes of a file of groups and data sets."""
+
+    def __init__(self, stored: StoredWeights) -> None:
+        super().__init__(stored.path)
+        self.stored = stored
+
+    def add_variable(self, parent: int, local_name: str, key: str) -> int:
+        """Return a new child with the value of a data set; a name that is taken gets a number."""
+        entry = self.stored.entries[key]
+        error = self.stored.why_unreadable(key)
+        value = Attribute(
+            VARIABLE_VALUE, "", key, entry.dtype, entry.shape, entry.size, error=error
+        )
+        return self.add_value(parent, local_name, value)
 
 
 def _node(draft: DraftNode, numbers: Mapping[int, int]) -> Node:

@@ -54,6 +54,8 @@ class Format(str, Enum):
     KERAS_H5 = "Keras HDF5 file"  # .h5 of Keras 2 and 3: a model, or weights by names
     KERAS_WEIGHTS = "Keras weights file"  # .weights.h5, or .weights.json with its shards
     KERAS_ARCHIVE = "Keras model file"  # .keras
+    KERAS_ORBAX = "Keras checkpoint by Orbax"  # keras.callbacks.OrbaxCheckpoint
+    ORBAX = "checkpoint by Orbax"  # of any other program, such as one of Flax
 
 
 class Layout(Enum):
@@ -71,6 +73,8 @@ _LAYOUTS = {
     Format.KERAS_H5: Layout.KERAS_NAMES,
     Format.KERAS_WEIGHTS: Layout.KERAS_PATHS,
     Format.KERAS_ARCHIVE: Layout.KERAS_PATHS,
+    Format.KERAS_ORBAX: Layout.KERAS_NAMES,
+    Format.ORBAX: Layout.KERAS_NAMES,
 }
 
 
@@ -318,8 +322,14 @@ class Graph:
 
     @property
     def is_of_keras(self) -> bool:
-        """Whether this is arranged as in Keras' own files, which TensorFlow cannot read."""
+        """Whether this is arranged as in files of Keras or Orbax, which TensorFlow cannot read."""
         return self.layout in (Layout.KERAS_PATHS, Layout.KERAS_NAMES)
+
+    @property
+    def written_by(self) -> str:
+        """The library that wrote a file which TensorFlow cannot read."""
+        form = None if self.provenance is None else self.provenance.format
+        return "Orbax" if form in (Format.ORBAX, Format.KERAS_ORBAX) else "Keras"
 
     @property
     def layout(self) -> Layout:

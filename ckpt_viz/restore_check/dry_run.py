@@ -18,12 +18,14 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import ROOT, Fault, Stored
-from ckpt_viz.object_graph.remedy import LoadWithKeras
+from ckpt_viz.object_graph.remedy import Advice, LoadWithKeras
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.objects_by_name import as_named
+from ckpt_viz.restore_check.orbax_load import remedy_of
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.orbax_reader import ORBAX
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.values.verifying import Verification
 from ckpt_viz.wording import PYTHON, Wording
@@ -113,11 +115,11 @@ class DamagedFile:
 
 @dataclass(frozen=True)
 class FileOfKeras:
-    """A file of Keras, which TensorFlow cannot restore: its path, its format, and what loads it."""
+    """A file of Keras or Orbax: its path, its format, and what loads it in place of TensorFlow."""
 
     path: str
     format: Format
-    remedy: LoadWithKeras
+    remedy: LoadWithKeras | Advice
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,7 @@ def correction_of(
     except CkptVizError as error:
         return NoSuchPath(str(error))
     prefix = location.prefix
-    if location.reader is KERAS:
+    if location.reader in (KERAS, ORBAX):
         return damage_of(prefix)
     return None if prefix == path else MeantPath(prefix, restoring(prefix))
 
@@ -287,6 +289,8 @@ def file_of_keras(saved: Graph) -> FileOfKeras | None:
     source = saved.provenance
     if source is None or not saved.is_of_keras:
         return None
+    if saved.written_by == "Orbax":
+        return FileOfKeras(source.prefix, source.format, remedy_of(saved))
     # The configuration of a model names its class; weights alone have none.
     remedy = LoadWithKeras(source.prefix, saved.nodes[ROOT].type_name is not None)
     return FileOfKeras(source.prefix, source.format, remedy)

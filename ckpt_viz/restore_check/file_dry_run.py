@@ -52,8 +52,8 @@ def file_dry_run(
     prefix = prefix_of(saved)
     if live.is_of_keras:
         raise SourceError(
-            f"{live.title}: found a file of Keras as the program, expected a program or its "
-            "checkpoint; to see what differs: cv.diff(a, b) or `ckpt-viz diff A B`"
+            f"{live.title}: found a file of {live.written_by} as the program, expected a program "
+            "or its checkpoint; to see what differs: cv.diff(a, b) or `ckpt-viz diff A B`"
         )
     of_keras = file_of_keras(saved)
     if of_keras is not None:

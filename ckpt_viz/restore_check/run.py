@@ -22,6 +22,7 @@ from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.keras_dry_run import is_load_of_weights, keras_dry_run
 from ckpt_viz.restore_check.live_dry_run import live_dry_run, status_dry_run
+from ckpt_viz.restore_check.orbax_load import refuse_orbax
 from ckpt_viz.restore_check.saver_dry_run import saver_dry_run
 from ckpt_viz.restore_check.verified import bytes_tested
 from ckpt_viz.restore_check.warm_start_dry_run import warm_dry_run
@@ -88,6 +89,7 @@ def _run(
             f"{saved.title}: found live objects as the checkpoint; expected a path or a snapshot; "
             f"{COMPARE}"
         )
+    refuse_orbax(live, saved)
     if is_load_of_weights(live, saved):
         return keras_dry_run(live, saved, method, options)
     if "tensorflow" in sys.modules:

@@ -50,6 +50,7 @@ from ckpt_viz.saved.listing import (
 )
 from ckpt_viz.saved.location import INDEX, META, Location
 from ckpt_viz.saved.nearby import checkpoints_below, instead_of_checkpoints, near, within
+from ckpt_viz.saved.orbax_reader import ORBAX, old_orbax_at, orbax_at, steps_in
 from ckpt_viz.saved.other_files import file_instead
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import in_shards, prefix_of_shard, shards_of
@@ -97,7 +98,7 @@ def checkpoints_at(path: str) -> tuple[Kept, ...]:
     prefixes = _prefixes_beside(directory)
     others = _others(directory, prefixes, [kept.prefix for kept in named])
     if not named and not others:
-        others = prefixes.of_keras
+        others = steps_in(directory) or prefixes.of_keras
     unnamed = [Kept(join(directory, name), None, True, is_named=False) for name in others]
     return (*unnamed, *named) or (Kept(locate(path).prefix, None, True),)
 
@@ -108,7 +109,8 @@ def _directory_of_several(path: str) -> str | None:
         return None
     if is_directory(path):
         of_one = (SAVED_MODEL, SAVED_MODEL_TEXT, INDEX)
-        return None if any(is_file(join(path, name)) for name in of_one) else path
+        is_one = any(is_file(join(path, name)) for name in of_one) or ORBAX.is_at(path)
+        return None if is_one else path
     file_type = file_type_of(path) if is_file(path) else None
     is_state = file_type is not None and file_type.id == "state"
     return split(path)[0] or "." if is_state else None
@@ -174,6 +176,12 @@ def _of_part_of_saved_model(path: str, _: FileType) -> Location:
     return replace(location, given=path, resolved=f"{path} is part of the SavedModel {directory}")
 
 
+def _of_part_of_orbax(path: str, _: FileType) -> Location:
+    location = ORBAX.in_file(path)
+    assert location is not None  # by its name
+    return location
+
+
 def _of_state_file(path: str, _: FileType) -> Location:
     directory = split(path)[0] or "."
     state = _state_in(directory)
@@ -218,6 +226,9 @@ def _in_directory(path: str) -> Location:
     if is_file(join(path, INDEX)):
         prefix = join(path, "")
         return _at_prefix(path, prefix, f"{path} holds a checkpoint with an empty name")
+    orbax = orbax_at(path)
+    if orbax is not None:
+        return orbax
     state = _state_in(path)
     if state is not None:
         return _of_state(path, path, state)
@@ -227,14 +238,25 @@ def _in_directory(path: str) -> Location:
         latest = among[0] if len(among) == 1 else _latest_of_one_series(among)
         if latest is not None:
             return _chosen(path, latest, among, prefixes)
-    if not names and prefixes.of_keras:
-        return _of_keras(path, prefixes.of_keras)
     if not names:
-        raise CheckpointNotFoundError(f"{path}: a directory without a checkpoint{_what_else(path)}")
+        return _of_other_libraries(path, prefixes)
     raise CheckpointNotFoundError(
         f"{path}: a directory of {len(names)} checkpoints; expected the prefix of one: "
         f"{_listed([join(path, name) for name in names])}"
     )
+
+
+def _of_other_libraries(path: str, prefixes: Prefixes) -> Location:
+    """Return the location of what Orbax or Keras has saved in a directory."""
+    orbax = old_orbax_at(path)
+    if orbax is not None:
+        return orbax
+    steps = steps_in(path)
+    if steps:
+        return _of_steps(path, steps, prefixes)
+    if prefixes.of_keras:
+        return _of_keras(path, prefixes.of_keras)
+    raise CheckpointNotFoundError(f"{path}: a directory without a checkpoint{_what_else(path)}")
 
 
 def _chosen(directory: str, name: str, among: Sequence[str], prefixes: Prefixes) -> Location:
@@ -268,6 +290,19 @@ def _of_keras(directory: str, names: Sequence[str]) -> Location:
     location = _by_contents(paths[-1])
     kept = tuple(Kept(path, None, True, is_named=False) for path in paths[-_MOST_UNNAMED:])
     resolved = f"{paths[-1]} {which} in {directory}"
+    return replace(location, given=directory, resolved=resolved, kept=kept)
+
+
+def _of_steps(directory: str, names: Sequence[str], prefixes: Prefixes) -> Location:
+    """Return the location of the latest Orbax checkpoint in a directory of its steps."""
+    paths = [join(directory, name) for name in names]
+    which = f"latest of {len(names)} steps" if len(names) > 1 else "only step"
+    kept = tuple(Kept(path, None, True, is_named=False) for path in paths[-_MOST_UNNAMED:])
+    resolved = f"{paths[-1]} is the {which} that Orbax has saved in {directory}"
+    location = orbax_at(paths[-1]) or old_orbax_at(paths[-1])
+    if location is None:  # a training has removed it meanwhile
+        raise GoneError(f"{paths[-1]}: this directory has disappeared; read again")
+    resolved += _keras_beside(prefixes)
     return replace(location, given=directory, resolved=resolved, kept=kept)
 
 
@@ -495,4 +530,5 @@ _LEADING_ELSEWHERE: Mapping[str, Callable[[str, FileType], Location]] = {
     "meta": _of_meta,
     "saved-model": _of_part_of_saved_model,
     "saved-model-metadata": _of_part_of_saved_model,
+    "orbax": _of_part_of_orbax,
 }

@@ -13,7 +13,10 @@ from ckpt_viz.story.step import EmptyStory, Story
 def story_of_save(graph: Graph) -> Story:
     """Return the story of how TensorFlow saves the objects of a graph, or has saved them."""
     if graph.is_of_keras:
-        why = "Keras saves this file without TensorFlow: there are no steps of tf.train.Checkpoint."
+        why = (
+            f"{graph.written_by} saves this file without TensorFlow: there are no steps of "
+            "tf.train.Checkpoint."
+        )
         return EmptyStory("save", graph.title, why)
     if graph.origin is Origin.SAVED:
         call = call_of(graph)

@@ -131,8 +131,9 @@ def verify(
     """
     stored = graph.stored_in
     if graph.is_of_keras and graph.origin is Origin.SAVED:
+        none = "no checksums" if graph.written_by == "Keras" else "no checksum of each value"
         raise SourceError(
-            f"{graph.title}: Keras stores no checksums, so there is nothing to test; "
+            f"{graph.title}: {graph.written_by} stores {none}, so there is nothing to test; "
             "expected a TensorFlow checkpoint"
         )
     if not isinstance(stored, (Bundle, SaverV1)):

@@ -12,7 +12,7 @@ from typing import Any
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats import protos
 from ckpt_viz.formats.sstable import read_table
-from tests.hostile import keras_mutate
+from tests.hostile import keras_mutate, orbax_mutate
 from tests.hostile.makers import GRAPH, NASTY
 from tests.hostile.seeds import HEALTHY, Seed, seeds
 from tests.support import tables
@@ -429,4 +429,6 @@ _MUTATIONS: tuple[Mutation, ...] = (
     keras_mutate.archive,
     keras_mutate.shards,
     keras_mutate.hdf5,
+    orbax_mutate.texts,
+    orbax_mutate.store,
 )

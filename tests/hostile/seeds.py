@@ -37,6 +37,14 @@ _PATHS = {
     "state": "",  # a directory with a `checkpoint` file
     "values": "ckpt",  # strings, and two tensors to an attribute
 }
+# Written by `write_orbax.py` in that directory, with packages that the tests do not need.
+_PATHS_OF_ORBAX = {
+    "orbax_files": "",  # a directory for each array
+    "orbax_jax": "",  # Keras on JAX, a subclassed model
+    "orbax_keras": "",  # two steps of OrbaxCheckpoint
+    "orbax_tree": "",  # of a program without Keras
+}
+_ALL_PATHS = _PATHS | _PATHS_OF_ORBAX
 HEALTHY = "adam"
 
 
@@ -50,12 +58,12 @@ class Seed(NamedTuple):
     @property
     def compared_with(self) -> str:
         """The path of the checkpoint to compare it with, as TensorFlow wrote that."""
-        return str(DIRECTORY / self.healthy / _PATHS[self.healthy])
+        return str(DIRECTORY / self.healthy / _ALL_PATHS[self.healthy])
 
 
 @cache
 def seeds() -> dict[str, Seed]:
-    return {name: _seed(DIRECTORY / name, opened) for name, opened in _PATHS.items()}
+    return {name: _seed(DIRECTORY / name, opened) for name, opened in _ALL_PATHS.items()}
 
 
 def _seed(directory: Path, opened: str) -> Seed:
