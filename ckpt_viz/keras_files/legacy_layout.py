@@ -164,6 +164,8 @@ def _scopes_to_leave_out(layer: str, names: Sequence[Sequence[str]], described: 
         return 0
     if all(name[0] == layer for name in names):
         return 1
+    if len({name[0] for name in names}) == 1 and all(name[1:-1][:1] == [layer] for name in names):
+        return 2  # Keras 3 names the model before its layers
     is_model = described is not None and "layers" in config_of(described)
     if is_model or described is None or len({tuple(name[:-1]) for name in names}) > 1:
         return 0
