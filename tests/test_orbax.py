@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from ckpt_viz.server.graphs import look_at, read_page
 from ckpt_viz.server.messages import Asked
 from tests.hostile.use import use
 from tests.support import ocdbt
+from tests.support.keras_models import MODELS, library
 
 SEEDS = Path(__file__).parent / "data" / "seeds"
 FACTS = json.loads((SEEDS / "orbax.json").read_text())
@@ -521,3 +522,57 @@ def test_a_live_model_and_its_checkpoint_differ_in_the_metrics_alone(tmp_path: P
     for source in sources:
         lines = str(cv.diff(source, SEEDS / "orbax_keras")).splitlines()
         assert "2 values only in b" in lines[-1] and "only in a" not in lines[-1]
+
+
+def saved_by_keras(model: Any, directory: Path) -> Path:
+    """Write the tree and the configuration that OrbaxCheckpoint passes to Orbax."""
+    from keras.src.saving import saving_lib
+
+    step = directory / "3"
+    leaves = dict(flattened(model.get_state_tree(value_format="numpy_array")))
+    ocdbt.write_values(step / "pytree", leaves)
+    (step / "model_config").mkdir()
+    (step / "model_config" / "_METADATA").write_bytes(ocdbt.metadata({"c": ["config"]}, "string"))
+    config = saving_lib._serialize_model_as_json(model)[0]
+    (step / "model_config" / "_strings.json").write_text(json.dumps({"config": config}))
+    ocdbt.write_values(step / "assets", {("vocabulary",): np.zeros(1)})
+    return directory
+
+
+def flattened(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from flattened(value, (*path, name))
+        else:
+            yield (*path, name), value
+
+
+KINDS = (
+    *("attention", "frozen_layer", "lists", "nested_deep", "operations"),
+    *("recurrent", "stacked_cells", "text_vectorization", "trained_muon"),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.tf
+def test_models_of_all_kinds_differ_from_their_h5_in_metrics_and_seeds_alone(
+    kind: str, tmp_path: Path
+) -> None:
+    import keras
+
+    if not hasattr(keras.callbacks, "OrbaxCheckpoint"):
+        pytest.skip("this Keras has no OrbaxCheckpoint")
+    model = MODELS[kind](library("keras"))
+    if getattr(model, "optimizer", None) is None:
+        model.compile("adam", "mse")
+    model.optimizer.build(model.trainable_variables)
+    model.save(tmp_path / "model.h5")
+    graph = cv.graph(saved_by_keras(model, tmp_path / "run"))
+    assert graph.provenance is not None and graph.provenance.format is cv.Format.KERAS_ORBAX
+    diff = cv.diff(graph, tmp_path / "model.h5", values=True, progress=False)
+    for line in str(diff).splitlines()[2:]:
+        is_same = line.startswith(("  \N{CHECK MARK}", "differs", "values", "no difference"))
+        assert is_same or re.search("only in a +(metrics|.*seed_generator)", line), line
+    assert diff.values is not None
+    assert not [change for change in diff.values if change.relative]

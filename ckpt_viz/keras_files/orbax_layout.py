@@ -30,6 +30,8 @@ from ckpt_viz.object_graph.nodes import ROOT, Attribute, Node, Role
 from ckpt_viz.object_graph.optimizer_table import Generation
 
 # The parts of Keras' own layers, in the order in which a layer has them.
+_OPERATIONS = ".ops."  # in the module of what a model calls and does not have as a layer
+_DEEPEST = 64  # models in each other
 _PARTS = ("query", "key", "value", "attention_output")
 
 
@@ -109,7 +111,7 @@ def _add_model(
                 shape = files.entries[leaf.name].shape or ()
                 yield Trained(variable, "/".join(leaf.path[1:]), shape)
         below = []
-        for name in _parts_in_order(scope, words):
+        for name in _parts_in_order(scope, words, is_top=node == ROOT):
             child = drafts.add(node, name)
             drafts[child].own_name, drafts[child].role = name, Role.LAYER
             if name in described and drafts[child].described is None:
@@ -121,18 +123,35 @@ def _add_model(
 def _scopes(
     leaves: Iterable[TreeLeaf], model: Json | None, described: Mapping[str, Json]
 ) -> _Scope:
-    """Return the variables of a model by their paths, without the name of the model itself."""
+    """Return the variables of a model by their paths, each in the models that have its layer.
+
+    A path begins with the model itself, or with a layer, in whatever model that is.
+    """
     top = _Scope()
+    owners = {} if model is None else _owners(model, described)
     for leaf in leaves:
         if leaf.path[0] in (TRAINED, OTHERS) and len(leaf.path) > 1:
             *inner, own = leaf.path[1:]
             if inner and _is_of_model(inner[0], model, described):
                 del inner[0]
             scope = top
-            for name in inner:
+            for name in (*owners.get(inner[0], ()), *inner) if inner else ():
                 scope = scope.below.setdefault(name, _Scope())
             scope.variables.setdefault(own, leaf)
     return top
+
+
+def _owners(model: Json, described: Mapping[str, Json]) -> dict[str, tuple[str, ...]]:
+    """Return the models that each layer is in, from the outermost on, by the name of the layer."""
+    owners: dict[str, tuple[str, ...]] = {}
+    stack: list[tuple[Json, tuple[str, ...]]] = [(model, ())]
+    while stack:
+        words, above = stack.pop()
+        for name in _listed(words):
+            if name in described and name not in owners and len(above) < _DEEPEST:
+                owners[name] = above
+                stack.append((described[name], (*above, name)))
+    return owners
 
 
 def _is_of_model(name: str, model: Json | None, described: Mapping[str, Json]) -> bool:
@@ -143,12 +162,23 @@ def _is_of_model(name: str, model: Json | None, described: Mapping[str, Json]) -
     return name == own if isinstance(own, str) else is_automatic(name, class_of(model))
 
 
-def _parts_in_order(scope: _Scope, words: Json | None) -> list[str]:
-    """Return the names of the layers in a layer; those that a model lists need no variables."""
-    layers = config_of(words).get("layers") if words is not None else None
-    listed = [_name_of(layer) for layer in layers] if isinstance(layers, list) else []
+def _parts_in_order(scope: _Scope, words: Json | None, *, is_top: bool) -> list[str]:
+    """Return the names of the layers in a layer; those of the whole model need no variables."""
+    listed = [] if words is None else _listed(words)
     ranked = sorted(scope.below, key=_rank)
-    return list(dict.fromkeys([*filter(None, listed), *ranked]))
+    names = dict.fromkeys([*listed, *ranked])
+    return [name for name in names if is_top or name in scope.below]
+
+
+def _listed(words: Json) -> list[str]:
+    """Return the names of the layers that a model lists, in its order."""
+    layers = config_of(words).get("layers")
+    layers = layers if isinstance(layers, list) else []
+    objects = [layer for layer in layers if isinstance(layer, Mapping)]
+    if class_of(words) == "Sequential":
+        objects = [layer for layer in objects if class_of(layer) != "InputLayer"]
+    are_layers = (layer for layer in objects if _OPERATIONS not in str(layer.get("module")))
+    return [name for name in map(_name_of, are_layers) if name]
 
 
 def _rank(name: str) -> int:
@@ -157,9 +187,7 @@ def _rank(name: str) -> int:
     return 1 if name.startswith("backward_") else 0
 
 
-def _name_of(layer: object) -> str:
-    if not isinstance(layer, Mapping):
-        return ""
+def _name_of(layer: Json) -> str:
     name = config_of(layer).get("name", layer.get("name"))
     return name if isinstance(name, str) else ""
 
@@ -193,13 +221,13 @@ def _add_optimizers(
     own: dict[str, list[TreeLeaf]] = {}
     for leaf in leaves:
         if leaf.path[0] == OPTIMIZER and len(leaf.path) > 1:
-            own.setdefault("/".join(leaf.path[1:-1]), []).append(leaf)
+            own.setdefault(leaf.path[-2], []).append(leaf)
     entry = _optimizer_in(model)
     parent, name = ROOT, "optimizer"
     for path in _outer_first(own, entry):
         node = drafts.add(parent, name if name not in drafts[parent].children else f"{name}/")
         draft = drafts[node]
-        draft.role, draft.own_name = Role.OPTIMIZER, path or None
+        draft.role, draft.own_name = Role.OPTIMIZER, path
         draft.type_name = None if entry is None else class_of(entry)
         _add_states(files, drafts, node, own[path], trained, entry)
         entry = config_of(entry).get("inner_optimizer") if entry is not None else None

@@ -17,6 +17,7 @@ from ckpt_viz.errors import (
     NoSuchTensorError,
     UnsupportedError,
 )
+from ckpt_viz.formats.dtypes import is_float
 from ckpt_viz.formats.files import is_file, join, open_file
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.zarr import ZarrArray
@@ -254,7 +255,7 @@ class OrbaxFiles:
         """Return whether a number of Python was a variable of float32.
 
         Keras saves a scalar variable as such a number, which Orbax stores as float64. The variable
-        had the dtype of rates and metrics, which is float32 unless the weights are float64.
+        had the dtype of rates and metrics, which is float32 unless all weights are float64.
         """
         is_number = self.are_of_keras and tree.leaves[name].kind == _NUMBER
         stored = tree.stored(name)
@@ -262,12 +263,13 @@ class OrbaxFiles:
 
     @cached_property
     def _has_double_weights(self) -> bool:
-        return any(
-            tree.stored(name).dtype == "float64"
+        dtypes = {
+            tree.stored(name).dtype
             for tree in self.trees.values()
             for name, leaf in tree.leaves.items()
             if leaf.path[:1] in ((TRAINED,), (OTHERS,)) and leaf.kind != _NUMBER
-        )
+        }
+        return {dtype for dtype in dtypes if is_float(dtype)} == {"float64"}
 
     def _place(self, key: str) -> tuple[OrbaxTree, str]:
         if key not in self._places:

@@ -15,7 +15,7 @@ from ckpt_viz.formats.files import File, is_file, join, list_directory, split
 from ckpt_viz.formats.ocdbt import MANIFEST
 from ckpt_viz.keras_files.bounded_json import mapping_in
 from ckpt_viz.keras_files.orbax_layout import nodes_of_keras, nodes_of_tree
-from ckpt_viz.keras_files.orbax_tree import METADATA, OrbaxFiles, open_tree, strings_in
+from ckpt_viz.keras_files.orbax_tree import METADATA, OF_KERAS, OrbaxFiles, open_tree, strings_in
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.saved.location import Files, FormatReader, Location
 from ckpt_viz.saved.saved_access import graph_at
@@ -115,11 +115,13 @@ def _read(location: Location, meta: str | None) -> Graph:
             f"{path}: an Orbax checkpoint without a tree of values; expected a directory in it "
             f"with a file {METADATA}"
         )
+    if OF_KERAS in trees:  # assets beside it are no variables
+        files = OrbaxFiles(path, {OF_KERAS: open_tree(trees[OF_KERAS])})
+        if files.are_of_keras:
+            nodes, calls = nodes_of_keras(files, _config(path))
+            return replace(graph_at(location, files, nodes, Format.KERAS_ORBAX), calls=calls)
     files = OrbaxFiles(path, {item: open_tree(tree) for item, tree in trees.items()})
-    if not files.are_of_keras:
-        return graph_at(location, files, nodes_of_tree(files), Format.ORBAX)
-    nodes, calls = nodes_of_keras(files, _config(path))
-    return replace(graph_at(location, files, nodes, Format.KERAS_ORBAX), calls=calls)
+    return graph_at(location, files, nodes_of_tree(files), Format.ORBAX)
 
 
 def _config(path: str) -> Mapping[str, Any] | None:

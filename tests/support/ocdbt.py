@@ -9,6 +9,7 @@ from typing import Any
 
 import cramjam
 import google_crc32c
+import numpy as np
 
 from tests.support.tables import varint
 
@@ -123,5 +124,27 @@ def write_tree(
     for path in paths:
         name = ".".join(map(str, path)).encode("utf-8", "surrogatepass")
         entries |= {name + b"/.zarray": description or described(), name + b"/0": bytes(8)}
+    write_store(directory, entries)
+    return directory
+
+
+def write_values(directory: Path, values: Mapping[tuple[str, ...], Any]) -> Path:
+    """Write a tree of arrays by their paths, as Orbax does with Zarr 2; a scalar is a number."""
+    directory.mkdir(parents=True)
+    arrays = {path: np.asarray(value) for path, value in values.items()}
+    tree: dict[str, Any] = {}
+    for path, array in arrays.items():
+        kind = "np.ndarray" if array.shape else "scalar"
+        tree |= json.loads(metadata({str(path): path}, kind))["tree_metadata"]
+    (directory / "_METADATA").write_text(json.dumps({"tree_metadata": tree}))
+    entries: dict[bytes, bytes] = {}
+    for path, array in arrays.items():
+        stored = array if array.shape else np.asarray(array.item())
+        known = stored.dtype.name == "bfloat16"
+        dtype = "bfloat16" if known else stored.dtype.str
+        name = ".".join(path).encode()
+        chunk = b".".join([b"0"] * stored.ndim) or b"0"
+        entries[name + b"/.zarray"] = described(list(stored.shape), dtype)
+        entries[name + b"/" + chunk] = stored.tobytes()
     write_store(directory, entries)
     return directory

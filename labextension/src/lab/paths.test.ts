@@ -19,6 +19,8 @@ test.each([
   ["saved_model.pb", "saved-model"],
   ["saved_model.pbtxt", "saved-model"],
   ["keras_metadata.pb", "saved-model-metadata"],
+  ["_METADATA", "orbax"],
+  ["_CHECKPOINT_METADATA", "orbax"],
 ] as const)("recognizes %s by its name", (name, kind) => {
   const matching = FILE_TYPES.filter(({ pattern }) => new RegExp(pattern).test(name));
   expect(matching.map(({ id }) => id)).toEqual([kind]);
