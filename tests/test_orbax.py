@@ -461,6 +461,8 @@ def test_tensorflow_raises_what_the_check_of_a_program_predicts(path: str) -> No
     }
     remedy = remedies.get(path, re.escape(f"model.load_weights({run!r})"))
     assert re.search(remedy, str(finding.remedy))
+    with pytest.raises(cv.SourceError, match=f"a fix needs .* by Orbax. .*{remedy[:10]}"):
+        check.fix()
 
 
 @pytest.mark.usefixtures("quiet_tensorflow")

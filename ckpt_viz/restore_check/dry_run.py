@@ -115,7 +115,16 @@ class DamagedFile:
 
 @dataclass(frozen=True)
 class FileOfKeras:
-    """A file of Keras or Orbax: its path, its format, and what loads it in place of TensorFlow."""
+    """A file of Keras, which TensorFlow cannot restore: its path, its format, and what loads it."""
+
+    path: str
+    format: Format
+    remedy: LoadWithKeras
+
+
+@dataclass(frozen=True)
+class CheckpointOfOrbax:
+    """An Orbax checkpoint, as `FileOfKeras`; no fix takes its values."""
 
     path: str
     format: Format
@@ -148,7 +157,7 @@ class DryRun:
     outcome: Outcome
     method: str
     reading: str | None = None
-    correction: MeantPath | NoSuchPath | DamagedFile | FileOfKeras | None = None
+    correction: MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax | None = None
     has_happened: bool = False
     tested: Tested | None = None
     wording: Wording = PYTHON
@@ -250,7 +259,7 @@ COMPARE = "to compare two live objects, call cv.diff(a, b)"
 
 def correction_of(
     given: object, restoring: Callable[[str], Verdicts]
-) -> MeantPath | NoSuchPath | DamagedFile | FileOfKeras | None:
+) -> MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax | None:
     """Return what is known of a path from which a restore reads nothing; None for a right path.
 
     `given` may be an object that is no path. `restoring` returns the verdicts on the restore of
@@ -269,7 +278,7 @@ def correction_of(
     return None if prefix == path else MeantPath(prefix, restoring(prefix))
 
 
-def damage_of(path: str) -> DamagedFile | FileOfKeras | None:
+def damage_of(path: str) -> DamagedFile | FileOfKeras | CheckpointOfOrbax | None:
     """Return which file makes a checkpoint unreadable, judged by this project's own reader."""
     try:
         saved = read_saved(path)
@@ -284,13 +293,13 @@ def damage_of(path: str) -> DamagedFile | FileOfKeras | None:
     return DamagedFile(lost[0].why, lost[0]) if lost else None
 
 
-def file_of_keras(saved: Graph) -> FileOfKeras | None:
-    """Return the file of Keras that a saved graph comes from; None for any other graph."""
+def file_of_keras(saved: Graph) -> FileOfKeras | CheckpointOfOrbax | None:
+    """Return the file of Keras or Orbax that a saved graph comes from; None for other graphs."""
     source = saved.provenance
     if source is None or not saved.is_of_keras:
         return None
     if saved.written_by == "Orbax":
-        return FileOfKeras(source.prefix, source.format, remedy_of(saved))
+        return CheckpointOfOrbax(source.prefix, source.format, remedy_of(saved))
     # The configuration of a model names its class; weights alone have none.
     remedy = LoadWithKeras(source.prefix, saved.nodes[ROOT].type_name is not None)
     return FileOfKeras(source.prefix, source.format, remedy)

@@ -9,6 +9,7 @@ from ckpt_viz.edits.as_checkpoint import as_objects
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.restore_check.dry_run import (
+    CheckpointOfOrbax,
     DamagedFile,
     DryRun,
     FileOfKeras,
@@ -39,6 +40,8 @@ def _why_not(run: DryRun) -> str:
             return f": {advice}"
         case DamagedFile(why):
             return f": {why}"
+        case CheckpointOfOrbax(format=form, remedy=remedy):
+            return f"; this is a {form.value}. {remedy}".rstrip(".")
     return ""
 
 

@@ -8,6 +8,7 @@ from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice, OtherPath, PathResult
 from ckpt_viz.restore_check.dry_run import (
+    CheckpointOfOrbax,
     DamagedFile,
     DryRun,
     FileOfKeras,
@@ -40,7 +41,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             f"{run.reading} is not a checkpoint's prefix: {effect}.",
             OtherPath(run.correction.prefix, _result(run.correction.verdicts)),
         )
-    elif isinstance(run.correction, FileOfKeras):
+    elif isinstance(run.correction, (FileOfKeras, CheckpointOfOrbax)):
         does = "restores nothing" if raised is None else f"raises {raised.type}"
         yield Finding(
             _severity(run),
