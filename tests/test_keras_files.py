@@ -113,14 +113,14 @@ def test_layers_in_h5_do_not_repeat_the_model_and_themselves(
     keras: ModuleType, tmp_path: Path
 ) -> None:
     layers = keras.layers
-    both = layers.Bidirectional(layers.LSTM(2), name="both")
+    both = layers.Bidirectional(layers.LSTM(2, name="rnn"), name="both")
     model = keras.Sequential([keras.Input((4, 3)), both, layers.Dense(1, name="head")])
     path = tmp_path / "x.h5"
     model.save(path)
     graph = cv.graph(path)
     assert [child.local_name for child in graph.nodes[0].children] == ["both", "head"]
     below = graph.nodes[graph.node_id("both")].children
-    assert [child.local_name for child in below] == ["forward_lstm", "backward_lstm"]
+    assert [child.local_name for child in below] == ["forward_rnn", "backward_rnn"]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -6,11 +6,13 @@ keras/src/saving/saving_lib.py, H5IOStore.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from ckpt_viz.keras_files.descriptions import descriptions
 from ckpt_viz.keras_files.drafts import (
+    DraftNode,
     DraftNodes,
     Json,
     StoredWeights,
@@ -156,9 +158,7 @@ def _set_slots(drafts: DraftNodes, optimizer: int, model: Json | None) -> None:
     states = [
         OwnVariable(node, "", value.shape or ()) for node, value in values if value is not None
     ]
-    # Keras 2 writes no names of objects.
-    generation = Generation.KERAS_3 if draft.own_name else Generation.KERAS_2
-    rows = rows_of(draft.type_name or draft.own_name, (generation,))
+    rows = rows_of(draft.type_name or draft.own_name, (_generation(draft, states),))
     options = None
     if entry is not None:
         options = frozenset(name for name, value in config_of(entry).items() if value)
@@ -166,6 +166,14 @@ def _set_slots(drafts: DraftNodes, optimizer: int, model: Json | None) -> None:
     slots = slots_of(optimizer, states, trained, rows, options, is_ordered=is_ordered)
     for node, slot in slots.items():
         drafts[node].slot, drafts[node].role = slot, Role.SLOT
+
+
+def _generation(optimizer: DraftNode, states: Sequence[OwnVariable]) -> Generation:
+    """Return which Keras wrote an optimizer: only Keras 3 saves names, since 3.9, and the rate."""
+    scalars = sum(1 for _ in takewhile(lambda state: state.shape == (), states))
+    of_keras_2 = 2 if optimizer.type_name == "Nadam" else 1  # a counter, and Nadam's product
+    has_rate = scalars > of_keras_2
+    return Generation.KERAS_3 if optimizer.own_name or has_rate else Generation.KERAS_2
 
 
 def _trained(drafts: DraftNodes) -> tuple[list[Trained], bool]:
@@ -209,8 +217,9 @@ def _in_order(drafts: DraftNodes, node: int, valued: Collection[int]) -> tuple[l
         return [below[_LAYERS]], True
     if draft.role is Role.CONTAINER or len(below) < 2:
         return list(below.values()), _are_in_order(drafts, below)
-    names = [name for name in _ATTRIBUTES if name in below]
-    return [below[name] for name in names] or list(below.values()), len(names) == len(below)
+    public = {name.removeprefix("_"): child for name, child in below.items()}  # some of Keras 2
+    names = [name for name in _ATTRIBUTES if name in public]
+    return [public[name] for name in names] or list(below.values()), len(names) == len(below)
 
 
 def _are_in_order(drafts: DraftNodes, items: Mapping[str, int]) -> bool:

@@ -198,19 +198,24 @@ class OtherPath(_Said):
 
 @dataclass(frozen=True, slots=True)
 class LoadWithKeras(_Said):
-    """The call of Keras that loads a file; `is_model` says that the file also has the model."""
+    """The call of Keras that loads a file.
+
+    `is_model` says that the file also has the model, and `has_fix` that `check.fix()` takes it.
+    """
 
     kind: ClassVar[str] = "advice"
 
     path: str
     is_model: bool
+    has_fix: bool = True
 
     def in_words(self, wording: Wording) -> str:
         """Return the sentence of a place."""
         model = f"keras.saving.load_model({self.path!r})"
         weights = f"model.load_weights({self.path!r})"
         calls = f"{model}, or its weights with {weights}" if self.is_model else weights
-        return f"Load it with {calls}. {wording.run_fix}, to restore its values by names."
+        fix = f" {wording.run_fix}, to restore its values by names." if self.has_fix else ""
+        return f"Load it with {calls}.{fix}"
 
 
 Remedy = Fix | PartialFix | Code | OtherPath | LoadWithKeras | Advice

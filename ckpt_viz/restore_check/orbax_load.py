@@ -54,7 +54,7 @@ def remedy_of(graph: Graph) -> LoadWithKeras | Advice:
     directory, is_latest = run_of(source.prefix)
     is_model = graph.nodes[ROOT].type_name is not None
     if is_latest:
-        return LoadWithKeras(directory, is_model)
+        return LoadWithKeras(directory, is_model, has_fix=False)
     return Advice(
         f"Copy {source.prefix} into a directory of its own, and load that directory with "
         "model.load_weights: Keras loads the latest step of a directory."

@@ -103,6 +103,24 @@ _OF_NAMES = _Allowed(
 )
 
 
+_OF_KERAS = _Allowed(
+    {
+        *(*_IMPORTS, "import numpy as np", "import h5py", "import io", "import zipfile"),
+        "import ml_dtypes",
+    },
+    (
+        *(*_NODES, ast.With, ast.withitem, ast.AugAssign, ast.Add, ast.Starred, ast.BinOp),
+        *(ast.Mult, ast.Sub, ast.JoinedStr, ast.FormattedValue, ast.UnaryOp, ast.USub),
+    ),
+    {*_NAMES, "np", "h5py", "io", "zipfile", "ml_dtypes", "file", "keys", "weights", "archive"}
+    | {"tuple", "range", *"ijkn"},
+    {*_TENSORFLOW, "h5py.File", "io.BytesIO", "zipfile.ZipFile", "tuple", "range"}
+    | {"np.hstack", "np.hsplit", "np.sum", "np.split"},
+    {*_METHODS, "load_weights", "reshape", "view"},
+    {*_ATTRIBUTES, "T", "bfloat16"},
+)
+
+
 def assert_restores_only(
     code: str, local_names: Collection[str] = (), *, is_by_saver: bool = False
 ) -> None:
@@ -110,7 +128,8 @@ def assert_restores_only(
 
     The code of a Saver has names of variables in its texts alone.
     """
-    allowed = _OF_NAMES if is_by_saver else _OF_OBJECTS
+    is_of_keras = "import h5py" in code.split("\n")
+    allowed = _OF_NAMES if is_by_saver else _OF_KERAS if is_of_keras else _OF_OBJECTS
     known = allowed.methods | allowed.attributes | {*({} if is_by_saver else local_names)}
     assert all(line.isprintable() for line in code.split("\n")), code
     for node in ast.walk(ast.parse(code)):
