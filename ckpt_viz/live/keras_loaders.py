@@ -57,7 +57,7 @@ def _of_override(library: str, module: str, obj: Any, number: Number) -> Loading
 
 
 def _of_quantizable(library: str, module: str, layer: Any, number: Number) -> Loading:
-    has_lora = bool(layer.lora_enabled)
+    has_lora = bool(getattr(layer, "lora_enabled", False))
     variables = keras_private.own_variables(library, layer)
     counted = None if has_lora else len(variables)
     if not layer.built:

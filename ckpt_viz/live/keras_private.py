@@ -21,6 +21,16 @@ from ckpt_viz.matching.keras_sides import SavingRules
 KERAS_3, KERAS_2 = "keras", "tf_keras"
 _LAYERS_OWN = {KERAS_3: "layers.layer", KERAS_2: "engine.base_layer"}
 _OPTIMIZERS_OWN = {KERAS_3: "optimizers.base_optimizer", KERAS_2: "optimizers.optimizer"}
+# Before Keras 3.12, no class lists what it saves for a mode of quantization.
+_OF_EMBEDDING: Mapping[str | None, tuple[str, ...]] = {None: (), "int8": ("_scale",)}
+_OF_KERNEL: Mapping[str | None, tuple[str, ...]] = {
+    None: (),
+    "int8": ("kernel_scale",),
+    "float8": (
+        *("inputs_scale", "inputs_amax_history", "kernel_scale", "kernel_amax_history"),
+        *("outputs_grad_scale", "outputs_grad_amax_history"),
+    ),
+}
 # What the attribute of a class may be without being an object that Keras saves.
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, staticmethod, classmethod, type)
 
@@ -83,7 +93,8 @@ def is_saveable(library: str) -> Callable[[object], bool]:
 
 def list_types(library: str) -> tuple[type, ...]:
     """Return the types of the lists that Keras looks into."""
-    return (list, dict, tuple) if library == KERAS_3 else (list, dict, tuple, set)
+    names = private(library, "saving.saving_lib", "_load_state").__code__.co_names
+    return tuple(kind for kind in (list, dict, tuple, set) if kind.__name__ in names)
 
 
 def component_of(library: str, cls: type) -> str:
@@ -147,8 +158,10 @@ def _skipped(library: str, kind: str) -> frozenset[str]:
     if library == KERAS_2:
         names: frozenset[str] = private(library, "saving.saving_lib", "ATTR_SKIPLIST")
         return names
+    module = import_module(f"{library}.src.saving.saving_lib")
+    name = "get_attr_skipset" if hasattr(module, "get_attr_skipset") else "get_attr_skiplist"
     with _names_uncounted():
-        return frozenset(private(library, "saving.saving_lib", "get_attr_skipset")(kind))
+        return frozenset(private(library, "saving.saving_lib", name)(kind))
 
 
 @contextmanager
@@ -195,5 +208,12 @@ def own_variables(library: str, layer: Any) -> list[Any]:
 
 def quantized_variables(layer: Any) -> list[str]:
     """Return the attributes that hold what Keras saves of a layer that can be quantized."""
-    spec: Mapping[Any, list[str]] = layer.variable_serialization_spec
-    return spec[layer.quantization_mode]
+    spec: Mapping[Any, list[str]] | None = getattr(layer, "variable_serialization_spec", None)
+    if spec is not None:
+        return spec[layer.quantization_mode]
+    if hasattr(layer, "embeddings"):
+        return [
+            "embeddings",
+            *(f"embeddings{end}" for end in _OF_EMBEDDING[layer.quantization_mode]),
+        ]
+    return ["kernel", "bias", *_OF_KERNEL[layer.quantization_mode]]
