@@ -13,7 +13,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import average, check, compare, diff, graph, history, merged, snapshot
+from ckpt_viz.api import (
+    average,
+    check,
+    check_load_model,
+    compare,
+    diff,
+    graph,
+    history,
+    merged,
+    snapshot,
+)
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -45,6 +55,8 @@ if TYPE_CHECKING:
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.jupyter.exercise import Exercise, exercise
     from ckpt_viz.jupyter.widget import Explorer, show
+    from ckpt_viz.load_check.load_findings import LoadFinding
+    from ckpt_viz.load_check.load_result import LoadCheck
     from ckpt_viz.object_graph.overlay import Severity, State
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding
@@ -79,6 +91,8 @@ __all__ = [
     "Kept",
     "Kind",
     "Left",
+    "LoadCheck",
+    "LoadFinding",
     "NoSuchNodeError",
     "NoSuchTensorError",
     "Node",
@@ -105,6 +119,7 @@ __all__ = [
     "ValueTable",
     "average",
     "check",
+    "check_load_model",
     "compare",
     "diff",
     "exercise",
@@ -130,6 +145,8 @@ _LATER = {
     "HistoryKind": "timeline.findings",
     "Kind": "changes.kind",
     "Left": "values.report",
+    "LoadCheck": "load_check.load_result",
+    "LoadFinding": "load_check.load_findings",
     "Question": "story.questions",
     "RestoreCheck": "restore_check.check_result",
     "RestoreFix": "restore_fix.fix",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ckpt_viz.graph_diff.diff_result import GraphDiff
+    from ckpt_viz.load_check.load_result import LoadCheck
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.sources.snapshot import Snapshot
     from ckpt_viz.timeline.history import History
@@ -90,6 +91,46 @@ def check(
     from ckpt_viz.restore_check.run import run_check
 
     return RestoreCheck(*run_check(live, saved, method, options, verify))
+
+
+def check_load_model(
+    path: str | os.PathLike[str],
+    custom_objects: Mapping[str, Any] | None = None,
+    compile: bool = True,
+    safe_mode: bool = True,
+    *,
+    keras: object = None,
+) -> LoadCheck:
+    """Return what `keras.models.load_model` would do with a file; build and run nothing of it.
+
+    The check reads the configuration in the file and the source of the installed Keras. It names
+    every class, function and argument of the file that this Keras does not take, not only the
+    first. It follows neither values nor weights: after them, `load_model` may still fail.
+
+    Args:
+        path: The path exactly as the program passes it to `load_model`: of a `.keras` archive, or
+            of an `.h5` file with a whole model.
+        custom_objects: The classes and functions of the program that `load_model` gets. Those that
+            the program has registered with Keras count, too.
+        compile: Whether `load_model` also compiles the model.
+        safe_mode: Whether it refuses Python code in the file.
+        keras: The module `keras` or `tf_keras`. The default is the one that the program has
+            imported; of both, `keras`.
+
+    Returns:
+        A LoadCheck. `print` shows it; `raises` holds the error that `load_model` would raise, and
+        `code` loads the model in spite of it, if a program can.
+
+    Raises:
+        SourceError: The arguments do not fit, or Keras is not installed.
+        FormatError: Keras opens the file, but its configuration is damaged.
+        UnsupportedError: The configuration takes too much memory, or the path leads to a directory
+            of Orbax, or to a SavedModel that tf_keras would load.
+    """
+    from ckpt_viz.load_check.load_result import load_check
+    from ckpt_viz.load_check.loading import LoadOptions
+
+    return load_check(path, LoadOptions(custom_objects or {}, compile, safe_mode), keras)
 
 
 def diff(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ckpt_viz.commands import graphs, numbers, rewriting
+from ckpt_viz.commands import graphs, models, numbers, rewriting
 from ckpt_viz.commands.output import InputError, echo, reporting_stdout_errors
 from ckpt_viz.commands.versions import versions
 
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 for _command in (
-    *(graphs.show, graphs.check, graphs.fix, graphs.diff),
+    *(graphs.show, graphs.check, graphs.fix, graphs.diff, models.check_model),
     *(numbers.values, numbers.history, numbers.verify),
     *(rewriting.rewrite, rewriting.average, rewriting.export),
 ):

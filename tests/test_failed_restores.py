@@ -15,6 +15,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.jupyter.failed_restores import call_of
+from tests.support.load_recipes import RECIPES, customs, write_file
 from tests.support.programs import ckpt, keras_2, module, save_by_name, saved, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -161,6 +162,51 @@ def test_below_a_checkpoint_that_keras_3_does_not_load_is_the_fix(run: Any, tmp_
     out = run("live.load_weights(path)", {"live": live, "path": path})
     assert "File format not supported" in out
     assert "This restores every value that has a place" in out
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+@pytest.mark.parametrize("call", ["keras.saving", "keras.models", "tf.keras.models", "tf_keras"])
+def test_below_a_failed_load_of_a_model_is_its_check(
+    run: Any, call: str, suffix: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    keras = keras_2() if call == "tf_keras" else pytest.importorskip("keras")
+    function = f"{call}.models.load_model" if call == "tf_keras" else f"{call}.load_model"
+    path = write_file(RECIPES["an argument"], keras, suffix, tmp_path / "x")
+    names = {"tf": tf, call.partition(".")[0]: keras} if "tf." not in call else {"tf": tf}
+    after = run(f"{function}(path)", names | {"path": path}).rpartition("Exception encountered")[2]
+    assert "Dense of" in after and "does not take `bogus`" in after
+    assert "This loads the model:" in after and "leave_out(config)" in after
+    sound = write_file(RECIPES["sound"], keras, suffix, tmp_path / "y")
+    assert "does not take" not in run(f"model = {function}(path)", {"path": sound})
+
+
+def test_below_a_failed_load_the_check_has_its_options(run: Any, tmp_path: Path) -> None:
+    keras = pytest.importorskip("keras")
+    recipe = RECIPES["program's own"]
+    path = write_file(recipe, keras, ".keras", tmp_path / "x")
+    own = {"Plain": customs(keras)["Plain"]}
+    cell = "keras.models.load_model(path, custom_objects=own, compile=False)"
+    out = run(cell, {"keras": keras, "path": path, "own": own})
+    assert "does not know Closed" in out and "does not know Plain" not in out
+    assert "does not know own_loss" not in out
+
+
+@pytest.mark.parametrize("kind", ["checkpoint", "saved_model"])
+def test_below_a_model_in_a_format_of_tensorflow_is_the_way_that_works(
+    run: Any, kind: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    keras, path = pytest.importorskip("keras"), str(tmp_path / kind)
+    if kind == "saved_model":
+        tf.saved_model.save(module(w=var(1.0)), path)
+    else:
+        path = saved(tmp_path, net=module(w=var(1.0)))
+    out = run("keras.models.load_model(path)", {"keras": keras, "path": path})
+    assert "File format not supported" in out
+    assert "Build the model by code, then run ckpt_viz.check(model, path).fix().apply()" in out
 
 
 def test_without_a_restore_there_is_no_check() -> None:

@@ -26,10 +26,12 @@ from ckpt_viz.saved.file_types import has_name_of_keras
 from ckpt_viz.text import listed
 
 if TYPE_CHECKING:
+    from ckpt_viz.load_check.load_result import LoadCheck
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_fix.fix import RestoreFix
 
 _RESTORES = ("restore", "read")
+_OF_LOADS = ("custom_objects", "compile", "safe_mode")
 _ASSERTS = ("assert_consumed", "assert_existing_objects_matched", "assert_nontrivial_match")
 # How TensorFlow begins each warning when it deletes a status whose values were not all restored.
 _WARNINGS = (
@@ -47,7 +49,7 @@ _HINT = (
 class FailedRestores:
     """Watches the cells of an IPython shell; it changes neither their errors nor their objects."""
 
-    def __init__(self, shell: Any, say: Callable[[RestoreCheck], None]) -> None:
+    def __init__(self, shell: Any, say: Callable[[RestoreCheck | LoadCheck], None]) -> None:
         self._shell, self._say = shell, say
         self._log = _Warnings()
 
@@ -70,7 +72,7 @@ class FailedRestores:
             elif has_warned:
                 print(_HINT)
 
-    def _look_at(self, call: RestoreCall) -> None:
+    def _look_at(self, call: RestoreCall | LoadCall) -> None:
         """Check a call that has failed, and show the check; or say how to do that."""
         if not TimeLimit.is_possible():
             print(
@@ -146,11 +148,36 @@ class RestoreCall:
         )
 
 
-def call_of(error: BaseException) -> RestoreCall | None:
-    """Return the restore, or the assert of its status, in whose call an error was raised."""
-    if "tensorflow" not in sys.modules:
-        return None
+@dataclass(frozen=True, eq=False)
+class LoadCall:
+    """A call of `load_model` that has failed, of `keras` or `tf_keras`."""
+
+    path: str
+    library: str
+    options: Mapping[str, Any]
+
+    def check(self) -> LoadCheck:
+        """Return the check of the call; raises what `check_load_model` raises."""
+        from ckpt_viz.api import check_load_model
+
+        return check_load_model(self.path, **self.options, keras=sys.modules[self.library])
+
+    def hint(self, why: str, names: Mapping[str, object]) -> str:
+        """Return the code for the check, after the reason why it is not here."""
+        given = ", custom_objects=custom_objects" if self.options.get("custom_objects") else ""
+        return (
+            f"ckpt_viz: {why}. To see why load_model failed, run\n"
+            "    import ckpt_viz\n"
+            f"    print(ckpt_viz.check_load_model({self.path!a}{given}))"
+        )
+
+
+def call_of(error: BaseException) -> RestoreCall | LoadCall | None:
+    """Return the restore, the assert of its status, or the load in whose call an error came."""
     frames = [*_frames(error.__traceback__)]
+    load = next(filter(None, map(_load_in, frames)), None)
+    if load is not None or "tensorflow" not in sys.modules:
+        return load
     for frame in frames:
         name, known = frame.f_code.co_name, frame.f_locals
         target = known.get("self")
@@ -168,6 +195,20 @@ def call_of(error: BaseException) -> RestoreCall | None:
         if name == "load_weights" or getattr(known.get("fn"), "__name__", "") == "load_weights":
             return _of_load_weights(known)
     return None
+
+
+def _load_in(frame: FrameType) -> LoadCall | None:
+    """Return the call of Keras' `load_model` that a frame is."""
+    library, _, module = str(frame.f_globals.get("__name__", "")).partition(".")
+    is_keras = library in ("keras", "tf_keras") and module == "src.saving.saving_api"
+    if not is_keras or frame.f_code.co_name != "load_model":
+        return None
+    known = frame.f_locals
+    path = known.get("filepath")
+    if not isinstance(path, (str, os.PathLike)):
+        return None
+    options = {name: known[name] for name in _OF_LOADS if name in known}
+    return LoadCall(os.fspath(path), library, options)
 
 
 def _graph_of_map(assignment_map: object, frames: Iterable[FrameType]) -> Any:
@@ -212,6 +253,7 @@ def load(shell: Any) -> None:
     """Watch a shell, once; import now what a check needs, since its time is limited."""
     if not _watching:
         import ckpt_viz.api
+        import ckpt_viz.load_check.load_result
 
         if kernel_shell() is not None:
             import ckpt_viz.jupyter.widget  # noqa: F401
@@ -225,8 +267,14 @@ def unload() -> None:
         _watching.pop().stop()
 
 
-def show_below(check: RestoreCheck) -> None:
+def show_below(check: RestoreCheck | LoadCheck) -> None:
     """Show a check and its fix: in Jupyter the explorer, in a terminal the text."""
+    from ckpt_viz.load_check.load_result import LoadCheck
+
+    if isinstance(check, LoadCheck):
+        if check.raises is not None:  # else it failed for what the check does not follow
+            _show_load(check)
+        return
     if kernel_shell() is None:
         print(check)
     else:
@@ -241,6 +289,15 @@ def show_below(check: RestoreCheck) -> None:
         are = "are" if len(fix.free_names) > 1 else "is"
         print(f"This restores every value that has a place ({names} {are} yours):\n")
         print(code)
+
+
+def _show_load(check: LoadCheck) -> None:
+    if kernel_shell() is None:
+        print(check)
+        return
+    from IPython.display import display
+
+    display(check)  # type: ignore[no-untyped-call]
 
 
 def _fix_of(check: RestoreCheck) -> RestoreFix[RestoreCheck] | None:

@@ -34,7 +34,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "Answers: what a restore does, how to fix it, and what changed": (
         ("restore_check", "timeline"),
-        ("restore_fix", "graph_diff"),
+        ("restore_fix", "graph_diff", "load_check"),
     ),
     "Entrances: where users and JupyterLab come in": (
         ("api",),

@@ -1,0 +1,1 @@
+"""The check of `load_model`: what of a model's file the installed Keras cannot build."""
