@@ -208,12 +208,15 @@ def own_variables(library: str, layer: Any) -> list[Any]:
 
 def quantized_variables(layer: Any) -> list[str]:
     """Return the attributes that hold what Keras saves of a layer that can be quantized."""
+    # Before Keras 3.4, only the policy has the mode.
+    holder = layer if hasattr(layer, "quantization_mode") else layer.dtype_policy
+    mode = getattr(holder, "quantization_mode", None)
     spec: Mapping[Any, list[str]] | None = getattr(layer, "variable_serialization_spec", None)
     if spec is not None:
-        return spec[layer.quantization_mode]
+        return spec[mode]
     if hasattr(layer, "embeddings"):
         return [
             "embeddings",
-            *(f"embeddings{end}" for end in _OF_EMBEDDING[layer.quantization_mode]),
+            *(f"embeddings{end}" for end in _OF_EMBEDDING[mode]),
         ]
-    return ["kernel", "bias", *_OF_KERNEL[layer.quantization_mode]]
+    return ["kernel", "bias", *_OF_KERNEL[mode]]
