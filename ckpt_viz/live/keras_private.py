@@ -70,7 +70,7 @@ def rules_of(library: str) -> SavingRules:
     is_keras_3 = library == KERAS_3
     saving = import_module(f"{library}.src.saving.saving_lib")
     return SavingRules(
-        checks_built=is_keras_3,
+        checks_built=is_keras_3 and "built" in saving.load_weights_only.__code__.co_names,
         collects_errors=is_keras_3,
         marks_late=is_keras_3,
         enters_nested_lists=hasattr(saving, "_container_path_present"),

@@ -122,6 +122,9 @@ class KerasWalk:
         shape = tf_private.full_shape(variable.shape)
         name, path = str(variable.name), str(getattr(variable, "path", ""))
         text = f"<Variable path={path}, shape={shape}, dtype={dtype}"
+        if any(base.__name__ == "KerasVariable" for base in type(variable).__mro__):
+            # The class of Keras before 3.6 prints no value.
+            text = f"<KerasVariable shape={shape}, dtype={dtype}, path={path}>"
         return LiveVariable(name, dtype, shape, path, text, is_keras_3=self.library == "keras")
 
 
