@@ -28,7 +28,7 @@ from ckpt_viz.object_graph.keras_variables import (
     variable_names,
 )
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
-from ckpt_viz.object_graph.optimizer_table import Generation
+from ckpt_viz.object_graph.optimizer_table import Generation, Meaning
 
 VARIABLES = "vars"
 # Of Keras' own layers that hold others, in the order in which they get them.
@@ -171,8 +171,9 @@ def _set_slots(drafts: DraftNodes, optimizer: int, model: Json | None) -> None:
 def _generation(optimizer: DraftNode, states: Sequence[OwnVariable]) -> Generation:
     """Return which Keras wrote an optimizer: only Keras 3 saves names, since 3.9, and the rate."""
     scalars = sum(1 for _ in takewhile(lambda state: state.shape == (), states))
-    of_keras_2 = 2 if optimizer.type_name == "Nadam" else 1  # a counter, and Nadam's product
-    has_rate = scalars > of_keras_2
+    rows = rows_of(optimizer.type_name, (Generation.KERAS_2,))
+    has_product = any(slot.meaning is Meaning.NESTEROV_MOMENT for row in rows for slot in row.slots)
+    has_rate = scalars > (2 if has_product else 1)  # a counter, and what tracks the moment
     return Generation.KERAS_3 if optimizer.own_name or has_rate else Generation.KERAS_2
 
 

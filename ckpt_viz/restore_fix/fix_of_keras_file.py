@@ -121,7 +121,12 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
     def _mapping_of_picture(self, load: KerasOutcome) -> ValueMapping:
         """Return the mapping with the live nodes of the check, without what Keras does not save."""
         picture = load.target.graph
-        nodes = {id(picture.object(node)): node for node in range(len(picture.nodes))}
+        # A list is made again for each look, and so has no identity.
+        nodes = {
+            id(held): node
+            for node in range(len(picture.nodes))
+            if not isinstance(held := picture.object(node), (list, dict, type(None)))
+        }
         of_live = {
             obj: nodes[id(held)]
             for obj in range(len(self._live.nodes))
