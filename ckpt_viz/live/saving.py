@@ -7,10 +7,11 @@ from typing import Any
 
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.story.manager import ManagedCheckpoint, ManagerState
-from ckpt_viz.story.save_order import SaveCall
+from ckpt_viz.story.save_order import Counting, SaveCall
 
 
 def call_for(source: object) -> SaveCall:
@@ -24,20 +25,27 @@ def call_for(source: object) -> SaveCall:
     return SaveCall.SAVE if tf_private.is_checkpoint(source) else SaveCall.WRITE
 
 
-def node_of_checkpoint(graph: Graph) -> int:
-    """Return the node of the checkpoint that a live graph was made of; the root if it is none.
+def counting_of(graph: Graph) -> Counting:
+    """Return how the checkpoint counts that a live graph was made of.
 
-    A checkpoint of another root is only a node if that root leads to it.
+    A checkpoint of another root is only a node if that root leads to it. What a program calls
+    `_save_counter` in a checkpoint is its counter, too.
     """
     checkpoint = getattr(graph.source, "checkpoint", graph.source)
-    nodes = range(len(graph.nodes))
-    return next((node_id for node_id in nodes if graph.object(node_id) is checkpoint), ROOT)
+    own = instance_dict(checkpoint).get("_save_counter")
+    node = counter = None
+    for node_id in range(len(graph.nodes)):
+        obj = graph.object(node_id)
+        node = node_id if node is None and obj is checkpoint else node
+        counter = node_id if counter is None and obj is own is not None else counter
+    return Counting(
+        ROOT if node is None else node, graph.save_counter if counter is None else counter
+    )
 
 
-def state_of_manager(graph: Graph) -> ManagerState:
-    """Return what the manager that a live graph was made of knows now."""
+def state_of_manager(graph: Graph, counter: int | None) -> ManagerState:
+    """Return what the manager that a live graph was made of knows now; `counter` is its node."""
     kept = tf_private.managers_state(graph.source)
-    counter = graph.save_counter
     saves = 0 if counter is None else _number(graph.object(counter))
     has_interval = kept.interval is not None
     return ManagerState(
@@ -61,5 +69,5 @@ def _number(value: Any) -> int | None:
         return None if value is None else int(value)
     try:
         return int(tf_private.value_of(value))
-    except UnsupportedError:
+    except (UnsupportedError, TypeError, ValueError):  # only a session has it, or it is none
         return None

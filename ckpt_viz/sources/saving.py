@@ -23,7 +23,7 @@ def story_of_save(graph: Graph) -> Story:
         return SaverStory(graph) if call is SaveCall.SAVER else SaveStory(graph, call)
     # Only a program that has objects needs the code that asks TensorFlow.
     from ckpt_viz.live.assignment_map import is_warm_start, name_of_call
-    from ckpt_viz.live.saving import call_for, node_of_checkpoint, state_of_manager
+    from ckpt_viz.live.saving import call_for, counting_of, state_of_manager
 
     if is_warm_start(graph.source):
         title = f"the source of {name_of_call(graph.source)}()"
@@ -33,7 +33,7 @@ def story_of_save(graph: Graph) -> Story:
         return SaverStory(graph)
     if call is SaveCall.WRITE:
         return SaveStory(graph, call)
-    counting = node_of_checkpoint(graph)
+    counting = counting_of(graph)
     if call is SaveCall.MANAGER:
-        return story_of_manager(graph, state_of_manager(graph), counting)
+        return story_of_manager(graph, state_of_manager(graph, counting.counter), counting)
     return SaveStory(graph, call, counting=counting)

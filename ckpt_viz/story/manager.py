@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.save import SaveStep, SaveStory
-from ckpt_viz.story.save_order import SaveAction, SaveCall
+from ckpt_viz.story.save_order import Counting, SaveAction, SaveCall
 from ckpt_viz.text import count, listed, readable
 
 _SECONDS = 3600.0  # of an hour, as TensorFlow counts
@@ -92,8 +91,10 @@ def is_skipped(state: ManagerState) -> bool:
     return state.step == state.last_step or state.step < state.last_step + state.interval
 
 
-def story_of_manager(graph: Graph, state: ManagerState, counting: int = ROOT) -> SaveStory:
-    """Return the story of the next save of a manager; `counting` is the node of its checkpoint."""
+def story_of_manager(
+    graph: Graph, state: ManagerState, counting: Counting | None = None
+) -> SaveStory:
+    """Return the story of the next save of a manager; `counting` tells how it counts."""
     before = tuple(_before(state))
     if is_skipped(state):
         return SaveStory(graph, SaveCall.MANAGER, before, skips=True)

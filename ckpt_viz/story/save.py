@@ -20,7 +20,9 @@ from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.save_order import (
     NEW_COUNTER,
     NOWHERE,
+    OF_COUNTER,
     PYTHON_STATE,
+    Counting,
     Marks,
     Order,
     SaveAction,
@@ -113,8 +115,8 @@ class SaveStory(Story):
     """The steps by which TensorFlow saves objects: a walk, then keys, then files.
 
     `call` is what the program calls. `before` and `after` are steps of a manager around them; if
-    the manager `skips` this save, only its own steps remain. `counting` is the node of the
-    checkpoint that counts, if that is not the root.
+    the manager `skips` this save, only its own steps remain. `counting` tells how a checkpoint
+    counts, if that is not the root with the counter of the graph.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class SaveStory(Story):
         before: Sequence[SaveStep] = (),
         after: Sequence[SaveStep] = (),
         *,
-        counting: int = ROOT,
+        counting: Counting | None = None,
         skips: bool = False,
     ) -> None:
         self._graph = graph
@@ -229,8 +231,10 @@ class SaveStory(Story):
     def _place_of(self, action: SaveAction, node_id: int, at: int) -> TensorFlowPlace:
         if action is SaveAction.FIND and at == NOWHERE:
             return _OF_ROOT
-        if action is SaveAction.COUNT and self.call == SaveCall.MANAGER.value:
-            return _OF_MANAGERS_COUNT
+        is_count = action is SaveAction.COUNT or (action, at) == (SaveAction.FAIL, OF_COUNTER)
+        if is_count:
+            is_managers = self.call == SaveCall.MANAGER.value
+            return _OF_MANAGERS_COUNT if is_managers else PLACES[SaveAction.COUNT]
         if action is SaveAction.KEY and node_id >= ROOT:
             attribute = self._graph.nodes[node_id].attributes[at]
             return PLACES[action] if attribute.name == VARIABLE_VALUE else _OF_OTHER_VALUE
@@ -487,9 +491,10 @@ class SaveStory(Story):
         )
 
     def _fail_words(self, node_id: int, at: int) -> Words:
+        why = "The checkpoint adds 1 to it, because it has the name of the counter of saves."
         return Words(
             f"{self._name(node_id)} raises an error, and the save ends.",
-            readable(self._graph.nodes[node_id].error or ""),
+            why if at == OF_COUNTER else readable(self._graph.nodes[node_id].error or ""),
             holder=node_id,
             is_problem=True,
         )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Format, Graph, Origin
@@ -20,6 +20,7 @@ from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
 
 PYTHON_STATE = "py_state"
+OF_COUNTER = 1  # the place of a failure that comes from the counter
 NOWHERE, NEW_COUNTER = -1, -2  # in place of a node id: no node, a node that the save will make
 
 
@@ -91,21 +92,33 @@ class Marks(Sequence[Mark]):
         return self._actions[index], self._numbers[2 * index], self._numbers[2 * index + 1]
 
 
+class Counting(NamedTuple):
+    """The node of the checkpoint that counts its saves, and that of its counter.
+
+    The counter is None if the save makes it.
+    """
+
+    checkpoint: int
+    counter: int | None
+
+
 class Order:
     """The order of a save's steps: each is an action, a node, and a place or number.
 
     A save makes the counter of a checkpoint as a child of its root. If the checkpoint is not the
-    root but another node, `counting`, that one holds the counter, too.
+    root but another node, that one holds the counter, too.
     """
 
-    def __init__(self, graph: Graph, call: SaveCall, counting: int = ROOT) -> None:
+    def __init__(self, graph: Graph, call: SaveCall, counting: Counting | None = None) -> None:
         self._graph = graph
         self._call = call
+        self._counting = counting or Counting(ROOT, graph.save_counter)
         self._reached = bytearray(len(graph.nodes))
         self._second = 0
         is_counted = call in (SaveCall.SAVE, SaveCall.MANAGER)
-        self.makes_counter = is_counted and graph.save_counter is None
-        self.holders_of_counter = {ROOT, counting} if self.makes_counter else set()
+        self.makes_counter = is_counted and self._counting.counter is None
+        holders = {ROOT, self._counting.checkpoint}
+        self.holders_of_counter = holders if self.makes_counter else set()
 
     # --- numbers that TensorFlow gives
 
@@ -152,8 +165,11 @@ class Order:
         if self.makes_counter:
             yield SaveAction.MAKE, NEW_COUNTER, 0
         if self._call in (SaveCall.SAVE, SaveCall.MANAGER):
-            counter = self._graph.save_counter
+            counter = self._counting.counter
             yield SaveAction.COUNT, NEW_COUNTER if counter is None else counter, 0
+            is_live = self._graph.origin is Origin.LIVE
+            if is_live and counter is not None and not _counts(self._graph.nodes[counter]):
+                yield SaveAction.FAIL, counter, OF_COUNTER
 
     def _walk(self) -> Iterator[Mark]:
         nodes, reached = self._graph.nodes, self._reached
@@ -237,6 +253,14 @@ class Order:
             yield SaveAction.STATE, NOWHERE, 0
         if self._call is SaveCall.SAVED_MODEL:
             yield SaveAction.EXPORT, NOWHERE, 0
+
+
+def _counts(counter: Node) -> bool:
+    """Return whether a save can add 1 to a counter: a program may call anything so."""
+    if not counter.attributes:
+        return False
+    value = counter.attributes[0]
+    return value.shape in ((), None) and value.dtype not in ("string", "bool")
 
 
 def _of_root(node: Node) -> Iterable[tuple[int, Child]]:
