@@ -257,7 +257,7 @@ class Order:
 
 def _counts(counter: Node) -> bool:
     """Return whether a save can add 1 to a counter: a program may call anything so."""
-    if not counter.attributes:
+    if not counter.attributes or counter.role not in (Role.VARIABLE, Role.SLOT):
         return False
     value = counter.attributes[0]
     return value.shape in ((), None) and value.dtype not in ("string", "bool")
