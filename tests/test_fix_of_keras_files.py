@@ -369,3 +369,21 @@ def test_states_without_names_go_by_order_if_keras_loads_the_rest_as_it_should(
     fix.apply()
     for mine, theirs in zip(new.optimizer.variables, old.optimizer.variables, strict=True):
         np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
+
+
+@pytest.mark.parametrize("form", (".keras", ".h5"))
+def test_no_state_waits_for_an_optimizer_that_is_not_built(
+    keras_3: ModuleType, form: str, tmp_path: Path
+) -> None:
+    path = saved(_trained(keras_3), tmp_path / "x", form)
+    new = keras_3.models.clone_model(_trained(keras_3))
+    new.compile(keras_3.optimizers.Adam(), "mse")
+    keys = {value.checkpoint_key for node in cv.graph(path).nodes for value in node.attributes}
+    fix = cv.check(new, path).fix()
+    assert "as soon as" not in f"{fix}{fix.code}"
+    assert {*fix.pairs}.isdisjoint(fix.unused)
+    assert {*fix.pairs, *fix.unused} == keys
+    assert len(fix.unused) == 18
+    fix.apply()
+    new.optimizer.build(new.trainable_variables)
+    assert all((state.numpy() == 0).all() for state in new.optimizer.variables[2:])

@@ -160,6 +160,11 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """The values that the fix gives to their variables."""
         return tuple(pair for pair in self._placed if is_variable(self._live, pair))
 
+    @property
+    def _waiting(self) -> frozenset[int]:
+        """No value: the fix assigns them, so none waits for an object that is built later."""
+        return frozenset()
+
     @cached_property
     def _is_plain_load(self) -> bool:
         """Whether the checked call gives every sure value, and no other, to its variable."""
