@@ -2,7 +2,8 @@
 
 Writes files with the groups, names and shapes that `save_weights` and `save` would write. Their
 values are holes, which take no space. Opens each in a process of its own, and walks it with h5py
-for comparison; both in processor time. /proc/self/io has the bytes that all read calls returned, so
+for comparison; both in processor time. Then it checks a live model against what it has saved, and
+loads that by Keras, both on the clock. /proc/self/io has the bytes that all read calls returned, so
 this runs on Linux only.
 
     python -m benchmarks.keras_files
@@ -14,9 +15,11 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 # Opens twice: the first run also imports modules and reads them.
@@ -74,6 +77,32 @@ def main() -> None:
                 f"{found['h5py']:.2f} s; {found['megabytes']:.0f} MB of memory, "
                 f"{found['bytes'] / size:.2%} of the bytes"
             )
+        _check_of_live(Path(directory))
+
+
+def _check_of_live(directory: Path) -> None:
+    """Print what a check takes beside the load of the same weights: the median of three."""
+    import keras
+
+    import ckpt_viz as cv
+
+    model = keras.applications.EfficientNetB7(weights=None)
+    model.compile(keras.optimizers.Adam(), "categorical_crossentropy")
+    model.optimizer.build(model.trainable_variables)
+    path = directory / "live.weights.h5"
+    model.save_weights(path)
+    checks, loads = [], []
+    for _ in range(3):
+        checks.append(_seconds(lambda: cv.check(model, path).findings))
+        loads.append(_seconds(lambda: model.load_weights(path)))
+    check, load = median(checks), median(loads)
+    print(f"check: {check:.2f} s, {check / load:.2f} times Keras' load_weights, {load:.2f} s")
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
 
 
 def _write(directory: Path) -> Iterable[Path]:
