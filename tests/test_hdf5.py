@@ -386,6 +386,12 @@ def test_opening_imports_numpy_and_pyfive_only_then() -> None:
     assert done.stdout == b"set()\n"
 
 
+def test_a_missing_package_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyfive.dataobjects", None)
+    message = error_of(written(write_small))
+    assert "needs the package pyfive.dataobjects, which is not installed here" in message
+
+
 # --- what is no HDF5 file
 
 

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +13,8 @@ from ckpt_viz.object_graph.overlay import Comparison, Overlay, Severity, State
 from ckpt_viz.object_graph.training import Training
 from ckpt_viz.render import payload
 from tests.support import payload_fixtures
-from tests.support.graphs import graph
+from tests.support.graphs import graph, keras3_adam
+from tests.support.saved_graphs import write_graph
 
 
 def test_committed_fixtures_are_what_this_code_writes() -> None:
@@ -90,3 +94,16 @@ def _header(data: bytes) -> Any:
     buffer = gzip.decompress(data)
     length = int.from_bytes(buffer[8:12], "little")
     return json.loads(buffer[12 : 12 + length])
+
+
+def test_from_a_file_to_the_first_picture_no_large_package_is_imported(tmp_path: Path) -> None:
+    first = write_graph(tmp_path / "ckpt-1", keras3_adam())
+    second = write_graph(tmp_path / "ckpt-2", keras3_adam(), {8: 1})
+    program = (
+        "import sys; from ckpt_viz.jupyter.shown import show_of; "
+        "from ckpt_viz.jupyter.answers import answer; "
+        "assert all(show_of(*some).encoded for some in (sys.argv[1:2], sys.argv[1:])); "
+        "print({'numpy', 'cramjam', 'ipywidgets', 'pyfive', 'tensorflow'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", program, first, second], stdout=subprocess.PIPE)
+    assert done.stdout == b"set()\n"

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import google_crc32c
-
 from ckpt_viz.errors import FormatError, GoneError, NoSuchTensorError, UnsupportedError
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.dtypes import ByteOrder, Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.entries import (
     Absence,
@@ -296,7 +295,7 @@ class Bundle:
             return tensors.of_strings(self._read_strings(key, entry, shape), shape, place)
         check_size(f"{self.index}: {brief(key)}", entry, shape)
         data = self._stored_bytes(key, entry)
-        check_crc32c(google_crc32c.value(data), entry, place)
+        check_crc32c(checksums.value(data), entry, place)
         return tensors.decode(data, entry.dtype, shape, self.byte_order, place)
 
     def _read_strings(self, key: str, entry: Entry, shape: tuple[int, ...]) -> list[bytes]:
@@ -325,7 +324,7 @@ class Bundle:
 
     def _checked_bytes(self, key: str, entry: Entry) -> bytes:
         data = self._stored_bytes(key, entry)
-        check_crc32c(google_crc32c.value(data), entry, self.place(key, entry))
+        check_crc32c(checksums.value(data), entry, self.place(key, entry))
         return data
 
     def _stored_bytes(self, key: str, entry: Entry) -> bytes:

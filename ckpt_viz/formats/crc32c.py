@@ -1,5 +1,7 @@
 """The crc32c of parts that are read apart: combined into that of the whole, or taken out of it.
 
+`checksums` computes the crc32c of bytes, with `extend` of this module where nothing faster runs.
+
 A checksum of A followed by B is that of A, advanced by as many zero bytes as B has, and then that
 of B, added without carry. Advancing is linear over the bits, so a matrix does it; its powers of two
 reach any length (as `crc32_combine` in zlib does for another polynomial).
@@ -7,13 +9,95 @@ reach any length (as `crc32_combine` in zlib does for another polynomial).
 
 from __future__ import annotations
 
+import sys
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # `extend` uses numpy only if the program has it already
+    import numpy as np
+    import numpy.typing as npt
+
+    Lanes = npt.NDArray[np.uint32]
 
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, reflected: RFC 3720, appendix B.4
 _BITS = 32
+_ALL_BITS = (1 << _BITS) - 1
+_WORD = 4  # bytes that a step of numpy takes
+_MANY = 1 << 14  # bytes from which on numpy is faster
+_MOST_LANES = 1 << 14
 
 # By byte of a checksum, from the lowest on: what each value of this byte becomes.
 _Operator = tuple[tuple[int, ...], ...]
+
+
+def value(data: bytes | memoryview) -> int:
+    """Return the crc32c of bytes, not masked.
+
+    >>> hex(value(b"123456789"))
+    '0xe3069283'
+    """
+    return extend(0, data)
+
+
+def extend(crc: int, data: bytes | memoryview) -> int:
+    """Return the crc32c of what has this crc32c, followed by `data`."""
+    if len(data) >= _MANY and "numpy" in sys.modules:
+        return _extend_in_lanes(crc, data)
+    crc ^= _ALL_BITS
+    table = _byte_tables()[0]
+    for byte in bytes(data):
+        crc = table[crc & 0xFF ^ byte] ^ crc >> 8
+    return crc ^ _ALL_BITS
+
+
+def _extend_in_lanes(crc: int, data: bytes | memoryview) -> int:
+    """Cut the bytes into lanes of equal lengths; numpy takes a step in all of them at a time."""
+    import numpy as np
+
+    lanes = min(_MOST_LANES, 1 << (len(data).bit_length() // 2 - 1))
+    words = len(data) // (lanes * _WORD)
+    size = lanes * words * _WORD
+    columns = np.frombuffer(data, "<u4", lanes * words).reshape(lanes, words).T.astype("u4")
+    tables = np.array(_byte_tables(), "u4")
+    crcs = np.full(lanes, _ALL_BITS, "u4")
+    for column in columns:
+        crcs ^= column
+        crcs = (
+            tables[3][crcs & 0xFF]
+            ^ tables[2][crcs >> 8 & 0xFF]
+            ^ tables[1][crcs >> 16 & 0xFF]
+            ^ tables[0][crcs >> 24]
+        )
+    crcs ^= np.uint32(_ALL_BITS)
+    length = words * _WORD
+    while len(crcs) > 1:
+        crcs = _advanced(crcs[::2], length) ^ crcs[1::2]
+        length *= 2
+    return extend(combine(crc, int(crcs[0]), size), data[size:])
+
+
+def _advanced(crcs: Lanes, size: int) -> Lanes:
+    """Return `advance` of each."""
+    import numpy as np
+
+    for power in range(size.bit_length()):
+        if size >> power & 1:
+            low, second, third, high = np.array(_advance_by_power(power), "u4")
+            crcs = (
+                low[crcs & 0xFF]
+                ^ second[crcs >> 8 & 0xFF]
+                ^ third[crcs >> 16 & 0xFF]
+                ^ high[crcs >> 24]
+            )
+    return crcs
+
+
+@cache
+def _byte_tables() -> tuple[tuple[int, ...], ...]:
+    """Return what the last byte becomes, and one, two and three bytes before it."""
+    return tuple(
+        tuple(advance(byte, count) for byte in range(256)) for count in range(1, _WORD + 1)
+    )
 
 
 def combine(first: int, second: int, size: int) -> int:
@@ -21,8 +105,7 @@ def combine(first: int, second: int, size: int) -> int:
 
     `size` is the length of the second part in bytes. All checksums are unmasked.
 
-    >>> import google_crc32c
-    >>> combine(google_crc32c.value(b"123"), google_crc32c.value(b"456789"), 6) == 0xE3069283
+    >>> combine(value(b"123"), value(b"456789"), 6) == 0xE3069283
     True
     """
     return advance(first, size) ^ second

@@ -340,6 +340,11 @@ def _explained(path: str, file: File, what: str) -> Iterator[None]:
         raise kind(f"{place}: {error}") from error
     except MemoryError as error:
         raise CkptVizError(f"{place}: does not fit into memory") from error
+    except ImportError as error:
+        raise CkptVizError(
+            f"{place}: needs the package {error.name}, which is not installed here: "
+            f"pip install {error.name}"
+        ) from error
     except NotImplementedError as error:
         raise UnsupportedError(
             f"{place}: pyfive cannot read this: {_short(error)}; pip install -U pyfive, or convert "

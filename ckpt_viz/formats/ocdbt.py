@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import google_crc32c
-
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.files import join, open_file
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.zstd import unpacked
@@ -223,7 +222,7 @@ def _body(data: bytes, magic: int, most: int) -> bytes:
             "compression 0 or 1"
         )
     end = len(data) - _CHECKSUM.size
-    if google_crc32c.value(data[:end]) != _CHECKSUM.unpack_from(data, end)[0]:
+    if checksums.value(data[:end]) != _CHECKSUM.unpack_from(data, end)[0]:
         raise FormatError("its checksum does not match its bytes")
     body = data[_HEADER.size : end]
     if compression == _ZSTD:

@@ -14,10 +14,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import cramjam
-import google_crc32c
-
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.files import BytesFile, File
 
 GIT_LFS_POINTER = b"version https://git-lfs"
@@ -214,7 +212,7 @@ def _read_block(
     """
     place = _check_end(file, offset, size)
     stored = file.read(offset, size + _TRAILER_BYTES)
-    masked = mask_crc32c(google_crc32c.value(stored[:-4]))
+    masked = mask_crc32c(checksums.value(stored[:-4]))
     expected = int.from_bytes(stored[-4:], "little")
     if masked != expected:
         raise FormatError(
@@ -245,6 +243,8 @@ def _decompress(block: bytes, block_type: int, place: str, most: int) -> bytes:
 
 
 def _decompress_snappy(block: bytes, place: str, most: int) -> bytes:
+    import cramjam  # here, because TensorFlow compresses no checkpoint's index
+
     size, _ = read_varint(block, 0, f"{place}: snappy")
     if size > most:
         raise FormatError(

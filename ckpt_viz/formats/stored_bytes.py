@@ -9,9 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-import google_crc32c
-
 from ckpt_viz.errors import FormatError
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.dtypes import ByteOrder, tensor_bytes
 from ckpt_viz.formats.protos import VariantTensorDataProto, parse
 from ckpt_viz.formats.sstable import mask_crc32c, read_varint
@@ -70,7 +69,7 @@ class _ChecksumOfBytes:
         self.value = 0
 
     def extend(self, piece: bytes, place: str) -> None:
-        self.value = google_crc32c.extend(self.value, piece)
+        self.value = checksums.extend(self.value, piece)
 
     def finish(self, place: str) -> None:
         """Accept any end: the size is that of the tensor."""
@@ -124,7 +123,7 @@ class _ChecksumOfStrings:
             self._stored += piece[position:end]
             if len(self._stored) == _CHECKSUM_BYTES:
                 _check_lengths(self.value, self._stored, self._byte_order, place)
-                self.value = google_crc32c.extend(self.value, self._stored)
+                self.value = checksums.extend(self.value, self._stored)
                 self._add_strings(piece[end:])
             return
         self._add_strings(piece[position:])
@@ -143,11 +142,11 @@ class _ChecksumOfStrings:
                 fixed += _fixed(length, self._byte_order)
             self._bytes_left += sum(lengths)
             self._lengths_left -= len(lengths)
-        self.value = google_crc32c.extend(self.value, bytes(fixed))
+        self.value = checksums.extend(self.value, bytes(fixed))
         return position
 
     def _add_strings(self, data: bytes) -> None:
-        self.value = google_crc32c.extend(self.value, data)
+        self.value = checksums.extend(self.value, data)
         self._bytes_left -= len(data)
 
     def finish(self, place: str) -> None:
@@ -183,11 +182,11 @@ class _ChecksumOfVariants:
                 length, position = self._varints.read(piece, position, place)
                 if length is not None:
                     fixed = length.to_bytes(8, self._byte_order)
-                    self.value = google_crc32c.extend(self.value, fixed)
+                    self.value = checksums.extend(self.value, fixed)
                     self._bytes_left = length
             elif self._bytes_left:
                 data = piece[position : position + self._bytes_left]
-                self.value = google_crc32c.extend(self.value, data)
+                self.value = checksums.extend(self.value, data)
                 self._element += data[: _MOST_DECODED + 1 - len(self._element)]
                 self._bytes_left -= len(data)
                 position += len(data)
@@ -206,7 +205,7 @@ class _ChecksumOfVariants:
                     f"the file says 0x{stored:08x}"
                 )
             self._element.clear()
-            self.value = google_crc32c.extend(self.value, self._stored)
+            self.value = checksums.extend(self.value, self._stored)
             self._left -= 1
             self._bytes_left, self._stored = None, b""
         return min(end, len(piece))
@@ -237,7 +236,7 @@ def encode_strings(strings: Sequence[bytes]) -> bytes:
     ('0102', b'abc')
     """
     fixed = b"".join([_fixed(len(string), "little") for string in strings])
-    checksum = mask_crc32c(google_crc32c.value(fixed)).to_bytes(_CHECKSUM_BYTES, "little")
+    checksum = mask_crc32c(checksums.value(fixed)).to_bytes(_CHECKSUM_BYTES, "little")
     return b"".join([*(encode_varint(len(string)) for string in strings), checksum, *strings])
 
 
@@ -258,13 +257,13 @@ def decode_strings(
             f"{place}: its strings have {len(data) - start} bytes, their lengths say {sum(lengths)}"
         )
     fixed = b"".join([_fixed(length, byte_order) for length in lengths])
-    crc = google_crc32c.value(fixed)
+    crc = checksums.value(fixed)
     _check_lengths(crc, data[position:start], byte_order, place)
     strings = []
     for length in lengths:
         strings.append(data[start : start + length])
         start += length
-    return strings, google_crc32c.extend(crc, data[position:])
+    return strings, checksums.extend(crc, data[position:])
 
 
 def _string_lengths(data: bytes, count: int, place: str) -> tuple[list[int], int]:

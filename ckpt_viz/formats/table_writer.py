@@ -8,8 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 
-import google_crc32c
-
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.sstable import FOOTER_BYTES, MAGIC, mask_crc32c
 
 _BLOCK_BYTES = 1 << 18  # as TensorFlow: a block of at least this size is complete
@@ -42,7 +41,7 @@ def encode_table(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
         payload = block.payload()
         handle = encode_varint(offset) + encode_varint(len(payload))
         stored = payload + _STORED
-        stored += mask_crc32c(google_crc32c.value(stored)).to_bytes(4, "little")
+        stored += mask_crc32c(checksums.value(stored)).to_bytes(4, "little")
         offset += len(stored)
         return stored, handle
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import google_crc32c
-
 from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES, ByteOrder
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.zstd import unpacked
@@ -212,7 +211,7 @@ def _unpacked(data: bytes, codecs: _Codecs, needed: int, where: str) -> bytes:
 
 def _without_checksum(data: bytes, most: int) -> bytes:
     content, stored = data[:-_CHECKSUM_BYTES], data[-_CHECKSUM_BYTES:]
-    if google_crc32c.value(content) != int.from_bytes(stored, "little"):
+    if checksums.value(content) != int.from_bytes(stored, "little"):
         raise FormatError("its checksum does not match its bytes")
     return content
 

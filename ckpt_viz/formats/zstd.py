@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import cramjam
-
 from ckpt_viz.errors import FormatError, UnsupportedError
 
 _MAGIC = b"\x28\xb5\x2f\xfd"
@@ -16,6 +14,8 @@ def unpacked(data: bytes, most: int) -> bytes:
 
     Raises UnsupportedError if they are more than `most`, and FormatError for damaged frames.
     """
+    import cramjam  # here, because only Orbax packs like this
+
     if not data.startswith(_MAGIC):
         raise FormatError("found bytes without the beginning of a Zstandard frame")
     stated = stated_size(data)
@@ -39,6 +39,7 @@ def unpacked(data: bytes, most: int) -> bytes:
 def stated_size(data: bytes) -> int | None:
     """Return the size that the first frame states of its content, None if it states none.
 
+    >>> import cramjam
     >>> stated_size(bytes(cramjam.zstd.compress(b"a" * 1000)))
     1000
     """

@@ -20,7 +20,6 @@ from ckpt_viz.object_graph.graph import Format, Origin
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.render import payload
 from ckpt_viz.restore_check.dry_run import prefix_of
-from ckpt_viz.search.evaluate import find
 from ckpt_viz.sources.pictured import ObjectGraph, parts_meant
 from ckpt_viz.sources.snapshot import Snapshot
 
@@ -134,6 +133,8 @@ def _pictured(shown: Shown, question: Mapping[str, Any]) -> list[int]:
     query = question["query"]
     if not isinstance(query, str):
         raise SourceError(f"found the query {query!r:.80}, expected a text")
+    from ckpt_viz.search.evaluate import find  # here, because importing numpy takes long
+
     return [*find(shown.graph, query, shown.overlay, shown.measures)]
 
 

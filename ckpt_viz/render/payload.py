@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.graph import Graph
@@ -25,8 +24,10 @@ from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.object_graph.remedy import code_of
 from ckpt_viz.object_graph.training import Training
 from ckpt_viz.render.text import advice, alarms, kind_of_file, notes
-from ckpt_viz.search.measures import Measures
 from ckpt_viz.wording import EXPLORER, with_code_below
+
+if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
+    from ckpt_viz.search.measures import Measures
 
 VERSION = 1
 MAGIC = b"ckptviz\0"
@@ -37,7 +38,8 @@ _STATES = tuple(State)
 _SEVERITIES = tuple(Severity)
 _TRAININGS = (None, *Training)
 _ALIGNMENT = 8
-_Columns = dict[str, npt.NDArray[np.generic]]
+_Columns = dict[str, "array[int] | array[float]"]
+_TYPES = {"B": "uint8", "i": "int32", "d": "float64"}  # by the format of a buffer
 
 
 def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | None = None) -> bytes:
@@ -66,12 +68,15 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
         columns["layer_saved_name"] = strings.column(map(titles.get, rows))
         columns |= _overlay_columns(overlay, strings)
     if measures is not None:
-        columns |= {f"value_{name}": column for name, column in measures.columns.items()}
+        columns |= {
+            f"value_{name}": array("d", column.tobytes())
+            for name, column in measures.columns.items()
+        }
     columns |= strings.table()
-    sections, offset = [], 0
-    for name, column in columns.items():
-        sections.append({"name": name, "type": column.dtype.name, "length": column.size})
-        offset += _padded(column.nbytes)
+    sections = [
+        {"name": name, "type": _TYPES[column.typecode], "length": len(column)}
+        for name, column in columns.items()
+    ]
     header = json.dumps(
         {
             "version": VERSION,
@@ -88,10 +93,10 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
         },
         separators=(",", ":"),
     ).encode()
-    parts = [MAGIC, np.uint32(len(header)).tobytes(), header]
+    parts = [MAGIC, len(header).to_bytes(4, "little"), header]
     parts.append(b"\0" * (_padded(sum(map(len, parts))) - sum(map(len, parts))))
     for column in columns.values():
-        data = column.tobytes()
+        data = _little_endian(column)
         parts += [data, b"\0" * (_padded(len(data)) - len(data))]
     return gzip.compress(b"".join(parts), compresslevel=6, mtime=0)
 
@@ -122,8 +127,8 @@ def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
         "attribute_key": strings.column(a.checkpoint_key for a in attributes),
         "attribute_dtype": strings.column(a.dtype for a in attributes),
         "attribute_shape": strings.column(_shape(a.shape) for a in attributes),
-        "attribute_nbytes": np.array(
-            [ABSENT if a.nbytes is None else a.nbytes for a in attributes], "<f8"
+        "attribute_nbytes": array(
+            "d", (ABSENT if a.nbytes is None else a.nbytes for a in attributes)
         ),
         "attribute_slices": _i4(len(a.slices) for a in attributes),
         "attribute_error": strings.column(a.error for a in attributes),
@@ -227,9 +232,9 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_saved_tensors": strings.column(overlay.saved_tensors()),
         "overlay_goes_to": _i4(ABSENT if mark.goes_to is None else mark.goes_to for mark in marks),
         "overlay_is_held_elsewhere": _flags(overlay.are_held_elsewhere),
-        "overlay_is_paired": np.fromiter((i in overlay.paired for i in range(len(marks))), "u1"),
-        "overlay_saved_elements": np.array(
-            [overlay.saved_elements.get(i, ABSENT) for i in range(len(marks))], "<f8"
+        "overlay_is_paired": _flags(i in overlay.paired for i in range(len(marks))),
+        "overlay_saved_elements": array(
+            "d", (overlay.saved_elements.get(i, ABSENT) for i in range(len(marks)))
         ),
         "problem_severity": _codes(_SEVERITIES, (problem.severity for problem in problems)),
         "problem_kind": strings.column(problem.kind for problem in problems),
@@ -256,23 +261,28 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
     }
 
 
-def _codes(
-    meanings: tuple[Enum | None, ...], values: Iterable[Enum | None]
-) -> npt.NDArray[np.uint8]:
+def _codes(meanings: tuple[Enum | None, ...], values: Iterable[Enum | None]) -> array[int]:
     code = {meaning: place for place, meaning in enumerate(meanings)}
-    return np.fromiter((code[value] for value in values), "u1")
+    return array("B", [code[value] for value in values])
 
 
-def _i4(values: Iterable[int]) -> npt.NDArray[np.int32]:
-    return np.fromiter(values, "<i4")
+def _i4(values: Iterable[int]) -> array[int]:
+    return array("i", values)
 
 
-def _flags(values: Iterable[int]) -> npt.NDArray[np.uint8]:
-    return np.fromiter((value > 0 for value in values), "u1")
+def _flags(values: Iterable[int]) -> array[int]:
+    return array("B", [value > 0 for value in values])
 
 
 def _shape(shape: tuple[int, ...] | None) -> str | None:
     return None if shape is None else ",".join(map(str, shape))
+
+
+def _little_endian(column: array[int] | array[float]) -> bytes:
+    if sys.byteorder == "big":
+        column = column[:]
+        column.byteswap()
+    return column.tobytes()
 
 
 def _padded(size: int) -> int:
@@ -290,7 +300,7 @@ class _Strings:
     def __init__(self) -> None:
         self._index: dict[str, int] = {}
 
-    def column(self, values: Iterable[str | None]) -> npt.NDArray[np.int32]:
+    def column(self, values: Iterable[str | None]) -> array[int]:
         """Return the strings' places in the table; ABSENT for None."""
         index = self._index
         return _i4(
@@ -302,5 +312,5 @@ class _Strings:
         encoded = list(map(_utf8, self._index))
         return {
             "string_length": _i4(map(len, encoded)),
-            "string_bytes": np.frombuffer(b"".join(encoded), "u1"),
+            "string_bytes": array("B", b"".join(encoded)),
         }

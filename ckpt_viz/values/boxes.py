@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from itertools import product
 from typing import NamedTuple, Protocol
 
-import google_crc32c
 import numpy as np
 
 from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES, ByteOrder, tensor_bytes
 from ckpt_viz.formats.files import File, open_file
@@ -172,7 +172,7 @@ class _SliceBytes:
         """Return the next bytes; raise FormatError after the last ones if the checksum differs."""
         stored = self._stored
         data = self._file.read(stored.offset + self._done, size)
-        self._crc = google_crc32c.extend(self._crc, data)
+        self._crc = checksums.extend(self._crc, data)
         self._done += size
         masked = mask_crc32c(self._crc)
         if self._done == stored.size and masked != stored.crc32c:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
-import google_crc32c
-
 from ckpt_viz.errors import CkptVizError, FormatError
-from ckpt_viz.formats import confinement
+from ckpt_viz.formats import checksums, confinement
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES, ByteOrder
 from ckpt_viz.formats.files import File, is_remote, open_file
 from ckpt_viz.formats.stored_ranges import StoredRange
@@ -148,7 +146,7 @@ def _reads(file: File, piece: Piece) -> Iterator[bytes]:
 def _measured_numbers(reads: Iterator[bytes], piece: Piece, byte_order: ByteOrder) -> Measured:
     statistics, crc = no_elements(piece.dtype), 0
     for data in reads:
-        crc = google_crc32c.extend(crc, data)
+        crc = checksums.extend(crc, data)
         # In the same blocks wherever the file is: then the sums are the same to the last bit.
         for start in range(0, len(data), LOCAL_BYTES):
             block = memoryview(data)[start : start + LOCAL_BYTES]

@@ -13,9 +13,8 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-import google_crc32c
-
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.crc32c import combine, without_beginning
 from ckpt_viz.formats.files import File, is_remote, open_file
 
@@ -81,7 +80,7 @@ def _checksums(file: File, stretch: Stretch, most: int) -> Iterator[int]:
                 base = place
                 data = file.read(base, min(most, stretch.offset + stretch.size - base))
             until = min(end, base + len(data))
-            crc = google_crc32c.extend(crc, data[place - base : until - base])
+            crc = checksums.extend(crc, data[place - base : until - base])
             place = until
         yield crc
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import google_crc32c
 import numpy as np
 
 from ckpt_viz.errors import FormatError
+from ckpt_viz.formats import checksums
 from ckpt_viz.formats.dtypes import ByteOrder
 from ckpt_viz.formats.sstable import mask_crc32c
 from ckpt_viz.formats.tensors import Array
@@ -59,7 +59,7 @@ def stored_lengths(
         if left:
             sizes, used = _varints(rest, left, place)
             lengths, left = joined_lengths(lengths, lengths_of(sizes)), left - sizes.size
-            crc = google_crc32c.extend(crc, _fixed(sizes, byte_order))
+            crc = checksums.extend(crc, _fixed(sizes, byte_order))
             rest = rest[used:]
         if not left and len(rest) >= _CHECKSUM_BYTES:
             break
@@ -73,11 +73,11 @@ def stored_lengths(
             f"{place}: masked crc32c of the lengths is 0x{mask_crc32c(crc):08x}, "
             f"the file says 0x{stored:08x}"
         )
-    crc = google_crc32c.extend(crc, rest)
+    crc = checksums.extend(crc, rest)
     size = len(rest) - _CHECKSUM_BYTES
     for piece in pieces:
         size += len(piece)
-        crc = google_crc32c.extend(crc, piece)
+        crc = checksums.extend(crc, piece)
     if size != lengths.total:
         raise FormatError(
             f"{place}: its strings have {size} bytes, their lengths say {lengths.total}"

@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
-import google_crc32c
-
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.formats import confinement
+from ckpt_viz.formats import checksums, confinement
 from ckpt_viz.formats.dtypes import ByteOrder
 from ckpt_viz.formats.files import File, open_file
 from ckpt_viz.formats.sstable import brief, mask_crc32c
@@ -217,7 +215,7 @@ def measured(data: bytes, dtype: str, byte_order: ByteOrder, place: str) -> Meas
     statistics, crc = no_elements(dtype), 0
     for start in range(0, len(data), _BLOCK_BYTES):
         block = data[start : start + _BLOCK_BYTES]
-        crc = google_crc32c.extend(crc, block)
+        crc = checksums.extend(crc, block)
         statistics = joined_partial(statistics, partial_of(block, dtype, byte_order, place))
     return Measured(statistics, crc)
 
