@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,13 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell, variable_of
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE
-from ckpt_viz.timeline.frame import table_csv
-from ckpt_viz.timeline.history_html import history_page
-from ckpt_viz.timeline.history_json import history_json
-from ckpt_viz.timeline.questions import answer
+from ckpt_viz.timeline.questions import answer_with_files
 from ckpt_viz.timeline.record import Record
-from ckpt_viz.timeline.restoring import is_named, restore_code
 from ckpt_viz.timeline.view_payload import encode
 from ckpt_viz.timeline.words import headline
 
 _STATIC = Path(__file__).parents[1] / "static"
 _VERSION = 1
-_FILES: dict[str, tuple[str, Callable[[Record], str]]] = {
-    "json": ("application/json", lambda history: json.dumps(history_json(history))),
-    "csv": ("text/csv", table_csv),
-    "html": ("text/html", history_page),
-}
 
 
 class HistoryView(SharingWidget):
@@ -64,21 +54,11 @@ class HistoryView(SharingWidget):
 
     def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
         """Answer a question of the open view."""
-        match question:
-            case {"ask": "restore", "checkpoint": int(number)}:
-                if 0 <= number < len(self.history.sources):
-                    name = self._checkpoint_name()
-                    code = restore_code(self.history, number, name)
-                    return {"code": code, "is_named": is_named(self.history, number, name)}, []
-            case {"ask": "file", "format": str(kind)} if kind in _FILES:
-                mime, written = _FILES[kind]
-                data = written(self.history).encode("utf-8", "backslashreplace")
-                return {"name": f"history.{kind}", "type": mime}, [data]
         try:
-            answered = answer(self.history, question)
+            answered = answer_with_files(self.history, question, self._checkpoint_name)
         except CkptVizError as error:
             return {"error": str(error)}, []
-        return super()._answer(question) if answered is None else (answered, [])
+        return super()._answer(question) if answered is None else answered
 
     def _checkpoint_name(self) -> str | None:
         """Return the notebook's expression for the checkpoint of the manager, if it has one."""

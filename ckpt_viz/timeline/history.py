@@ -23,7 +23,7 @@ from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.sources import MOST, Checkpoint, checkpoints_of
 from ckpt_viz.timeline.work import Work, check_any, work_on
 from ckpt_viz.values.difference import relative
-from ckpt_viz.values.running import Progress, bar
+from ckpt_viz.values.running import Begin, Progress, bar
 
 if TYPE_CHECKING:
     from ckpt_viz.jupyter.history_view import HistoryView
@@ -140,11 +140,12 @@ def history_of(
     unchanged: bool = False,
     executor: Executor | None = None,
     progress: bool = True,
+    begin: Begin = bar,
 ) -> History:
-    """Return the history of a source: see `ckpt_viz.history`."""
+    """Return the history of a source: see `ckpt_viz.history`. `begin` starts the progress bar."""
     work = work_on(checkpoints_of(source, most=most), unchanged=unchanged)
     reader = work.reader()
-    with _bar(reader, progress=progress) as shown, suppress(KeyboardInterrupt):
+    with _bar(reader, begin if progress else None) as shown, suppress(KeyboardInterrupt):
         deque(work.read(reader, executor, shown), maxlen=0)
     return history_so_far(work, reader, _manager(source))
 
@@ -205,7 +206,7 @@ def _read(
     """Return the rows, and whether all of them were read: an interrupt keeps what is done."""
     read_rows: dict[int, HistoryRow] = {}
     is_complete = False
-    with _bar(reader, progress=progress) as shown, suppress(KeyboardInterrupt):
+    with _bar(reader, bar if progress else None) as shown, suppress(KeyboardInterrupt):
         for number, row in reader.rows(executor, shown):
             read_rows[number] = row
         is_complete = True
@@ -214,9 +215,9 @@ def _read(
 
 
 @contextmanager
-def _bar(reader: Reader, *, progress: bool) -> Iterator[Progress | None]:
+def _bar(reader: Reader, begin: Begin | None) -> Iterator[Progress | None]:
     total = reader.nbytes()
-    shown = bar("history", total) if progress and total else None
+    shown = begin("history", total) if begin is not None and total else None
     try:
         yield shown
     finally:

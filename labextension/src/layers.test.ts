@@ -34,7 +34,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["draw"],
   ["extras"],
   ["view", "style", "history"],
-  ["widget", "loader", "lab", "print-style"],
+  ["widget", "loader", "lab", "page", "print-style"],
 ];
 
 const SOURCES = new URL("./", import.meta.url);

@@ -12,7 +12,7 @@ const WORD = /\p{L}{2}/u;
 const WORDS = /\p{L}{2,}:? \p{L}/u;
 /** Lists of classes, selectors and media types, and the multi-word parts of SVG and CSS. */
 const CODE =
-  /ckv-|ckh-|^ckpt-viz(: | modules$)|^change:|\[role=|\.ckpt-viz|^translate\(|image\/|^\s*px$/;
+  /ckv-|ckh-|ckp-|^ckpt-viz(: | modules$)|^\(prefers-|^change:|\[role=|\.ckpt-viz|^translate\(|image\/|^\s*px$/;
 
 const isTree = (value: unknown): value is Tree =>
   typeof value === "object" && value !== null && "type" in value;
@@ -72,6 +72,7 @@ const ROOMS = /^(lab|search)\//;
 const MODULES = new Set([
   "contract.ts",
   "history/strings.ts",
+  "page/strings.ts",
   "strings.ts",
   "style.ts",
   "textbook/dot.ts",

@@ -21,8 +21,8 @@ const THEMES = {
 export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
   return [
     "/* Written by `npm run build:style` from the tables in src/style.ts. */",
-    // The panel of live objects and the view of a history also use colours of the explorer.
-    `:is(.ckpt-viz, .ckpt-viz-live, .ckpt-viz-timeline) {\n${colourRules(palette.light, palette.dark)}\n}`,
+    // The panel of live objects, the view of a history and the page also use these colours.
+    `:is(.ckpt-viz, .ckpt-viz-live, .ckpt-viz-timeline, .ckpt-viz-page) {\n${colourRules(palette.light, palette.dark)}\n}`,
     ...Object.entries(THEMES).map(([scheme, hosts]) => {
       const views = hosts.map((host) => `${host} :is(.ckpt-viz, .ckpt-viz-timeline)`);
       return `${views.join(",\n")} { color-scheme: ${scheme}; }`;

@@ -39,7 +39,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Entrances: where users and JupyterLab come in": (
         ("api",),
         ("jupyter",),
-        ("program", "server", "__init__"),
+        ("program", "server", "web", "__init__"),
         ("commands",),
         ("cli",),
     ),

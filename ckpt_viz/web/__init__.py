@@ -1,0 +1,1 @@
+"""The page that opens checkpoints in a browser: what its engine does in Python."""

@@ -1,0 +1,37 @@
+/** The script of the page that opens checkpoints in a browser. */
+
+import type { Site } from "./engine";
+import { mountPage } from "./page";
+import type { Integrity } from "./protocol";
+import * as WORDS from "./strings";
+
+/** The site's files with their hashes, which index.html holds. */
+const integrity: Integrity = JSON.parse(document.getElementById("files")?.textContent ?? "{}");
+
+const site: Site = {
+  base: new URL(".", location.href).href,
+  integrity,
+  async script() {
+    const name = "engine/worker.js";
+    const answer = await fetch(name, { integrity: integrity[name] ?? "" });
+    return answer.text();
+  },
+};
+
+const root = document.getElementById("page");
+if (root !== null) {
+  mountPage(root, site, typeof WebAssembly === "object" ? null : WORDS.noWebAssembly);
+}
+
+addEventListener("load", () => void keepForOffline());
+
+/** The page runs without it, too, but not without a network: for example, if storage is denied. */
+async function keepForOffline(): Promise<void> {
+  try {
+    await navigator.serviceWorker.register("offline.js");
+    await navigator.serviceWorker.ready;
+    document.documentElement.dataset.offline = "";
+  } catch {
+    // The header then does not promise it.
+  }
+}

@@ -1,0 +1,194 @@
+/** The engine's script: Python, by Pyodide, opens checkpoints without copying or sending them. */
+
+/*! Pyodide: Mozilla Public License 2.0, https://github.com/pyodide/pyodide, unchanged */
+
+import { whyWords } from "../text";
+import type { Integrity, Message, Numbered, PageFile, Result } from "./protocol";
+import * as WORDS from "./strings";
+
+/** A Python object as JavaScript holds it. */
+interface Held {
+  toJs(): unknown;
+  destroy(): void;
+}
+
+interface Stream {
+  readonly read: (...args: readonly unknown[]) => number;
+}
+
+interface Python {
+  readonly FS: {
+    readonly filesystems: { readonly WORKERFS: { readonly stream_ops: { read: Stream["read"] } } };
+    readonly ErrnoError: new (code: number) => Error;
+    mkdirTree(path: string): void;
+    mount(type: unknown, options: object, path: string): void;
+    chdir(path: string): void;
+  };
+  pyimport(module: "ckpt_viz_page"): { start(): Session };
+  pyimport(module: "site"): { getsitepackages(): { get(index: number): string } };
+  toPy(value: unknown): unknown;
+  unpackArchive(data: ArrayBuffer, format: "zip", options: { readonly extractDir: string }): void;
+  registerJsModule(name: string, module: object): void;
+}
+
+type LoadPyodide = (options: object) => Promise<Python>;
+
+interface Session {
+  series(files: readonly string[]): string;
+  open(show: string, paths: readonly string[]): Held;
+  ask(question: string): Held;
+}
+
+/** The types of pages lack what only workers have. */
+declare function importScripts(url: string): void;
+
+interface Engine {
+  readonly python: Python;
+  readonly session: Session;
+}
+
+const DROPPED = "/dropped";
+/** How often the page hears how much was read, in ms. */
+const OFTEN = 100;
+
+let base = "";
+let integrity: Integrity = {};
+let engine: Promise<Engine> | null = null;
+let mounts = 0;
+
+/** The bytes of a file of the site; an error if it is another one than this page was built with. */
+async function siteFile(name: string): Promise<ArrayBuffer> {
+  const hash = integrity[name];
+  if (hash === undefined) {
+    throw new Error(WORDS.notInSite(name));
+  }
+  const answer = await fetch(new URL(name, base), { integrity: hash });
+  if (!answer.ok) {
+    throw new Error(`${name}: ${answer.status} ${answer.statusText}`);
+  }
+  return answer.arrayBuffer();
+}
+
+async function runScript(name: string): Promise<void> {
+  const url = URL.createObjectURL(new Blob([await siteFile(name)], { type: "text/javascript" }));
+  importScripts(url);
+  URL.revokeObjectURL(url);
+}
+
+async function start(): Promise<Engine> {
+  const packages = siteFile("engine/packages.zip");
+  // Pyodide runs this script itself unless it is there already; here it is checked by its hash.
+  await Promise.all([runScript("engine/pyodide.js"), runScript("engine/pyodide.asm.js")]);
+  const { loadPyodide } = globalThis as unknown as { readonly loadPyodide: LoadPyodide };
+  const loaded = await loadPyodide({
+    indexURL: new URL("engine/", base).href,
+    fullStdLib: false,
+    checkIntegrity: true,
+    env: { HOME: "/home" },
+  });
+  const extractDir = loaded.pyimport("site").getsitepackages().get(0);
+  loaded.unpackArchive(await packages, "zip", { extractDir });
+  loaded.registerJsModule("ckpt_viz_worker", {
+    tell: (done: number, total: number) => tell(done, total),
+    fetchNow: (name: string) => fetchNow(name),
+    hashOf: (name: string) => integrity[name] ?? "",
+  });
+  countReads(loaded);
+  return { python: loaded, session: loaded.pyimport("ckpt_viz_page").start() };
+}
+
+/** The bytes of a file of the site, while Python waits: it asks for a package with `import`. */
+function fetchNow(name: string): Uint8Array {
+  const request = new XMLHttpRequest();
+  request.open("GET", new URL(name, base), false);
+  request.responseType = "arraybuffer";
+  request.send();
+  if (request.status !== 200) {
+    throw new Error(`${name}: ${request.status} ${request.statusText}`);
+  }
+  return new Uint8Array(request.response as ArrayBuffer);
+}
+
+let told = 0;
+function tell(done: number, total: number): void {
+  if (performance.now() - told > OFTEN || done === total) {
+    told = performance.now();
+    send({ type: "progress", done, total });
+  }
+}
+
+/** Emscripten's number of the error EIO. */
+const INPUT_ERROR = 29;
+
+let bytesRead = 0;
+/** Counts what is read. A file that was changed or removed since is an error of Python, no crash. */
+function countReads({ FS }: Python): void {
+  const operations = FS.filesystems.WORKERFS.stream_ops;
+  const { read } = operations;
+  operations.read = (...args) => {
+    try {
+      const count = read(...args);
+      bytesRead += count;
+      return count;
+    } catch {
+      throw new FS.ErrnoError(INPUT_ERROR);
+    }
+  };
+}
+
+function mount({ FS }: Python, files: readonly PageFile[]): void {
+  const directory = `${DROPPED}/${++mounts}`;
+  FS.mkdirTree(directory);
+  const blobs = files.map(({ path, file }) => ({ name: path, data: file }));
+  FS.mount(FS.filesystems.WORKERFS, { blobs }, directory);
+  FS.chdir(directory);
+}
+
+async function done(request: Numbered): Promise<Result> {
+  if (request.do === "start") {
+    ({ base, integrity } = request);
+    engine ??= start();
+    await engine;
+    return { json: "{}", buffers: [] };
+  }
+  if (engine === null) {
+    throw new Error(WORDS.notStarted);
+  }
+  const { python, session } = await engine;
+  switch (request.do) {
+    case "mount":
+      mount(python, request.files);
+      return { json: "{}", buffers: [] };
+    case "series":
+      return { json: session.series(python.toPy(request.files) as string[]), buffers: [] };
+    case "open": {
+      const [json, payload] = taken(session.open(request.show, python.toPy(request.paths) as []));
+      return { json: json as string, buffers: [payload as Uint8Array] };
+    }
+    case "ask": {
+      const [json, buffers] = taken(session.ask(request.question));
+      return { json: json as string, buffers: buffers as Uint8Array[] };
+    }
+  }
+}
+
+/** A pair that Python returned, in JavaScript; Python forgets it. */
+function taken(held: Held): readonly [unknown, unknown] {
+  const pair = held.toJs() as [unknown, unknown];
+  held.destroy();
+  return pair;
+}
+
+addEventListener("message", async ({ data }: MessageEvent<Numbered>) => {
+  const { id } = data;
+  try {
+    send({ type: "result", id, result: await done(data) });
+  } catch (error) {
+    send({ type: "failed", id, why: whyWords(error) });
+  }
+  send({ type: "read", bytes: bytesRead });
+});
+
+function send(message: Message): void {
+  postMessage(message);
+}
