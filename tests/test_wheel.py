@@ -117,9 +117,7 @@ def test_the_source_archive_has_all_that_a_wheel_of_the_checkout_has(wheel: Path
     in_package = {path for path in package.rglob("*") if path.is_file()}
     assert packed.keys() - in_package == {ROOT / "labextension/install.json"}
     assert {
-        path.relative_to(ROOT)
-        for path in in_package - packed.keys()
-        if path.suffix != ".pyc"
+        path.relative_to(ROOT) for path in in_package - packed.keys() if path.suffix != ".pyc"
     } == set()
     assert all(path.read_bytes() == built.read(name) for path, name in packed.items())
 
