@@ -10,8 +10,9 @@ import nox
 
 nox.options.default_venv_backend = "venv"
 
-# The oldest that pyproject.toml allows, with Keras 2; one in between; the latest.
-TENSORFLOWS = ["2.15", "2.18", "2.21"]
+# The oldest that pyproject.toml allows, with Keras 2; the first with Keras 3; and others up to the
+# latest.
+TENSORFLOWS = ["2.15", "2.16", "2.18", "2.20", "2.21"]
 
 
 @nox.session

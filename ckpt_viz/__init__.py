@@ -13,54 +13,53 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import (
-    average,
-    check,
-    check_load_model,
-    compare,
-    diff,
-    graph,
-    history,
-    merged,
-    snapshot,
-)
-from ckpt_viz.errors import (
-    CheckpointNotFoundError,
-    CkptVizError,
-    EditError,
-    FormatError,
-    NoSuchNodeError,
-    NoSuchTensorError,
-    QueryError,
-    SourceError,
-    UnsupportedError,
-)
-from ckpt_viz.object_graph.graph import Format, Kept, Origin, Provenance
-from ckpt_viz.object_graph.nodes import (
-    Attribute,
-    Child,
-    Node,
-    NotSaved,
-    Role,
-    Slice,
-    Slot,
-    SlotRule,
-    SlotVariable,
-)
-from ckpt_viz.sources.pictured import ObjectGraph
-
 if TYPE_CHECKING:
+    from ckpt_viz.api import (
+        average,
+        check,
+        check_load_model,
+        compare,
+        diff,
+        graph,
+        history,
+        merged,
+        snapshot,
+    )
     from ckpt_viz.changes.change import Change
     from ckpt_viz.changes.kind import Kind
+    from ckpt_viz.errors import (
+        CheckpointNotFoundError,
+        CkptVizError,
+        EditError,
+        FormatError,
+        NoSuchNodeError,
+        NoSuchTensorError,
+        QueryError,
+        SourceError,
+        UnsupportedError,
+    )
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.jupyter.exercise import Exercise, exercise
     from ckpt_viz.jupyter.widget import Explorer, show
     from ckpt_viz.load_check.load_findings import LoadFinding
     from ckpt_viz.load_check.load_result import LoadCheck
+    from ckpt_viz.object_graph.graph import Format, Kept, Origin, Provenance
+    from ckpt_viz.object_graph.nodes import (
+        Attribute,
+        Child,
+        Node,
+        NotSaved,
+        Role,
+        Slice,
+        Slot,
+        SlotRule,
+        SlotVariable,
+    )
     from ckpt_viz.object_graph.overlay import Severity, State
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding
     from ckpt_viz.restore_fix.fix import RestoreFix
+    from ckpt_viz.sources.pictured import ObjectGraph
     from ckpt_viz.sources.snapshot import Snapshot
     from ckpt_viz.story.questions import Question
     from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
@@ -131,40 +130,77 @@ __all__ = [
 ]
 
 
-# These import slowly, or import Jupyter, so they load on first use.
-_LATER = {
+# Where each public name is. All load on first use, so that `import ckpt_viz` takes no time.
+_PLACES = {
+    "Attribute": "object_graph.nodes",
     "Change": "changes.change",
+    "CheckpointNotFoundError": "errors",
+    "Child": "object_graph.nodes",
+    "CkptVizError": "errors",
     "Damaged": "values.verifying",
+    "EditError": "errors",
     "Exercise": "jupyter.exercise",
     "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",
+    "Format": "object_graph.graph",
+    "FormatError": "errors",
     "GraphDiff": "graph_diff.diff_result",
     "Histogram": "values.row",
     "History": "timeline.history",
     "HistoryFinding": "timeline.findings",
     "HistoryKind": "timeline.findings",
+    "Kept": "object_graph.graph",
     "Kind": "changes.kind",
     "Left": "values.report",
     "LoadCheck": "load_check.load_result",
     "LoadFinding": "load_check.load_findings",
+    "NoSuchNodeError": "errors",
+    "NoSuchTensorError": "errors",
+    "Node": "object_graph.nodes",
+    "NotSaved": "object_graph.nodes",
+    "ObjectGraph": "sources.pictured",
+    "Origin": "object_graph.graph",
+    "Provenance": "object_graph.graph",
+    "QueryError": "errors",
     "Question": "story.questions",
     "RestoreCheck": "restore_check.check_result",
     "RestoreFix": "restore_fix.fix",
     "Restored": "values.report",
+    "Role": "object_graph.nodes",
     "Severity": "object_graph.overlay",
+    "Slice": "object_graph.nodes",
+    "Slot": "object_graph.nodes",
+    "SlotRule": "object_graph.nodes",
+    "SlotVariable": "object_graph.nodes",
     "Snapshot": "sources.snapshot",
+    "SourceError": "errors",
     "State": "object_graph.overlay",
+    "UnsupportedError": "errors",
     "ValueRow": "values.row",
     "ValueTable": "values.table",
+    "average": "api",
+    "check": "api",
+    "check_load_model": "api",
+    "compare": "api",
+    "diff": "api",
     "exercise": "jupyter.exercise",
+    "graph": "api",
+    "history": "api",
+    "merged": "api",
     "show": "jupyter.widget",
+    "snapshot": "api",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"ckpt_viz.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"ckpt_viz.{_PLACES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def load_ipython_extension(shell: Any) -> None:

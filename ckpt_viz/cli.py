@@ -3,29 +3,66 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
-from ckpt_viz.commands import graphs, models, numbers, rewriting
-from ckpt_viz.commands.output import InputError, echo, reporting_stdout_errors
-from ckpt_viz.commands.versions import versions
+from ckpt_viz.commands.streams import InputError, echo, reporting_stdout_errors
+
+# For each command its module in `ckpt_viz.commands`, and its line in `--help`. A command
+# loads when it runs, so that the list needs none of them. A line fits into 80 columns.
+_LINES = {
+    "average": ("rewriting", "Write the average of several checkpoints as a new one."),
+    "check": ("graphs", "Report what a restore would do; change nothing."),
+    "check-model": ("models", "Report what load_model of the installed Keras would do."),
+    "diff": ("graphs", "Report how the saved checkpoint B differs from A."),
+    "export": ("rewriting", "Write all tensors of a checkpoint into an archive of NumPy."),
+    "fix": ("graphs", "Print code that restores a checkpoint after changes."),
+    "history": ("numbers", "Print what each save of a training changed."),
+    "rewrite": ("rewriting", "Write an edited checkpoint as a new one."),
+    "show": ("graphs", "Print a checkpoint as its layers, or as a tree of objects."),
+    "values": ("numbers", "Print statistics of the values in a checkpoint."),
+    "verify": ("numbers", "Test every stored byte of a checkpoint against its checksum."),
+}
 
 
 class _Commands(click.Group):
+    """The commands. `commands` has what `--help` lists; `get_command` loads one to run it."""
+
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run a command; print one sentence if the command cannot write its help."""
         with reporting_stdout_errors():
             return super().main(*arguments, **options)
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command to run, of the module that has it."""
+        if cmd_name not in _LINES:
+            return None
+        module, line = _LINES[cmd_name]
+        command = getattr(import_module(f"ckpt_viz.commands.{module}"), cmd_name.replace("-", "_"))
+        assert isinstance(command, click.Command)
+        command.short_help = line
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without loading them."""
+        click.Group(commands=self.commands).format_commands(ctx, formatter)
+
 
 def _print_versions(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
     if is_asked and not context.resilient_parsing:
+        from ckpt_viz.commands.versions import versions
+
         echo(versions())
         context.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    commands={name: click.Command(name, short_help=line) for name, (_, line) in _LINES.items()},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--version",
     is_flag=True,
@@ -38,11 +75,3 @@ def main() -> None:
     """See TensorFlow checkpoints as the object graphs they are."""
     if sys.stdout is None:
         raise InputError("standard output is closed; redirect it to a file, or to /dev/null")
-
-
-for _command in (
-    *(graphs.show, graphs.check, graphs.fix, graphs.diff, models.check_model),
-    *(numbers.values, numbers.history, numbers.verify),
-    *(rewriting.rewrite, rewriting.average, rewriting.export),
-):
-    main.add_command(_command)

@@ -3,15 +3,18 @@ import io
 import json
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -76,6 +79,41 @@ def test_every_command_has_help() -> None:
         result = CliRunner().invoke(main, [*command, "--help"])
         assert result.exit_code == 0
         assert result.output.startswith("Usage:")
+
+
+def test_the_list_of_commands_loads_none_of_them() -> None:
+    source = """
+import sys
+from ckpt_viz.cli import main
+main(["--help"], standalone_mode=False)
+print(sorted(name for name in sys.modules if name.startswith("ckpt_viz")))
+"""
+    listing = subprocess.run(
+        [sys.executable, "-c", source], check=True, capture_output=True, text=True
+    ).stdout
+    own = ["", ".cli", ".commands", ".commands.streams", ".render", ".render.encodings", ".text"]
+    assert listing.endswith(f"{[f'ckpt_viz{name}' for name in own]}\n")
+
+
+def test_the_list_has_every_command_on_a_line_of_80_columns() -> None:
+    listing = CliRunner().invoke(main, ["--help"], terminal_width=80).output
+    context = click.Context(main)
+    for name in main.commands:
+        command = main.get_command(context, name)
+        assert command is not None and command.name == name
+        assert re.search(rf"^  {name} +{re.escape(command.get_short_help_str())}$", listing, re.M)
+    assert set(main.commands) == {
+        command.name
+        for path in (Path(cv.__file__).parent / "commands").glob("[a-z]*.py")
+        for command in vars(import_module(f"ckpt_viz.commands.{path.stem}")).values()
+        if isinstance(command, click.Command)
+    }
+
+
+def test_a_wrong_name_of_a_command_is_one_sentence_with_those_alike() -> None:
+    result = CliRunner().invoke(main, ["shwo"])
+    assert result.exit_code == 2
+    assert result.output.splitlines()[-1].startswith("Error: No such command 'shwo'.")
 
 
 # --- versions

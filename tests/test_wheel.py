@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Mapping
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -16,6 +18,7 @@ import pytest
 import ckpt_viz as cv
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.support.once import make_once
+from tests.support.untrusted import untrusted_server
 
 pytestmark = pytest.mark.slow
 
@@ -23,11 +26,38 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built as `pip install` does from the unpacked source distribution."""
+def builder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment that has what a build from the source archive needs, no more."""
+
+    def install(environment: Path) -> None:
+        venv.create(environment, with_pip=True, symlinks=os.name != "nt")
+        _run(_script(environment, "python"), "-m", "pip", "install", "--quiet", *_build_requires())
+
+    environment = make_once("environment-of-the-build", install, tmp_path_factory)
+    return _script(environment, "python")
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unpacked source archive."""
+
+    def build(directory: Path) -> None:
+        _run(sys.executable, "-m", "build", "--sdist", "--outdir", directory, ROOT)
+        (archive,) = directory.glob("*.tar.gz")
+        shutil.unpack_archive(archive, directory)
+
+    (path,) = make_once("source-archive", build, tmp_path_factory).glob("*/")
+    return path
+
+
+@pytest.fixture(scope="session")
+def wheel(builder: Path, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built as conda-forge does: from the source archive, without npm or an index."""
 
     def build(dist: Path) -> None:
-        _run(sys.executable, "-m", "build", "--outdir", dist, ROOT)
+        options = ("--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", dist)
+        nowhere = os.environ | {"PATH": os.fspath(dist)}
+        _run(builder, "-m", "pip", "wheel", *options, source, env=nowhere)
 
     (path,) = make_once("wheel", build, tmp_path_factory).glob("*.whl")
     return path
@@ -79,6 +109,64 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
     assert elsewhere == []
 
 
+def test_the_source_archive_has_all_that_a_wheel_of_the_checkout_has(wheel: Path) -> None:
+    built = ZipFile(wheel)
+    named = (_in_checkout(name) for name in built.namelist())
+    packed = {path: name for path, name in zip(named, built.namelist(), strict=True) if path}
+    package = ROOT / "ckpt_viz"
+    in_package = {path for path in package.rglob("*") if path.is_file()}
+    assert packed.keys() - in_package == {ROOT / "labextension/install.json"}
+    assert {
+        path.relative_to(ROOT) for path in in_package - packed.keys() if path.suffix != ".pyc"
+    } == set()
+    assert all(path.read_bytes() == built.read(name) for path, name in packed.items())
+
+
+def test_the_page_on_pypi_has_absolute_links_that_lead_to_files(wheel: Path) -> None:
+    built = ZipFile(wheel)
+    (metadata,) = (name for name in built.namelist() if name.endswith(".dist-info/METADATA"))
+    header, description = built.read(metadata).decode().split("\n\n", 1)
+    (source,) = re.findall(r"^Project-URL: Source, (.+)$", header, re.MULTILINE)
+    (version,) = re.findall(r"^Version: (.+)$", header, re.MULTILINE)
+    links = re.findall(r"\]\(([^)]+)\)", description)
+    assert [link for link in links if not link.startswith("https://")] == []
+    own = re.compile(rf"{re.escape(source)}/(?:blob|raw)/v{re.escape(version)}/([^#]+)")
+    targets = [match[1] for link in links if (match := own.match(link))]
+    relative = re.findall(r"\]\((?!https?://)([^)#]+)", _read("README.md"))
+    assert targets == relative
+    assert [target for target in targets if not (ROOT / target).is_file()] == []
+
+
+def test_an_untrusted_certificate_ends_a_build_with_a_sentence(
+    builder: Path, source: Path, tmp_path: Path
+) -> None:
+    checkout = tmp_path / "checkout"
+    shutil.copytree(source, checkout)
+    (checkout / "PKG-INFO").unlink()
+    with untrusted_server(tmp_path) as url:
+        env = os.environ | {"npm_config_registry": url, "npm_config_fetch_retries": "0"}
+        env["PATH"] = os.pathsep.join([os.fspath(Path(sys.executable).parent), env["PATH"]])
+        command = (builder, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", checkout)
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    assert "Node does not trust a certificate (DEPTH_ZERO_SELF_SIGNED_CERT)" in said
+    assert "set NODE_EXTRA_CA_CERTS to the file" in said
+    assert "npm error" not in said
+
+
+def test_a_source_archive_without_its_front_end_is_refused(
+    builder: Path, source: Path, tmp_path: Path
+) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(source, damaged)
+    (damaged / "ckpt_viz/static/widget.js").unlink()
+    command = (builder, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", damaged)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "ckpt_viz/static/widget.js: no such file" in done.stdout + done.stderr
+
+
 def test_the_widget_keeps_its_budget(wheel: Path) -> None:
     module = ZipFile(wheel).read("ckpt_viz/static/widget.js")
     assert len(module) <= 200_000
@@ -110,15 +198,41 @@ def test_jupyter_server_lists_its_part_as_enabled() -> None:
     assert re.search(r"ckpt_viz\.server\.extension \d\S* .*OK", listing), listing
 
 
+def _in_checkout(name: str) -> Path | None:
+    """Return where the checkout has a file of the wheel; None for what the build writes itself."""
+    if name.startswith("ckpt_viz/"):
+        return ROOT / name
+    _, is_shared, path = name.partition(".data/data/")
+    if not is_shared:
+        return None
+    if path.startswith("etc/"):
+        return ROOT / "ckpt_viz/server/jupyter_server_config.json"
+    path = path.removeprefix("share/jupyter/labextensions/ckpt-viz/")
+    return ROOT / ("labextension" if path == "install.json" else "ckpt_viz/labextension") / path
+
+
+def _build_requires() -> list[str]:
+    """Return what pyproject.toml says that every build needs."""
+    (requires,) = re.findall(
+        r"^\[build-system\]\nrequires = \[(.+?)\]", _read("pyproject.toml"), re.MULTILINE
+    )
+    return re.findall(r'"(.+?)"', requires)
+
+
+def _read(path: str) -> str:
+    return (ROOT / path).read_text("utf-8")
+
+
 def _script(environment: Path, name: str) -> Path:
     return environment / ("Scripts" if os.name == "nt" else "bin") / name
 
 
-def _run(*command: str | Path) -> str:
+def _run(*command: str | Path, env: Mapping[str, str] | None = None) -> str:
     """Run a command outside the sources; its output is the answer, or says why it failed."""
     done = subprocess.run(
         command,
         cwd=ROOT.anchor,
+        env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

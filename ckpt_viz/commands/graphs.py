@@ -18,18 +18,16 @@ from ckpt_viz.commands.output import (
     DIFFERS,
     FILES,
     JSON,
-    InputError,
-    echo,
     file_options,
     is_watched,
     output_options,
     print_comparison,
     prints_text,
-    report,
     reporting_errors,
     view_option,
     write,
 )
+from ckpt_viz.commands.streams import InputError, echo, report
 from ckpt_viz.program import Target, as_program, running
 from ckpt_viz.render import text
 from ckpt_viz.render.exports import Content

@@ -9,7 +9,8 @@ from importlib import import_module
 import click
 
 from ckpt_viz import api
-from ckpt_viz.commands.output import DIFFERS, InputError, echo, reporting_errors
+from ckpt_viz.commands.output import DIFFERS, reporting_errors
+from ckpt_viz.commands.streams import InputError, echo
 
 
 @click.command("check-model")

@@ -12,12 +12,12 @@ import click
 from ckpt_viz import api
 from ckpt_viz.commands.output import (
     DIFFERS,
-    echo,
     is_watched,
     reporting_errors,
     workers_of,
     workers_option,
 )
+from ckpt_viz.commands.streams import echo
 from ckpt_viz.render import text
 from ckpt_viz.values.row import COLUMNS, MAX_ROWS
 from ckpt_viz.wording import in_commands

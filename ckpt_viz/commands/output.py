@@ -1,4 +1,4 @@
-"""What all commands share: options, errors, and how they print and write."""
+"""What all commands share: options, and how they write files and comparisons."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from ckpt_viz.commands.streams import InputError, echo
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render import text
 from ckpt_viz.render.exports import EXPORTS, Content, Steps
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.row_words import View
-from ckpt_viz.render.signs import shown_in
 from ckpt_viz.render.writing import write_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 DIFFERS = 1
-_BROKEN_PIPE = 128 + 13  # the status that a shell reports after SIGPIPE
 _STDOUT = "-"
 JSON = EXPORTS["json"]  # printed, while all others go to files
 FILES = {name: export for name, export in EXPORTS.items() if export is not JSON}
@@ -161,44 +160,6 @@ def _is_color_expected() -> bool:
     return is_allowed and sys.stdout.isatty()  # https://no-color.org
 
 
-def echo(said: str | bytes, *, color: bool = False) -> None:
-    """Print a text with the signs that standard output can show; print bytes unchanged."""
-    with reporting_stdout_errors():
-        if isinstance(said, bytes):
-            click.echo(said, nl=False)
-        else:
-            click.echo(shown_in(sys.stdout.encoding, said), color=color)
-
-
-def report(said: str) -> None:
-    """Print a sentence on standard error, beside the result on standard output."""
-    with suppress(OSError):
-        click.echo(shown_in(getattr(sys.stderr, "encoding", None), text.printable(said)), err=True)
-
-
-@contextmanager
-def reporting_stdout_errors() -> Iterator[None]:
-    """End the command if standard output fails: quietly if the reader has closed it."""
-    try:
-        yield
-    except BrokenPipeError:
-        _forget_stdout()
-        sys.exit(_BROKEN_PIPE)
-    except OSError as error:
-        _forget_stdout()
-        failed = InputError(f"standard output: cannot be written: {error.strerror or error}")
-        failed.show()
-        sys.exit(failed.exit_code)
-
-
-def _forget_stdout() -> None:
-    """Discard the buffered output: Python would try to write it again on exit."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-
-
 @contextmanager
 def reporting_errors() -> Iterator[None]:
     """End the command with status 2 and a sentence for an error."""
@@ -209,18 +170,3 @@ def reporting_errors() -> Iterator[None]:
     except Exception:  # no verdict, so do not return Python's own status 1
         traceback.print_exc()
         sys.exit(InputError.exit_code)
-
-
-class InputError(click.ClickException):
-    """What is wrong with what the user gave; the command ends with status 2."""
-
-    exit_code = 2
-
-    def format_message(self) -> str:
-        """Return the sentence, with the signs that standard error can show."""
-        return shown_in(getattr(sys.stderr, "encoding", None), self.message)
-
-    def show(self, file: Any = None) -> None:
-        """Print the sentence; if that fails, only the exit status remains."""
-        with suppress(OSError):
-            super().show(file)

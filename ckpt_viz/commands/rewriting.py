@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ckpt_viz import api
-from ckpt_viz.commands.output import InputError, echo, reporting_errors
+from ckpt_viz.commands.output import reporting_errors
+from ckpt_viz.commands.streams import InputError, echo
 from ckpt_viz.edits.left_out import left_out_in_words
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.parameters import parameters_of

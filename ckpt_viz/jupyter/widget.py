@@ -18,8 +18,8 @@ from ckpt_viz.jupyter.snapshots import with_snapshot
 from ckpt_viz.jupyter.step_code import code_of_step, with_link
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import text
+from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.render.exports import EXPORTS
-from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.check_result import RestoreCheck

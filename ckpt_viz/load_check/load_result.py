@@ -27,7 +27,7 @@ from ckpt_viz.load_check.load_findings import (
 )
 from ckpt_viz.load_check.loading import LoadOptions, ReadFaults, faults_of
 from ckpt_viz.load_check.stored_model import StoredModel
-from ckpt_viz.render.signs import shown_on_stdout
+from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count, listed, printable, readable, sendable

@@ -1,9 +1,8 @@
-"""The states of a comparison as signs and words, and substitutes for streams that lack a sign."""
+"""The states of a comparison as signs and words, and the signs of ASCII for all others."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,38 +44,3 @@ ASCII: Mapping[str, str] = _SIGNS["ascii"]
 def verdict_sign(comparison: Comparison, passes: bool) -> Sign:
     """Return the sign of a verdict; a difference of two graphs is not a failure."""
     return _sign(_SIGNS["verdicts"][comparison.value]["yes" if passes else "no"])
-
-
-def shown_in(encoding: str | None, words: str) -> str:
-    r"""Return a text in the characters of an encoding: with other signs, and escaped names.
-
-    >>> print(shown_in("cp1252", "└─ ü → ж 2×3"))
-    `- ü -> \u0436 2×3
-    >>> print(shown_in("ascii", "└─ ü → ж 2×3"))
-    `- \xfc -> \u0436 2x3
-    """
-    encoding = encoding or "utf-8"
-    if _has(encoding, words):
-        return words
-    substitutes = {
-        ord(c): ASCII.get(c) or c.encode("unicode_escape").decode()
-        for c in set(words)
-        if not _has(encoding, c)
-    }
-    return words.translate(substitutes)
-
-
-def shown_on_stdout(words: str) -> str:
-    """Return a text that `print` can print to any standard output."""
-    encoding = getattr(sys.stdout, "encoding", None)
-    return shown_in(encoding if isinstance(encoding, str) else None, words)
-
-
-def _has(encoding: str, words: str) -> bool:
-    try:
-        words.encode(encoding)
-    except LookupError:  # not a Python encoding: the user who set it knows what it accepts
-        return words.isascii()
-    except UnicodeError:
-        return False
-    return True

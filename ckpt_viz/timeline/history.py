@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ckpt_viz.errors import SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.diff_result import GraphDiff, diff_of
-from ckpt_viz.render.signs import shown_on_stdout
+from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.findings import findings_of, findings_of_members
 from ckpt_viz.timeline.lines import lines_of

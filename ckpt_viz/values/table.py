@@ -12,7 +12,7 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.lookup import first_meant
-from ckpt_viz.render.signs import shown_on_stdout
+from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.values.frame import frame_of
 from ckpt_viz.values.places import in_layer_names
 from ckpt_viz.values.row import COLUMNS, MAX_ROWS, Total, ValueRow

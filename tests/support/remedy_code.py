@@ -8,6 +8,8 @@ import re
 import shlex
 from collections.abc import Iterator
 
+import click
+
 from ckpt_viz.cli import main
 from ckpt_viz.object_graph.remedy import Code, OtherPath, Remedy
 from ckpt_viz.restore_check.check_result import RestoreCheck
@@ -70,7 +72,8 @@ def _runs(code: str, names: dict[str, object], explained: set[str]) -> bool:
     """Return whether a command exists with these arguments, or Python knows all names of code."""
     if code.startswith("ckpt-viz "):
         _, command, *arguments = shlex.split(code)
-        return main.commands[command].make_context(command, arguments) is not None
+        asked = main.get_command(click.Context(main), command)
+        return asked is not None and asked.make_context(command, arguments) is not None
     if code.startswith(_OTHER_COMMANDS):
         return True
     tree = ast.parse(f"{code}\n    pass" if code.endswith(":") else code)
