@@ -57,7 +57,12 @@ class Session:
             nonlocal payload
             payload, title = self._opened(show, [_plain(path) for path in paths])
             missing = [name for path in paths for name in missing_files(_plain(path))]
-            return {"title": title, "missing": missing[:_MOST_MISSING], "show": show}
+            return {
+                "title": title,
+                "missing": missing[:_MOST_MISSING],
+                "show": show,
+                "can_rehearse": self._can_rehearse,
+            }
 
         return _json(opened), payload
 
@@ -86,6 +91,11 @@ class Session:
         else:
             self._shown = show_of(*paths)
         return self._shown.encoded, self._shown.graph.title
+
+    @property
+    def _can_rehearse(self) -> bool:
+        """Whether a program can be edited that would save what is open."""
+        return self._shown is not None and not self._shown.graph.is_of_keras
 
     def _answer(self, question: Any, state: Mapping[str, Any] | None) -> Answer:
         if self._history is not None:

@@ -193,6 +193,7 @@ def test_files_of_keras_open_and_a_restore_is_rehearsed(open_page: OpenPage, fil
         drop(page, files / name)
         strip_and_stage(page)
         expect(page.locator(".ckp-stage")).to_contain_text(name)
+        expect(page.get_by_role("button", name="Rehearse a restore")).to_have_count(0)
         page.get_by_role("button", name="close").click()
     drop(page, *(files / "renamed").glob("before*"))
     strip_and_stage(page)

@@ -1,6 +1,5 @@
 /** What the page has open: its files, what it shows of them, and what it waits for. */
 
-import type { Ask } from "../kernel";
 import { whyWords } from "../text";
 import { type Engine, isAbort, type Opened } from "./engine";
 import { EXAMPLES, type Example, filesOf, payloadOf } from "./examples";
@@ -16,12 +15,8 @@ export interface Side {
 }
 
 /** What the stage shows. */
-export interface Shown {
+export interface Shown extends Opened {
   readonly show: Show;
-  readonly title: string;
-  readonly missing: readonly string[];
-  readonly payload: Uint8Array;
-  readonly ask: Ask;
 }
 
 export interface DeskState {
@@ -73,7 +68,8 @@ export class Desk {
           show,
           paths,
         }));
-        this.#set({ example, sides: [], shown: { show, title, missing: [], payload, ask } });
+        const shown = { show, title, missing: [], can_rehearse: false, payload, ask };
+        this.#set({ example, sides: [], shown });
       }
     });
   }

@@ -30,6 +30,8 @@ export interface Opened {
   readonly title: string;
   /** Files with values that were not dropped. */
   readonly missing: readonly string[];
+  /** Whether a program can be edited that would save this. */
+  readonly can_rehearse: boolean;
   readonly payload: Uint8Array;
   /** Asks about this, also if the worker has opened something else since. */
   readonly ask: Ask;
@@ -44,7 +46,7 @@ export interface Site {
 }
 
 /** How long an answer may delay what is to be opened next, in ms. */
-const PATIENCE = 500;
+const PATIENCE = 2_000;
 
 export class Engine {
   readonly #site: Site;
@@ -56,6 +58,8 @@ export class Engine {
   #mounted: readonly PageFile[] | null = null;
   /** What the worker has open. */
   #open: (() => Promise<Open>) | null = null;
+  /** How much there is to open: questions about what is on the page now have to wait. */
+  #due = 0;
   /** When the question was asked that the worker answers now. */
   #asked: number | null = null;
   #isUp = false;
@@ -83,8 +87,7 @@ export class Engine {
 
   /** The checkpoints among files. */
   seriesIn(files: readonly PageFile[]): Promise<readonly Series[]> {
-    this.#interrupt();
-    return this.#alone(async () => {
+    return this.#next(async () => {
       await this.#mount(files);
       const paths = files.map(({ path }) => path);
       const [{ series }] = await this.#send<{ readonly series: readonly Series[] }>({
@@ -97,14 +100,12 @@ export class Engine {
 
   /** Opens something at the first question about it; returns what asks such questions. */
   prepare(open: () => Promise<Open>): Ask {
-    this.#open = null;
     return (...question) => this.#ask(open, ...question);
   }
 
   open(given: Open): Promise<Opened> {
-    this.#interrupt();
     const open = async () => given;
-    return this.#alone(async () => ({
+    return this.#next(async () => ({
       ...(await this.#opened(given, open)),
       ask: (...question) => this.#ask(open, ...question),
     }));
@@ -116,7 +117,7 @@ export class Engine {
   ): Promise<Omit<Opened, "ask">> {
     await this.#mount(files);
     this.#open = null;
-    const [data, [payload]] = await this.#send<Pick<Opened, "title" | "missing">>({
+    const [data, [payload]] = await this.#send<Omit<Opened, "ask" | "payload">>({
       do: "open",
       show,
       paths,
@@ -132,6 +133,9 @@ export class Engine {
     signal?.addEventListener("abort", cancel);
     try {
       return await this.#alone(async () => {
+        if (this.#due > 0) {
+          throw new DOMException("", "AbortError");
+        }
         if (this.#open !== open) {
           await this.#opened(await open(), open);
         }
@@ -147,11 +151,16 @@ export class Engine {
     }
   }
 
-  /** Ends a long answer, since something else is to be opened. */
-  #interrupt(): void {
+  /** Opens something else: no question about the present thing delays it, nor a long answer. */
+  #next<T>(work: () => Promise<T>): Promise<T> {
     if (this.#asked !== null && performance.now() - this.#asked > PATIENCE) {
       this.stop();
     }
+    this.#due++;
+    return this.#alone(() => {
+      this.#due--;
+      return work();
+    });
   }
 
   /** Does a work after all that came before it: each enters a directory, and opens something. */

@@ -29,13 +29,12 @@ export function mountPage(root: HTMLElement, site: Site, problem: string | null)
   draw();
   acceptDrops(desk);
   answerKeys(desk);
+  if (problem === null) {
+    desk.warmUp();
+  }
   const first = EXAMPLES.find(({ id }) => id === address.example) ?? EXAMPLES[0];
   if (first !== undefined) {
-    void desk.openExample(first).then(() => {
-      if (problem === null) {
-        desk.warmUp();
-      }
-    });
+    void desk.openExample(first);
   }
 }
 

@@ -87,7 +87,7 @@ function WaysOfOne({ desk, side }: StripProps & { readonly side: Side }) {
           {WORDS.seeHistory(others.length)}
         </button>
       )}
-      {show === "check" ? null : (
+      {show === "check" || desk.state.shown?.can_rehearse === false ? null : (
         <button type="button" title={WORDS.rehearseHint} onClick={press("check")}>
           {WORDS.rehearse}
         </button>
