@@ -182,3 +182,19 @@ def test_kinds_are_visible_on_every_background(scheme: str) -> None:
         assert {kind for kind in _KINDS if _contrast(colours[kind], back) < 3} == set()
         for kind in ("variable", "optimizer", "slot"):
             assert _contrast(colours["fore"], colours[f"{kind}-tint"]) >= 7
+
+
+@pytest.mark.parametrize(("scheme", "limit"), [("light", "DARKEST"), ("dark", "LIGHTEST")])
+def test_the_grounds_of_hosts_that_the_explorer_takes_keep_the_contrasts(
+    scheme: str, limit: str
+) -> None:
+    module = _PACKAGE.parent / "labextension/src/ground.ts"
+    match = re.search(rf"const {limit}_\w+ = ([0-9.]+);", module.read_text("utf-8"))
+    assert match is not None
+    level = round(255 * float(match[1]) ** (1 / 2.2))
+    back = f"#{level:02x}{level:02x}{level:02x}"
+    colours = _table("palette.json")[scheme]
+    for name in ("fore", "faint", "alarm", "mark"):
+        assert _contrast(colours[name], back) >= 4.5, name
+    for name in (*_KINDS, "edge", "accent"):
+        assert _contrast(colours[name], back) >= 3, name

@@ -1,6 +1,6 @@
 /**
  * The parts of the view that load when a user first asks for them. These are the fix of a check, Play,
- * changes of the program, edited copies, values, exports, the list of keys, and Graphviz's picture.
+ * changes of the program, edited copies, guesses, values, exports, the list of keys, and Graphviz's picture.
  */
 
 export { Actions } from "./draw/actions";
@@ -9,6 +9,7 @@ export { Exports } from "./draw/exports";
 export { FixPane } from "./draw/fix";
 export { fixMarkOf } from "./draw/fix-lines";
 export { OfFix } from "./draw/fix-row";
+export { RemedyGuesses } from "./draw/guesses";
 export { HelpLines } from "./draw/help-lines";
 export { OtherLine } from "./draw/other-line";
 export { Play } from "./draw/play";

@@ -6,6 +6,7 @@ import type { MeasureColumnName } from "./contract";
 import type { FixAnswer } from "./fix";
 import type { Histogram } from "./histogram";
 import type { Said, StoryAnswer } from "./play";
+import { bytesIn } from "./shared";
 import * as WORDS from "./strings";
 
 export interface Value {
@@ -136,14 +137,10 @@ export function makeKernel(ask: Ask): Kernel {
       return [fix, buffers];
     },
     async fixedCheck() {
-      return bytes((await answered({ ask: "fixed-check" }, PATIENCE_FOR_FIX)).data);
+      return bytesIn((await answered({ ask: "fixed-check" }, PATIENCE_FOR_FIX)).data);
     },
     async measures(tell, signal) {
-      return bytes((await answered({ ask: "measures" }, PATIENCE_FOR_VALUES, tell, signal)).data);
+      return bytesIn((await answered({ ask: "measures" }, PATIENCE_FOR_VALUES, tell, signal)).data);
     },
   };
-}
-
-function bytes({ buffer, byteOffset, byteLength }: DataView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

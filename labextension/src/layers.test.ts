@@ -14,6 +14,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "defaults",
     "families",
     "fix",
+    "ground",
     "messages",
     "scale",
     "strings",
@@ -33,7 +34,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["help"],
   ["draw"],
   ["extras"],
-  ["view", "style", "history"],
+  ["view", "style", "history", "traits"],
   ["widget", "loader", "lab", "page", "print-style"],
 ];
 

@@ -10,6 +10,11 @@ export interface Sharing {
   readonly _shared_payload?: string | null;
 }
 
+export interface PayloadTraits extends Sharing {
+  /** Absent if a shared model has it, or if a host has not kept it. */
+  readonly _payload?: DataView | null;
+}
+
 export type Parts = Readonly<Partial<Record<string, string>>>;
 
 /** Bubbles from a widget that shows a payload; code that stores outputs may have to store it. */
@@ -44,4 +49,26 @@ export async function sharedParts(
 
 export function bytesOf(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+/** The bytes in a part of a message. */
+export function bytesIn({ buffer, byteOffset, byteLength }: DataView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** The payload of a widget, its own or a shared one; tells of the parts that it shares. */
+export async function payloadOf(
+  model: AnyModel<PayloadTraits>,
+  tell?: (parts: Parts) => void,
+): Promise<Uint8Array> {
+  const shared = await sharedParts(model, "_shared_payload");
+  if (shared !== null) {
+    tell?.(shared);
+    return bytesOf(shared.payload ?? "");
+  }
+  const own = model.get("_payload");
+  if (own == null) {
+    throw new Error(WORDS.nothingSent);
+  }
+  return bytesIn(own);
 }

@@ -71,6 +71,7 @@ const ROOMS = /^(lab|search)\//;
 /** The tables themselves; the modules that read bytes and describe the errors there; CSS and DOT. */
 const MODULES = new Set([
   "contract.ts",
+  "ground.ts",
   "history/strings.ts",
   "page/strings.ts",
   "strings.ts",

@@ -52,16 +52,22 @@ it.each([
   expect(strays(what, line)).toEqual([line]);
 });
 
-it("tells both views once which themes of JupyterLab and VS Code are light and dark", () => {
+it("takes colours of a host only where its theme is as light or dark as the ground", () => {
   const sheets = files.filter((file) => file.endsWith(".css"));
   const schemes = sheets.flatMap((file) =>
-    strays(/color-scheme/, readFileSync(new URL(file, ROOT), "utf8")),
+    strays(/color-scheme|--vscode/, readFileSync(new URL(file, ROOT), "utf8")),
   );
   expect(schemes).toEqual([]);
-  const rules = generatedStyle().match(/[^}]*color-scheme: (?:light|dark);/g) ?? [];
-  expect(rules.map((rule) => rule.split(".ckpt-viz, .ckpt-viz-timeline").length - 1)).toEqual([
-    2, 2,
-  ]);
+  const style = generatedStyle();
+  const heads = style.match(/^.*(?=\{[^}]*(?:--jp|--vscode))/gm) ?? [];
+  const hosts = ["jp", "jp", "vscode", "vscode"];
+  expect(heads.map((head) => /jp|vscode/.exec(head)?.[0])).toEqual(hosts);
+  const schemesOf = ["light", "dark", "light", "dark"];
+  expect(heads.map((head) => /(?<=data-ckv-scheme=")\w+/.exec(head)?.[0])).toEqual(schemesOf);
+  // Print is light: only screens have a dark version, and colours of hosts.
+  const [before, screen = ""] = style.split("@media screen {");
+  expect(before).not.toMatch(/--jp|--vscode|color-scheme: dark/);
+  expect(screen.split("\n}\n.ckpt-viz {")[0]).toMatch(/color-scheme: dark/);
 });
 
 it("has every colour in a light, a dark and a guide version", () => {
@@ -75,9 +81,9 @@ it("has every colour in a light, a dark and a guide version", () => {
     expect(style).toContain(colour);
   }
   expect(style).toContain("--ckv-object: light-dark(#1f1f1f, #f2f2f2);");
-  expect(style).toContain(
-    "--ckv-fore: var(--jp-ui-font-color1, var(--vscode-editor-foreground, light-dark(#1f1f1f, #f2f2f2)));",
-  );
+  for (const variable of ["--jp-ui-font-color1", "--vscode-editor-foreground"]) {
+    expect(style).toContain(`--ckv-fore: var(${variable}, light-dark(#1f1f1f, #f2f2f2));`);
+  }
 });
 
 it("defines every colour that the style sheet uses", () => {
@@ -87,8 +93,8 @@ it("defines every colour that the style sheet uses", () => {
     new Set(Array.from(text.matchAll(pattern), ([, name = ""]) => name));
   const used = names(css, /var\(--ckv-([\w-]+)/g);
   const set = names(`${css}${generatedStyle()}`, /--ckv-([\w-]+):/g);
-  const ofPanes = new Set(["outline", "details"]); // draw/panes.tsx sets these
-  expect([...used].filter((name) => !set.has(name) && !ofPanes.has(name))).toEqual([]);
+  const ofViews = new Set(["outline", "details", "ground"]); // draw/panes.tsx and ground.ts set these
+  expect([...used].filter((name) => !set.has(name) && !ofViews.has(name))).toEqual([]);
 });
 
 it("has a sign for every state, severity and verdict", () => {

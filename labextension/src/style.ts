@@ -6,14 +6,16 @@ import { COLUMNS, type Column, type Widths } from "./draw/outline-columns";
 
 type Colours = Readonly<Record<string, string>>;
 
-/** What is around a view that is light, and around one that is dark, in JupyterLab and VS Code. */
-const THEMES = {
-  light: ['[data-jp-theme-light="true"]', ":is(.vscode-light, .vscode-high-contrast-light)"],
-  dark: [
-    '[data-jp-theme-light="false"]',
-    ":is(.vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light))",
-  ],
-} as const;
+type Scheme = "light" | "dark";
+
+/** What is around a view, by the theme of JupyterLab or VS Code. */
+const THEMES: Readonly<Record<keyof typeof palette.hosts, Readonly<Record<Scheme, string>>>> = {
+  jupyterlab: { light: '[data-jp-theme-light="true"]', dark: '[data-jp-theme-light="false"]' },
+  vscode: {
+    light: ":is(.vscode-light, .vscode-high-contrast-light)",
+    dark: ":is(.vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light))",
+  },
+};
 
 /**
  * The text of style/generated.css, which esbuild bundles into widget.css and JupyterLab's style.
@@ -22,34 +24,69 @@ export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
   return [
     "/* Written by `npm run build:style` from the tables in src/style.ts. */",
     // The panel of live objects, the view of a history and the page also use these colours.
-    `:is(.ckpt-viz, .ckpt-viz-live, .ckpt-viz-timeline, .ckpt-viz-page) {\n${colourRules(palette.light, palette.dark)}\n}`,
-    ...Object.entries(THEMES).map(([scheme, hosts]) => {
-      const views = hosts.map((host) => `${host} :is(.ckpt-viz, .ckpt-viz-timeline)`);
-      return `${views.join(",\n")} { color-scheme: ${scheme}; }`;
-    }),
+    rule(
+      ":is(.ckpt-viz, .ckpt-viz-live, .ckpt-viz-timeline, .ckpt-viz-page)",
+      colourRules(palette.light, palette.dark),
+    ),
+    // Paper is light, whatever was behind the view on the screen.
+    ":is(.ckpt-viz, .ckpt-viz-live, .ckpt-viz-timeline) { color-scheme: light; }",
+    `@media screen {\n${screenRules()}\n}`,
     `.ckpt-viz { --ckv-pick: color-mix(in srgb, var(--ckv-accent) 18%, transparent); }`,
     // The colours of TensorFlow's guide, if the settings turn them on (defaults.ts).
-    `@media (forced-colors: none) {\n[data-ckpt-viz-classic] .ckpt-viz {\n${colourRules(
-      palette.classic.light,
-      palette.classic.dark,
-    )}\n}\n}`,
+    `@media (forced-colors: none) {\n${rule(
+      "[data-ckpt-viz-classic] .ckpt-viz",
+      colourRules(palette.classic.light, palette.classic.dark),
+    )}\n}`,
     levelRules(),
     `.ckpt-viz-tab { --ckv-sign-failed: ${JSON.stringify(signs.states.failed.glyph)}; }`,
     gridRules(columns),
   ].join("\n");
 }
 
-/** The colour of JupyterLab or VS Code if there is one; otherwise, light or dark as the page. */
-function colourRules(light: Colours, dark: Colours): string {
-  const hosts: Readonly<Record<string, readonly string[]>> = palette.hosts;
-  return Object.entries(light)
-    .map(([name, colour]) => {
-      const other = dark[name] ?? colour;
-      const own = colour === other ? colour : `light-dark(${colour}, ${other})`;
-      const value = (hosts[name] ?? []).reduceRight((rest, host) => `var(${host}, ${rest})`, own);
-      return `  --ckv-${name}: ${value};`;
-    })
-    .join("\n");
+function rule(selector: string, lines: readonly string[]): string {
+  return `${selector} {\n${lines.map((line) => `  ${line}`).join("\n")}\n}`;
+}
+
+/** Both versions of each colour: the view's scheme decides which of them is shown. */
+function colourRules(light: Colours, dark: Colours): readonly string[] {
+  return Object.keys(light).map((name) => `--ckv-${name}: ${ownColour(name, light, dark)};`);
+}
+
+function ownColour(name: string, light: Colours, dark: Colours): string {
+  const [colour = "", other = colour] = [light[name], dark[name]];
+  return colour === other ? colour : `light-dark(${colour}, ${other})`;
+}
+
+/**
+ * The ground that is really there, as ground.ts sees it, and the colours of a host where its theme is
+ * as light or dark. The selectors weigh as much as those before them and those of forced colours.
+ */
+function screenRules(): string {
+  const own = `--ckv-own: ${ownColour("back", palette.light, palette.dark)};`;
+  const back = "--ckv-back: var(--ckv-ground, var(--ckv-own));";
+  return [
+    rule("[data-ckv-scheme]", [own, back]),
+    `[data-ckv-scheme="dark"] { color-scheme: dark; }`,
+    // JupyterLab's panel is always on the ground of the theme.
+    `:where(${THEMES.jupyterlab.dark}) .ckpt-viz-live { color-scheme: dark; }`,
+    ...hostRules(),
+  ].join("\n");
+}
+
+function hostRules(): readonly string[] {
+  return Object.entries(palette.hosts).flatMap(([host, colours]) =>
+    Object.entries(THEMES[host as keyof typeof THEMES]).map(([scheme, theme]) =>
+      rule(
+        `:where(${theme}) :is([data-ckv-scheme="${scheme}"], .ckpt-viz-live)`,
+        Object.entries(colours).map(([name, variable]) => hostColour(name, variable)),
+      ),
+    ),
+  );
+}
+
+function hostColour(name: string, variable: string): string {
+  const colour = `var(${variable}, ${ownColour(name, palette.light, palette.dark)})`;
+  return `--ckv-${name}: ${name === "back" ? `var(--ckv-ground, ${colour})` : colour};`;
 }
 
 /** How much of the mark's colour is in each level of a measure; the first is zero. */

@@ -12,6 +12,7 @@ import { answerKeys, makeRun, type Run } from "./draw/page";
 import { partOf } from "./draw/parts";
 import type { Dispatch } from "./draw/props";
 import { type Graph, makeGraph } from "./graph";
+import { followGround, onPageChange } from "./ground";
 import { type Ask, type AskAll, type Kernel, makeKernel, type Tell } from "./kernel";
 import type { MeasureName } from "./measures";
 import {
@@ -143,12 +144,12 @@ class MountedView implements View {
     const { signal } = this.#disposal;
     answerKeys(this.#root, this.run, signal);
     this.#draw();
-    onDefaultsChange(signal, () => this.#followDefaults());
-    onceVisible(this.#root, signal, () => {
-      if (this.#state === null) {
+    followGround(this.#root, el, signal, () => {
+      if (this.#state === null && this.#root.clientWidth > 0) {
         this.#show();
       }
     });
+    onPageChange(signal, () => this.#followDefaults(), { attributeFilter: [DEFAULTS_ATTRIBUTE] });
   }
 
   async setPayload(bytes: Uint8Array | Promise<Uint8Array>, of = this.#of): Promise<void> {
@@ -343,7 +344,7 @@ class MountedView implements View {
   #show(): void {
     const graph = this.#graph;
     if (graph === null || !this.#root.isConnected) {
-      return; // onceVisible calls again
+      return; // followGround calls again
     }
     this.#typesetterOf ??= typesetters(getComputedStyle(this.#root).fontFamily);
     if (this.#state === null) {
@@ -458,25 +459,6 @@ function typesetters(fontFamily: string): TypesetterOf {
 /** What the boxes of a drawing say. */
 function saying({ drawn, says }: State): Says {
   return drawn === "textbook" ? "kinds" : says;
-}
-
-/** Calls whenever the defaults of the page's explorers change. */
-function onDefaultsChange(signal: AbortSignal, call: () => void): void {
-  const observer = new MutationObserver(call);
-  observer.observe(document.documentElement, { attributeFilter: [DEFAULTS_ATTRIBUTE] });
-  signal.addEventListener("abort", () => observer.disconnect());
-}
-
-/** Calls once the element has a size, and so its place in a page. */
-function onceVisible(element: HTMLElement, signal: AbortSignal, call: () => void): void {
-  const observer = new ResizeObserver(() => {
-    if (element.clientWidth > 0) {
-      observer.disconnect();
-      call();
-    }
-  });
-  observer.observe(element);
-  signal.addEventListener("abort", () => observer.disconnect());
 }
 
 /** Calls after the next paint: a message arrives after the frame in which it was posted. */

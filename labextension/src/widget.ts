@@ -6,35 +6,15 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Fragment, jsx, jsxs } from "preact/jsx-runtime";
 import type { Extras, LoadExtras } from "./draw/on-request";
 import { type Answer, type Ask, type AskAll, PATIENCE } from "./kernel";
-import type { MeasureName } from "./measures";
 import { askKernel, onChanges, onRefresh } from "./messages";
-import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
-import type { Mode, View } from "./state";
+import { type Parts, payloadOf, SHOWN } from "./shared";
+
 import * as WORDS from "./strings";
 import type { LoadGraphviz } from "./textbook/engine";
+import { type OfGraph, STATE, stateOf, type Traits } from "./traits";
 import { mountView } from "./view";
 
-/** Node ids with the number of the graph that they belong to. */
-interface OfGraph<Ids> {
-  readonly of: number;
-  readonly ids: Ids;
-}
-
-interface Traits extends Sharing {
-  readonly _payload: DataView;
-  /** The number of the graph in the payload. */
-  readonly _edition: number;
-  selected: OfGraph<number> | null;
-  expanded: OfGraph<readonly number[]> | null;
-  query: string;
-  mode: Mode;
-  view?: View | null;
-  measure?: MeasureName | null;
-  step?: number | null;
-}
-
 const PAYLOAD = ["_payload", "_shared_payload"] as const;
-const STATE = ["selected", "expanded", "query", "mode", "view", "measure", "step"] as const;
 
 interface Props extends Pick<RenderProps<Traits>, "model" | "el"> {
   /** Makes the extras, where a page holds them. */
@@ -52,42 +32,44 @@ function render({ model, el, makeExtras, played }: Props): () => void {
     extras: extrasOf(model, makeExtras),
     played,
     ask: isAlone ? undefined : asking(model),
-    onChange({ of, selected, expanded, query, measure, mode, view, step }) {
+    onChange({ of, selected, expanded, ...rest }) {
+      const state = {
+        ...rest,
+        selected: ofGraph(of, selected),
+        expanded: ofGraph(of, expanded),
+      };
       isReporting = true;
       try {
-        model.set("selected", ofGraph(of, selected));
-        model.set("expanded", ofGraph(of, expanded));
-        model.set("query", query);
-        model.set("mode", mode);
-        model.set("view", view);
-        model.set("measure", measure);
-        model.set("step", step);
+        for (const name of STATE) {
+          model.set(name, state[name]);
+        }
       } finally {
         isReporting = false;
       }
       model.save_changes();
     },
   });
-  let edition = model.get("_edition");
-  const showPayload = () => void view.setPayload(payload(model, el), model.get("_edition"));
+  const showsShared = (detail: Parts) =>
+    el.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail }));
+  const editionOf = () => model.get("_edition") ?? 0;
+  let edition = editionOf();
+  const showPayload = () => void view.setPayload(payloadOf(model, showsShared), editionOf());
   // The first query may come from a saved notebook or page. The user makes every later change.
   let isOwnQuery = false;
   const showState = () => {
-    const of = model.get("_edition");
+    const of = editionOf();
     // A kernel sends a new graph with the state that it knows; what the view shows is newer.
     const isKept = of !== edition && view.showsGraph();
     edition = of;
     const idsOf = <Ids>(ids: OfGraph<Ids> | null) =>
       isKept || (ids !== null && ids.of !== of) ? undefined : (ids?.ids ?? null);
+    const { query, selected, expanded, ...rest } = stateOf(model);
     view.setState({
+      ...rest,
       of,
-      selected: idsOf(model.get("selected")),
-      expanded: idsOf(model.get("expanded")),
-      [isOwnQuery ? "query" : "broughtQuery"]: model.get("query"),
-      mode: model.get("mode"),
-      view: model.get("view") ?? null,
-      measure: model.get("measure") ?? null,
-      step: model.get("step") ?? null,
+      selected: idsOf(selected),
+      expanded: idsOf(expanded),
+      [isOwnQuery ? "query" : "broughtQuery"]: query,
     });
   };
   const ignoreChanges = onChanges(
@@ -105,7 +87,7 @@ function render({ model, el, makeExtras, played }: Props): () => void {
   const ignoreRefresh = onRefresh(model, showPayload);
   showPayload();
   showState();
-  if (!isAlone && model.get("query") !== "") {
+  if (!isAlone && stateOf(model).query !== "") {
     void isSetInKernel(model).then((is) => {
       if (is) {
         isOwnQuery = true;
@@ -138,7 +120,7 @@ function asking(model: AnyModel): Ask {
 async function isSetInKernel(model: AnyModel<Traits>): Promise<boolean> {
   try {
     const [{ text }] = await asking(model)({ ask: "query" });
-    return text === model.get("query");
+    return text === stateOf(model).query;
   } catch {
     return false;
   }
@@ -190,16 +172,6 @@ async function scriptOf(
     throw new Error(error ?? WORDS.nothingSent);
   }
   return new TextDecoder().decode(script);
-}
-
-async function payload(model: AnyModel<Traits>, el: HTMLElement): Promise<Uint8Array> {
-  const shared = await sharedParts(model, "_shared_payload");
-  if (shared !== null) {
-    el.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail: shared }));
-    return bytesOf(shared.payload ?? "");
-  }
-  const { buffer, byteOffset, byteLength } = model.get("_payload");
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 export default { render };

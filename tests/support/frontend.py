@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import shutil
 import subprocess
 import sysconfig
+import tarfile
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -31,6 +33,38 @@ def lock_file(directory: Path) -> bytes:
     return (directory / "package-lock.json").read_bytes()
 
 
+def packed_file(package: str, integrity: str, file: str, directory: Path) -> bytes:
+    """Return one file of a package, such as `requirejs@2.3.8`, without what the package needs.
+
+    npm fetches the package once and keeps it in its cache, as it does for `npm ci`.
+    """
+    directory.mkdir(parents=True)
+    done = _npm("pack", package, "--prefer-offline", "--ignore-scripts", cwd=directory)
+    assert done.returncode == 0, done.stdout
+    (archive,) = directory.glob("*.tgz")
+    digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode("ascii")
+    assert integrity == f"sha512-{digest}", f"{package}: its bytes are not those of {integrity}"
+    with tarfile.open(archive) as members:
+        member = members.extractfile(f"package/{file}")
+        assert member is not None
+        return member.read()
+
+
+def bundle(entry: Path, out: Path) -> None:
+    """Bundle a script of the tests, which may import what the front end's packages have."""
+    _install()
+    modules = LABEXTENSION / "node_modules"
+    arguments = ("--bundle", "--format=esm", "--log-level=warning", f"--outfile={out}")
+    done = subprocess.run(
+        [_scripts() / "node", modules / "esbuild/bin/esbuild", entry, *arguments],
+        env=os.environ | {"NODE_PATH": str(modules)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
 @cache
 def _install() -> None:
     lock = LABEXTENSION / "package-lock.json"
@@ -42,12 +76,15 @@ def _install() -> None:
             assert done.returncode == 0, done.stdout
 
 
+def _scripts() -> Path:
+    return Path(sysconfig.get_path("scripts"))
+
+
 def _npm(*arguments: str, cwd: Path = LABEXTENSION) -> subprocess.CompletedProcess[str]:
-    scripts = sysconfig.get_path("scripts")
     return subprocess.run(
-        [Path(scripts, "npm"), *arguments],
+        [_scripts() / "npm", *arguments],
         cwd=cwd,
-        env=os.environ | {"PATH": os.pathsep.join((scripts, os.environ["PATH"]))},
+        env=os.environ | {"PATH": os.pathsep.join((str(_scripts()), os.environ["PATH"]))},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

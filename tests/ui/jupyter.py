@@ -40,7 +40,7 @@ _COMMAND_SECONDS = 180
 _ANSWER_SECONDS = 20
 _KERNELS = 3
 _RUNS = 5
-_WITHIN = """(promise, seconds) => Promise.race([
+WITHIN = """(promise, seconds) => Promise.race([
     promise,
     new Promise((_, fail) => setTimeout(
         () => fail(new Error(`not done within ${seconds} s`)), seconds * 1000)),
@@ -110,7 +110,7 @@ class JupyterLab:
     def execute(self, command: str, **arguments: object) -> None:
         """Execute one of JupyterLab's commands and wait for its end."""
         self.page.evaluate(
-            f"""([command, arguments, seconds]) => ({_WITHIN})(
+            f"""([command, arguments, seconds]) => ({WITHIN})(
                 jupyterapp.commands.execute(command, arguments).then(() => undefined), seconds)""",
             [command, arguments, _COMMAND_SECONDS],
         )
@@ -152,7 +152,7 @@ class JupyterLab:
 
     def _within(self, promise: str) -> None:
         self.page.evaluate(
-            f"seconds => ({_WITHIN})(({promise}).then(() => undefined), seconds)", _ANSWER_SECONDS
+            f"seconds => ({WITHIN})(({promise}).then(() => undefined), seconds)", _ANSWER_SECONDS
         )
 
     def await_notebook(self) -> None:

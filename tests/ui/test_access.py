@@ -273,7 +273,7 @@ SCENES = {
 }
 
 
-def _violations(page: Page, axe: str) -> list[str]:
+def violations(page: Page, axe: str) -> list[str]:
     page.evaluate(axe)
     found = page.evaluate("axe.run(document.querySelector('.ckpt-viz'))")["violations"]
     return [
@@ -288,7 +288,7 @@ def _violations(page: Page, axe: str) -> list[str]:
 def test_axe_finds_nothing(opened: Open, axe: str, scene: str, scheme: str) -> None:
     page = SCENES[scene](opened, color_scheme=scheme)
     page.screenshot(path=_SCREENSHOTS / f"access-{scene}-{scheme}.png")
-    assert _violations(page, axe) == []
+    assert violations(page, axe) == []
 
 
 def test_every_node_has_a_name_that_is_read_out(opened: Open) -> None:
@@ -457,6 +457,7 @@ def test_contrasts(opened: Open, scheme: str) -> None:
 def test_it_is_as_dark_as_its_page(opened: Open, page_is: str, system_is: str) -> None:
     page = opened(keras3_adam(), color_scheme=system_is)
     page.evaluate("scheme => { document.documentElement.style.colorScheme = scheme }", page_is)
+    page.locator(f".ckpt-viz[data-ckv-scheme={page_is}]").wait_for()
     (back,) = page.evaluate(COLOURS, ["back"])
     assert (sum(back) > 600) == (page_is == "light")
 
@@ -496,26 +497,96 @@ VS_CODE = {
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("theme", VS_CODE)
-def test_vs_code_themes(opened: Open, axe: str, theme: str, scheme: str) -> None:
-    page = _failing_check(opened, color_scheme=scheme)
+def wear(page: Page, theme: str) -> None:
+    """Give a page a theme of VS Code, and wait until its explorer follows."""
     page.evaluate(
         """([theme, colours]) => {
             document.body.className = theme;
             for (const [name, colour] of Object.entries(colours)) {
                 document.documentElement.style.setProperty(`--vscode-${name}`, colour);
             }
+            document.documentElement.style.background = "transparent";
+            document.body.style.background = "var(--vscode-editor-background)";
+            document.body.style.color = "var(--vscode-editor-foreground)";
         }""",
         [theme, VS_CODE[theme]],
     )
+    scheme = "light" if "light" in theme else "dark"
+    page.locator(f".ckpt-viz[data-ckv-scheme={scheme}]").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("theme", VS_CODE)
+def test_vs_code_themes(opened: Open, axe: str, theme: str, scheme: str) -> None:
+    page = _failing_check(opened, color_scheme=scheme)
+    wear(page, theme)
     name = theme.split()[-1]
     page.screenshot(path=_SCREENSHOTS / f"access-{name}.png")
     assert page.evaluate(COLOURS, ["back"]) == [
         list(bytes.fromhex(VS_CODE[theme]["editor-background"][1:]))
     ]
     assert weak_contrasts(page) == {}
-    assert _violations(page, axe) == []
+    assert violations(page, axe) == []
+
+
+# What is behind the explorer, and the text's colour in it, by a style of the page's body.
+GROUNDS = {
+    "black text on nothing": ("background: none; color: black", "light"),
+    "white text on nothing": ("background: none; color: white", "dark"),
+    "a white output in a dark page": ("color: #ccc; background: #fff", "light"),
+    "a black output in a light page": ("color: black; background: black", "dark"),
+    "a layer over black": ("background: linear-gradient(black); color: #eee", "dark"),
+    "a grey that is too light for a dark ground": ("color: #ddd; background: #444", "dark"),
+    "a grey that is too dark for a light ground": ("color: #333; background: #bbb", "light"),
+    "a new notation of a colour": ("color: #ddd; background: oklch(0.2 0.05 250)", "dark"),
+    "a veil": ("color: #ddd; background: rgb(0 0 0 / 80%)", "dark"),
+}
+
+
+@pytest.mark.parametrize("theme", ["vscode-light", "vscode-dark"])
+def test_what_is_behind_it_decides_whatever_the_theme_says(opened: Open, theme: str) -> None:
+    page = opened(keras3_adam())
+    wear(page, theme)
+    for ground, (style, scheme) in GROUNDS.items():
+        page.evaluate("style => { document.body.style = style }", style)
+        page.locator(f".ckpt-viz[data-ckv-scheme={scheme}]").wait_for()
+        assert weak_contrasts(page) == {}, ground
+
+
+def test_it_has_the_very_ground_of_its_host_where_that_is_legible(opened: Open) -> None:
+    page = opened(keras3_adam())
+    wear(page, "vscode-dark")
+    for colour, scheme in (
+        ("rgb(253, 246, 227)", "light"),
+        ("rgb(0, 43, 54)", "dark"),
+        ("rgb(1, 1, 20)", "dark"),  # with texts of the same colour
+    ):
+        page.evaluate("colour => { document.body.style.background = colour }", colour)
+        expect(page.locator(".ckpt-viz")).to_have_css("background-color", colour)
+        expect(page.locator(".ckpt-viz")).to_have_attribute("data-ckv-scheme", scheme)
+
+
+def test_it_follows_a_theme_that_changes_slowly(opened: Open) -> None:
+    page = opened(keras3_adam(), color_scheme="light")
+    page.evaluate(
+        """() => {
+            document.body.style = "transition: background .3s";
+            document.body.offsetWidth;
+            document.body.style = "transition: background .3s; background: black; color: white";
+        }"""
+    )
+    page.locator(".ckpt-viz[data-ckv-scheme=dark]").wait_for()
+    assert weak_contrasts(page) == {}
+
+
+def test_printed_it_is_light(opened: Open) -> None:
+    page = opened(keras3_adam(), color_scheme="dark")
+    (screen,) = page.evaluate(COLOURS, ["back"])
+    page.emulate_media(media="print")
+    (paper,) = page.evaluate(COLOURS, ["back"])
+    assert sum(screen) < 200
+    assert paper == [255, 255, 255]
+    assert weak_contrasts(page) == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -20,7 +20,7 @@ from tests.support.graphs import graph, keras3_adam
 from tests.support.payload_fixtures import overlays
 from tests.ui.jupyter import JupyterLab, code_cell
 from tests.ui.pages import html_pages
-from tests.ui.test_access import COLOURS, GRAPHIC, VS_CODE, weak_contrasts
+from tests.ui.test_access import COLOURS, GRAPHIC, VS_CODE, weak_contrasts, wear
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
@@ -167,15 +167,7 @@ def test_classic_colours_come_and_go_at_once_in_open_explorers(opened: Open, sch
 def test_classic_colours_can_be_seen_in_every_theme(opened: Open, theme: str) -> None:
     page = opened(keras3_adam())
     page.evaluate(CLASSIC, True)
-    page.evaluate(
-        """([theme, colours]) => {
-            document.body.className = theme;
-            for (const [name, colour] of Object.entries(colours)) {
-                document.documentElement.style.setProperty(`--vscode-${name}`, colour);
-            }
-        }""",
-        [theme, VS_CODE[theme]],
-    )
+    wear(page, theme)
     assert weak_contrasts(page) == {}
 
 

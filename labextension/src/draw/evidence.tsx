@@ -8,13 +8,14 @@ import { type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
 import { clip, sentenceText, visible } from "../text";
 import { moreWords } from "../words";
+import type { Accepting } from "./accepting";
 import { RemedyCode } from "./code";
 import { Copy } from "./copy";
 import type { Fixing } from "./fixing";
-import { type Accepting, CallWithGuesses, Guesses } from "./guesses";
 import { SignIcon } from "./icons";
 import { Jump } from "./jump";
 import { messageOf } from "./message";
+import { type OnRequest, WithExtras } from "./on-request";
 import type { Dispatch } from "./props";
 
 const MAX_NODES = 10;
@@ -26,13 +27,14 @@ interface EvidenceProps {
   readonly fixing: Fixing | null;
   readonly accepting: Accepting;
   readonly kernel: Kernel | null;
+  readonly onRequest: OnRequest | null;
   /** Puts code into a new cell below; null where there are no cells. */
   readonly insert: ((code: string) => void) | null;
   readonly dispatch: Dispatch;
 }
 
 export function Evidence(props: EvidenceProps) {
-  const { state, fixing, accepting, insert, kernel, dispatch } = props;
+  const { state, fixing, accepting, insert, kernel, onRequest, dispatch } = props;
   const { graph, selected } = state;
   const { overlay } = graph;
   const index = shownProblem(state);
@@ -60,6 +62,7 @@ export function Evidence(props: EvidenceProps) {
           code={problem.code}
           guesses={problem.guesses}
           accepting={accepting}
+          onRequest={onRequest}
           showFix={problem.offersFix && fixing !== null ? fixing.toggle : null}
           insert={
             // Only the kernel knows what the notebook calls the object.
@@ -89,7 +92,7 @@ function topsOf(graph: Graph, nodes: readonly number[]): readonly number[] {
   return nodes.filter((id) => !all.has(graph.treeParent(id) ?? -1));
 }
 
-interface RemedyProps extends Pick<EvidenceProps, "accepting"> {
+interface RemedyProps extends Pick<EvidenceProps, "accepting" | "onRequest"> {
   readonly insert: (() => Promise<void>) | null;
   readonly remedy: string;
   readonly code: string | null;
@@ -98,7 +101,8 @@ interface RemedyProps extends Pick<EvidenceProps, "accepting"> {
   readonly showFix: (() => void) | null;
 }
 
-function Remedy({ remedy, code, guesses, accepting, showFix, insert }: RemedyProps) {
+function Remedy(props: RemedyProps) {
+  const { remedy, code, guesses, accepting, onRequest, showFix, insert } = props;
   const fixButton =
     showFix === null ? null : (
       <button type="button" title={WORDS.fixHint} onClick={showFix}>
@@ -110,14 +114,13 @@ function Remedy({ remedy, code, guesses, accepting, showFix, insert }: RemedyPro
       <h4>{WORDS.whatToDo}</h4>
       <div class="ckv-remedy">
         <p>{sentenceText(remedy)}</p>
-        <Guesses
-          guesses={guesses}
-          accepting={accepting}
-          hint={showFix === null ? WORDS.guessesInPython : WORDS.guessesOfFix}
-        />
-        {showFix === null && guesses.length > 0 ? (
-          <CallWithGuesses guesses={guesses} accepting={accepting} />
-        ) : null}
+        {guesses.length === 0 || onRequest === null ? null : (
+          <WithExtras onRequest={onRequest}>
+            {({ RemedyGuesses }) => (
+              <RemedyGuesses guesses={guesses} accepting={accepting} hasFix={showFix !== null} />
+            )}
+          </WithExtras>
+        )}
         {code !== null ? (
           <RemedyCode code={code} insert={insert}>
             {fixButton}

@@ -8,6 +8,7 @@ import { isAtProblem, type State } from "../state";
 import * as WORDS from "../strings";
 import type { LoadGraphviz } from "../textbook/engine";
 import { chunkCount, chunkLabel, matchWords, sentence } from "../words";
+import { type Accepting, useAccepting } from "./accepting";
 import { Breadcrumbs } from "./breadcrumbs";
 import { CauseList } from "./causes";
 import { Details } from "./details";
@@ -16,7 +17,6 @@ import { Evidence } from "./evidence";
 import { Filters } from "./filters";
 import { FixButton, ViewButton } from "./fix-button";
 import { type Fixing, useFixing } from "./fixing";
-import { type Accepting, useAccepting } from "./guesses";
 import { Legend } from "./legend";
 import type { Typesetter } from "./measure";
 import { Colours, type Measuring, type ReadValues, useMeasuring } from "./measuring";
@@ -289,6 +289,7 @@ function Right(props: FixingProps & { readonly accepting: Accepting }) {
         accepting={accepting}
         insert={insert}
         kernel={kernel}
+        onRequest={onRequest}
         dispatch={dispatch}
       />
     ) : undefined;

@@ -5,7 +5,7 @@ import { stateSign } from "../signs";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
-import type { Accepting } from "./guesses";
+import type { Accepting } from "./accepting";
 import { detourWords, type LineMark } from "./lines";
 
 interface Props {

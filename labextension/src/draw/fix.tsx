@@ -7,10 +7,11 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import { clip, countWords, formatCount, sentenceText, visible } from "../text";
 import { placeName } from "../words";
+import type { Accepting } from "./accepting";
 import { useAsked } from "./asking";
 import { CodeButtons, CodeText } from "./code";
 import type { Fixing } from "./fixing";
-import { type Accepting, Guesses } from "./guesses";
+import { Guesses } from "./guesses";
 import { SignIcon } from "./icons";
 
 /** A cell takes all of the code, a page shows its beginning. */

@@ -5,7 +5,7 @@ import type { Kernel } from "../kernel";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
-import type { Accepting } from "./guesses";
+import type { Accepting } from "./accepting";
 import type { OnRequest } from "./on-request";
 import type { Dispatch } from "./props";
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { compared, treeGraph } from "../graphs.test-data";
 import type { Guess } from "../overlay";
-import { callWith, withAccepted } from "./guesses";
+import { withAccepted } from "./accepting";
+import { callWith } from "./guesses";
 
 const GUESSES: readonly Guess[] = ["a", "it's", "c"].map((saved, place) => ({
   place,

@@ -1,46 +1,14 @@
 /** The guesses of a fix: what a person accepts by a tick, never taken unasked. */
 
-import { useEffect, useState } from "preact/hooks";
-import type { Graph } from "../graph";
 import type { Guess } from "../overlay";
 import * as WORDS from "../strings";
 import { visible } from "../text";
 import { moreWords } from "../words";
+import type { Accepting } from "./accepting";
 import { CodeText } from "./code";
 import { Copy } from "./copy";
 
 const MAX_GUESSES = 50;
-
-/** The guesses that a person accepts, by their places in the check. */
-export interface Accepting {
-  readonly accepted: ReadonlySet<number>;
-  accept(guesses: readonly Guess[], isAccepted: boolean): void;
-}
-
-const NONE: ReadonlySet<number> = new Set();
-
-/** Another graph has other guesses, so none of them is accepted. */
-export function useAccepting(shown: Graph): Accepting {
-  const graph = shown.objects ?? shown;
-  const [accepted, setAccepted] = useState(NONE);
-  useEffect(() => setAccepted(NONE), [graph]);
-  return {
-    accepted,
-    accept: (guesses, isAccepted) =>
-      setAccepted((before) => withAccepted(before, guesses, isAccepted)),
-  };
-}
-
-/** The accepted guesses with these added or taken away, in the order of the check. */
-export function withAccepted(
-  accepted: ReadonlySet<number>,
-  guesses: readonly Guess[],
-  isAccepted: boolean,
-): ReadonlySet<number> {
-  const places = guesses.map(({ place }) => place);
-  const others = [...accepted].filter((place) => !places.includes(place));
-  return new Set([...others, ...(isAccepted ? places : [])].sort((a, b) => a - b));
-}
 
 interface GuessesProps {
   readonly guesses: readonly Guess[];
@@ -87,8 +55,23 @@ export function Guesses({ guesses, accepting, hint }: GuessesProps) {
   );
 }
 
+interface RemedyGuessesProps extends Omit<GuessesProps, "hint"> {
+  /** Whether a kernel can take the ticked guesses here. */
+  readonly hasFix: boolean;
+}
+
+/** The guesses that belong to the remedy of a problem. */
+export function RemedyGuesses({ hasFix, ...props }: RemedyGuessesProps) {
+  return (
+    <>
+      <Guesses {...props} hint={hasFix ? WORDS.guessesOfFix : WORDS.guessesInPython} />
+      {hasFix ? null : <CallWithGuesses {...props} />}
+    </>
+  );
+}
+
 /** The call in Python that takes the ticked guesses, where no kernel can. */
-export function CallWithGuesses({ guesses, accepting }: Omit<GuessesProps, "hint">) {
+function CallWithGuesses({ guesses, accepting }: Omit<GuessesProps, "hint">) {
   const ticked = guesses.filter(({ place }) => accepting.accepted.has(place));
   if (ticked.length === 0) {
     return null;

@@ -132,7 +132,7 @@ function Tabs({ id, tab, words, choose }: TabsProps) {
 interface HandleProps {
   readonly words: string;
   readonly isUpright?: boolean;
-  readonly now: number | undefined;
+  readonly now: number;
   readonly least: number;
   readonly most?: number;
   readonly move: (event: PointerEvent) => void;
@@ -150,7 +150,7 @@ function Handle({ words, isUpright = true, now, least, most, move, step }: Handl
       role="separator"
       aria-orientation={isUpright ? "vertical" : "horizontal"}
       aria-label={words}
-      aria-valuenow={now === undefined ? undefined : Math.round(now)}
+      aria-valuenow={Math.round(now)}
       aria-valuemin={least}
       aria-valuemax={most}
       title={words}
@@ -172,17 +172,20 @@ const LEAST_HEIGHT = 240;
 /** The lower edge of the explorer; dragging it changes the height. */
 export function HeightHandle() {
   const edge = useRef<HTMLDivElement>(null);
-  const [height, setHeight] = useState<number>();
+  // Not known before the page shows the explorer
+  const [height, setHeight] = useState(LEAST_HEIGHT);
+  const rootOf = () => edge.current?.closest<HTMLElement>(".ckpt-viz");
   const resize = (heightOf: (root: HTMLElement) => number) => {
-    const root = edge.current?.closest<HTMLElement>(".ckpt-viz");
+    const root = rootOf();
     if (root != null) {
       const next = Math.max(heightOf(root), LEAST_HEIGHT);
       root.style.height = `${next}px`;
       setHeight(next);
     }
   };
+  const measure = () => setHeight(rootOf()?.offsetHeight ?? LEAST_HEIGHT);
   return (
-    <div class="ckv-edge-of-view" ref={edge}>
+    <div ref={edge} onFocusIn={measure}>
       <Handle
         words={WORDS.resizeHeight}
         isUpright={false}

@@ -10,7 +10,7 @@ import { firstProblemNode, type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
 import { comparedWords, roleWord } from "../words";
-import type { Accepting } from "./guesses";
+import type { Accepting } from "./accepting";
 import { lineClass, SignIcon } from "./icons";
 import { factsOf, type LineMark, labelOf, markOf } from "./lines";
 import { type Look, lookOf } from "./look";

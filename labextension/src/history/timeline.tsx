@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { insertFrom } from "../cells";
+import { followGround } from "../ground";
 import { LEVELS } from "../scale";
 import { sentenceText, visible, whyWords } from "../text";
 import { type Cell, decodeHistory, type History } from "./data";
@@ -104,6 +105,7 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
     apply(...actionsFor(null, order));
   };
   answerKeys(root, dispatch, disposal.signal);
+  followGround(root, el, disposal.signal);
   draw();
   return {
     async setPayload(packed) {

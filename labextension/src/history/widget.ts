@@ -2,14 +2,13 @@
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
 import { askKernel, onChanges } from "../messages";
-import { bytesOf, type Sharing, sharedParts } from "../shared";
+import { type PayloadTraits, payloadOf } from "../shared";
 import * as WORDS from "../strings";
 import { type Answer, hostAsking } from "./asking";
 import { ORDERS } from "./state";
 import { type Host, mountTimeline } from "./timeline";
 
-interface Traits extends Sharing {
-  readonly _payload: DataView;
+interface Traits extends PayloadTraits {
   a: number;
   b: number;
   order: string;
@@ -43,7 +42,7 @@ function render({ model, el }: Pick<RenderProps<Traits>, "model" | "el">): () =>
       showOrder();
     }
   });
-  void view.setPayload(payload(model));
+  void view.setPayload(payloadOf(model));
   showEnds();
   showOrder();
   return () => {
@@ -60,15 +59,6 @@ function kernelOf(model: AnyModel): Host {
       throw new Error(WORDS.noAnswer, { cause: error });
     }
   });
-}
-
-async function payload(model: AnyModel<Traits>): Promise<Uint8Array> {
-  const shared = await sharedParts(model, "_shared_payload");
-  if (shared !== null) {
-    return bytesOf(shared.payload ?? "");
-  }
-  const { buffer, byteOffset, byteLength } = model.get("_payload");
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 export default { render };
