@@ -253,7 +253,7 @@ function answerKeys(desk: Desk): void {
       document.querySelector<HTMLElement>(".ckp-primary, .ckp-strip button")?.click();
       return;
     }
-    const isFree = target === document.body || (target as Element).closest(".ckp-cards") !== null;
+    const isFree = (target as Element).closest(".ckp-stage, input, select") === null;
     if (!isFree || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
