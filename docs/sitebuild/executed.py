@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from filelock import FileLock
 
 from tests.support import course
 
@@ -37,13 +38,13 @@ def with_outputs(text: str) -> nbformat.NotebookNode:
 def _run(notebook: nbformat.NotebookNode, path: Path) -> None:
     # Outputs show the paths of files, so the directory has the same name in every run.
     directory = Path(tempfile.gettempdir(), "ckpt-viz-site", path.stem[:8])
-    directory.mkdir(parents=True)
-    try:
+    directory.parent.mkdir(exist_ok=True)
+    with FileLock(directory.with_suffix(".lock")):
+        shutil.rmtree(directory, ignore_errors=True)  # of a run that someone has stopped
         startup = directory / "ipython" / "profile_default" / "startup"
         startup.mkdir(parents=True)
         (startup / "names.py").write_text(_NAMES)
         course.execute(notebook, directory, may_leave_temporary_files=True)
-    finally:
         shutil.rmtree(directory)
     course.clean(notebook)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +57,11 @@ def _digest(text: str) -> str:
     """Return what identifies a run: the notebook, the package and the versions that it uses."""
     digest = hashlib.sha256(text.encode())
     digest.update(repr(sorted(course.versions().items())).encode())
-    sources = (*_ROOT.glob("ckpt_viz/**/*.py"), *_ROOT.glob("ckpt_viz/**/*.json"))
+    sources = (
+        *_ROOT.glob("ckpt_viz/**/*.py"),
+        *_ROOT.glob("ckpt_viz/**/*.json"),
+        *(Path(__file__), Path(course.__file__)),
+    )
     for path in sorted(path for path in sources if "labextension" not in path.parts):
         digest.update(path.relative_to(_ROOT).as_posix().encode())
         digest.update(path.read_bytes())

@@ -5,7 +5,7 @@
  * that comes near, so that a page shows its text and pictures at once.
  */
 
-const NEAR = "400px"; // below or above what the reader sees
+const NEAR = "100%"; // a screen below or above what the reader sees
 
 function whenNear(elements: Iterable<Element>, call: (element: HTMLElement) => void): void {
   const observer = new IntersectionObserver(
