@@ -7,6 +7,8 @@ in another one. `nox -R` runs it again without installing. Arguments of pytest f
 
 from __future__ import annotations
 
+import shutil
+
 import nox
 
 nox.options.default_venv_backend = "venv"
@@ -32,8 +34,11 @@ def site(session: nox.Session) -> None:
     Arguments go to Sphinx: `nox -s site -- -b linkcheck` asks whether links to other sites live.
     """
     session.install("--editable", ".[dev]")
-    # The page in which one drops a checkpoint: its step writes `build/site/index.html` here, and
-    # beside it nothing named `_static`, `_images`, `docs`, `notebooks` or `benchmarks`.
+    # The page in which one drops a checkpoint is the start. Sphinx writes the docs beside it: the
+    # page has nothing named `_static`, `_images`, `docs`, `notebooks` or `benchmarks`.
+    session.run("npm", "--prefix", "labextension", "run", "build:page")
+    shutil.rmtree("build/site", ignore_errors=True)
+    shutil.copytree("build/page", "build/site")
     session.run("npm", "--prefix", "labextension", "run", "build:site")
     strict = ("--fresh-env", "--fail-on-warning", "--keep-going", "--quiet")
     places = ("-c", "docs", "-d", "build/doctrees", ".", "build/site")
