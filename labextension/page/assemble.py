@@ -142,8 +142,7 @@ def _inside(directory: str) -> Iterator[None]:
 
 def _finish(site: Path) -> None:
     """Write index.html with the hashes of all files, and the service worker that keeps them."""
-    ours = (path for path in site.rglob("*") if path.is_file() and "docs" not in path.parts)
-    names = sorted(path.relative_to(site).as_posix() for path in ours)
+    names = sorted(path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file())
     hashes = {
         name: _integrity((site / name).read_bytes())
         for name in names

@@ -35,7 +35,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["draw"],
   ["extras"],
   ["view", "style", "history", "traits"],
-  ["widget", "loader", "lab", "page", "print-style"],
+  ["widget", "loader", "lab", "page", "print-style", "site", "errors"],
 ];
 
 const SOURCES = new URL("./", import.meta.url);

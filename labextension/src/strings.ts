@@ -672,3 +672,4 @@ export const notInNotebook =
   "The notebook lacks this explorer's data, and no kernel has it. Run the cell again.";
 export const notInKernel = (name: string) => `The kernel has no ${name}.`;
 export const nothingSent = "The kernel sent nothing.";
+export const graphvizMissing = "This site lacks its copy of Graphviz.";

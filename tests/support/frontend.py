@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import tarfile
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -22,6 +24,34 @@ def run_script(name: str) -> subprocess.CompletedProcess[str]:
     """Run a script of package.json, after `npm ci` where that is due."""
     _install()
     return _npm("run", name)
+
+
+def call(module: str, expression: str, given: object, directory: Path) -> Any:
+    """Return what an expression gives in Node, as JSON.
+
+    Args:
+        module: The TypeScript module in `src/` whose exports the expression uses, as `module`.
+        expression: The expression; `given` in it is the argument of this name.
+        given: Data for the expression.
+        directory: Where the built module goes.
+    """
+    _install()
+    built = directory / "module.mjs"
+    esbuild = LABEXTENSION / "node_modules/.bin/esbuild"
+    options = ("--bundle", "--format=esm", "--log-level=warning", f"--outfile={built}")
+    subprocess.run([esbuild, f"src/{module}", *options], cwd=LABEXTENSION, check=True)
+    (directory / "given.json").write_text(json.dumps(given), "utf-8")
+    script = f"""
+import {{ readFileSync }} from "node:fs";
+import * as module from {json.dumps(built.as_uri())};
+const given = JSON.parse(readFileSync({json.dumps(str(directory / "given.json"))}, "utf-8"));
+process.stdout.write(JSON.stringify({expression}));
+"""
+    node = Path(sysconfig.get_path("scripts"), "node")
+    done = subprocess.run(
+        [node, "--input-type=module"], input=script.encode(), stdout=subprocess.PIPE, check=True
+    )
+    return json.loads(done.stdout)
 
 
 def lock_file(directory: Path) -> bytes:

@@ -1,7 +1,7 @@
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
-import type { Answer, AskAll } from "../../kernel";
+import { storedAnswer } from "../../kernel";
 import { type Parts, SHOWN } from "../../shared";
 import { whyWords } from "../../text";
 import { mountView } from "../../view";
@@ -147,21 +147,13 @@ function snapshot(payload: Uint8Array, steps: string | null, step: number | null
     note: "saved picture",
     graphviz,
     extras: () => import("../../extras"),
-    played: steps === null ? undefined : () => unpacked(steps),
+    played: steps === null ? undefined : () => storedAnswer(steps),
   });
   widget.disposed.connect(() => view.dispose());
   if (step !== null) {
     view.setState({ step });
   }
   return { widget, ready: view.setPayload(payload) };
-}
-
-/** The steps of a restore in an output, as a kernel would answer. */
-async function unpacked(steps: string): ReturnType<AskAll> {
-  const zipped = new Blob([decoded(steps).slice()]).stream();
-  const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
-  const [answer, buffers]: [Answer, string[]] = await whole.json();
-  return { ...answer, buffers: buffers.map((text) => new DataView(decoded(text).buffer)) };
 }
 
 function apology(error: unknown): Pending {
