@@ -13,6 +13,7 @@ import warnings
 import zipfile
 
 import ckpt_viz_worker
+from pyodide.ffi import JsException, to_js
 
 _LATER = {"numpy": "engine/numpy.zip"}
 
@@ -24,9 +25,36 @@ def start():
     # pyfive imports one checksum from it, of files that neither Keras nor h5py write by default.
     sys.modules["numcodecs"] = types.ModuleType("numcodecs")
     sys.modules["numcodecs"].Fletcher32 = _NoFletcher32
+    sys.modules["cramjam"] = _cramjam()
     from ckpt_viz.web.session import Session
 
     return Session(ckpt_viz_worker.tell)
+
+
+def _cramjam():
+    """Return what ckpt_viz uses of cramjam, which has no build for this engine."""
+    module = types.ModuleType("cramjam")
+    module.DecompressionError = _DecompressionError
+    zstandard, snappy = ckpt_viz_worker.unpackedZstandard, ckpt_viz_worker.unpackedSnappy
+    module.zstd = types.SimpleNamespace(decompress_into=_into(zstandard))
+    module.snappy = types.SimpleNamespace(decompress_raw_into=_into(snappy))
+    return module
+
+
+class _DecompressionError(Exception):
+    pass
+
+
+def _into(unpack):
+    def decompress(data, buffer):
+        try:
+            content = unpack(to_js(data), len(buffer)).to_bytes()
+        except JsException as error:
+            raise _DecompressionError(str(error)) from error
+        buffer[: len(content)] = content
+        return len(content)
+
+    return decompress
 
 
 class _NoFletcher32:

@@ -15,6 +15,7 @@ from zipfile import ZipFile
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.hostile.seeds import DIRECTORY
 from tests.support import frontend
 from tests.support.once import make_once
 from tests.test_web import EXAMPLES, KERAS
@@ -189,6 +190,10 @@ def test_a_folder_opens_its_newest_checkpoint_and_shows_a_history(
 
 def test_files_of_keras_open_and_a_restore_is_rehearsed(open_page: OpenPage, files: Path) -> None:
     page = open_page()
+    page.locator(".ckp-first input").nth(1).set_input_files(DIRECTORY / "orbax_keras")
+    strip_and_stage(page)
+    expect(page.locator(".ckp-stage")).to_contain_text("kernel")
+    page.get_by_role("button", name="close").click()
     for name in ("model.keras", "model.h5", "model.weights.h5"):
         drop(page, files / name)
         strip_and_stage(page)

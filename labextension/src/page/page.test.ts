@@ -3,6 +3,7 @@ import { readAddress, writeAddress } from "./address";
 import { placed, type Side } from "./desk";
 import { EXAMPLES } from "./examples";
 import { chosenFiles, MOST_FILES, TooManyFiles, together } from "./files";
+import { unpackedSnappy, unpackedZstandard } from "./unpacking";
 
 const file = (path: string) => ({ path, file: new File([], path) });
 const side = (path: string): Side => ({ files: [file(path)], series: [], path });
@@ -46,4 +47,17 @@ it.each(["#step=-1", "#step=1e400", "#step=x", "#=&=", "#%"])("takes nothing fro
 
 it("has an example for each of the keys 1 to 8", () => {
   expect(new Set(EXAMPLES.map(({ id }) => id)).size).toBe(8);
+});
+
+it("unpacks Zstandard and Snappy into as many bytes as there may be", () => {
+  const zstandard = Uint8Array.from([
+    0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x05, 0x29, 0x00, 0x00, 0x68, 0x65, 0x6c, 0x6c, 0x6f,
+  ]);
+  const snappy = Uint8Array.from([5, 0x10, 0x68, 0x65, 0x6c, 0x6c, 0x6f]);
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  expect(text(unpackedZstandard(zstandard, 9))).toBe("hello");
+  expect(text(unpackedSnappy(snappy, 9))).toBe("hello");
+  expect(() => unpackedZstandard(zstandard, 4)).toThrow(RangeError);
+  expect(() => unpackedSnappy(snappy, 4)).toThrow("too big");
+  expect(() => unpackedZstandard(zstandard.subarray(0, 11), 9)).toThrow("unexpected EOF");
 });

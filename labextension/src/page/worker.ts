@@ -5,6 +5,7 @@
 import { whyWords } from "../text";
 import type { Integrity, Message, Numbered, PageFile, Result } from "./protocol";
 import * as WORDS from "./strings";
+import { unpackedSnappy, unpackedZstandard } from "./unpacking";
 
 /** A Python object as JavaScript holds it. */
 interface Held {
@@ -91,6 +92,8 @@ async function start(): Promise<Engine> {
   loaded.registerJsModule("ckpt_viz_worker", {
     tell: (done: number, total: number) => tell(done, total),
     fetchNow: (name: string) => fetchNow(name),
+    unpackedSnappy,
+    unpackedZstandard,
     hashOf: (name: string) => integrity[name] ?? "",
   });
   countReads(loaded);

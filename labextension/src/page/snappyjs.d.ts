@@ -1,0 +1,3 @@
+declare module "snappyjs" {
+  export function uncompress(compressed: Uint8Array, most?: number): Uint8Array;
+}
