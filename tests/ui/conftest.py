@@ -15,10 +15,10 @@ from playwright.sync_api import Error as PlaywrightError
 from tests.support import frontend
 from tests.ui import processes
 from tests.ui.jupyter import JupyterLab, SharedKernel
-from tests.ui.pages import new_page
+from tests.ui.pages import EXPECT_MS, new_page
 
 _BUILT = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
-expect.set_options(timeout=15_000)  # milliseconds: a busy machine shows what is expected later
+expect.set_options(timeout=EXPECT_MS)
 _NO_CHROMIUM = "no Chromium: apt-get install chromium, or set CKPT_VIZ_CHROMIUM to its path"
 
 

@@ -18,8 +18,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.hostile.seeds import DIRECTORY
 from tests.support import frontend
 from tests.support.once import make_once
+from tests.support.tables import FLOAT32, floats, raw, shape, write_bundle
 from tests.test_web import EXAMPLES, KERAS
-from tests.ui.pages import WITHOUT_MOTION
+from tests.ui.pages import EXPECT_MS, WITHOUT_MOTION
 
 pytestmark = pytest.mark.ui
 
@@ -46,6 +47,14 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """What a page shows may have to wait for the engine."""
+    expect.set_options(timeout=ENGINE_MS)
+    yield
+    expect.set_options(timeout=EXPECT_MS)
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +239,24 @@ def test_a_missing_shard_is_named_and_can_be_added(open_page: OpenPage, files: P
     drop(page, files / "gan" / "ckpt.data-00000-of-00001", zone=".ckp-note")
     expect(page.locator(".ckp-note")).to_have_count(0)
     expect(page.locator(".ckp-stage")).to_contain_text("optimizer")
+
+
+def test_reading_shows_how_far_it_is_and_can_be_stopped(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    size = 100_000_000  # elements: some ten seconds in this engine
+    zeros = raw(FLOAT32, shape(size), bytes(4 * size))
+    write_bundle(tmp_path / "large", {"weights": zeros, "bias": floats(1.5)})
+    del zeros
+    page = open_page()
+    _choose_in_place(page, tmp_path.iterdir())
+    strip_and_stage(page)
+    page.get_by_label("Colour by").select_option("norm")
+    expect(page.locator(".ckp-stage")).to_contain_text("of 400 MB")
+    page.get_by_role("button", name="Stop").click()
+    page.locator(".ckp-stage [role=row] >> text=bias").first.click()
+    page.get_by_text("Show values").click()
+    expect(page.locator(".ckp-stage")).to_contain_text("1.5")  # by another engine
 
 
 def test_links_lead_to_an_example_a_node_and_a_step(open_page: OpenPage) -> None:
