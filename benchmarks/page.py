@@ -137,7 +137,7 @@ def _heap(browser: Browser, url: str, directory: str) -> str:
     _open(page, url)
     _drop(page, [data, Path(f"{prefix}.index")])
     (worker,) = page.workers
-    python = worker.evaluate("globalThis._module?.HEAP8.length ?? 0")
+    python = worker.evaluate("heapBytes()")
     return f"{python >> 20} MB of Python, {page.evaluate(_HEAP) >> 20} MB of the page"
 
 

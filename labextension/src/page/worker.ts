@@ -28,6 +28,7 @@ interface Python {
   pyimport(module: "ckpt_viz_page"): { start(): Session };
   pyimport(module: "site"): { getsitepackages(): { get(index: number): string } };
   toPy(value: unknown): unknown;
+  readonly _module: { readonly HEAP8: Int8Array };
   unpackArchive(data: ArrayBuffer, format: "zip", options: { readonly extractDir: string }): void;
   registerJsModule(name: string, module: object): void;
 }
@@ -97,6 +98,7 @@ async function start(): Promise<Engine> {
     hashOf: (name: string) => integrity[name] ?? "",
   });
   countReads(loaded);
+  Object.assign(globalThis, { heapBytes: () => loaded._module.HEAP8.length }); // benchmarks/page.py
   return { python: loaded, session: loaded.pyimport("ckpt_viz_page").start() };
 }
 
