@@ -137,6 +137,13 @@ def test_the_page_on_pypi_has_absolute_links_that_lead_to_files(wheel: Path) -> 
     assert [target for target in targets if not (ROOT / target).is_file()] == []
 
 
+def _wheel_without_isolation(
+    builder: Path, source: Path, place: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    command = (builder, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", source)
+    return subprocess.run(command, cwd=place, env=env, capture_output=True, text=True)
+
+
 def test_an_untrusted_certificate_ends_a_build_with_a_sentence(
     builder: Path, source: Path, tmp_path: Path
 ) -> None:
@@ -146,8 +153,7 @@ def test_an_untrusted_certificate_ends_a_build_with_a_sentence(
     with untrusted_server(tmp_path) as url:
         env = os.environ | {"npm_config_registry": url, "npm_config_fetch_retries": "0"}
         env["PATH"] = os.pathsep.join([os.fspath(Path(sys.executable).parent), env["PATH"]])
-        command = (builder, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", checkout)
-        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+        done = _wheel_without_isolation(builder, checkout, tmp_path, env)
     assert done.returncode != 0
     said = done.stdout + done.stderr
     assert "Node does not trust a certificate (DEPTH_ZERO_SELF_SIGNED_CERT)" in said
@@ -161,8 +167,7 @@ def test_a_source_archive_without_its_front_end_is_refused(
     damaged = tmp_path / "damaged"
     shutil.copytree(source, damaged)
     (damaged / "ckpt_viz/static/widget.js").unlink()
-    command = (builder, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", damaged)
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = _wheel_without_isolation(builder, damaged, tmp_path)
     assert done.returncode != 0
     assert "ckpt_viz/static/widget.js: no such file" in done.stdout + done.stderr
 

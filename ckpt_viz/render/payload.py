@@ -39,7 +39,7 @@ _SEVERITIES = tuple(Severity)
 _TRAININGS = (None, *Training)
 _ALIGNMENT = 8
 _Columns = dict[str, "array[int] | array[float]"]
-_TYPES = {"B": "uint8", "i": "int32", "d": "float64"}  # by the format of a buffer
+_TYPES = {"B": "uint8", "i": "int32", "d": "float64"}  # by the typecode of an array
 
 
 def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | None = None) -> bytes:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # these import numpy
 # Called with what was read, and all that there is, in bytes.
 Tell = Callable[[int, int], object]
 
+_MOST_MISSING = 20  # files whose names the page gets
 _NO_CHECKPOINT = (
     "none of these {count} files is a checkpoint. Drop the .index file and its .data files, a "
     "SavedModel's folder, or a file of Keras"
@@ -128,9 +129,6 @@ class _Progress:
 
     def close(self) -> None:
         """Do nothing: the answer follows."""
-
-
-_MOST_MISSING = 20
 
 
 def _series(files: Sequence[str]) -> list[Series]:
