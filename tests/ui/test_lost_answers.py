@@ -46,7 +46,7 @@ def _ask(live: Live, explorer: Locator) -> None:
     row(explorer, "kernel").click()
     row(explorer, "step").click()
     _until(live, asked.exists)
-    expect(explorer.locator(".ckv-values")).to_contain_text("asking")
+    expect(explorer.locator(".ckv-values")).to_contain_text("reading…")
 
 
 def _until(live: Live, condition: Callable[[], bool]) -> None:
