@@ -46,8 +46,12 @@ def main(directory: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         sources = Path(scratch) / "sources.zip"
         _write_zip(sources, {**_of_wheels(Path(scratch)), **_of_package()})
-        compiled = site / "engine" / "packages.zip"
-        subprocess.run(["node", HERE / "compile.mjs", sources, compiled], check=True)
+        compiled = Path(scratch) / "compiled.zip"
+        memory = site / "engine" / "memory.gz"
+        subprocess.run(["node", HERE / "compile.mjs", sources, compiled, memory], check=True)
+        with zipfile.ZipFile(compiled) as archive:
+            packages = {name: archive.read(name) for name in archive.namelist()}
+    (site / "engine" / "packages.files").write_bytes(_packed(packages))
     _write_zip(site / "engine" / "numpy.zip", dict(_numpy()))
     _write_examples(site / "examples")
     shutil.copyfile(ROOT / "ckpt_viz" / "static" / "graphviz.js", site / "graphviz.js")
@@ -114,19 +118,23 @@ def _write_examples(target: Path) -> None:
             if "error" in json.loads(about):
                 raise SystemExit(f"{example['id']}: {about}")
             (target / f"{example['id']}.payload").write_bytes(payload)
-            (target / f"{example['id']}.files").write_bytes(_packed(example))
+            (target / f"{example['id']}.files").write_bytes(_packed(_files_of(example)))
 
 
-def _packed(example: Mapping[str, Any]) -> bytes:
-    """Return the files of an example as src/page/examples.ts reads them."""
+def _files_of(example: Mapping[str, Any]) -> dict[str, bytes]:
     roots = sorted({path.split("/")[0] for path in example["paths"]})
-    files = [path for root in roots for path in sorted(Path(root).rglob("*")) if path.is_file()]
-    entries = [(path.as_posix(), path.stat().st_size) for path in files]
+    paths = [path for root in roots for path in sorted(Path(root).rglob("*")) if path.is_file()]
+    return {path.as_posix(): path.read_bytes() for path in paths}
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    """Return an archive as src/page/archive.ts reads it."""
+    entries = [(name, len(data)) for name, data in files.items()]
     packed = io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=9, mtime=0) as stream:
         stream.write(json.dumps(entries).encode() + b"\n")
-        for path in files:
-            stream.write(path.read_bytes())
+        for data in files.values():
+            stream.write(data)
     return packed.getvalue()
 
 

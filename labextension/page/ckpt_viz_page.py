@@ -1,4 +1,8 @@
-"""What the engine adds to Python: the packages of the site load when an import needs them."""
+"""What the engine adds to Python: the packages of the site load when an import needs them.
+
+The build imports this, prepares, and stores a picture of Python's memory; the page goes on there.
+So nothing of JavaScript is imported before `start`.
+"""
 
 import base64
 import hashlib
@@ -12,30 +16,36 @@ import types
 import warnings
 import zipfile
 
-import ckpt_viz_worker
-from pyodide.ffi import JsException, to_js
-
 _LATER = {"numpy": "engine/numpy.zip"}
+
+
+def prepare():
+    """Import all that opens a checkpoint."""
+    warnings.simplefilter("ignore")
+    # pyfive imports one checksum from it, of files that neither Keras nor h5py write by default.
+    sys.modules["numcodecs"] = types.ModuleType("numcodecs")
+    sys.modules["numcodecs"].Fletcher32 = _NoFletcher32
+    importlib.import_module("ckpt_viz.web.session")
 
 
 def start():
     """Return the session that answers the page."""
-    warnings.simplefilter("ignore")
-    sys.meta_path.append(_Later())
-    # pyfive imports one checksum from it, of files that neither Keras nor h5py write by default.
-    sys.modules["numcodecs"] = types.ModuleType("numcodecs")
-    sys.modules["numcodecs"].Fletcher32 = _NoFletcher32
-    sys.modules["cramjam"] = _cramjam()
+    import ckpt_viz_worker
+
     from ckpt_viz.web.session import Session
 
+    importlib.invalidate_caches()  # what is on the disk was put there since
+    sys.meta_path.append(_Later())
+    sys.modules["cramjam"] = _cramjam(
+        ckpt_viz_worker.unpackedZstandard, ckpt_viz_worker.unpackedSnappy
+    )
     return Session(ckpt_viz_worker.tell)
 
 
-def _cramjam():
+def _cramjam(zstandard, snappy):
     """Return what ckpt_viz uses of cramjam, which has no build for this engine."""
     module = types.ModuleType("cramjam")
     module.DecompressionError = _DecompressionError
-    zstandard, snappy = ckpt_viz_worker.unpackedZstandard, ckpt_viz_worker.unpackedSnappy
     module.zstd = types.SimpleNamespace(decompress_into=_into(zstandard))
     module.snappy = types.SimpleNamespace(decompress_raw_into=_into(snappy))
     return module
@@ -46,6 +56,8 @@ class _DecompressionError(Exception):
 
 
 def _into(unpack):
+    from pyodide.ffi import JsException, to_js
+
     def decompress(data, buffer):
         try:
             content = unpack(to_js(data), len(buffer)).to_bytes()
@@ -74,6 +86,8 @@ class _Later(importlib.abc.MetaPathFinder):
 
 
 def _checked(file: str, name: str) -> bytes:
+    import ckpt_viz_worker
+
     expected = ckpt_viz_worker.hashOf(file)
     if not expected:
         raise ModuleNotFoundError(f"this site has no {name}", name=name)

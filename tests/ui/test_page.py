@@ -37,11 +37,16 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         ".wasm": "application/wasm",
     }
 
-    # Paths whose files someone has changed.
+    # The names of files that someone has changed.
     changed: ClassVar[set[str]] = set()
+    # Files that come later, each with what they wait for.
+    late: ClassVar[dict[str, threading.Event]] = {}
 
     def do_GET(self) -> None:
-        if self.path.rpartition("/")[2] in self.changed:
+        name = self.path.rpartition("/")[2]
+        if name in self.late:
+            self.late[name].wait()
+        if name in self.changed:
             self.path = "/changed"
         super().do_GET()
 
@@ -259,6 +264,19 @@ def test_reading_shows_how_far_it_is_and_can_be_stopped(
     expect(page.locator(".ckp-stage")).to_contain_text("1.5")  # by another engine
 
 
+def test_a_drop_goes_before_the_values_of_an_example(
+    open_page: OpenPage, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numpy, which reads values, takes longer than a first picture."""
+    is_dropped, is_drawn = threading.Event(), threading.Event()
+    monkeypatch.setattr(_Quiet, "late", {"memory.gz": is_dropped, "numpy.zip": is_drawn})
+    page = open_page(script=_WITHOUT_STORAGE)  # else its service worker fetches all files
+    page.locator(".ckp-first input").first.set_input_files([*(files / "gan").iterdir()])
+    is_dropped.set()
+    strip_and_stage(page)
+    is_drawn.set()
+
+
 def test_links_lead_to_an_example_a_node_and_a_step(open_page: OpenPage) -> None:
     page = open_page("#example=renamed&step=3")
     expect(page.locator("[data-example=renamed]")).to_have_attribute("aria-current", "true")
@@ -321,21 +339,28 @@ def test_a_file_that_changes_while_it_is_open_gets_a_sentence(
     expect(page.locator(".ckp-stage")).to_contain_text("cannot be read")
 
 
+_WITHOUT_STORAGE = (
+    "Object.defineProperty(navigator, 'serviceWorker', {get() { throw Error('denied') }})"
+)
+
+
 def test_without_webassembly_or_storage_the_page_tells_why(open_page: OpenPage) -> None:
     page = open_page(script="delete globalThis.WebAssembly")
     expect(page.locator(".ckp-alert").first).to_contain_text("runs no WebAssembly")
-    denied = "Object.defineProperty(navigator, 'serviceWorker', {get() { throw Error('denied') }})"
-    page = open_page(script=denied)
+    page = open_page(script=_WITHOUT_STORAGE)
     expect(page.locator(".ckp-promise")).to_have_text(
         "✓ Nothing is uploaded. This page reads the files itself.", use_inner_text=True
     )
 
 
+@pytest.mark.parametrize(
+    "name", ["packages.files", "memory.gz", "python_stdlib.zip", "pyodide.asm.wasm"]
+)
 def test_changed_files_of_the_site_do_not_run(
-    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+    name: str, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as those of another edition, or of someone who got into the server."""
-    monkeypatch.setattr(_Quiet, "changed", {"packages.zip"})
+    monkeypatch.setattr(_Quiet, "changed", {name})
     page = open_page()
     page.locator(".ckp-stage >> text=kernel").first.click()
     page.get_by_text("Show values").click()

@@ -133,11 +133,11 @@ export class Engine {
     signal?.addEventListener("abort", cancel);
     try {
       return await this.#alone(async () => {
-        if (this.#due > 0) {
-          throw new DOMException("", "AbortError");
-        }
+        await this.start();
+        this.#giveWay();
         if (this.#open !== open) {
           await this.#opened(await open(), open);
+          this.#giveWay();
         }
         this.#tell = tell ?? null;
         this.#asked = performance.now();
@@ -148,6 +148,13 @@ export class Engine {
     } finally {
       signal?.removeEventListener("abort", cancel);
       this.#tell = this.#asked = null;
+    }
+  }
+
+  /** Gives a question up if there is something to open. */
+  #giveWay(): void {
+    if (this.#due > 0) {
+      throw new DOMException("", "AbortError");
     }
   }
 
@@ -191,8 +198,11 @@ export class Engine {
     const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
     const worker = new Worker(url);
     this.#worker = worker;
-    worker.addEventListener("message", ({ data }: MessageEvent<Message>) => this.#take(data));
-    worker.addEventListener("error", (event) => this.stop(new Error(event.message)));
+    // A worker that was ended in the middle of a work may still send something, such as an error.
+    const hear = <T>(type: string, listen: (event: T) => void) =>
+      worker.addEventListener(type, (event) => this.#worker === worker && listen(event as T));
+    hear<MessageEvent<Message>>("message", ({ data }) => this.#take(data));
+    hear<ErrorEvent>("error", ({ message }) => this.stop(new Error(message)));
     await this.#post(worker, { do: "start", base, integrity });
     URL.revokeObjectURL(url);
     this.#isUp = true;

@@ -1,6 +1,7 @@
 /** The examples: part of the page, with a picture that needs no engine, and their files for it. */
 
 import table from "../../page/examples.json";
+import { archivedIn } from "./archive";
 import type { PageFile, Show } from "./protocol";
 
 export interface Example {
@@ -18,27 +19,14 @@ export async function payloadOf({ id }: Example): Promise<Uint8Array> {
   return new Uint8Array(await (await fetched(`examples/${id}.payload`)).arrayBuffer());
 }
 
-/** The files of an example: a line of JSON with paths and sizes, then their bytes, packed. */
+/** The files of an example. */
 export async function filesOf({ id }: Example): Promise<readonly PageFile[]> {
   const { body } = await fetched(`examples/${id}.files`);
-  if (body === null) {
-    return [];
-  }
-  const unpacked = new Response(body.pipeThrough(new DecompressionStream("gzip")));
-  const bytes = new Uint8Array(await unpacked.arrayBuffer());
-  const end = bytes.indexOf(NEWLINE);
-  const entries: readonly (readonly [string, number])[] = JSON.parse(
-    new TextDecoder().decode(bytes.subarray(0, end)),
-  );
-  let offset = end + 1;
-  return entries.map(([path, size]) => {
-    const data = bytes.slice(offset, offset + size);
-    offset += size;
-    return { path, file: new File([data], path.slice(path.lastIndexOf("/") + 1)) };
+  const files = await archivedIn(body ?? new Blob().stream());
+  return files.map(([path, bytes]) => {
+    return { path, file: new File([bytes], path.slice(path.lastIndexOf("/") + 1)) };
   });
 }
-
-const NEWLINE = 10;
 
 async function fetched(name: string): Promise<Response> {
   const answer = await fetch(name);

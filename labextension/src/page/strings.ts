@@ -72,5 +72,5 @@ export const noWebAssembly =
 export const noEngine = (why: string) =>
   `Python could not start in this page: ${why}. Load the page again; without a network, open it once with one.`;
 
-export const notInSite = (name: string) => `${name} is not a file of this site.`;
+export const notInSite = "this site has no such file";
 export const notStarted = "The engine was not started.";

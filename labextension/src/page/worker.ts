@@ -3,6 +3,7 @@
 /*! Pyodide: Mozilla Public License 2.0, https://github.com/pyodide/pyodide, unchanged */
 
 import { whyWords } from "../text";
+import { archivedIn, unpacked } from "./archive";
 import type { Integrity, Message, Numbered, PageFile, Result } from "./protocol";
 import * as WORDS from "./strings";
 import { unpackedSnappy, unpackedZstandard } from "./unpacking";
@@ -22,6 +23,7 @@ interface Python {
     readonly filesystems: { readonly WORKERFS: { readonly stream_ops: { read: Stream["read"] } } };
     readonly ErrnoError: new (code: number) => Error;
     mkdirTree(path: string): void;
+    writeFile(path: string, data: Uint8Array, options: { readonly canOwn: boolean }): void;
     mount(type: unknown, options: object, path: string): void;
     chdir(path: string): void;
   };
@@ -29,7 +31,6 @@ interface Python {
   pyimport(module: "site"): { getsitepackages(): { get(index: number): string } };
   toPy(value: unknown): unknown;
   readonly _module: { readonly HEAP8: Int8Array };
-  unpackArchive(data: ArrayBuffer, format: "zip", options: { readonly extractDir: string }): void;
   registerJsModule(name: string, module: object): void;
 }
 
@@ -58,48 +59,69 @@ let integrity: Integrity = {};
 let engine: Promise<Engine> | null = null;
 let mounts = 0;
 
-/** The bytes of a file of the site; an error if it is another one than this page was built with. */
-async function siteFile(name: string): Promise<ArrayBuffer> {
-  const hash = integrity[name];
-  if (hash === undefined) {
-    throw new Error(WORDS.notInSite(name));
+const fetchUnchecked = fetch;
+let giveUp: (error: unknown) => void = () => {};
+/** Rejected when a file does not come: Pyodide goes on without it, or waits for ever. */
+const isIncomplete = new Promise<never>((_, reject) => {
+  giveUp = reject;
+});
+
+/** Pyodide, too, gets no file that is another one than this page was built with. */
+globalThis.fetch = async (address, options) => {
+  const name = String(address).slice(base.length);
+  try {
+    const hash = integrity[name];
+    if (hash === undefined) {
+      throw new Error(WORDS.notInSite);
+    }
+    return await fetchUnchecked(address, { ...options, integrity: hash });
+  } catch (error) {
+    const named = new Error(`${name}: ${whyWords(error)}`, { cause: error });
+    giveUp(named);
+    throw named;
   }
-  const answer = await fetch(new URL(name, base), { integrity: hash });
-  if (!answer.ok) {
-    throw new Error(`${name}: ${answer.status} ${answer.statusText}`);
-  }
-  return answer.arrayBuffer();
-}
+};
+
+const siteFile = async (name: string) => (await fetch(base + name)).arrayBuffer();
 
 async function runScript(name: string): Promise<void> {
-  const url = URL.createObjectURL(new Blob([await siteFile(name)], { type: "text/javascript" }));
+  const bytes = await siteFile(name);
+  const url = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
   importScripts(url);
   URL.revokeObjectURL(url);
 }
 
+const streamOf = (bytes: ArrayBuffer) => new Blob([bytes]).stream();
+
+/** Python with the memory that it had in the build after all imports. */
 async function start(): Promise<Engine> {
-  const packages = siteFile("engine/packages.zip");
-  // Pyodide runs this script itself unless it is there already; here it is checked by its hash.
+  const packages = siteFile("engine/packages.files").then((file) => archivedIn(streamOf(file)));
+  const memory = siteFile("engine/memory.gz").then((file) => unpacked(streamOf(file)));
   await Promise.all([runScript("engine/pyodide.js"), runScript("engine/pyodide.asm.js")]);
   const { loadPyodide } = globalThis as unknown as { readonly loadPyodide: LoadPyodide };
-  const loaded = await loadPyodide({
-    indexURL: new URL("engine/", base).href,
-    fullStdLib: false,
-    checkIntegrity: true,
-    env: { HOME: "/home" },
-  });
-  const extractDir = loaded.pyimport("site").getsitepackages().get(0);
-  loaded.unpackArchive(await packages, "zip", { extractDir });
-  loaded.registerJsModule("ckpt_viz_worker", {
+  const indexURL = `${base}engine/`;
+  const python = await loadPyodide({ indexURL, env: { HOME: "/home" }, _loadSnapshot: memory });
+  write(python, await packages);
+  python.registerJsModule("ckpt_viz_worker", {
     tell: (done: number, total: number) => tell(done, total),
     fetchNow: (name: string) => fetchNow(name),
     unpackedSnappy,
     unpackedZstandard,
     hashOf: (name: string) => integrity[name] ?? "",
   });
-  countReads(loaded);
-  Object.assign(globalThis, { heapBytes: () => loaded._module.HEAP8.length }); // benchmarks/page.py
-  return { python: loaded, session: loaded.pyimport("ckpt_viz_page").start() };
+  countReads(python);
+  Object.assign(globalThis, { heapBytes: () => python._module.HEAP8.length }); // benchmarks/page.py
+  return { python, session: python.pyimport("ckpt_viz_page").start() };
+}
+
+/** Puts files where Python looks for packages. */
+function write({ FS, pyimport }: Python, files: Awaited<ReturnType<typeof archivedIn>>): void {
+  const directory = pyimport("site").getsitepackages().get(0);
+  for (const [name, bytes] of files) {
+    const path = `${directory}/${name}`;
+    FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    FS.writeFile(path, bytes, { canOwn: true });
+  }
 }
 
 /** The bytes of a file of the site, while Python waits: it asks for a package with `import`. */
@@ -152,7 +174,7 @@ function mount({ FS }: Python, files: readonly PageFile[]): void {
 async function done(request: Numbered): Promise<Result> {
   if (request.do === "start") {
     ({ base, integrity } = request);
-    engine ??= start();
+    engine ??= Promise.race([start(), isIncomplete]);
     await engine;
     return { json: "{}", buffers: [] };
   }
