@@ -151,15 +151,17 @@ def _inside(directory: str) -> Iterator[None]:
 def _finish(site: Path) -> None:
     """Write index.html with the hashes of all files, and the service worker that keeps them."""
     names = sorted(path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file())
-    hashes = {
-        name: _integrity((site / name).read_bytes())
+    contents = {
+        name: (site / name).read_bytes()
         for name in names
         if name not in ("index.html", "offline.js")
     }
+    hashes = {name: _integrity(data) for name, data in contents.items()}
+    files = {name: (hashes[name], len(data)) for name, data in contents.items()}
     text = (HERE / "index.html").read_text()
     for name in ("page.css", "page.js"):
         text = text.replace(f"{{{name}}}", hashes[name])
-    (site / "index.html").write_text(text.replace("{files}", json.dumps(hashes)))
+    (site / "index.html").write_text(text.replace("{files}", json.dumps(files)))
     kept = {"./": "", **hashes}
     edition = _integrity(json.dumps([kept, text]).encode())
     worker = (site / "offline.js").read_text()

@@ -272,6 +272,8 @@ def test_a_drop_goes_before_the_values_of_an_example(
     monkeypatch.setattr(_Quiet, "late", {"memory.gz": is_dropped, "numpy.zip": is_drawn})
     page = open_page(script=_WITHOUT_STORAGE)  # else its service worker fetches all files
     page.locator(".ckp-first input").first.set_input_files([*(files / "gan").iterdir()])
+    loading = r"Starting Python in this page … \d+ of \d+ MB"
+    expect(page.locator(".ckp-status")).to_contain_text(re.compile(loading))
     is_dropped.set()
     strip_and_stage(page)
     is_drawn.set()

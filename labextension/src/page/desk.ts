@@ -1,7 +1,7 @@
 /** What the page has open: its files, what it shows of them, and what it waits for. */
 
 import { whyWords } from "../text";
-import { type Engine, isAbort, type Opened } from "./engine";
+import { type Engine, type Hears, isAbort, type Opened } from "./engine";
 import { EXAMPLES, type Example, filesOf, payloadOf } from "./examples";
 import { MOST_FILES, TooManyFiles, together } from "./files";
 import type { PageFile, Series, Show } from "./protocol";
@@ -25,6 +25,8 @@ export interface DeskState {
   readonly shown: Shown | null;
   /** What the page is doing, in words; null if nothing. */
   readonly busy: string | null;
+  /** The bytes of the engine that are there, and all that it needs; null if it has all. */
+  readonly loading: readonly [number, number] | null;
   readonly problem: string | null;
   readonly bytesRead: number;
 }
@@ -34,6 +36,7 @@ export const EMPTY: DeskState = {
   sides: [],
   shown: null,
   busy: null,
+  loading: null,
   problem: null,
   bytesRead: 0,
 };
@@ -47,8 +50,11 @@ export class Desk {
   readonly #draw: () => void;
   #turn = 0;
 
-  constructor(engine: (onRead: (bytes: number) => void) => Engine, draw: () => void) {
-    this.#engine = engine((bytesRead) => this.#set({ bytesRead }));
+  constructor(engine: (hears: Hears) => Engine, draw: () => void) {
+    this.#engine = engine({
+      loaded: (done, total) => this.#set({ loading: done < total ? [done, total] : null }),
+      read: (bytesRead) => this.#set({ bytesRead }),
+    });
     this.#draw = draw;
   }
 

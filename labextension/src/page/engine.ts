@@ -3,7 +3,6 @@
 import type { Answer, Ask } from "../kernel";
 import { whyWords } from "../text";
 import type {
-  Integrity,
   Message,
   Numbered,
   PageFile,
@@ -11,6 +10,7 @@ import type {
   Result,
   Series,
   Show,
+  SiteFiles,
 } from "./protocol";
 import * as WORDS from "./strings";
 
@@ -40,9 +40,17 @@ export interface Opened {
 export interface Site {
   /** The address of the site's folder. */
   readonly base: string;
-  readonly integrity: Integrity;
+  readonly files: SiteFiles;
   /** The text of the worker's script. */
   script(): Promise<string>;
+}
+
+/** What the page hears of the engine. */
+export interface Hears {
+  /** How many bytes of the engine are there, of those that it needs. */
+  loaded(done: number, total: number): void;
+  /** How many bytes of checkpoints were read. */
+  read(bytes: number): void;
 }
 
 /** How long an answer may delay what is to be opened next, in ms. */
@@ -51,7 +59,7 @@ const PATIENCE = 2_000;
 export class Engine {
   readonly #site: Site;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #onRead: (bytes: number) => void;
+  readonly #hears: Hears;
   #worker: Worker | null = null;
   #started: Promise<void> | null = null;
   #tell: ((done: number, total: number) => void) | null = null;
@@ -66,9 +74,9 @@ export class Engine {
   #last: Promise<void> = Promise.resolve();
   #number = 0;
 
-  constructor(site: Site, onRead: (bytes: number) => void) {
+  constructor(site: Site, hears: Hears) {
     this.#site = site;
-    this.#onRead = onRead;
+    this.#hears = hears;
   }
 
   /** Whether Python runs. */
@@ -192,7 +200,7 @@ export class Engine {
   }
 
   async #start(): Promise<void> {
-    const { base, integrity, script } = this.#site;
+    const { base, files, script } = this.#site;
     const text = await script();
     // A worker of a blob has the policy of this page; one of a file has none.
     const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
@@ -203,7 +211,7 @@ export class Engine {
       worker.addEventListener(type, (event) => this.#worker === worker && listen(event as T));
     hear<MessageEvent<Message>>("message", ({ data }) => this.#take(data));
     hear<ErrorEvent>("error", ({ message }) => this.stop(new Error(message)));
-    await this.#post(worker, { do: "start", base, integrity });
+    await this.#post(worker, { do: "start", base, site: files });
     URL.revokeObjectURL(url);
     this.#isUp = true;
   }
@@ -244,11 +252,14 @@ export class Engine {
 
   #take(message: Message): void {
     switch (message.type) {
+      case "loaded":
+        this.#hears.loaded(message.done, message.total);
+        break;
       case "progress":
         this.#tell?.(message.done, message.total);
         break;
       case "read":
-        this.#onRead(message.bytes);
+        this.#hears.read(message.bytes);
         break;
       case "result":
         this.#waiting.get(message.id)?.resolve(message.result);

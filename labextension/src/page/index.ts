@@ -2,18 +2,18 @@
 
 import type { Site } from "./engine";
 import { mountPage } from "./page";
-import type { Integrity } from "./protocol";
+import type { SiteFiles } from "./protocol";
 import * as WORDS from "./strings";
 
-/** The site's files with their hashes, which index.html holds. */
-const integrity: Integrity = JSON.parse(document.getElementById("files")?.textContent ?? "{}");
+/** The site's files, which index.html holds. */
+const files: SiteFiles = JSON.parse(document.getElementById("files")?.textContent ?? "{}");
 
 const site: Site = {
   base: new URL(".", location.href).href,
-  integrity,
+  files,
   async script() {
     const name = "engine/worker.js";
-    const answer = await fetch(name, { integrity: integrity[name] ?? "" });
+    const answer = await fetch(name, { integrity: files[name]?.[0] ?? "" });
     return answer.text();
   },
 };

@@ -18,7 +18,7 @@ export function mountPage(root: HTMLElement, site: Site, problem: string | null)
   root.replaceChildren();
   let address = readAddress(location.hash);
   const draw = () => render(<Content desk={desk} problem={problem} {...links} />, root);
-  const desk = new Desk((onRead) => new Engine(site, onRead), draw);
+  const desk = new Desk((hears) => new Engine(site, hears), draw);
   const links: Links = {
     address: () => address,
     follow(change) {
@@ -77,7 +77,10 @@ function Notices({ desk, state }: { readonly desk: Desk; readonly state: DeskSta
     <>
       {state.busy === null ? null : (
         <Notice kind="status">
-          <span class="ckp-spinner" aria-hidden="true" /> {state.busy}
+          <span class="ckp-spinner" aria-hidden="true" /> {state.busy}{" "}
+          {state.busy === WORDS.starting && state.loading !== null
+            ? WORDS.loaded(...state.loading)
+            : null}
           <button type="button" onClick={() => desk.cancel()}>
             {WORDS.cancel}
           </button>

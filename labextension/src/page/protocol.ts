@@ -15,11 +15,11 @@ export interface Series {
   readonly paths: readonly string[];
 }
 
-/** By the name of a file of the site, its hash as `integrity` has it. */
-export type Integrity = Readonly<Record<string, string>>;
+/** By the name of a file of the site, its hash as `integrity` has it, and its size. */
+export type SiteFiles = Readonly<Record<string, readonly [hash: string, bytes: number]>>;
 
 export type Request =
-  | { readonly do: "start"; readonly base: string; readonly integrity: Integrity }
+  | { readonly do: "start"; readonly base: string; readonly site: SiteFiles }
   | { readonly do: "mount"; readonly files: readonly PageFile[] }
   | { readonly do: "series"; readonly files: readonly string[] }
   | { readonly do: "open"; readonly show: Show; readonly paths: readonly string[] }
@@ -36,6 +36,8 @@ export interface Result {
 export type Message =
   | { readonly type: "result"; readonly id: number; readonly result: Result }
   | { readonly type: "failed"; readonly id: number; readonly why: string }
+  /** The bytes of the engine that are there, and all that it needs. */
+  | { readonly type: "loaded"; readonly done: number; readonly total: number }
   /** The bytes of values that were read, and all that there are. */
   | { readonly type: "progress"; readonly done: number; readonly total: number }
   /** The bytes of files that were read up to now. */

@@ -40,6 +40,8 @@ export const check = "check";
 
 export const reading = (name: string) => `Reading ${name} …`;
 export const readingAll = "Reading the checkpoint …";
+export const loaded = (done: number, total: number) => `${millions(done)} of ${millions(total)} MB`;
+const millions = (bytes: number) => Math.round(bytes / 1e6);
 export const starting = "Starting Python in this page …";
 export const cancel = "Cancel";
 export const cancelled = "Cancelled: nothing was read.";

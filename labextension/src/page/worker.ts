@@ -4,7 +4,7 @@
 
 import { whyWords } from "../text";
 import { archivedIn, unpacked } from "./archive";
-import type { Integrity, Message, Numbered, PageFile, Result } from "./protocol";
+import type { Message, Numbered, PageFile, Result, SiteFiles } from "./protocol";
 import * as WORDS from "./strings";
 import { unpackedSnappy, unpackedZstandard } from "./unpacking";
 
@@ -55,7 +55,9 @@ const DROPPED = "/dropped";
 const OFTEN = 100;
 
 let base = "";
-let integrity: Integrity = {};
+let site: SiteFiles = {};
+/** What the engine needs only later, or has already. */
+const NOT_AT_START = new Set(["engine/numpy.zip", "engine/worker.js"]);
 let engine: Promise<Engine> | null = null;
 let mounts = 0;
 
@@ -70,17 +72,26 @@ const isIncomplete = new Promise<never>((_, reject) => {
 globalThis.fetch = async (address, options) => {
   const name = String(address).slice(base.length);
   try {
-    const hash = integrity[name];
-    if (hash === undefined) {
+    const file = site[name];
+    if (file === undefined) {
       throw new Error(WORDS.notInSite);
     }
-    return await fetchUnchecked(address, { ...options, integrity: hash });
+    const answer = await fetchUnchecked(address, { ...options, integrity: file[0] });
+    loaded.add(name); // all of it: else nothing could be compared with its hash
+    send({ type: "loaded", done: bytesOf(loaded), total: bytesOf(needed()) });
+    return answer;
   } catch (error) {
     const named = new Error(`${name}: ${whyWords(error)}`, { cause: error });
     giveUp(named);
     throw named;
   }
 };
+
+const loaded = new Set<string>();
+const needed = () =>
+  Object.keys(site).filter((name) => name.startsWith("engine/") && !NOT_AT_START.has(name));
+const bytesOf = (names: Iterable<string>) =>
+  [...names].reduce((sum, name) => sum + (site[name]?.[1] ?? 0), 0);
 
 const siteFile = async (name: string) => (await fetch(base + name)).arrayBuffer();
 
@@ -107,7 +118,7 @@ async function start(): Promise<Engine> {
     fetchNow: (name: string) => fetchNow(name),
     unpackedSnappy,
     unpackedZstandard,
-    hashOf: (name: string) => integrity[name] ?? "",
+    hashOf: (name: string) => site[name]?.[0] ?? "",
   });
   countReads(python);
   Object.assign(globalThis, { heapBytes: () => python._module.HEAP8.length }); // benchmarks/page.py
@@ -173,7 +184,7 @@ function mount({ FS }: Python, files: readonly PageFile[]): void {
 
 async function done(request: Numbered): Promise<Result> {
   if (request.do === "start") {
-    ({ base, integrity } = request);
+    ({ base, site } = request);
     engine ??= Promise.race([start(), isIncomplete]);
     await engine;
     return { json: "{}", buffers: [] };
