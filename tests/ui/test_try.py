@@ -68,7 +68,7 @@ def test_a_notebook_runs_and_nothing_leaves_the_site(visitor: Visitor) -> None:
     play_a_check(page)
     look_for_what_is_not_there(page)
     assert visitor.complaints == []
-    install_nothing(page)
+    write_a_copy_and_install_nothing(page)
     assert visitor.foreign == []
 
 
@@ -106,8 +106,10 @@ def look_for_what_is_not_there(page: Page) -> None:
     page.keyboard.press("Escape")
 
 
-def install_nothing(page: Page) -> None:
+def write_a_copy_and_install_nothing(page: Page) -> None:
     for code, shown in (
+        ('renamed.write("renamed/copy")', "'renamed/copy'"),
+        ('cv.graph("renamed/copy")', "13 nodes"),
         ('get_ipython().complete("cv.averag")', "['.average']"),
         ("%pip install keras", "no other packages to install"),
     ):
