@@ -34,9 +34,11 @@ def site(session: nox.Session) -> None:
     Arguments go to Sphinx: `nox -s site -- -b linkcheck` asks whether links to other sites live.
     """
     session.install("--editable", ".[dev]")
-    # The page in which one drops a checkpoint is the start. Sphinx writes the docs beside it: the
-    # page has nothing named `_static`, `_images`, `docs`, `notebooks` or `benchmarks`.
+    # The page in which one drops a checkpoint is the start, with JupyterLab in its folder `try`.
+    # Sphinx writes the docs beside it: the page has nothing named `_static`, `_images`, `docs`,
+    # `notebooks` or `benchmarks`.
     session.run("npm", "--prefix", "labextension", "run", "build:page")
+    session.run("npm", "--prefix", "labextension", "run", "build:try")
     shutil.rmtree("build/site", ignore_errors=True)
     shutil.copytree("build/page", "build/site")
     session.run("npm", "--prefix", "labextension", "run", "build:site")

@@ -295,6 +295,17 @@ def test_a_file_system_without_links_is_written_to(tmp_path: Path) -> None:
     assert open_bundle(str(tmp_path / "ckpt")).read("x").item() == b"a"
 
 
+def test_a_python_without_links_writes_over_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that of a browser."""
+    monkeypatch.delattr(os, "link")
+    write_bundle(str(tmp_path / "ckpt"), {"x": tensor_of("bool", numbers("bool"))})
+    assert sorted(os.listdir(tmp_path)) == ["ckpt" + DATA, "ckpt.index"]
+    with pytest.raises(CkptVizError, match="exists already"):
+        write_bundle(str(tmp_path / "ckpt"), {"x": tensor_of("bool", numbers("bool"))})
+
+
 def test_where_files_may_only_be_read_none_is_written(tmp_path: Path) -> None:
     with confined_to(str(tmp_path)), pytest.raises(OutsideError, match="may only be read here"):
         write_bundle(str(tmp_path / "ckpt"), {"x": tensor_of("bool", numbers("bool"))})

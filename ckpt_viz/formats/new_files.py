@@ -46,11 +46,7 @@ class NewFiles:
         """Give one of the files its final name; raises CkptVizError if that exists."""
         with _errors(path):
             self._published = path, os.stat(created)
-            try:
-                os.link(created, path)
-            except OSError as error:
-                if error.errno not in _NO_LINKS:
-                    raise
+            if not _link(created, path):
                 _move(created, path)
             with suppress(FileNotFoundError):
                 os.unlink(created)
@@ -80,6 +76,20 @@ def list_names(directory: str) -> list[str]:
     """Return the names in a directory for new files; raises CkptVizError if there is none."""
     with _errors(directory):
         return os.listdir(directory)
+
+
+def _link(created: str, path: str) -> bool:
+    """Give a file one more name, if that is free; False where there are no links."""
+    link = getattr(os, "link", None)  # a browser's Python has none
+    if link is None:
+        return False
+    try:
+        link(created, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        return False
+    return True
 
 
 def _move(created: str, path: str) -> None:

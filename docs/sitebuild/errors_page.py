@@ -42,15 +42,19 @@ shows nothing. Outside of a notebook, call <code>print(cv.check(ckpt, path))</co
 
 _OPEN_PAGE = """
 <p class="open-page"><a href="../index.html">Open a checkpoint in your browser</a>
-without an installation. Nothing is sent.</p>
+without an installation. Nothing is sent.
+Or <a href="../try/index.html">try ckpt-viz in JupyterLab</a>, which runs in your browser, too.</p>
 """
 
 
 class OpenPage(SphinxDirective):
-    """A link to the page in which one drops a checkpoint. It is no page of Sphinx."""
+    """Links to the page in which one drops a checkpoint, and to JupyterLab beside it.
+
+    Neither is a page of Sphinx.
+    """
 
     def run(self) -> list[nodes.Node]:
-        """Return the link."""
+        """Return the links."""
         return [nodes.raw("", _OPEN_PAGE, format="html")]
 
 

@@ -27,6 +27,7 @@ from typing import Any
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 NODE_MODULES = HERE.parent / "node_modules"
+PACKAGES = "packages.files"
 # Of Pyodide. The lock file names packages of its own distribution, which this site does not have.
 _ENGINE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 # The entrances that a page has no use for, and front ends that no export needs.
@@ -45,14 +46,14 @@ def main(directory: str) -> None:
     (site / "engine" / "pyodide-lock.json").write_text(json.dumps({**lock, "packages": {}}))
     with tempfile.TemporaryDirectory() as scratch:
         sources = Path(scratch) / "sources.zip"
-        _write_zip(sources, {**_of_wheels(Path(scratch)), **_of_package()})
+        wheels = of_wheels(Path(scratch), HERE / "requirements.txt")
+        write_zip(sources, {**wheels, **_of_package()})
         compiled = Path(scratch) / "compiled.zip"
-        memory = site / "engine" / "memory.gz"
-        subprocess.run(["node", HERE / "compile.mjs", sources, compiled, memory], check=True)
+        compile_zip(sources, compiled, site / "engine" / "memory.gz")
         with zipfile.ZipFile(compiled) as archive:
             packages = {name: archive.read(name) for name in archive.namelist()}
-    (site / "engine" / "packages.files").write_bytes(_packed(packages))
-    _write_zip(site / "engine" / "numpy.zip", dict(_numpy()))
+    (site / "engine" / PACKAGES).write_bytes(_packed(packages))
+    write_zip(site / "engine" / "numpy.zip", dict(_numpy()))
     _write_examples(site / "examples")
     shutil.copyfile(ROOT / "ckpt_viz" / "static" / "graphviz.js", site / "graphviz.js")
     _finish(site)
@@ -66,25 +67,32 @@ def _of_package() -> dict[str, bytes]:
         for name, path in named.items()
         if "__pycache__" not in name and _LEFT_OUT.match(name) is None
     }
-    return {**files, "ckpt_viz_page.py": (HERE / "ckpt_viz_page.py").read_bytes()}
+    own = (HERE / "ckpt_viz_page.py", *(HERE / "stand_ins").glob("*.py"))
+    return {**files, **{path.name: path.read_bytes() for path in own}}
 
 
-def _of_wheels(scratch: Path) -> dict[str, bytes]:
-    """Return the files of the wheels that requirements.txt lists with their hashes."""
+def of_wheels(scratch: Path, requirements: Path) -> dict[str, bytes]:
+    """Return the files of the wheels that are listed with their hashes."""
     wheels = scratch / "wheels"
     options = ("--no-deps", "--only-binary=:all:", "--require-hashes", "--quiet")
     of_any = ("--platform=any", "--implementation=py", "--abi=none", "--python-version=3.12")
     command = [sys.executable, "-m", "pip", "download", *options, *of_any, f"--dest={wheels}"]
-    subprocess.run([*command, f"--requirement={HERE / 'requirements.txt'}"], check=True)
+    subprocess.run([*command, f"--requirement={requirements}"], check=True)
     files = {}
     for wheel in sorted(wheels.glob("*.whl")):
         with zipfile.ZipFile(wheel) as archive:
-            names = [name for name in archive.namelist() if _is_needed(name)]
+            names = [name for name in archive.namelist() if is_needed(name)]
             files.update({name: archive.read(name) for name in names})
     return files
 
 
-def _is_needed(name: str) -> bool:
+def compile_zip(sources: Path, compiled: Path, *memory: Path) -> None:
+    """Compile an archive of Python's packages for the engine, and store the memory with them."""
+    subprocess.run(["node", HERE / "compile.mjs", sources, compiled, *memory], check=True)
+
+
+def is_needed(name: str) -> bool:
+    """Return whether a run needs this file of a package."""
     return not name.endswith("/") and _UNUSED.search(name) is None
 
 
@@ -94,12 +102,13 @@ def _numpy() -> Iterator[tuple[str, bytes]]:
     with tarfile.open(packed) as archive:
         for member in archive:
             _, _, name = member.name.partition("/site-packages/")
-            file = archive.extractfile(member) if name and _is_needed(name) else None
+            file = archive.extractfile(member) if name and is_needed(name) else None
             if file is not None:
                 yield name, file.read()
 
 
-def _write_zip(path: Path, files: Mapping[str, bytes]) -> None:
+def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write an archive that depends on nothing but its files."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files):
             info = zipfile.ZipInfo(name, _WITHOUT_TIME)
@@ -136,6 +145,12 @@ def _packed(files: Mapping[str, bytes]) -> bytes:
         for data in files.values():
             stream.write(data)
     return packed.getvalue()
+
+
+def unpacked(archive: bytes) -> dict[str, bytes]:
+    """Return the files of an archive that `_packed` has made."""
+    stream = io.BytesIO(gzip.decompress(archive))
+    return {name: stream.read(size) for name, size in json.loads(stream.readline())}
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import importlib.machinery
 import io
 import site
 import sys
-import types
 import warnings
 import zipfile
 
@@ -22,9 +21,6 @@ _LATER = {"numpy": "engine/numpy.zip"}
 def prepare():
     """Import all that opens a checkpoint."""
     warnings.simplefilter("ignore")
-    # pyfive imports one checksum from it, of files that neither Keras nor h5py write by default.
-    sys.modules["numcodecs"] = types.ModuleType("numcodecs")
-    sys.modules["numcodecs"].Fletcher32 = _NoFletcher32
     importlib.import_module("ckpt_viz.web.session")
 
 
@@ -36,42 +32,7 @@ def start():
 
     importlib.invalidate_caches()  # what is on the disk was put there since
     sys.meta_path.append(_Later())
-    sys.modules["cramjam"] = _cramjam(
-        ckpt_viz_worker.unpackedZstandard, ckpt_viz_worker.unpackedSnappy
-    )
     return Session(ckpt_viz_worker.tell)
-
-
-def _cramjam(zstandard, snappy):
-    """Return what ckpt_viz uses of cramjam, which has no build for this engine."""
-    module = types.ModuleType("cramjam")
-    module.DecompressionError = _DecompressionError
-    module.zstd = types.SimpleNamespace(decompress_into=_into(zstandard))
-    module.snappy = types.SimpleNamespace(decompress_raw_into=_into(snappy))
-    return module
-
-
-class _DecompressionError(Exception):
-    pass
-
-
-def _into(unpack):
-    from pyodide.ffi import JsException, to_js
-
-    def decompress(data, buffer):
-        try:
-            content = unpack(to_js(data), len(buffer)).to_bytes()
-        except JsException as error:
-            raise _DecompressionError(str(error)) from error
-        buffer[: len(content)] = content
-        return len(content)
-
-    return decompress
-
-
-class _NoFletcher32:
-    def encode(self, _data):
-        raise NotImplementedError("the page cannot test the checksum Fletcher32")
 
 
 class _Later(importlib.abc.MetaPathFinder):

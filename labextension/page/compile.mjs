@@ -1,6 +1,6 @@
 /**
  * Prepares the packages of the page for its engine:
- * `node compile.mjs SOURCES.zip COMPILED.zip MEMORY.gz`.
+ * `node compile.mjs SOURCES.zip COMPILED.zip [MEMORY.gz]`.
  *
  * Pyodide itself compiles, because a compiled module fits one version of Python alone. The archive
  * has no sources. Then Pyodide imports all that opens a checkpoint, and stores its memory, with
@@ -39,11 +39,13 @@ try {
   compiler.FS.writeFile("/sources.zip", new Uint8Array(readFileSync(sources)));
   const compiled = compiler.runPython(COMPILE).toJs();
   writeFileSync(target, compiled);
-  const python = await loadPyodide({ _makeSnapshot: true, env: { HOME: "/home" } });
-  const extractDir = python.pyimport("site").getsitepackages().get(0);
-  python.unpackArchive(compiled, "zip", { extractDir });
-  python.runPython("import ckpt_viz_page; ckpt_viz_page.prepare()");
-  writeFileSync(memory, gzipSync(python.makeMemorySnapshot(), { level: 9 }));
+  if (memory !== undefined) {
+    const python = await loadPyodide({ _makeSnapshot: true, env: { HOME: "/home" } });
+    const extractDir = python.pyimport("site").getsitepackages().get(0);
+    python.unpackArchive(compiled, "zip", { extractDir });
+    python.runPython("import ckpt_viz_page; ckpt_viz_page.prepare()");
+    writeFileSync(memory, gzipSync(python.makeMemorySnapshot(), { level: 9 }));
+  }
 } catch (error) {
   console.error(`${error}`.slice(-2_000)); // Node itself would also print the engine's source
   process.exit(1);

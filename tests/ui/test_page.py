@@ -16,15 +16,13 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.hostile.seeds import DIRECTORY
-from tests.support import frontend
-from tests.support.once import make_once
+from tests.support.site import built_page
 from tests.support.tables import FLOAT32, floats, raw, shape, write_bundle
 from tests.test_web import EXAMPLES, KERAS
 from tests.ui.pages import EXPECT_MS, WITHOUT_MOTION
 
 pytestmark = pytest.mark.ui
 
-PAGE = frontend.LABEXTENSION.parent / "build" / "page"
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 ENGINE_MS = 90_000  # in which the engine starts on a busy machine
 OpenPage = Callable[..., Page]
@@ -65,13 +63,7 @@ def patience() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def site(front_end: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page, in a folder of a server that knows nothing of it."""
-
-    def build(place: Path) -> None:
-        done = frontend.run_script("build:page")
-        assert done.returncode == 0, done.stdout
-        shutil.copytree(PAGE, place / "any folder" / "page")
-
-    root = make_once("page", build, tmp_path_factory)
+    root = built_page(tmp_path_factory)
     (root / "changed").write_bytes(b"others")
     handler = functools.partial(_Quiet, directory=str(root))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
 
-from tests.support.site import ROOT, built_site
+from tests.support.site import ROOT, built_site, served
 
 # The build runs the notebooks, and takes the front end that it finds.
 pytestmark = [pytest.mark.tf, pytest.mark.slow, pytest.mark.usefixtures("front_end")]
@@ -25,22 +22,11 @@ SHAPE = (
 )
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a server of files serves the site."""
-    site = built_site(tmp_path_factory)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(built_site(tmp_path_factory)) as address:
+        yield address
 
 
 class Reader:
