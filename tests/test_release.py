@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -28,6 +29,24 @@ def test_the_lock_file_has_the_version_of_the_package() -> None:
 def test_the_latest_minor_version_gets_fixes() -> None:
     minor = _value(r'"version": "(\d+\.\d+)\..+"', "labextension/package.json")
     assert _value(r"^\| (\S+) \| yes \|$", "SECURITY.md") == minor
+
+
+def test_the_extension_asks_for_the_jupyterlab_that_it_may_run_in() -> None:
+    """Its builder would ask for the newest: an older JupyterLab then warns in the console."""
+    package = json.loads(_read("labextension/package.json"))
+    dependencies = {
+        name: version
+        for name, version in package["dependencies"].items()
+        if name.startswith("@jupyterlab/")
+    }
+    shared = package["jupyterlab"]["sharedPackages"]
+    assert {name: entry["requiredVersion"] for name, entry in shared.items()} == dependencies
+    (oldest,) = re.findall(r'"jupyterlab>=([\d.]+),', _read("pyproject.toml"))
+    assert dependencies["@jupyterlab/application"] == f"^{oldest}.0"
+    (entry,) = (ROOT / "ckpt_viz" / "labextension" / "static").glob("remoteEntry*.js")
+    asked = set(re.findall(r'"(\^\d[\d.]+)"', entry.read_text()))
+    assert asked >= set(dependencies.values())
+    assert {version for version in asked if version.startswith("^4.")} <= set(dependencies.values())
 
 
 def test_the_address_of_the_repository_is_the_same_everywhere() -> None:
