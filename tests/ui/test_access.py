@@ -363,7 +363,9 @@ def test_the_way_to_hidden_objects_is_after_the_rows(opened: Open) -> None:
         page.keyboard.press("Tab")
     expect(button).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Object graph")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Object graph")).to_have_attribute(
+        "aria-pressed", "true"
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 600])
