@@ -369,6 +369,16 @@ def test_without_webassembly_or_storage_the_page_tells_why(open_page: OpenPage) 
     )
 
 
+def test_in_an_old_browser_a_sentence_stays(browser: Browser, site: str) -> None:
+    page = browser.new_page()
+    page.add_init_script("CSS.supports = () => false")
+    page.goto(site)
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("body")).to_contain_text("the browser is too old")
+    expect(page.locator(".ckp-cards")).to_have_count(0)
+    page.close()
+
+
 @pytest.mark.parametrize(
     "name", ["packages.files", "memory.gz", "python_stdlib.zip", "pyodide.asm.wasm"]
 )
