@@ -1,7 +1,8 @@
 """Time until `ckpt-viz --help` has ended, against a Python that does nothing.
 
 Whole processes run in turn: Python without `site`, Python, Python that imports click, and the
-commands. Prints the median on the clock, the processor time, and the ratio of both to the first.
+commands. Prints the median on the clock, the processor time, the ratio of both to the first, and
+how many times as long as `ckpt-viz --help` the help of each command takes.
 An editable install costs more than a wheel: give the Python of an environment that has the wheel.
 
     python -m benchmarks.start_up [--python .venv/bin/python] [--runs 21]
@@ -25,7 +26,10 @@ _WAYS: Mapping[str, Sequence[str]] = {
     "python": ("-c", "pass"),
     "import click": ("-c", "import click"),
     "ckpt-viz --help": ("-c", _RUN, "--help"),
-    "ckpt-viz show --help": ("-c", _RUN, "show", "--help"),
+    **{
+        f"ckpt-viz {command} --help": ("-c", _RUN, command, "--help")
+        for command in ("show", "check", "values", "rewrite")
+    },
 }
 
 
@@ -65,11 +69,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=21)
     arguments = parser.parse_args()
     medians = measure(arguments.python, arguments.runs)
-    least = medians["python -S"]
+    least, of_list = medians["python -S"], medians["ckpt-viz --help"]
     for name, (clock, processor) in medians.items():
+        ratio = f"; {processor / of_list[1]:4.2f} of the list" if name.startswith("ckpt") else ""
         print(
-            f"{name:22} {clock * 1e3:5.0f} ms on the clock, {clock / least[0]:4.1f}; "
-            f"{processor * 1e3:5.0f} ms of the processor, {processor / least[1]:4.1f}"
+            f"{name:24} {clock * 1e3:5.0f} ms on the clock, {clock / least[0]:4.1f}; "
+            f"{processor * 1e3:5.0f} ms of the processor, {processor / least[1]:4.1f}{ratio}"
         )
 
 

@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ckpt_viz.errors import SourceError
-from ckpt_viz.jupyter.live_objects import listed
 
 _MAX_NAMED = 10  # names that a message lists
 
@@ -142,6 +141,8 @@ def _needs_no_argument(function: Callable[..., object]) -> bool:
 
 
 def _listed(namespace: dict[str, object]) -> Iterator[tuple[str, str]]:
+    from ckpt_viz.jupyter.live_objects import listed  # here, because only a failed command lists
+
     objects: Any = listed(namespace).data["objects"]
     yield from ((entry["name"], entry["type"]) for entry in objects)
 

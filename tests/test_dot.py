@@ -11,8 +11,8 @@ import pytest
 from ckpt_viz import ObjectGraph, Role
 from ckpt_viz.object_graph.overlay import QUIET, State
 from ckpt_viz.render.dot import to_dot
-from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import STATES
+from ckpt_viz.render.views import View
 from tests.support.graphs import graph, keras3_adam, named, transformer
 from tests.support.payload_fixtures import overlays
 

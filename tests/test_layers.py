@@ -105,6 +105,19 @@ def test_importing_the_package_imports_neither_jupyter_nor_tensorflow() -> None:
     assert output == "set()\n"
 
 
+def test_the_help_of_a_command_loads_no_graphs() -> None:
+    commands = ("show", "check", "fix", "diff", "history", "verify", "average", "check-model")
+    source = (
+        "import sys\nfrom ckpt_viz.cli import main\n"
+        f"for command in {commands}: main([command, '--help'], standalone_mode=False)\n"
+        "print({'ckpt_viz.api', 'ckpt_viz.object_graph', 'numpy'} & {*sys.modules})"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", source], check=True, capture_output=True, text=True
+    ).stdout
+    assert output.splitlines()[-1] == "set()"
+
+
 def _imports_of(module: str) -> Iterator[str]:
     """Yield the modules that a module imports, whole or names of them."""
     paths = modules()

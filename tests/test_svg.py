@@ -9,10 +9,10 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role
 from ckpt_viz.object_graph.overlay import QUIET, Overlay, State
-from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
+from ckpt_viz.render.layer_outline import layer_outline
 from ckpt_viz.render.outline import MAX_ROWS, outline
-from ckpt_viz.render.row_words import View
 from ckpt_viz.render.svg import to_svg
+from ckpt_viz.render.views import MAX_LAYER_ROWS, View
 from tests.hostile.makers import NASTY
 from tests.support.graphs import graph, keras3_adam, named, transformer, without_optimizer
 from tests.support.payload_fixtures import graphs, overlays

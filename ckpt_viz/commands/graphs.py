@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ckpt_viz import api
+import ckpt_viz as cv
 from ckpt_viz.commands.output import (
     DIFFERS,
     FILES,
@@ -29,13 +29,9 @@ from ckpt_viz.commands.output import (
 )
 from ckpt_viz.commands.streams import InputError, echo, report
 from ckpt_viz.program import Target, as_program, running
-from ckpt_viz.render import text
 from ckpt_viz.render.exports import Content
-from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS
-from ckpt_viz.render.layer_text import render_layers
-from ckpt_viz.render.row_words import View
-from ckpt_viz.restore_check.played import played_in_file
-from ckpt_viz.text import count
+from ckpt_viz.render.views import MAX_LAYER_ROWS, MAX_LINES, View
+from ckpt_viz.text import count, printable
 from ckpt_viz.wording import Wording, in_commands
 
 if TYPE_CHECKING:
@@ -55,7 +51,7 @@ _VERDICTS = {
 @click.option(
     "--max-lines",
     type=click.IntRange(min=1),
-    help=f"Print at most this many layers ({MAX_LAYER_ROWS}) or objects ({text.MAX_LINES}).",
+    help=f"Print at most this many layers ({MAX_LAYER_ROWS}) or objects ({MAX_LINES}).",
 )
 @click.option("--meta", help="The .meta file of a name-based checkpoint in another directory.")
 @click.option("--json", "as_json", is_flag=True, help=f"{JSON.help} (docs/graph_json.md).")
@@ -76,13 +72,17 @@ def show(
     """
     is_text_printed = prints_text(as_json, files)
     with reporting_errors():
-        graph = api.graph(path, meta=meta)
+        graph = cv.graph(path, meta=meta)
         write(files, Content(graph, view=view))
         if as_json:
             echo(JSON.text_of(Content(graph)))
         elif is_text_printed and view == "objects":
-            echo(text.render_tree(graph, max_lines or text.MAX_LINES))
+            from ckpt_viz.render.text import render_tree
+
+            echo(render_tree(graph, max_lines or MAX_LINES))
         elif is_text_printed:
+            from ckpt_viz.render.layer_text import render_layers
+
             echo(render_layers(graph, max_lines or MAX_LAYER_ROWS))
 
 
@@ -137,6 +137,8 @@ def check(
 
     Exits with status 0 if every required assert passes, 1 if one fails, 2 on an error.
     """
+    from ckpt_viz.restore_check.played import played_in_file
+
     is_text_printed = prints_text(output["as_json"], {name: output[name] for name in FILES})
     options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
     named = _target(live, saved, is_allowed=run)
@@ -171,12 +173,11 @@ def _target(live: str, saved: str, *, is_allowed: bool) -> AbstractContextManage
     if as_program(saved) is not None and not os.path.lexists(f"{saved}.index"):
         exchange = "; exchange the two arguments" if program is None else ""
         raise InputError(
-            f"{text.printable(saved)} is a program; expected a checkpoint as SAVED{exchange}"
+            f"{printable(saved)} is a program; expected a checkpoint as SAVED{exchange}"
         )
     if program is not None and not is_allowed:
         raise InputError(
-            f"{text.printable(live)} is a program, and the command runs it; "
-            "pass --run to allow that"
+            f"{printable(live)} is a program, and the command runs it; pass --run to allow that"
         )
     return running(program) if program else nullcontext(Target(live))
 
@@ -282,7 +283,7 @@ def diff(a: str, b: str, values: bool, **output: Any) -> None:
     Exits with status 0 if nothing differs, 1 if something does, 2 on an error.
     """
     with reporting_errors():
-        difference = api.diff(a, b, values=values, progress=is_watched())
+        difference = cv.diff(a, b, values=values, progress=is_watched())
         overlay = difference.overlay
     print_comparison(overlay, difference.notes, difference.says, difference.to_json, **output)
     sys.exit(0 if difference.is_empty else DIFFERS)

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from ckpt_viz import api
+import ckpt_viz as cv
 from ckpt_viz.commands.output import DIFFERS, reporting_errors
 from ckpt_viz.commands.streams import InputError, echo
 
@@ -39,7 +39,7 @@ def check_model(path: str, keras: str, no_compile: bool, no_safe_mode: bool, as_
     """
     with reporting_errors():
         library = _imported(keras)
-        check = api.check_load_model(
+        check = cv.check_load_model(
             path, compile=not no_compile, safe_mode=not no_safe_mode, keras=library
         )
         echo(json.dumps(check.to_json(), indent=2) if as_json else str(check))

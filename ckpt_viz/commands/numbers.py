@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ckpt_viz import api
+import ckpt_viz as cv
 from ckpt_viz.commands.output import (
     DIFFERS,
     is_watched,
@@ -18,7 +18,7 @@ from ckpt_viz.commands.output import (
     workers_option,
 )
 from ckpt_viz.commands.streams import echo
-from ckpt_viz.render import text
+from ckpt_viz.render.views import MAX_LINES
 from ckpt_viz.values.row import COLUMNS, MAX_ROWS
 from ckpt_viz.wording import in_commands
 
@@ -59,7 +59,7 @@ def values(
     from ckpt_viz.formats.lost_files import lost_files
 
     with reporting_errors(), workers_of(workers) as executor:
-        graph = api.graph(path, meta=meta)
+        graph = cv.graph(path, meta=meta)
         table = graph.values(where, executor=executor, progress=is_watched())
         table = table if column is None else table.sorted(column)
         printed = json.dumps(table.to_json()) if as_json else table.to_text(max_lines)
@@ -105,9 +105,9 @@ def history(
     given: Any = source[0] if len(source) == 1 else list(source)
     with reporting_errors(), workers_of(workers) as executor:
         if members:
-            history = api.compare(given, executor=executor, progress=is_watched())
+            history = cv.compare(given, executor=executor, progress=is_watched())
         else:
-            history = api.history(
+            history = cv.history(
                 given,
                 most=most,
                 unchanged=unchanged,
@@ -128,7 +128,7 @@ def history(
 @click.option(
     "--max-lines",
     type=click.IntRange(min=1),
-    default=text.MAX_LINES,
+    default=MAX_LINES,
     show_default=True,
     help="Cut the text after this many lines.",
 )
@@ -144,7 +144,7 @@ def verify(path: str, as_json: bool, workers: int, max_lines: int) -> None:
     from ckpt_viz.values.verified_text import render_verification, verification_json
 
     with reporting_errors(), workers_of(workers) as executor:
-        graph = api.graph(path)
+        graph = cv.graph(path)
         verification = graph.verify(executor=executor, progress=is_watched())
     if as_json:
         echo(json.dumps(verification_json(graph, verification), indent=1))

@@ -14,15 +14,14 @@ import click
 
 from ckpt_viz.commands.streams import InputError, echo
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render import text
 from ckpt_viz.render.exports import EXPORTS, Content, Steps
-from ckpt_viz.render.plan import render_plan
-from ckpt_viz.render.row_words import View
-from ckpt_viz.render.writing import write_text
+from ckpt_viz.render.views import MAX_LINES, View
+from ckpt_viz.text import printable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from ckpt_viz.object_graph.overlay import Overlay
 
 DIFFERS = 1
 _STDOUT = "-"
@@ -54,7 +53,7 @@ def output_options(command: Command) -> Command:
         click.option(
             "--max-lines",
             type=click.IntRange(min=1),
-            default=text.MAX_LINES,
+            default=MAX_LINES,
             show_default=True,
             help="Cut the text after this many lines.",
         ),
@@ -122,6 +121,8 @@ def print_comparison(
     if as_json:
         echo(JSON.text_of(content) if data is None else json.dumps(data()))
     elif is_text_printed:
+        from ckpt_viz.render.plan import render_plan
+
         is_colored = color == "always" or (color == "auto" and _is_color_expected())
         printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
         echo("\n".join([printed, *more]), color=is_colored)
@@ -152,6 +153,8 @@ def write(files: Mapping[str, str | None], content: Content) -> None:
         if file == _STDOUT:  # in UTF-8 like a file, whatever the terminal uses
             echo(written.encode())
         else:
+            from ckpt_viz.render.writing import write_text
+
             write_text(file, written)
 
 
@@ -166,7 +169,7 @@ def reporting_errors() -> Iterator[None]:
     try:
         yield
     except CkptVizError as error:
-        raise InputError(text.printable(str(error))) from error
+        raise InputError(printable(str(error))) from error
     except Exception:  # no verdict, so do not return Python's own status 1
         traceback.print_exc()
         sys.exit(InputError.exit_code)

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ckpt_viz import api
+import ckpt_viz as cv
 from ckpt_viz.commands.output import reporting_errors
 from ckpt_viz.commands.streams import InputError, echo
-from ckpt_viz.edits.left_out import left_out_in_words
-from ckpt_viz.object_graph.nodes import has_value
-from ckpt_viz.object_graph.parameters import parameters_of
-from ckpt_viz.render.text import printable
-from ckpt_viz.text import count, size_words
+from ckpt_viz.text import count, printable, size_words
 
 if TYPE_CHECKING:
     from ckpt_viz.sources.pictured import ObjectGraph
@@ -55,9 +51,11 @@ def rewrite(
     --rename and --cast. Each option may be repeated. The command replaces no file, and needs no
     TensorFlow.
     """
+    from ckpt_viz.edits.left_out import left_out_in_words
+
     names, dtypes = [*_pairs(rename, "--rename")], dict(_pairs(cast, "--cast"))
     with reporting_errors():
-        before = graph = api.graph(source)
+        before = graph = cv.graph(source)
         graph = graph.without(*without) if without else graph
         graph = graph.only(*only) if only else graph
         for old, new in names:
@@ -85,6 +83,9 @@ def _pairs(options: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
 
 def _amount(graph: ObjectGraph) -> str:
     """Return how much a graph holds, in words."""
+    from ckpt_viz.object_graph.nodes import has_value
+    from ckpt_viz.object_graph.parameters import parameters_of
+
     values = sum(map(has_value, graph.nodes))
     nbytes = sum(attribute.nbytes or 0 for node in graph.nodes for attribute in node.attributes)
     parameters = sum(parameters_of(graph.nodes, graph.tree))
@@ -105,7 +106,7 @@ def average(*, sources: tuple[str, ...], prefix: str, weights: str | None) -> No
     TensorFlow.
     """
     with reporting_errors():
-        graph = api.average(sources, None if weights is None else _numbers(weights))
+        graph = cv.average(sources, None if weights is None else _numbers(weights))
         written = graph.write(prefix)
     echo(
         f"Wrote the average of {count(len(sources), 'checkpoint')}, {_amount(graph)}, to "
@@ -133,6 +134,6 @@ def export(*, source: str, path: str) -> None:
     TensorFlow.
     """
     with reporting_errors():
-        graph = api.graph(source)
+        graph = cv.graph(source)
         written = graph.to_npz(path)
     echo(f"Wrote {_amount(graph)} to {printable(written)}.")

@@ -98,7 +98,7 @@ def _given(array: Any, dtype: str | None, place: str) -> NewValue:
         if not all(isinstance(item, bytes) for item in array.reshape(-1)):
             raise EditError(f"{place}: found an array without bytes, expected bytes: a string")
         return NewValue(dtype, array.shape, frozen(array))
-    if array.dtype != numpys and is_float(dtype) and is_float(array.dtype.name):
+    if is_float(dtype) and is_float(array.dtype.name):
         array = cast(array, dtype, place)
     if array.dtype != numpys:
         raise EditError(

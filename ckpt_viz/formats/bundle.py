@@ -167,13 +167,13 @@ class Bundle:
         entry = self.entries.get(key)
         if entry is None or entry.shape is None or entry.slices or entry.dtype == "string":
             return None
-        dtype = tensors.numpy_dtype(entry.dtype)
-        if dtype is None or self.why_absent(entry) is not None:
+        if tensors.numpy_dtype(entry.dtype) is None or self.why_absent(entry) is not None:
             return None
         number = min(count, math.prod(entry.shape))
-        if number * dtype.itemsize > entry.size:
+        size = tensor_bytes(entry.dtype, (number,)) or 0
+        if size > entry.size:
             return None
-        data = self.beginning(key, number * dtype.itemsize)
+        data = self.beginning(key, size)
         return tensors.decode(data, entry.dtype, (number,), self.byte_order, self.place(key, entry))
 
     def read_string_scalar(self, key: str) -> bytes:

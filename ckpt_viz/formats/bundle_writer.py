@@ -161,6 +161,6 @@ def _pieces_of(array: Array, dtype: str) -> Iterator[bytes | memoryview]:
     if dtype == "string":
         yield encode_strings(array.ravel().tolist())
         return
-    data = tensors.encode(array).data
+    data = tensors.encode(array, dtype).data
     for start in range(0, len(data), PIECE_BYTES):
         yield data[start : start + PIECE_BYTES]

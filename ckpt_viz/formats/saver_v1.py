@@ -295,7 +295,8 @@ def _values(proto: Any, dtype: str, shape: tuple[int, ...], place: str) -> Array
     _check_count(len(numbers), of_one * math.prod(shape), place)
     flat = np.fromiter(numbers, stored, len(numbers))
     if name == "half_val":
-        flat = flat.astype(np.uint16).view(target)  # the bits, padded with zeros
+        bits = flat.astype(np.uint16)  # the field pads them with zeros
+        flat = tensors.of_bytes(bits.view(np.uint8), dtype)
     elif of_one == 2:
         flat = flat.view(target)
     return tensors.frozen(tensors.in_shape(flat.astype(target, copy=False), shape, place))

@@ -9,24 +9,34 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ckpt_viz.errors import DtypeError, FormatError, UnsupportedError
-from ckpt_viz.formats.dtypes import ELEMENT_BYTES, OF_ML_DTYPES, QUANTIZED, ByteOrder, tensor_bytes
+from ckpt_viz.formats.dtypes import (
+    ELEMENT_BYTES,
+    OF_ML_DTYPES,
+    QUANTIZED,
+    ByteOrder,
+    is_float,
+    tensor_bytes,
+)
 from ckpt_viz.formats.slices import SliceExtent, why_incomplete
+from ckpt_viz.formats.small_numbers import numbers_of_patterns, patterns_of_numbers, rounded
 from ckpt_viz.text import shape_words
 
 Array: TypeAlias = npt.NDArray[Any]
 
 
 def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
-    """Return the NumPy dtype for a TensorFlow dtype, None if there is none.
+    """Return the NumPy dtype of values of a TensorFlow dtype, None if there is none.
 
     Strings are objects (of `bytes`). Quantized integers become the integers in which they are
-    stored: TensorFlow's own dtypes for them, of one field, have no plain form in NumPy.
+    stored: TensorFlow's own dtypes for them, of one field, have no plain form in NumPy. Small
+    numbers have the dtypes of ml_dtypes. Without it, they are float32, int8 or uint8.
 
     >>> numpy_dtype("qint8"), numpy_dtype("variant")
     (dtype('int8'), None)
@@ -37,10 +47,23 @@ def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
         return None
     if dtype not in OF_ML_DTYPES:
         return np.dtype(QUANTIZED.get(dtype, dtype))
-    import ml_dtypes  # here, because few tensors need it, and opening a checkpoint never does
+    return _of_ml_dtypes(dtype) or numbers_of_patterns(dtype).dtype
 
-    scalar_type = getattr(ml_dtypes, dtype, None)  # an older one lacks the newest kinds
+
+@cache
+def _of_ml_dtypes(dtype: str) -> np.dtype[Any] | None:
+    """Return a dtype of ml_dtypes, None without it; an older one lacks the newest kinds."""
+    try:
+        import ml_dtypes  # here, because few tensors need it, and opening a checkpoint never does
+    except ImportError:  # in the page: its engine has no ml_dtypes
+        return None
+    scalar_type = getattr(ml_dtypes, dtype, None)
     return None if scalar_type is None else np.dtype(scalar_type)
+
+
+def _is_widened(dtype: str) -> bool:
+    """Return whether arrays have the numbers of a dtype in a wider one."""
+    return dtype in OF_ML_DTYPES and _of_ml_dtypes(dtype) is None
 
 
 def decode(
@@ -51,8 +74,7 @@ def decode(
     Not for strings. Raises DtypeError, with the bytes, if NumPy has no such dtype, and FormatError
     if the bytes do not fit the shape.
     """
-    numpys = numpy_dtype(dtype)
-    if numpys is None:
+    if numpy_dtype(dtype) is None:
         raise no_dtype(dtype, data, place)
     expected = tensor_bytes(dtype, shape)
     if len(data) != expected:
@@ -62,24 +84,32 @@ def decode(
     flat = np.frombuffer(data, np.uint8)
     if byte_order != sys.byteorder:
         # ml_dtypes' types have no other byte order, so swap bytes before they get a dtype.
-        flat = _swapped(flat, numpys)
+        flat = _swapped(flat, dtype)
     if dtype == "bool" and np.any(flat > 1):
         raise FormatError(f"{place}: has a byte of {flat.max()}, expected 0 or 1 for bool")
-    return frozen(in_shape(flat.view(numpys), shape, place))
+    return frozen(in_shape(of_bytes(flat, dtype), shape, place))
 
 
-def encode(array: Array) -> Array:
+def of_bytes(flat: Array, dtype: str) -> Array:
+    """Return the numbers, flat, in bytes of the native byte order."""
+    if _is_widened(dtype):
+        return np.asarray(numbers_of_patterns(dtype)[flat.view(f"u{ELEMENT_BYTES[dtype]}")])
+    numpys = numpy_dtype(dtype)
+    assert numpys is not None
+    return flat.view(numpys)
+
+
+def encode(array: Array, dtype: str) -> Array:
     """Return the bytes of an array of numbers as a shard stores them, in little-endian order."""
-    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return flat if sys.byteorder == "little" else _swapped(flat, array.dtype)
+    stored = patterns_of_numbers(array, dtype) if _is_widened(dtype) else array
+    flat = np.ascontiguousarray(stored).reshape(-1).view(np.uint8)
+    return flat if sys.byteorder == "little" else _swapped(flat, dtype)
 
 
 def in_little_endian(data: bytes | memoryview, dtype: str) -> Array:
     """Return the numbers in some bytes of a shard: the inverse of `encode`."""
-    numpys = numpy_dtype(dtype)
-    assert numpys is not None
     flat = np.frombuffer(data, np.uint8)
-    return (flat if sys.byteorder == "little" else _swapped(flat, numpys)).view(numpys)
+    return of_bytes(flat if sys.byteorder == "little" else _swapped(flat, dtype), dtype)
 
 
 def cast(array: Array, dtype: str, place: str) -> Array:
@@ -87,11 +117,10 @@ def cast(array: Array, dtype: str, place: str) -> Array:
 
     Raises UnsupportedError if a finite number is too large for the dtype.
     """
-    numpys = numpy_dtype(dtype)
-    if numpys is None:
+    if numpy_dtype(dtype) is None:
         raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}, expected one that it has")
-    with np.errstate(over="ignore"):
-        new = np.asarray(array.astype(numpys))
+    with np.errstate(over="ignore", invalid="ignore"):
+        new = in_dtype(array, dtype)
     is_infinite = ~np.isfinite(new)
     is_lost = is_infinite & np.isfinite(array) if is_infinite.any() else is_infinite
     if is_lost.any():
@@ -103,9 +132,16 @@ def cast(array: Array, dtype: str, place: str) -> Array:
     return frozen(new)
 
 
-def _swapped(flat: Array, dtype: np.dtype[Any]) -> Array:
+def in_dtype(array: Array, dtype: str) -> Array:
+    """Return an array in another dtype of numbers, converted as NumPy does."""
+    if _is_widened(dtype) and is_float(dtype):
+        return rounded(array, dtype)
+    return np.asarray(array.astype(numpy_dtype(dtype)))
+
+
+def _swapped(flat: Array, dtype: str) -> Array:
     """Return the bytes of numbers in the other byte order."""
-    size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
+    size = (ELEMENT_BYTES[dtype] or 1) // (2 if dtype.startswith("complex") else 1)
     swapped: Array = flat.view(f"u{size}").byteswap().view(np.uint8)
     return swapped
 
@@ -159,9 +195,8 @@ def frozen(array: Array) -> Array:
 
 def no_dtype(dtype: str, raw: bytes, place: str) -> DtypeError:
     """Return the error for a tensor that was read but has no NumPy dtype."""
-    remedy = "; pip install -U ml_dtypes" if dtype in OF_ML_DTYPES else ""
     return DtypeError(
-        f"{place}: numpy has no dtype for {dtype}{remedy}; "
+        f"{place}: numpy has no dtype for {dtype}; "
         f"its {len(raw)} bytes are in this error's attribute `raw`",
         raw,
     )

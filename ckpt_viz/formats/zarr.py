@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -178,11 +177,12 @@ def _fill(array: ZarrArray, size: int) -> bytes:
 
     from ckpt_viz.formats import tensors
 
-    kind = tensors.numpy_dtype(array.dtype or "")
-    if not array.fill or kind is None or not isinstance(array.fill, (bool, int, float)):
+    dtype = array.dtype or ""
+    is_number = tensors.numpy_dtype(dtype) is not None
+    if not array.fill or not is_number or not isinstance(array.fill, (bool, int, float)):
         return bytes(size)
-    element = np.array(array.fill).astype(kind).tobytes()
-    return element if array.codecs.order == sys.byteorder else element[::-1]
+    element = tensors.encode(tensors.in_dtype(np.array(array.fill), dtype), dtype).tobytes()
+    return element if array.codecs.order == "little" else element[::-1]
 
 
 # --- chunks

@@ -20,9 +20,9 @@ from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
-from ckpt_viz.render.row_words import View
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import ALARM
+from ckpt_viz.render.views import View
 from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ from ckpt_viz.render.both_names import both_names
 from ckpt_viz.render.families import family_of
 from ckpt_viz.render.palette import DOT, LIGHT
 from ckpt_viz.render.row_tree import RowTree
-from ckpt_viz.render.row_words import View, line_of, title_of
+from ckpt_viz.render.row_words import line_of, title_of
 from ckpt_viz.render.signs import STATES
 from ckpt_viz.render.text import describe_value, shortened
+from ckpt_viz.render.views import View
 
 _BLACK = {"color": DOT["object"], "shape": "box", "style": "rounded"}
 _LOOKS = {

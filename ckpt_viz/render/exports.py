@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.row_words import View
+from ckpt_viz.render.views import View
 
-if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
+if TYPE_CHECKING:  # the options of commands need the table alone
+    from ckpt_viz.object_graph.graph import Graph
+    from ckpt_viz.object_graph.overlay import Overlay
     from ckpt_viz.search.measures import Measures
 
 

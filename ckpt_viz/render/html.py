@@ -61,26 +61,18 @@ const model = {
   off: (name, call) => changes.removeEventListener(name, call),
   save_changes: () => {},
 };
-const stored = document.getElementById("steps");
-const steps = stored?.textContent;
-const unpacked = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-const played = steps && (async () => {
-  const zipped = new Blob([unpacked(steps)]).stream();
-  const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
-  const [answer, buffers] = await whole.json();
-  const views = buffers.map((text) => new DataView(unpacked(text).buffer));
-  return { ...answer, link: "page", buffers: views };
-});
+const steps = document.getElementById("steps");
 // A link to a step ends in "#step=12". All that is none of this restore changes nothing.
 const followAddress = () => {
   const number = Number(/^#step=([1-9][0-9]*)$/.exec(location.hash)?.[1]);
-  if (number <= Number(stored?.dataset.count)) {
+  if (number <= Number(steps?.dataset.count)) {
     state.step = number;
     changes.dispatchEvent(new Event("change:step"));
   }
 };
 followAddress();
 addEventListener("hashchange", followAddress);
+const played = steps?.textContent;
 explorer.render({ model, el: document.getElementById("explorer"), makeExtras, played });
 // The page has nothing else that keys could mean.
 addEventListener("keydown", (event) => {
@@ -151,7 +143,7 @@ def to_html(
 
 def _steps_element(data: Mapping[str, Any], buffers: Sequence[bytes]) -> str:
     number = len(buffers[0])  # the column of actions has a byte for each step
-    text = packed(data, buffers)
+    text = packed({**data, "link": "page"}, buffers)
     return f'<script type="text/plain" id="steps" data-count="{number}">{text}</script>\n'
 
 

@@ -9,8 +9,8 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.render.row_tree import Row, RowTree
+from ckpt_viz.render.views import MAX_LAYER_ROWS
 
-MAX_LAYER_ROWS = 60
 _EMPTY = 0.75  # of the rows: a picture with more than these to spare is almost empty
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
+from ckpt_viz.render.layer_outline import layer_outline
 from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.row_words import left_out, line_of
 from ckpt_viz.render.text import advice, alarms, notes, printable, summary
+from ckpt_viz.render.views import MAX_LAYER_ROWS
 
 
 def render_layers(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> str:

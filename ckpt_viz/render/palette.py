@@ -15,17 +15,38 @@ DARK: Mapping[str, str] = _PALETTE["dark"]
 DOT: Mapping[str, str] = _PALETTE["dot"]
 
 
-def style_of_colours(css_class: str, names: Iterable[str]) -> str:
-    """Return CSS that gives a picture in a notebook these colours, light or dark as its host.
+# 0 for the dark text of a light ground, 1 for the light text of a dark one: its green decides.
+_IS_DARK = "clamp(0, (g - 115) * 999, 1)"
 
-    The variables are `--ckpt-viz-` and a name.
+
+def style_of_colours(css_class: str, names: Iterable[str]) -> str:
+    """Return CSS that gives a picture in a notebook these colours, light or dark as its ground.
+
+    The variables are `--ckpt-viz-` and a name. Without a script, the text's colour tells what the
+    ground is, since every host has texts that are legible there. So a part with a variable may
+    have another `color` only if it has no other variable: `-webkit-text-fill-color` is free. A
+    browser of before 2024 has the light colours, or the dark ones if JupyterLab tells.
     """
-    light, dark = (
-        " ".join(f"--ckpt-viz-{name}: {table[name]};" for name in names) for table in (LIGHT, DARK)
+    light, dark, either = (
+        " ".join(f"--ckpt-viz-{name}: {colour(name)};" for name in names)
+        for colour in (LIGHT.__getitem__, DARK.__getitem__, _colour_of_ground)
     )
     return f"""
 .{css_class} {{ {light} }}
-[data-jp-theme-light="false"] .{css_class} {{ {dark} }}
-@media (prefers-color-scheme: dark) {{
-  :root:not(:has([data-jp-theme-light])) .{css_class} {{ {dark} }} }}
+:where([data-jp-theme-light="false"]) .{css_class} {{ {dark} }}
+@supports (color: rgb(from currentColor r g b)) {{ .{css_class} {{ {either} }} }}
 """
+
+
+def _colour_of_ground(name: str) -> str:
+    parts = (
+        f"calc({light} + {dark - light} * {_IS_DARK})"
+        for light, dark in zip(_parts(LIGHT[name]), _parts(DARK[name]), strict=True)
+    )
+    return f"rgb(from currentColor {' '.join(parts)})"
+
+
+def _parts(colour: str) -> list[int]:
+    """Return red, green and blue of `#rgb` or `#rrggbb`."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    return [*bytes.fromhex(digits)]

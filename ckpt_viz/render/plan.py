@@ -16,7 +16,8 @@ from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity
 from ckpt_viz.object_graph.side_names import both_sides
 from ckpt_viz.render.both_names import both_names, partner_words
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
-from ckpt_viz.render.text import MAX_LINES, printable, shortened, side_by_side
+from ckpt_viz.render.text import printable, shortened, side_by_side
+from ckpt_viz.render.views import MAX_LINES
 from ckpt_viz.text import count
 
 _MAX_SECTIONS = 10  # lines of matching parts

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import LayerGroup
@@ -13,14 +12,13 @@ from ckpt_viz.object_graph.names import ROOT_NAME
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.both_names import both_names, partner_words
-from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
+from ckpt_viz.render.layer_outline import layer_outline
 from ckpt_viz.render.outline import outline
 from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.signs import STATES
 from ckpt_viz.render.text import briefly, describe_value, printable, shortened, side_by_side
+from ckpt_viz.render.views import MAX_LAYER_ROWS, View
 from ckpt_viz.text import count
-
-View = Literal["layers", "objects"]
 
 # In characters, for the text of a column.
 _MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110

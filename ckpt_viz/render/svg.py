@@ -18,9 +18,10 @@ from ckpt_viz.render.families import family_of
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.row_tree import Row
-from ckpt_viz.render.row_words import RowText, View, columns_of, cut, left_out, line_of, rows_of
+from ckpt_viz.render.row_words import RowText, columns_of, cut, left_out, line_of, rows_of
 from ckpt_viz.render.signs import verdict_sign
 from ckpt_viz.render.text import printable, shortened, side_by_side
+from ckpt_viz.render.views import View
 
 _ROW = 20  # pixels
 _CHARACTER = 7.25  # pixels per character at size 12 in most fixed-width fonts

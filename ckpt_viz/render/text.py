@@ -14,10 +14,10 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.training import Training
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.render.signs import SEVERITIES
+from ckpt_viz.render.views import MAX_LINES
 from ckpt_viz.text import count, first_clause, readable, shape_words
 from ckpt_viz.text import printable as printable
 
-MAX_LINES = 300
 _MAX_SHOWN = 1000  # characters of a name, or of the values of a node
 _MAX_PROBLEMS = 3  # problems of a node
 _MAX_NAMES = 3  # of variables in a sentence

@@ -13,9 +13,9 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
-from ckpt_viz.render.row_words import View
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import printable
+from ckpt_viz.render.views import View
 from ckpt_viz.restore_check.check_overlay import overlay_of, untested
 from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun

@@ -18,7 +18,7 @@ from ckpt_viz.object_graph.lookup import first_meant
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.render import text
 from ckpt_viz.render.encodings import shown_on_stdout
-from ckpt_viz.render.row_words import View
+from ckpt_viz.render.views import View
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

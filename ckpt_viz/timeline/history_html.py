@@ -33,14 +33,15 @@ MAX_ROWS = 40
 _HEAT = (0, 14, 26, 38, 50, 62, 74, 87, 100)
 """By level of change, the percentage of the colour."""
 _MOST_MEMBERS = 12
-_STRONG = 0.5
-"""From this share of the colour on, letters on it are those of a solid mark."""
-_COLOURS = ("mark", "on-mark", "alarm", "variable", "line", "edge", "back")
+_MOST_BELOW_NUMBERS = 40
+"""Of the colour, in percent: the numbers on it keep their contrast."""
+_COLOURS = ("mark", "alarm", "variable", "edge", "back")
 
 _STYLE = (
     style_of_colours("ckpt-viz-history", _COLOURS)
     + """
-.ckpt-viz-history { font: 13px/1.5 system-ui, sans-serif; color: inherit; max-width: 76rem; }
+.ckpt-viz-history { --ckpt-viz-line: color-mix(in srgb, currentColor 20%, transparent);
+  font: 13px/1.5 system-ui, sans-serif; color: inherit; max-width: 76rem; }
 .ckpt-viz-history ol.strip { display: flex; list-style: none; margin: 4px 0; padding: 9px 0 0;
   overflow-x: auto; }
 .ckpt-viz-history ol.strip li { flex: 1 1 0; min-width: 3.2rem; max-width: 8rem; text-align: center;
@@ -78,7 +79,6 @@ _STYLE = (
 .ckpt-viz-history table.apart td { padding: 0 1px 1px 0; }
 .ckpt-viz-history table.apart i { width: 3.2rem; height: 18px; margin: 0; line-height: 18px;
   font-weight: inherit; font-size: 11px; }
-.ckpt-viz-history i.strong { color: var(--ckpt-viz-on-mark); }
 .ckpt-viz-history i { display: inline-block; width: 20px; height: 15px; margin-right: 1px;
   box-sizing: border-box; vertical-align: middle; font: 600 9px/15px system-ui, sans-serif;
   text-align: center; overflow: hidden; }
@@ -86,8 +86,8 @@ _STYLE = (
   transparent); }
 .ckpt-viz-history i.none { border: 1px solid var(--ckpt-viz-line); }
 .ckpt-viz-history i.new { border: 1px solid var(--ckpt-viz-mark); line-height: 12px; }
-.ckpt-viz-history i.bad { background: var(--ckpt-viz-alarm); color: var(--ckpt-viz-back);
-  font-size: 8px; letter-spacing: -0.3px; }
+.ckpt-viz-history i.bad { background: var(--ckpt-viz-alarm);
+  -webkit-text-fill-color: var(--ckpt-viz-back); font-size: 8px; letter-spacing: -0.3px; }
 .ckpt-viz-history b.bar { display: inline-block; height: 11px; background: var(--ckpt-viz-mark);
   vertical-align: middle; margin-right: 6px; }
 .ckpt-viz-history svg { vertical-align: middle; }
@@ -319,5 +319,5 @@ def _distance(distance: float, most: float) -> str:
     if not distance:
         return '<i class="none">0</i>'
     share = distance / most if math.isfinite(distance) else 1.0
-    strong = " strong" if share > _STRONG else ""
-    return f'<i class="heat{strong}" style="--heat: {100 * share:.0f}%">{percent(distance)}</i>'
+    heat = f"{_MOST_BELOW_NUMBERS * share:.0f}%"
+    return f'<i class="heat" style="--heat: {heat}">{percent(distance)}</i>'

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, replace
 from sys import intern
 from typing import NamedTuple
 
-import numpy as np
-
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES
 from ckpt_viz.formats.stored_ranges import Claims, StoredRange, stored_ranges
-from ckpt_viz.formats.tensors import Array, encode, numpy_dtype
+from ckpt_viz.formats.tensors import encode, numpy_dtype
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.timeline.cells import Cell, CellState
 from ckpt_viz.timeline.lines import Line
@@ -183,7 +181,7 @@ class ReadingPlan:
             graph, key = graphs[time], self._rows[time].key
             assert graph is not None
             if not isinstance(graph.stored_in, Bundle):
-                memory[time] = _bytes_of(graph, key)
+                memory[time] = _bytes_of(graph, self._rows[time])
                 continue
             try:
                 stored = stored_ranges(graph.stored_in, key)
@@ -249,7 +247,7 @@ class ReadingPlan:
         for time in times:
             graph = graphs[time]
             assert graph is not None
-            values[time] = memory.get(time) or _bytes_of(graph, self._rows[time].key)
+            values[time] = memory.get(time) or _bytes_of(graph, self._rows[time])
             at[time] = Where(graph.title, 0, 0, "little", self._rows[time].key)
         name = self._number, len(self._segments)
         members = self._members(times)[1] if self._is_compared else ()
@@ -373,10 +371,6 @@ def _index(at: int, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return tuple(reversed(index))
 
 
-def _bytes_of(graph: Graph, key: str) -> Callable[[], bytes]:
+def _bytes_of(graph: Graph, row: ValueRow) -> Callable[[], bytes]:
     """Return a function that reads a tensor's value as little-endian bytes."""
-    return lambda: _encoded(graph.read(key))
-
-
-def _encoded(value: Array) -> bytes:
-    return np.asarray(encode(value)).tobytes()
+    return lambda: encode(graph.read(row.key), str(row.dtype)).tobytes()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ckpt_viz.formats.tensors import numpy_dtype
+from ckpt_viz.formats.dtypes import ELEMENT_BYTES, QUANTIZED
 from ckpt_viz.object_graph.names import names_in
 from ckpt_viz.timeline.cells import CellState, HistoryRow
 from ckpt_viz.timeline.evidence import (
@@ -28,6 +28,7 @@ from ckpt_viz.timeline.evidence import (
     sizes_of,
     values_before,
 )
+from ckpt_viz.values.partial import values_of_patterns
 
 SAVES = 2
 """Saves that a state lasts before a finding names it."""
@@ -391,12 +392,9 @@ def _first(row: HistoryRow) -> int:
 
 
 def _limits(dtype: str) -> tuple[float, float]:
-    numpy_type = numpy_dtype(dtype)
-    assert numpy_type is not None
-    if numpy_type.kind in "iu":
-        whole = np.iinfo(numpy_type)
+    if (ELEMENT_BYTES[dtype] or 0) > 2:  # qint32
+        whole = np.iinfo(QUANTIZED.get(dtype, dtype))
         return float(whole.min), float(whole.max)
-    import ml_dtypes  # here, because few histories have such a dtype
-
-    info: Any = ml_dtypes.iinfo if dtype.startswith(("int", "uint")) else ml_dtypes.finfo
-    return float(info(numpy_type).min), float(info(numpy_type).max)
+    numbers = values_of_patterns(dtype)
+    finite = numbers[np.isfinite(numbers)]
+    return float(finite.min()), float(finite.max())

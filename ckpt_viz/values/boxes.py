@@ -96,7 +96,7 @@ def boxed(graph: Graph, key: str, dtype: str, shape: tuple[int, ...], stack: Exi
             f"{graph.title}: {key}: has {size} bytes, and its format is read at once; expected at "
             f"most {_MOST_WHOLE_BYTES}"
         )
-    return _InMemory(np.asarray(encode(graph.read(key))).tobytes(), ELEMENT_BYTES[dtype] or 1)
+    return _InMemory(encode(graph.read(key), dtype).tobytes(), ELEMENT_BYTES[dtype] or 1)
 
 
 class _InMemory:

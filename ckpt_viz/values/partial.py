@@ -9,8 +9,9 @@ from functools import cache, reduce
 import numpy as np
 
 from ckpt_viz.errors import FormatError
-from ckpt_viz.formats.dtypes import ELEMENT_BYTES, ByteOrder
-from ckpt_viz.formats.tensors import Array, numpy_dtype
+from ckpt_viz.formats.dtypes import ELEMENT_BYTES, OF_ML_DTYPES, ByteOrder
+from ckpt_viz.formats.small_numbers import numbers_of_patterns
+from ckpt_viz.formats.tensors import Array, numpy_dtype, of_bytes
 from ckpt_viz.values.fine_bins import (
     BLOCK,
     VALUES,
@@ -224,8 +225,8 @@ def values_of_patterns(dtype: str) -> Array:
     patterns = np.arange(1 << (8 * size), dtype=f"u{size}")
     if dtype == "bool":
         return patterns.astype(np.float64)
-    numpy_type = numpy_dtype(dtype)
-    assert numpy_type is not None
     with np.errstate(invalid="ignore"):
-        values: Array = patterns.view(numpy_type).astype(np.float64)
+        is_small = dtype in OF_ML_DTYPES
+        numbers = numbers_of_patterns(dtype) if is_small else of_bytes(patterns, dtype)
+        values: Array = numbers.astype(np.float64)
     return values

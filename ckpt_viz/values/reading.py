@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
@@ -14,10 +13,10 @@ import numpy as np
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import confinement
 from ckpt_viz.formats.bundle import Bundle
-from ckpt_viz.formats.dtypes import OF_ML_DTYPES, ByteOrder, tensor_bytes
+from ckpt_viz.formats.dtypes import tensor_bytes
 from ckpt_viz.formats.files import is_remote
 from ckpt_viz.formats.stored_ranges import Claims, StoredRange, stored_ranges
-from ckpt_viz.formats.tensors import Array, numpy_dtype
+from ckpt_viz.formats.tensors import Array, encode, numpy_dtype
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keys import part_in_words
 from ckpt_viz.object_graph.names import readable_name, readable_place
@@ -28,7 +27,6 @@ from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.running import Begin, Progress, bar, in_flight_of, results
 from ckpt_viz.values.strings import lengths_of
 
-_NATIVE: ByteOrder = "little" if sys.byteorder == "little" else "big"
 _MOST_BYTES = 1 << 44  # 16 TiB in all: a file with a hole may claim any size, and takes no space
 _MOST_AT_ONCE = 1 << 26  # 64 MiB, which take about 0.1 s
 _MOST_FROM_AFAR = 1 << 22  # 4 MiB
@@ -243,8 +241,7 @@ def _test_opaque(bundle: Bundle, key: str, claims: Claims) -> None:
 
 def _check_dtype(dtype: str, place: str) -> None:
     if numpy_dtype(dtype) is None:
-        remedy = "; pip install -U ml_dtypes" if dtype in OF_ML_DTYPES else ""
-        raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}{remedy}")
+        raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}")
 
 
 def _finished(key: str, assembly: Assembly, memo: Memo) -> ValueRow:
@@ -346,6 +343,6 @@ def _of_array(row: ValueRow, value: Array, place: str) -> ValueRow:
         return filled(replace(row, shape=value.shape, nbytes=lengths.total), lengths)
     dtype = row.dtype or value.dtype.name
     _check_dtype(dtype, place)
-    flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
-    row = replace(row, dtype=dtype, shape=value.shape, nbytes=value.nbytes)
-    return filled(row, measure_array(flat.data, dtype, _NATIVE, place))
+    stored = encode(value, dtype)
+    row = replace(row, dtype=dtype, shape=value.shape, nbytes=stored.nbytes)
+    return filled(row, measure_array(stored.data, dtype, "little", place))

@@ -11,12 +11,13 @@ from ckpt_viz.values.row import MAX_ROWS, Histogram, ValueRow
 from ckpt_viz.values.table_text import HEADER, WORDS, cells_of, cut_words, headline
 
 _WIDTH, _HEIGHT = 96, 15  # px, of a histogram
-_COLOURS = ("alarm", "variable", "line")
+_COLOURS = ("alarm", "variable")
 
 _STYLE = (
     style_of_colours("ckpt-viz-values", _COLOURS)
     + """
-.ckpt-viz-values { font: 13px/1.5 system-ui, sans-serif; color: inherit; overflow-x: auto; }
+.ckpt-viz-values { --ckpt-viz-line: color-mix(in srgb, currentColor 20%, transparent);
+  font: 13px/1.5 system-ui, sans-serif; color: inherit; overflow-x: auto; }
 .ckpt-viz-values p { margin: 2px 0; }
 .ckpt-viz-values table { border-collapse: collapse; font: inherit; color: inherit; margin: 4px 0; }
 /* !important: JupyterLab's own rules for tables are more specific */

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { COMMANDS, deedOf } from "./commands";
+import { COMMANDS } from "./commands";
 import { COPY_KEYS, MARK_KEY } from "./copies";
+import { DEEDS, deedOf } from "./deeds";
 import { helpLines } from "./help";
 import * as WORDS from "./strings";
 
@@ -22,6 +23,7 @@ it("leaves Ctrl, Alt and Meta combinations and Shift+Enter to the notebook", () 
 });
 
 it("lists every key once", () => {
+  expect(COMMANDS.map(({ keys: [key] }) => key).sort()).toEqual(Object.keys(DEEDS).sort());
   const ofCopies = COPY_KEYS.flatMap(([, ...keys]) => keys);
   const keys = [...COMMANDS.flatMap((command) => command.keys), ...ofCopies, MARK_KEY];
   expect(keys).toEqual([...new Set(keys)]);

@@ -147,109 +147,148 @@ const COLUMN_TYPES: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType
   ["float64", Float64Array],
 ]);
 
-/** What each column holds, and its length: one value per node, edge, attribute, slot, ... */
+/** By what a table has a value for, such as a node or an edge, what each of its columns holds. */
+type Table = Readonly<Record<string, Readonly<Record<string, string>>>>;
+type NameIn<T> = { [Per in keyof T]: keyof T[Per] & string }[keyof T];
+
 const COLUMNS = {
-  role: ["role", "node"],
-  type_name: ["text", "node"],
-  error: ["text", "node"],
-  registered_saver: ["text", "node"],
-  collections: ["text", "node"],
-  tree_order: ["id", "node"],
-  tree_parent: ["id?", "node"],
-  tree_label: ["text", "node"],
-  node_name: ["text", "node"],
-  first_parent: ["id?", "node"],
-  first_label: ["text", "node"],
-  child_count: ["count of edges", "node"],
-  child_node: ["id", "edge"],
-  child_label: ["text", "edge"],
-  attribute_count: ["count of attributes", "node"],
-  attribute_name: ["text", "attribute"],
-  attribute_full_name: ["text", "attribute"],
-  attribute_key: ["text", "attribute"],
-  attribute_dtype: ["text", "attribute"],
-  attribute_shape: ["text", "attribute"],
-  attribute_nbytes: ["number", "attribute"],
-  attribute_slices: ["number", "attribute"],
-  attribute_error: ["text", "attribute"],
-  unsaved_count: ["count of unsaved", "node"],
-  unsaved_name: ["text", "unsaved"],
-  unsaved_type: ["text", "unsaved"],
-  unsaved_values: ["number", "unsaved"],
-  unsaved_is_lost: ["flag", "unsaved"],
-  slot_node: ["id", "slot"],
-  slot_name: ["text", "slot"],
-  slot_variable: ["id", "slot"],
-  slot_optimizer: ["id?", "slot"],
-  slot_rule: ["rule", "slot"],
+  node: {
+    role: "role",
+    type_name: "text",
+    error: "text",
+    registered_saver: "text",
+    collections: "text",
+    tree_order: "id",
+    tree_parent: "id?",
+    tree_label: "text",
+    node_name: "text",
+    first_parent: "id?",
+    first_label: "text",
+    child_count: "count",
+    attribute_count: "count",
+    unsaved_count: "count",
+  },
+  edge: {
+    child_node: "id",
+    child_label: "text",
+  },
+  attribute: {
+    attribute_name: "text",
+    attribute_full_name: "text",
+    attribute_key: "text",
+    attribute_dtype: "text",
+    attribute_shape: "text",
+    attribute_nbytes: "number",
+    attribute_slices: "number",
+    attribute_error: "text",
+  },
+  unsaved: {
+    unsaved_name: "text",
+    unsaved_type: "text",
+    unsaved_values: "number",
+    unsaved_is_lost: "flag",
+  },
+  slot: {
+    slot_node: "id",
+    slot_name: "text",
+    slot_variable: "id",
+    slot_optimizer: "id?",
+    slot_rule: "rule",
+  },
 } as const;
-export type ColumnName = keyof typeof COLUMNS;
+export type ColumnName = NameIn<typeof COLUMNS>;
 
 /** What is known of layers and of training. A payload leaves out what it knows of no node. */
 const FACT_COLUMNS = {
-  fact_node: ["id", "fact"],
-  fact_name: ["text", "fact"],
-  fact_value: ["text", "fact"],
-  layer_gives: ["text", "node"],
-  layer_gets: ["text", "node"],
-  training: ["training", "node"],
+  fact: {
+    fact_node: "id",
+    fact_name: "text",
+    fact_value: "text",
+  },
+  node: {
+    layer_gives: "text",
+    layer_gets: "text",
+    training: "training",
+  },
 } as const;
-export type FactColumnName = keyof typeof FACT_COLUMNS;
+export type FactColumnName = NameIn<typeof FACT_COLUMNS>;
 
 /** The calls between layers; first payloads of this version, and files, have none. */
 const CALL_COLUMNS = {
-  call_from: ["id", "call"],
-  call_to: ["id", "call"],
+  call: {
+    call_from: "id",
+    call_to: "id",
+  },
 } as const;
-export type CallColumnName = keyof typeof CALL_COLUMNS;
+export type CallColumnName = NameIn<typeof CALL_COLUMNS>;
 
 /** A row is a node or, from the number of nodes on, a group. Not every node has a row. */
 const LAYER_COLUMNS = {
-  layer_order: ["row", "place"],
-  layer_parent: ["row?", "row"],
-  layer_name: ["text", "row"],
-  layer_saved_name: ["text", "row"],
-  layer_shown: ["id?", "node"],
-  layer_parameters: ["flag", "node"],
-  group_is_alike: ["flag", "group"],
+  place: {
+    layer_order: "row",
+  },
+  row: {
+    layer_parent: "row?",
+    layer_name: "text",
+    layer_saved_name: "text",
+  },
+  node: {
+    layer_shown: "id?",
+    layer_parameters: "flag",
+  },
+  group: {
+    group_is_alike: "flag",
+  },
 } as const;
-export type LayerColumnName = keyof typeof LAYER_COLUMNS;
+export type LayerColumnName = NameIn<typeof LAYER_COLUMNS>;
 
 const OVERLAY_COLUMNS = {
-  overlay_state: ["state", "node"],
-  overlay_detail: ["text", "node"],
-  overlay_saved_label: ["text", "node"],
-  overlay_saved_name: ["text", "node"],
-  overlay_partner: ["text", "node"],
-  overlay_saved_tensors: ["text", "node"],
-  overlay_goes_to: ["id?", "node"],
-  overlay_is_held_elsewhere: ["flag", "node"],
-  overlay_is_paired: ["flag", "node"],
-  overlay_saved_elements: ["number", "node"],
-  problem_severity: ["severity", "problem"],
-  problem_kind: ["text", "problem"],
-  problem_saved: ["text", "problem"],
-  problem_live: ["text", "problem"],
-  problem_place: ["text", "problem"],
-  problem_why: ["text", "problem"],
-  problem_remedy: ["text", "problem"],
-  problem_fix: ["text", "problem"],
-  problem_code: ["text", "problem"],
-  problem_node_count: ["count of problem's nodes", "problem"],
-  problem_node: ["id", "problem's node"],
-  problem_guess_count: ["count of problem's guesses", "problem"],
-  problem_guess: ["guess", "problem's guess"],
-  guess_saved: ["text", "guess"],
-  guess_live: ["text", "guess"],
-  guess_code: ["text", "guess"],
-  cause_title: ["text", "cause"],
-  cause_place: ["text", "cause"],
-  cause_sentence: ["text", "cause"],
-  cause_count: ["number", "cause"],
-  cause_problem_count: ["count of cause's problems", "cause"],
-  cause_problem: ["problem", "problem"],
+  node: {
+    overlay_state: "state",
+    overlay_detail: "text",
+    overlay_saved_label: "text",
+    overlay_saved_name: "text",
+    overlay_partner: "text",
+    overlay_saved_tensors: "text",
+    overlay_goes_to: "id?",
+    overlay_is_held_elsewhere: "flag",
+    overlay_is_paired: "flag",
+    overlay_saved_elements: "number",
+  },
+  problem: {
+    problem_severity: "severity",
+    problem_kind: "text",
+    problem_saved: "text",
+    problem_live: "text",
+    problem_place: "text",
+    problem_why: "text",
+    problem_remedy: "text",
+    problem_fix: "text",
+    problem_code: "text",
+    problem_node_count: "count",
+    problem_guess_count: "count",
+    cause_problem: "problem",
+  },
+  "problem's node": {
+    problem_node: "id",
+  },
+  "problem's guess": {
+    problem_guess: "guess",
+  },
+  guess: {
+    guess_saved: "text",
+    guess_live: "text",
+    guess_code: "text",
+  },
+  cause: {
+    cause_title: "text",
+    cause_place: "text",
+    cause_sentence: "text",
+    cause_count: "number",
+    cause_problem_count: "count",
+  },
 } as const;
-export type OverlayColumnName = keyof typeof OVERLAY_COLUMNS;
+export type OverlayColumnName = NameIn<typeof OVERLAY_COLUMNS>;
 
 /** One number per node, NaN for none: ckpt_viz/search/measures.py says what each is. */
 const MEASURE_COLUMNS = [
@@ -306,12 +345,12 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   return payload;
 }
 
-function pick<Name extends string>(
+function pick<T extends Table>(
   sections: Sections,
-  table: Readonly<Record<Name, unknown>>,
-): { readonly [Key in Name]: Column } {
-  const columns = {} as Record<Name, Column>;
-  for (const name of Object.keys(table) as Name[]) {
+  table: T,
+): { readonly [Name in NameIn<T>]: Column } {
+  const columns = {} as Record<NameIn<T>, Column>;
+  for (const name of Object.values(table).flatMap(Object.keys) as NameIn<T>[]) {
     columns[name] = section(sections, name);
   }
   return columns;
@@ -601,7 +640,6 @@ function readStrings(sections: Sections): readonly string[] {
   });
 }
 
-type Table = Readonly<Record<string, readonly [kind: string, per: string]>>;
 type Columns = Readonly<Record<string, Column>>;
 type Lengths = Readonly<Record<string, number>>;
 /** The range of values that a column may hold: the start is included, the end is not. */
@@ -664,16 +702,20 @@ function checkOverlay(payload: Payload): void {
 
 /** Checks the length of every column and the range of every value in it. */
 function checkColumns(table: Table, columns: Columns, lengths: Lengths, ranges: Ranges): void {
-  for (const [name, [kind, per]] of Object.entries(table)) {
-    const values = columns[name] ?? [];
-    require(kind === "number" ||
-      !(values instanceof Float64Array), `has section ${name} of type float64, expected integers`);
-    require(values.length ===
-      lengths[per], `has ${values.length} elements in section ${name}, expected ${lengths[per]}`);
-    const [low, high] = ranges[kind] ?? [-Infinity, Infinity];
-    for (const value of values) {
-      if (!(value >= low && value < high)) {
-        fail(`has ${value} in section ${name}, which is out of range`);
+  for (const [per, kinds] of Object.entries(table)) {
+    for (const [name, kind] of Object.entries(kinds)) {
+      const values = columns[name] ?? [];
+      require(kind === "number" ||
+        !(
+          values instanceof Float64Array
+        ), `has section ${name} of type float64, expected integers`);
+      require(values.length ===
+        lengths[per], `has ${values.length} elements in section ${name}, expected ${lengths[per]}`);
+      const [low, high] = ranges[kind] ?? [-Infinity, Infinity];
+      for (const value of values) {
+        if (!(value >= low && value < high)) {
+          fail(`has ${value} in section ${name}, which is out of range`);
+        }
       }
     }
   }

@@ -6,7 +6,7 @@ import type { MeasureColumnName } from "./contract";
 import type { FixAnswer } from "./fix";
 import type { Histogram } from "./histogram";
 import type { Said, StoryAnswer } from "./play";
-import { bytesIn, bytesOf } from "./shared";
+import { bytesIn } from "./shared";
 import * as WORDS from "./strings";
 
 export interface Value {
@@ -143,12 +143,4 @@ export function makeKernel(ask: Ask): Kernel {
       return bytesIn((await answered({ ask: "measures" }, PATIENCE_FOR_VALUES, tell, signal)).data);
     },
   };
-}
-
-/** An answer that a notebook or a page holds, packed: the steps of a restore. */
-export async function storedAnswer(packed: string): ReturnType<AskAll> {
-  const zipped = new Blob([bytesOf(packed).slice()]).stream();
-  const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
-  const [answer, buffers]: [Answer, string[]] = await whole.json();
-  return { ...answer, buffers: buffers.map((text) => new DataView(bytesOf(text).buffer)) };
 }

@@ -1,6 +1,13 @@
 /** A comparison as signs and words. TypeScript and Python share the table signs.json. */
 
-import TABLE from "../../ckpt_viz/render/signs.json";
+import {
+  bonds,
+  fates,
+  severities,
+  sides,
+  states,
+  verdicts,
+} from "../../ckpt_viz/render/signs.json";
 import type { Comparison, NodeState, Severity } from "./contract";
 import type { Bond } from "./fix";
 import { isQuiet, type Overlay, type Problem, type StateCount } from "./overlay";
@@ -14,25 +21,23 @@ export interface Sign {
   readonly look: "quiet" | "loud" | "hollow";
 }
 
-const STATE_SIGNS = TABLE.states as Readonly<Record<NodeState, Sign>>;
+const STATE_SIGNS = states as Readonly<Record<NodeState, Sign>>;
 
-const SEVERITY_SIGNS = TABLE.severities as Readonly<
-  Record<Severity, Sign & { readonly many: string }>
->;
+const SEVERITY_SIGNS = severities as Readonly<Record<Severity, Sign & { readonly many: string }>>;
 
 /** Two graphs that differ are not a failure. */
-const VERDICT_SIGNS = TABLE.verdicts as Readonly<
+const VERDICT_SIGNS = verdicts as Readonly<
   Record<Comparison, { readonly yes: Sign; readonly no: Sign }>
 >;
 
-const BOND_SIGNS = TABLE.bonds as Readonly<Record<Bond, Sign>>;
+const BOND_SIGNS = bonds as Readonly<Record<Bond, Sign>>;
 
-const FATE_SIGNS = TABLE.fates as Readonly<Record<"restored" | "guess" | "kept" | "unused", Sign>>;
+const FATE_SIGNS = fates as Readonly<Record<"restored" | "guess" | "kept" | "unused", Sign>>;
 
 /** What a name on a side is called. */
 export const SIDES: Readonly<
   Record<Comparison, { readonly saved: string; readonly live: string }>
-> = TABLE.sides;
+> = sides;
 
 /** How sure a fix is of a pair. */
 export function bondSign(bond: Bond): Sign {

@@ -559,6 +559,14 @@ export const counts = {
   slices: ["slice", "slices"],
   children: ["child", "children"],
   values: ["value", "values"],
+  matches: ["match", "matches"],
+  problems: ["problem", "problems"],
+  differences: ["difference", "differences"],
+  nodesAre: ["node is", "nodes are"],
+  edgesAre: ["edge is", "edges are"],
+  edges: ["edge", "edges"],
+} as const;
+export const countsOfFix = {
   keeping: ["keeps its value", "keep their values"],
   unusedValues: ["saved value stays unused", "saved values stay unused"],
   moreLines: ["more line", "more lines"],
@@ -566,12 +574,6 @@ export const counts = {
   guess: ["a guess", "guesses"],
   kept: ["keeps its value", "keep theirs"],
   unused: ["stays unused", "stay unused"],
-  matches: ["match", "matches"],
-  problems: ["problem", "problems"],
-  differences: ["difference", "differences"],
-  nodesAre: ["node is", "nodes are"],
-  edgesAre: ["edge is", "edges are"],
-  edges: ["edge", "edges"],
 } as const;
 export const noDrawing = "The drawing is not on the page.";
 export const help = "Keys (?)";

@@ -2,8 +2,8 @@
 
 import { render } from "preact";
 import { insertFrom } from "./cells";
-import type { Deed } from "./commands";
 import { decode } from "./contract";
+import type { Deed } from "./deeds";
 import { DEFAULTS_ATTRIBUTE, readDefaults } from "./defaults";
 import { Explorer, type ShowOther } from "./draw/explorer";
 import { makeTypesetter, type Says, type Typesetter, textMeasure } from "./draw/measure";
@@ -13,7 +13,7 @@ import { partOf } from "./draw/parts";
 import type { Dispatch } from "./draw/props";
 import { type Graph, makeGraph } from "./graph";
 import { followGround, onPageChange } from "./ground";
-import { type Ask, type AskAll, type Kernel, makeKernel, type Tell } from "./kernel";
+import { type Ask, type Kernel, makeKernel, type Tell } from "./kernel";
 import type { MeasureName } from "./measures";
 import {
   type Action,
@@ -65,8 +65,8 @@ export interface ViewHost {
   readonly graphviz?: LoadGraphviz | undefined;
   /** Loads the parts that the view needs rarely; without them the view does not offer these. */
   readonly extras?: LoadExtras | undefined;
-  /** The answer about the steps of a restore, where a page has it without a kernel. */
-  readonly played?: AskAll | undefined;
+  /** The answer about the steps of a restore, packed, where a page has it without a kernel. */
+  readonly played?: string | undefined;
   /** Sends questions to a kernel, if there is one. */
   readonly ask?: Ask | undefined;
   /** Whether a user can stop the reading of values from here. */

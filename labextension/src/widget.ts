@@ -1,11 +1,10 @@
 /** The widget's front end, a module for anywidget: connects the view to the kernel's traits. */
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
-import { render as renderInto } from "preact";
+import { Fragment, h, render as renderInto } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Fragment, jsx, jsxs } from "preact/jsx-runtime";
 import type { Extras, LoadExtras } from "./draw/on-request";
-import { type Answer, type Ask, type AskAll, PATIENCE } from "./kernel";
+import { type Answer, type Ask, PATIENCE } from "./kernel";
 import { askKernel, onChanges, onRefresh } from "./messages";
 import { type Parts, payloadOf, SHOWN } from "./shared";
 
@@ -19,8 +18,8 @@ const PAYLOAD = ["_payload", "_shared_payload"] as const;
 interface Props extends Pick<RenderProps<Traits>, "model" | "el"> {
   /** Makes the extras, where a page holds them. */
   readonly makeExtras?: MakeExtras;
-  /** What answers about the steps of a restore, where a page holds them. */
-  readonly played?: AskAll;
+  /** The answer about the steps of a restore, packed, where a page holds it. */
+  readonly played?: string;
 }
 
 function render({ model, el, makeExtras, played }: Props): () => void {
@@ -148,18 +147,16 @@ function extrasOf(model: AnyModel, makeExtras?: MakeExtras): LoadExtras {
   };
 }
 
-type PreactModule = "preact" | "preact/hooks" | "preact/jsx-runtime";
-
 /** All of Preact that the extras use: with whole modules, the widget would be larger. */
-const PREACT: Readonly<Record<PreactModule, object>> = {
-  preact: { Fragment, render: renderInto },
-  "preact/hooks": { useEffect, useLayoutEffect, useMemo, useRef, useState },
-  "preact/jsx-runtime": { Fragment, jsx, jsxs },
+// biome-ignore format: one line for each module
+const PREACT = {
+  Fragment, h, render: renderInto,
+  useEffect, useLayoutEffect, useMemo, useRef, useState,
 };
 
-type MakeExtras = (require: (name: PreactModule) => object, module: object) => Extras;
+type MakeExtras = (require: (name: string) => object, module: object) => Extras;
 
-const extrasWith = (make: MakeExtras): Extras => make((name) => PREACT[name], {});
+const extrasWith = (make: MakeExtras): Extras => make(() => PREACT, {});
 
 /** The text of a script that the kernel's package holds. */
 async function scriptOf(

@@ -17,8 +17,8 @@ from ckpt_viz.edits.named_edit import KINDS, NamedEdit
 from ckpt_viz.render import payload
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
-from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
+from ckpt_viz.render.views import View
 from ckpt_viz.restore_check.asking import questions_of
 from ckpt_viz.restore_check.changed_program import ChangedProgram, WhatIf
 from ckpt_viz.restore_check.played import MOST_IN_FILES, asked, played, played_in_file

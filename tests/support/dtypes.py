@@ -1,9 +1,12 @@
-"""The dtypes of numbers that this environment can read."""
+"""The dtypes of numbers for which this environment has arrays of their own dtype."""
 
-from ckpt_viz.formats.dtypes import ELEMENT_BYTES
-from ckpt_viz.formats.tensors import numpy_dtype
+import ml_dtypes
 
-# ml_dtypes before 0.5 lacks the 2-bit integers and the 4-bit float; test_tensors.py skips them.
+from ckpt_viz.formats.dtypes import ELEMENT_BYTES, OF_ML_DTYPES
+
+# ml_dtypes before 0.5 lacks the 2-bit integers and the 4-bit float.
 NUMBERS = tuple(
-    name for name, size in ELEMENT_BYTES.items() if size and numpy_dtype(name) is not None
+    name
+    for name, size in ELEMENT_BYTES.items()
+    if size and (name not in OF_ML_DTYPES or hasattr(ml_dtypes, name))
 )

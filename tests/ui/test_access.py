@@ -135,6 +135,13 @@ def _layers(opened: Open, **options: Any) -> Page:
     return page
 
 
+def _hidden_objects(opened: Open, **options: Any) -> Page:
+    page = _single(opened, **options)
+    page.get_by_role("button", name="Layers").click()
+    page.locator(".ckv-folded").wait_for()
+    return page
+
+
 def _strips(opened: Open, **options: Any) -> Page:
     shorter, longer = transformer(2), transformer(3)
     kernel = shorter.nodes[4]
@@ -265,7 +272,7 @@ SCENES = {
     scene.__name__.strip("_"): scene
     for scene in (
         *(_single, _failing_check, _failing_object_graph, _open_cause, _problem_list),
-        *(_layers, _strips, _fix, _fixed_check),
+        *(_layers, _hidden_objects, _strips, _fix, _fixed_check),
         *(_narrow, _narrow_details, _mistake, _measured, _measured_sides),
         *(_matches, _focused, _menu, _help, _textbook),
         *(_play, _predicted, _results),
@@ -346,6 +353,19 @@ def test_letters_work_on_buttons_too_and_space_presses_them(opened: Open) -> Non
     menu = page.locator(".ckv-menu:visible")
     menu.locator("summary").press("Space")
     expect(menu).to_have_attribute("open", "")
+
+
+def test_the_way_to_hidden_objects_is_after_the_rows(opened: Open) -> None:
+    page = _hidden_objects(opened)
+    page.get_by_role("treegrid").focus()
+    button = page.get_by_role("button", name="Show all")
+    for _ in range(page.get_by_role("columnheader").count() + 1):
+        page.keyboard.press("Tab")
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Object graph")).to_have_attribute(
+        "aria-pressed", "true"
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 600])

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+import ckpt_viz as cv
 from ckpt_viz.render.html import to_html
-from tests.support import frontend
+from tests.support import frontend, history_fixtures
 from tests.support.graphs import keras3_adam
 from tests.support.once import make_once
 from tests.ui import processes
 from tests.ui.pages import html_pages, open_exports
-from tests.ui.test_access import violations, weak_contrasts
+from tests.ui.test_access import _contrast, violations, weak_contrasts
 from tests.ui.test_explorer import box, row
-from tests.ui.widget_hosts import PAGES, WidgetHost, make_scripts, opened_host
+from tests.ui.widget_hosts import _OUTPUT, PAGES, WidgetHost, make_scripts, opened_host
 
 _SAVED = Path(__file__).parents[1] / "data/old_versions/keras3.3/adam"
+_SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _OTHER = _SAVED.parents[1] / "keras3.9/adamax"
 SHOW = f"""
 import ckpt_viz as cv
@@ -121,3 +125,93 @@ def test_a_model_that_has_its_payload_alone_shows_it_as_a_new_explorer(
         page = open_page(whole.replace(state, 'id="state">{}'))
         row(page.locator(".ckpt-viz"), "layer").first.click()
         expect(page.locator(".ckv-node-name")).to_contain_text("layer")
+
+
+# --- tables without a script
+
+
+# Texts and graphics, each with its colour, that of what is behind it, and the least contrast.
+DRAWN = """() => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const painted = (...colours) => {
+        canvas.clearRect(0, 0, 1, 1);
+        for (const colour of colours) {
+            canvas.fillStyle = colour;
+            canvas.fillRect(0, 0, 1, 1);
+        }
+        return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
+    const output = document.querySelector("#output");
+    const page = output.appendChild(document.createElement("div"));
+    page.style.background = "Canvas";
+    const grounds = [getComputedStyle(page).backgroundColor];
+    for (let part = output; part !== null; part = part.parentElement) {
+        grounds.splice(1, 0, getComputedStyle(part).backgroundColor);
+    }
+    const drawn = [];
+    const add = (name, least, colour, above = []) => {
+        const ground = [...grounds, ...above];
+        drawn.push([name, painted(...ground, colour), painted(...ground), least]);
+    };
+    for (const part of output.querySelectorAll("p, th, td, i, b, small, li, path, polyline")) {
+        const style = getComputedStyle(part);
+        const name = `${part.localName}.${part.getAttribute("class")}`;
+        const isMark = part.matches("i, b.bar");
+        if (!isMark && !part.matches("path, polyline")) {
+            add(`${name} text`, 4.5, style.webkitTextFillColor);
+        } else if (part.matches("i:not(:empty)")) {
+            add(`${name} text`, 4.5, style.webkitTextFillColor, [style.backgroundColor]);
+        }
+        if (part.matches("i.bad, b.bar")) add(name, 3, style.backgroundColor);
+        if (part.matches("i.new")) add(name, 3, style.borderTopColor);
+        if (part.matches("path")) add(name, 3, style.fill);
+        if (part.matches("polyline")) add(name, 3, style.stroke);
+        if (part.matches("li.alarm")) add(name, 3, getComputedStyle(part, "::before").color);
+    }
+    return drawn;
+}"""
+# Of hosts that follow no attribute of JupyterLab's, and one whose attribute is another's.
+STATIC_PAGES = {
+    **{name: page for name, page in PAGES.items() if name != "vscode-white-output"},
+    "exported": f"<html><body>{_OUTPUT}",
+    "exported, dark": f'<html style="color-scheme: dark"><body>{_OUTPUT}',
+    "lab": f"""<html><body data-jp-theme-light="true" style="background: white; color: rgb(0 0 0 /
+        87%)">{_OUTPUT}""",
+    "lab, dark": f"""<html><body data-jp-theme-light="false" style="background: #111; color:
+        rgb(255 255 255 / 87%)">{_OUTPUT}""",
+}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A history with a NaN, a comparison of members, and a table of values."""
+    times = history_fixtures.training()
+    times[3]["block0/attention/query/kernel"].flat[0] = float("nan")
+    sources = history_fixtures.write(tmp_path_factory.mktemp("training"), times)
+    members = cv.compare(sources[4:8], progress=False)
+    values = cv.graph(sources[3]).values(progress=False)
+    history = cv.history(sources, progress=False)
+    return "".join(each._repr_html_() for each in (history, members, values))
+
+
+@pytest.mark.parametrize("system_is", ["light", "dark"])
+@pytest.mark.parametrize("name", STATIC_PAGES)
+def test_tables_without_a_script_are_legible(
+    browser: Browser, tables: str, name: str, system_is: Literal["light", "dark"]
+) -> None:
+    page = browser.new_page(color_scheme=system_is, viewport={"width": 1200, "height": 1500})
+    scripts = re.compile(r"<script.*?</script>", re.DOTALL)
+    page.set_content(scripts.sub("", STATIC_PAGES[name]))
+    page.evaluate("html => { document.querySelector('#output').innerHTML = html }", tables)
+    page.screenshot(path=_SCREENSHOTS / f"static-tables-{name}.png")
+    drawn = page.evaluate(DRAWN)
+    page.close()
+    assert {"p.alarm-text text", "i.bad text", "i.heat text", "b.bar", "path.null"} < {
+        name for name, *_ in drawn
+    }
+    weak = [
+        (name, round(_contrast(colour, ground), 2))
+        for name, colour, ground, least in drawn
+        if _contrast(colour, ground) < least
+    ]
+    assert weak == []

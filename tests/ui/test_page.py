@@ -215,6 +215,28 @@ def test_files_of_keras_open_and_a_restore_is_rehearsed(open_page: OpenPage, fil
     expect(page.locator(".ckp-stage")).to_contain_text("saved checkpoint")
 
 
+def test_numbers_that_numpy_has_no_dtype_for_are_shown_and_compared(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    """The engine has no ml_dtypes."""
+    for name, numbers in (("before", b"\xcd\x3d\x80\x7f"), ("after", b"\xcd\x3d\x00\x40")):
+        tensors = {"half": raw(14, shape(2), numbers), "eighth": raw(25, shape(1), b"\x1d")}
+        write_bundle(tmp_path / name, tensors)
+    page = open_page()
+    drop(page, *tmp_path.glob("before*"), zone="[data-zone=before]")
+    strip_and_stage(page)
+    page.locator(".ckp-stage [role=row] >> text=half").first.click()
+    show_values(page)
+    expect(page.locator(".ckp-stage")).to_contain_text("bfloat16")
+    expect(page.locator(".ckp-stage")).to_contain_text("0.100098, inf")
+    page.locator(".ckp-stage [role=row] >> text=eighth").first.click()
+    show_values(page)
+    expect(page.locator(".ckp-stage")).to_contain_text("0.101562")
+    drop(page, *tmp_path.glob("after*"), zone="[data-zone=after]")
+    expect(page.locator(".ckp-stage")).to_contain_text("differs: 1 value")
+    page.screenshot(path=SCREENSHOTS / "page-small-numbers.png")
+
+
 def test_the_page_works_without_a_network_after_the_first_visit(
     open_page: OpenPage, files: Path
 ) -> None:
@@ -345,6 +367,16 @@ def test_without_webassembly_or_storage_the_page_tells_why(open_page: OpenPage) 
     expect(page.locator(".ckp-promise")).to_have_text(
         "✓ Nothing is uploaded. This page reads the files itself.", use_inner_text=True
     )
+
+
+def test_in_an_old_browser_a_sentence_stays(browser: Browser, site: str) -> None:
+    page = browser.new_page()
+    page.add_init_script("CSS.supports = () => false")
+    page.goto(site)
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("body")).to_contain_text("the browser is too old")
+    expect(page.locator(".ckp-cards")).to_have_count(0)
+    page.close()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { Graph } from "../graph";
-import type { AskAll, Kernel } from "../kernel";
+import type { Kernel } from "../kernel";
 import { positionWords, problemSentence } from "../signs";
 import { isAtProblem, type State } from "../state";
 import * as WORDS from "../strings";
@@ -50,8 +50,8 @@ interface ExplorerProps {
   readonly own: { readonly graph: Graph | null; readonly kernel: Kernel | null };
   /** Counts the checks that were shown in place of it; 0 for that check itself. */
   readonly other: number;
-  /** What answers about the steps of a restore where no kernel does. */
-  readonly played: AskAll | null;
+  /** The answer about the steps of a restore, packed, where no kernel answers. */
+  readonly played: string | null;
   /** The step at which a restore plays, and what goes to another one; null: none plays. */
   readonly step: number | null;
   readonly play: (step: number | null) => void;
@@ -137,7 +137,8 @@ function Shown(props: ShownProps) {
               key={props.other}
               before={beforeChange(props)}
               state={state}
-              ask={kernel?.ask ?? props.played}
+              ask={kernel?.ask ?? null}
+              stored={props.played}
               hasSources={kernel !== null}
               sides={(played) => <TwoSides {...shown} played={played} />}
               number={step}

@@ -155,7 +155,7 @@ function countedMark(graph: Graph, fix: Fix, ids: readonly number[]): LineMark {
     return NOTHING;
   }
   const words = counts.map(({ count, fate }) => {
-    const [one, many] = WORDS.counts[fate];
+    const [one, many] = WORDS.countsOfFix[fate];
     return countWords(count, one, many);
   });
   const { fate } = worst;

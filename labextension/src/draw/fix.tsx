@@ -99,7 +99,8 @@ function Result({ fix }: { readonly fix: Fix }) {
 
 /** Restores 42 of 44 values; 2 keep their values, 1 saved value stays unused. */
 export function fixSummary({ kept, restored, unused }: Fix): string {
-  const { keeping, unusedValues, values } = WORDS.counts;
+  const { values } = WORDS.counts;
+  const { keeping, unusedValues } = WORDS.countsOfFix;
   const all = countWords(restored + kept, ...values);
   const rest = [
     kept === 0 ? "" : countWords(kept, ...keeping),
@@ -135,7 +136,9 @@ function Code({ fix, insert }: Pick<PaneProps, "insert"> & { readonly fix: Fix }
       </p>
       <CodeText code={shown.join("\n")} />
       {more <= 0 ? null : (
-        <p class="ckv-faint">{WORDS.inAllLines(countWords(more, ...WORDS.counts.moreLines))}</p>
+        <p class="ckv-faint">
+          {WORDS.inAllLines(countWords(more, ...WORDS.countsOfFix.moreLines))}
+        </p>
       )}
       {source === null ? <p class="ckv-faint">{WORDS.unknownSource}</p> : null}
     </div>

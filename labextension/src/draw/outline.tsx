@@ -50,51 +50,53 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
     indentOf((rows[parent]?.level ?? 0) + 1) + (gutter[parent] ?? 0);
   const lanes = pieces(state.flows, leftOf, ROW_HEIGHT, first, last, selectedRow);
   return (
-    <div
-      class={[
-        "ckv-outline",
-        comparison === undefined ? "" : ` ckv-compared ckv-${comparison}`,
-        state.measure === null ? "" : " ckv-measuring",
-      ].join("")}
-      role="treegrid"
-      aria-label={WORDS.outline}
-      aria-rowcount={rows.length + 1}
-      aria-colcount={columns.length + 1}
-      aria-activedescendant={
-        selectedRow !== undefined && selectedRow >= first && selectedRow < last
-          ? `${id}-row-${selected}`
-          : undefined
-      }
-      tabIndex={0}
-    >
-      <div class="ckv-outline-head" role="row" aria-rowindex={1}>
-        {[NAME_COLUMN, ...columns].map((column) => (
-          <HeadCell key={column.name} column={column} sort={state.sort} dispatch={dispatch} />
-        ))}
-      </div>
-      <div class="ckv-outline-body" role="presentation" ref={body} onScroll={measure}>
-        <div role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
-          {rows.slice(first, last).map((row, offset) => (
-            <OutlineRow
-              key={row.id}
-              graph={graph}
-              tree={state.tree}
-              columns={columns}
-              row={row}
-              indent={indentOf(row.level) + (gutter[first + offset] ?? 0)}
-              lanes={lanes[offset]}
-              link={linkWords(state, first + offset)}
-              index={first + offset}
-              domId={`${id}-row-${row.id}`}
-              isSelected={row.id === selected}
-              found={found}
-              dispatch={dispatch}
-            />
+    <>
+      <div
+        class={[
+          "ckv-outline",
+          comparison === undefined ? "" : ` ckv-compared ckv-${comparison}`,
+          state.measure === null ? "" : " ckv-measuring",
+        ].join("")}
+        role="treegrid"
+        aria-label={WORDS.outline}
+        aria-rowcount={rows.length + 1}
+        aria-colcount={columns.length + 1}
+        aria-activedescendant={
+          selectedRow !== undefined && selectedRow >= first && selectedRow < last
+            ? `${id}-row-${selected}`
+            : undefined
+        }
+        tabIndex={0}
+      >
+        <div class="ckv-outline-head" role="row" aria-rowindex={1}>
+          {[NAME_COLUMN, ...columns].map((column) => (
+            <HeadCell key={column.name} column={column} sort={state.sort} dispatch={dispatch} />
           ))}
+        </div>
+        <div class="ckv-outline-body" role="presentation" ref={body} onScroll={measure}>
+          <div role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
+            {rows.slice(first, last).map((row, offset) => (
+              <OutlineRow
+                key={row.id}
+                graph={graph}
+                tree={state.tree}
+                columns={columns}
+                row={row}
+                indent={indentOf(row.level) + (gutter[first + offset] ?? 0)}
+                lanes={lanes[offset]}
+                link={linkWords(state, first + offset)}
+                index={first + offset}
+                domId={`${id}-row-${row.id}`}
+                isSelected={row.id === selected}
+                found={found}
+                dispatch={dispatch}
+              />
+            ))}
+          </div>
         </div>
       </div>
       <Folded graph={graph} dispatch={dispatch} />
-    </div>
+    </>
   );
 }
 

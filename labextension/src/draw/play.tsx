@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Assert, readAsserts } from "../asserts";
 import type { Graph } from "../graph";
-import type { AskAll } from "../kernel";
+import type { Answer, AskAll } from "../kernel";
 import {
   makeStory,
   nextPlayed,
@@ -18,6 +18,7 @@ import {
   timeOf,
 } from "../play";
 import { type Quiz, readQuiz } from "../predict";
+import { bytesOf } from "../shared";
 import { type State, viewOf } from "../state";
 import * as WORDS from "../strings";
 import { sentenceText } from "../text";
@@ -39,6 +40,8 @@ interface PlayProps {
   readonly state: State;
   /** What answers about the steps; null where nothing does. */
   readonly ask: AskAll | null;
+  /** The answer itself, packed, where a notebook or a page has it without a kernel. */
+  readonly stored: string | null;
   /** The check before its program was changed, and what answers about it; null for that itself. */
   readonly before: { readonly graph: Graph; readonly ask: AskAll } | null;
   /** Whether the texts of TensorFlow's functions can be read. */
@@ -52,7 +55,11 @@ interface PlayProps {
 }
 
 export function Play(props: PlayProps) {
-  const { state, ask, before, play, dispatch } = props;
+  const { state, stored, before, play, dispatch } = props;
+  const ask = useMemo(
+    () => props.ask ?? (stored === null ? null : () => storedAnswer(stored)),
+    [props.ask, stored],
+  );
   const close = () => play(null);
   const root = useRef<HTMLDivElement>(null);
   const graph = state.graph.objects ?? state.graph;
@@ -94,7 +101,7 @@ export function Play(props: PlayProps) {
           </button>
         </p>
       ) : (
-        <Begun {...props} graph={graph} past={past?.answer?.story ?? null} {...answer} />
+        <Begun {...props} ask={ask} graph={graph} past={past?.answer?.story ?? null} {...answer} />
       )}
     </section>
   );
@@ -108,6 +115,13 @@ function prepare(graph: Graph, dispatch: Dispatch): void {
   dispatch({ type: "showView", view: "objects" });
   dispatch({ type: "showView", view: "sides" });
   dispatch({ type: "showBookkeeping", shows: true });
+}
+
+async function storedAnswer(packed: string): ReturnType<AskAll> {
+  const zipped = new Blob([bytesOf(packed).slice()]).stream();
+  const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
+  const [answer, buffers]: [Answer, string[]] = await whole.json();
+  return { ...answer, buffers: buffers.map((text) => new DataView(bytesOf(text).buffer)) };
 }
 
 interface Answered {

@@ -2,7 +2,7 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ZOOM_IN, ZOOM_OUT } from "../commands";
+import { ZOOM_IN, ZOOM_OUT } from "../deeds";
 import type { Kernel } from "../kernel";
 import type { State } from "../state";
 import * as WORDS from "../strings";

@@ -18,8 +18,11 @@ const site: Site = {
   },
 };
 
+// The newest of what scripts and styles need. In an older browser, index.html's sentence stays.
+const isCurrent =
+  CSS.supports("color", "light-dark(red, red)") && CSS.supports("selector(:has(a))");
 const root = document.getElementById("page");
-if (root !== null) {
+if (root !== null && isCurrent) {
   mountPage(root, site, typeof WebAssembly === "object" ? null : WORDS.noWebAssembly);
 }
 

@@ -1,6 +1,5 @@
 /** The view of an explorer that a page of the site holds: its parts are texts in the page. */
 
-import { storedAnswer } from "../kernel";
 import { bytesOf } from "../shared";
 import * as WORDS from "../strings";
 import type { LoadGraphviz } from "../textbook/engine";
@@ -17,7 +16,7 @@ export async function mountStored(stored: HTMLElement): Promise<void> {
   const view = mountView(place, {
     graphviz,
     extras: () => import("../extras"),
-    played: steps === null ? undefined : () => storedAnswer(steps),
+    played: steps ?? undefined,
   });
   const { step } = stored.dataset;
   if (step !== undefined) {

@@ -1,7 +1,6 @@
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
-import { storedAnswer } from "../../kernel";
 import { type Parts, SHOWN } from "../../shared";
 import { whyWords } from "../../text";
 import { mountView } from "../../view";
@@ -147,7 +146,7 @@ function snapshot(payload: Uint8Array, steps: string | null, step: number | null
     note: "saved picture",
     graphviz,
     extras: () => import("../../extras"),
-    played: steps === null ? undefined : () => storedAnswer(steps),
+    played: steps ?? undefined,
   });
   widget.disposed.connect(() => view.dispose());
   if (step !== null) {

@@ -5,7 +5,7 @@ import type { IDisposable } from "@lumino/disposable";
 import { type ISignal, Signal } from "@lumino/signaling";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
-import type { Deed } from "../../commands";
+import type { Deed } from "../../deeds";
 import { whyWords } from "../../text";
 import { mountView, type View, type ViewState } from "../../view";
 import { graphviz } from "../graphviz";
