@@ -76,6 +76,23 @@ def test_what_ml_dtypes_is_too_old_for_becomes_float32(monkeypatch: pytest.Monke
         tensors._of_ml_dtypes.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("dtype", "number", "message"),
+    [
+        ("float4_e2m1fn", 9.0, "found 9, too large for"),
+        ("float4_e2m1fn", np.nan, "found nan, absent from"),
+        ("float8_e4m3fn", np.inf, "found inf, absent from"),
+        ("float8_e4m3fn", 1e3, "found 1000, too large for"),
+        ("float8_e5m2", 1e6, r"found 1e\+06, too large for"),
+    ],
+)
+def test_a_cast_refuses_what_a_dtype_does_not_have(dtype: str, number: float, message: str) -> None:
+    kept = cast(np.array([np.nan, np.inf, 1.2, -0.5]), "bfloat16", "x").astype(float)
+    assert kept == pytest.approx([np.nan, np.inf, 1.2, -0.5], rel=0.01, nan_ok=True)
+    with pytest.raises(UnsupportedError, match=f"x: {message} {dtype}"):
+        cast(np.array([0.5, number]), dtype, "x")
+
+
 def test_bytes_that_do_not_fit_the_shape_are_refused() -> None:
     with pytest.raises(FormatError, match=r"x: has 3 bytes, expected 8 for float32 2"):
         decode(b"123", "float32", (2,), "little", "x")

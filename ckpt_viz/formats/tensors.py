@@ -115,21 +115,29 @@ def in_little_endian(data: bytes | memoryview, dtype: str) -> Array:
 def cast(array: Array, dtype: str, place: str) -> Array:
     """Return an array of floats in another dtype of floats, each rounded to the nearest one.
 
-    Raises UnsupportedError if a finite number is too large for the dtype.
+    Raises UnsupportedError if a number is too large for the dtype, or infinite, or NaN, and the
+    dtype has none of these.
     """
     if numpy_dtype(dtype) is None:
         raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}, expected one that it has")
     with np.errstate(over="ignore", invalid="ignore"):
         new = in_dtype(array, dtype)
-    is_infinite = ~np.isfinite(new)
-    is_lost = is_infinite & np.isfinite(array) if is_infinite.any() else is_infinite
+    is_lost = _is_lost(array, new, dtype)
     if is_lost.any():
-        number = np.asarray(array)[is_lost].reshape(-1)[0]
+        number = float(np.asarray(array)[is_lost].reshape(-1)[0])
+        why = "too large for" if math.isfinite(number) else "absent from"
         raise UnsupportedError(
-            f"{place}: found {float(number):g}, too large for {dtype}; expected finite numbers of "
-            "its range, choose another dtype"
+            f"{place}: found {number:g}, {why} {dtype}; expected numbers of its range, choose "
+            "another dtype"
         )
     return frozen(new)
+
+
+def _is_lost(array: Array, new: Array, dtype: str) -> Array:
+    if dtype == "float4_e2m1fn":  # all its numbers are finite: ml_dtypes takes one of these
+        return np.asarray(~np.isfinite(rounded(array, dtype)))
+    is_other = np.isnan(new) != np.isnan(array)
+    return np.asarray(is_other | (np.isfinite(new) != np.isfinite(array)))
 
 
 def in_dtype(array: Array, dtype: str) -> Array:

@@ -110,7 +110,7 @@ def to_html(
     for name in _IDS:
         if traits[name] is not None:
             traits[name] = {"of": _STATE["_edition"], "ids": traits[name]}
-    script = f"{_bundle()}{_MOUNT}"
+    script = f"{_bundle()}{{{_MOUNT}}}\n"  # a block: names of the bundle are short, and change
     style = f"{_inside('style', _built('widget.css'))}{_PAGE_STYLE}"
     policy = "; ".join(
         (
