@@ -16,7 +16,7 @@ DOT: Mapping[str, str] = _PALETTE["dot"]
 
 
 # 0 for the dark text of a light ground, 1 for the light text of a dark one: its green decides.
-_IS_DARK = "clamp(0, (g - 115) * 999, 1)"
+_IS_DARK = "clamp(0, (g - 0.45) * 999, 1)"
 
 
 def style_of_colours(css_class: str, names: Iterable[str]) -> str:
@@ -34,19 +34,19 @@ def style_of_colours(css_class: str, names: Iterable[str]) -> str:
     return f"""
 .{css_class} {{ {light} }}
 :where([data-jp-theme-light="false"]) .{css_class} {{ {dark} }}
-@supports (color: rgb(from currentColor r g b)) {{ .{css_class} {{ {either} }} }}
+@supports (color: color(from currentColor srgb r g b)) {{ .{css_class} {{ {either} }} }}
 """
 
 
 def _colour_of_ground(name: str) -> str:
     parts = (
-        f"calc({light} + {dark - light} * {_IS_DARK})"
+        f"calc({light:.4f} + {dark - light:.4f} * {_IS_DARK})"
         for light, dark in zip(_parts(LIGHT[name]), _parts(DARK[name]), strict=True)
     )
-    return f"rgb(from currentColor {' '.join(parts)})"
+    return f"color(from currentColor srgb {' '.join(parts)})"
 
 
-def _parts(colour: str) -> list[int]:
-    """Return red, green and blue of `#rgb` or `#rrggbb`."""
+def _parts(colour: str) -> list[float]:
+    """Return red, green and blue of `#rgb` or `#rrggbb`, from 0 to 1."""
     digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
-    return [*bytes.fromhex(digits)]
+    return [part / 255 for part in bytes.fromhex(digits)]

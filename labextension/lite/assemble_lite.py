@@ -7,6 +7,7 @@ for that engine with the page's packages, and a notebook with its checkpoints.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -20,8 +21,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from jupyter_core.paths import jupyter_path
-
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "page"
 sys.path.insert(0, str(PAGE))
@@ -33,6 +32,7 @@ _STATIC = assemble.ROOT / "ckpt_viz" / "static"
 _KERNEL = "@jupyterlite/pyodide-kernel-extension"
 # Front ends in wheels of Python.
 _IN_WHEEL = re.compile(r"[^/]+\.data/data/share/jupyter/labextensions/(.+)")
+_NOT_IMPORTED = re.compile(r"\.data/|^jupyterlite_pyodide_kernel\b")
 # What the kernel asks for by name. One archive has what of it is here.
 _ASKED = ("comm", "ipykernel", "ipython", "jedi", "micropip", "piplite", "pyodide-kernel")
 # The kernel's own packages, in its front end. The site has nothing to install, so no micropip.
@@ -60,7 +60,7 @@ def main(directory: str) -> None:
         wheels = assemble.of_wheels(Path(scratch), HERE / "requirements.txt")
         _build_lab(Path(scratch), wheels, target)
         packages = assemble.unpacked((site / "engine" / assemble.PACKAGES).read_bytes())
-        _write_kernel(Path(scratch), {**packages, **wheels}, target / "kernel")
+        _write_kernel(Path(scratch), packages, wheels, target / "kernel")
     _write_lock(site / "engine", target / "kernel")
     shutil.copyfile(HERE / "index.html", target / "index.html")
     for path in sorted((target / "lab").rglob("*.html")):
@@ -105,7 +105,6 @@ def _write_contents(files: Path) -> None:
 
 
 def _write_front_ends(place: Path, wheels: Mapping[str, bytes]) -> None:
-    shutil.copytree(_front_end_of_kernel(), place / _KERNEL)
     shutil.copytree(assemble.ROOT / "ckpt_viz" / "labextension", place / "ckpt-viz")
     for name, data in wheels.items():
         match = _IN_WHEEL.fullmatch(name)
@@ -113,14 +112,6 @@ def _write_front_ends(place: Path, wheels: Mapping[str, bytes]) -> None:
             path = place / match[1]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-
-
-def _front_end_of_kernel() -> Path:
-    places = [Path(path, _KERNEL) for path in jupyter_path("labextensions")]
-    present = [path for path in places if (path / "package.json").is_file()]
-    if not present:
-        raise SystemExit(f'{_KERNEL} is not installed: run `pip install -e ".[site]"`')
-    return present[0]
 
 
 def _date_of_version() -> int:
@@ -149,12 +140,15 @@ def _settings() -> dict[str, Any]:
     return {"jupyter-lite-schema-version": 0, "jupyter-config-data": data}
 
 
-def _write_kernel(scratch: Path, packages: Mapping[str, bytes], place: Path) -> None:
+def _write_kernel(
+    scratch: Path, packages: Mapping[str, bytes], wheels: Mapping[str, bytes], place: Path
+) -> None:
     """Write the archive of what the kernel imports, but for numpy."""
     place.mkdir()
     files = {
-        **{name: data for name, data in packages.items() if ".data/" not in name},
-        **dict(_own_packages()),
+        **packages,
+        **{name: data for name, data in wheels.items() if _NOT_IMPORTED.search(name) is None},
+        **dict(_own_packages(wheels)),
         "piplite/piplite.py": (HERE / "piplite.py").read_bytes(),
         "ckpt_viz_worker.py": (HERE / "ckpt_viz_worker.py").read_bytes(),
         "unpacking.js": _UNPACKING.read_bytes(),
@@ -167,10 +161,10 @@ def _write_kernel(scratch: Path, packages: Mapping[str, bytes], place: Path) -> 
     shutil.copyfile(assemble.NODE_MODULES / "pyodide" / "pyodide.mjs", place / "pyodide.mjs")
 
 
-def _own_packages() -> Iterator[tuple[str, bytes]]:
-    for wheel in sorted((_front_end_of_kernel() / "static" / "pypi").glob("*.whl")):
-        if wheel.name.startswith(_OWN):
-            with zipfile.ZipFile(wheel) as archive:
+def _own_packages(wheels: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    for inner in sorted(name for name in wheels if name.endswith(".whl")):
+        if inner.rpartition("/")[2].startswith(_OWN):
+            with zipfile.ZipFile(io.BytesIO(wheels[inner])) as archive:
                 for name in filter(assemble.is_needed, archive.namelist()):
                     yield name, _without_jedi(name, archive.read(name))
 
