@@ -68,15 +68,25 @@ const isIncomplete = new Promise<never>((_, reject) => {
   giveUp = reject;
 });
 
+/** What Pyodide asks for once its scripts run. */
+const AHEAD = ["engine/pyodide.asm.wasm", "engine/python_stdlib.zip", "engine/pyodide-lock.json"];
+const ahead = new Map<string, Promise<Response>>();
+
 /** Pyodide, too, gets no file that is another one than this page was built with. */
-globalThis.fetch = async (address, options) => {
+globalThis.fetch = (address) => {
   const name = String(address).slice(base.length);
+  const answer = ahead.get(name) ?? checked(name);
+  ahead.delete(name);
+  return answer;
+};
+
+async function checked(name: string): Promise<Response> {
   try {
     const file = site[name];
     if (file === undefined) {
       throw new Error(WORDS.notInSite);
     }
-    const answer = await fetchUnchecked(address, { ...options, integrity: file[0] });
+    const answer = await fetchUnchecked(base + name, { integrity: file[0] });
     loaded.add(name); // all of it: else nothing could be compared with its hash
     send({ type: "loaded", done: bytesOf(loaded), total: bytesOf(needed()) });
     return answer;
@@ -85,7 +95,7 @@ globalThis.fetch = async (address, options) => {
     giveUp(named);
     throw named;
   }
-};
+}
 
 const loaded = new Set<string>();
 const needed = () =>
@@ -93,7 +103,7 @@ const needed = () =>
 const bytesOf = (names: Iterable<string>) =>
   [...names].reduce((sum, name) => sum + (site[name]?.[1] ?? 0), 0);
 
-const siteFile = async (name: string) => (await fetch(base + name)).arrayBuffer();
+const siteFile = async (name: string) => (await checked(name)).arrayBuffer();
 
 async function runScript(name: string): Promise<void> {
   const bytes = await siteFile(name);
@@ -108,7 +118,11 @@ const streamOf = (bytes: ArrayBuffer) => new Blob([bytes]).stream();
 async function start(): Promise<Engine> {
   const packages = siteFile("engine/packages.files").then((file) => archivedIn(streamOf(file)));
   const memory = siteFile("engine/memory.gz").then((file) => unpacked(streamOf(file)));
-  await Promise.all([runScript("engine/pyodide.js"), runScript("engine/pyodide.asm.js")]);
+  const scripts = [runScript("engine/pyodide.js"), runScript("engine/pyodide.asm.js")];
+  for (const name of AHEAD) {
+    ahead.set(name, checked(name));
+  }
+  await Promise.all(scripts);
   const { loadPyodide } = globalThis as unknown as { readonly loadPyodide: LoadPyodide };
   const indexURL = `${base}engine/`;
   const python = await loadPyodide({ indexURL, env: { HOME: "/home" }, _loadSnapshot: memory });
