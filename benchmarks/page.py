@@ -89,15 +89,23 @@ def _example(browser: Browser, url: str) -> float:
 
 
 def _open(page: Page, url: str) -> None:
-    page.goto(url)
-    page.locator(".ckp-stage [role=treegrid]").wait_for()
+    page.goto(url, wait_until="commit")
+    _wait_for(page, ".ckp-stage [role=treegrid]")
+
+
+def _wait_for(page: Page, selector: str) -> None:
+    """Wait as long as the page does: `Locator.wait_for` looks again only after up to 0.5 s."""
+    page.wait_for_function("selector => document.querySelector(selector)", arg=selector)
+
+
+def _wait_for_a_value(page: Page) -> None:
+    page.locator(".ckp-stage >> text=30").first.wait_for(timeout=60_000)
 
 
 def _drop(page: Page, files: list[Path]) -> float:
     start = time.perf_counter()
     page.locator(".ckp-first input").first.set_input_files(files)
-    page.locator(".ckp-strip").wait_for(timeout=120_000)
-    page.locator(".ckp-stage [role=treegrid]").wait_for()
+    _wait_for(page, ".ckp-strip ~ * [role=treegrid]")
     return time.perf_counter() - start
 
 
@@ -107,7 +115,7 @@ def _dropped(browser: Browser, url: str, files: list[Path], *, waits: bool = Fal
     _open(page, url)
     seconds = 0.0
     if waits:
-        page.locator(".ckp-stage >> text=30").first.wait_for(timeout=60_000)  # a value
+        _wait_for_a_value(page)
         start = time.perf_counter()
     _drop(page, files)
     seconds = time.perf_counter() - start
@@ -119,6 +127,7 @@ def _dropped_again(browser: Browser, url: str, files: list[Path]) -> float:
     page = browser.new_context().new_page()
     _open(page, url)
     page.locator("[data-offline]").wait_for(state="attached", timeout=60_000)
+    _wait_for_a_value(page)  # the first visit then has nothing left to do
     start = time.perf_counter()
     _open(page, url)
     _drop(page, files)
