@@ -99,11 +99,20 @@ def _header(data: bytes) -> Any:
 def test_from_a_file_to_the_first_picture_no_large_package_is_imported(tmp_path: Path) -> None:
     first = write_graph(tmp_path / "ckpt-1", keras3_adam())
     second = write_graph(tmp_path / "ckpt-2", keras3_adam(), {8: 1})
-    program = (
-        "import sys; from ckpt_viz.jupyter.shown import show_of; "
+    in_a_page = (
+        "from ckpt_viz.jupyter.shown import show_of; "
         "from ckpt_viz.jupyter.answers import answer; "
         "assert all(show_of(*some).encoded for some in (sys.argv[1:2], sys.argv[1:])); "
-        "print({'numpy', 'cramjam', 'ipywidgets', 'pyfive', 'tensorflow'} & {*sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", program, first, second], stdout=subprocess.PIPE)
-    assert done.stdout == b"set()\n"
+    in_a_notebook = (
+        "import ckpt_viz as cv; "
+        "views = cv.show(sys.argv[1]), cv.show(*sys.argv[1:]); "
+        "assert all(view._repr_mimebundle_() for view in views); "
+    )
+    for program, large in {
+        in_a_page: {"numpy", "cramjam", "ipywidgets", "pyfive", "tensorflow"},
+        in_a_notebook: {"numpy", "cramjam", "pyfive", "tensorflow"},
+    }.items():
+        code = f"import sys; {program} print({large} & {{*sys.modules}})"
+        done = subprocess.run([sys.executable, "-c", code, first, second], stdout=subprocess.PIPE)
+        assert done.stdout == b"set()\n"

@@ -23,7 +23,6 @@ from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.search.evaluate import find
 from ckpt_viz.search.grammar import COMPARED, MEASURES
 from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.text import sendable
@@ -146,6 +145,8 @@ class Explorer(SharingWidget):
         Raises:
             QueryError: The query cannot be read or answered. Its `place` is where.
         """
+        from ckpt_viz.search.evaluate import find  # here, because importing numpy takes long
+
         return find(self._shown.graph, query, self._shown.overlay, self._measured)
 
     def _measured(self, begin: Begin | None = None) -> Measures:

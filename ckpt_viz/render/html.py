@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.object_graph.graph import Graph
@@ -23,8 +23,10 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render import payload, svg
 from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.text import shortened
-from ckpt_viz.search.measures import Measures
 from ckpt_viz.text import sendable
+
+if TYPE_CHECKING:
+    from ckpt_viz.search.measures import Measures
 
 _STATIC = Path(__file__).parents[1] / "static"
 # The end of a module from esbuild: the export that anywidget imports. A script in a page exports
