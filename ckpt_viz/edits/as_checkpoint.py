@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
-from ckpt_viz.object_graph.graph import Graph, Layout
+from ckpt_viz.object_graph.graph import Access, Graph, Layout
 from ckpt_viz.object_graph.keys import checkpoint_key, escape_local_name
-from ckpt_viz.object_graph.nodes import ROOT, Fingerprint, Node, Stored
+from ckpt_viz.object_graph.nodes import ROOT, Node, Stored
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -18,17 +18,13 @@ _MOST_CHARACTERS = 50_000_000  # in the keys of all objects; half a million have
 
 
 @dataclass(frozen=True)
-class _AsCheckpoint:
+class _AsCheckpoint(Access):
     """Access to the values of Keras' file by the keys that TensorFlow would give them."""
 
     layout: ClassVar[Layout] = Layout.OBJECTS
     is_edited: ClassVar[bool] = True  # no checkpoint has these keys
     graph: Graph
     old_keys: Mapping[str, str] = field(repr=False)
-
-    def object(self, node_id: int) -> object | None:
-        """Return None: a file has no live objects."""
-        return None
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         """Raise SourceError: there is no object."""
@@ -46,9 +42,6 @@ class _AsCheckpoint:
         """Return dtype and shape of a tensor."""
         old = self.old_keys.get(key)
         return None if old is None else self.graph.stored(old)
-
-    def fingerprint(self, key: str) -> Fingerprint | None:
-        """Return None: Keras' files have no checksum for a value."""
 
     def tensor_keys(self, key: str) -> tuple[str, ...]:
         """Return the key of the only tensor that stores an attribute."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from ckpt_viz.errors import EditError, NoSuchTensorError, SourceError
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.graph import Access, Graph
 from ckpt_viz.object_graph.keys import checkpoint_key, parse_checkpoint_key
 from ckpt_viz.object_graph.nodes import Child, Fingerprint, Stored
 from ckpt_viz.text import readable
@@ -68,7 +68,7 @@ class EditedNode(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EditedAccess:
+class EditedAccess(Access):
     """Access to the values of a source by the keys of an edited graph.
 
     `old_paths` has the key of an object in the source by its key after the edits. An object that
@@ -140,10 +140,6 @@ class EditedAccess:
             for new, old in old_paths.items()
             for key, value in of_path.get(old, ())
         }
-
-    def object(self, node_id: int) -> object | None:
-        """Return None: a program may no longer have this object."""
-        return None
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         """Raise SourceError: there is no object."""

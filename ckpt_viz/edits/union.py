@@ -10,7 +10,7 @@ from ckpt_viz.edits.as_checkpoint import as_checkpoint
 from ckpt_viz.edits.edited_access import first_graph
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.graph import Access, Graph, Origin
 from ckpt_viz.object_graph.nodes import Child, Fingerprint, Node, Stored
 from ckpt_viz.object_graph.roles import assign_roles
 from ckpt_viz.text import listed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class UnionAccess:
+class UnionAccess(Access):
     """Access to the values of several graphs: the keys of each begin with its number.
 
     `tops` has the nodes that the roots of the graphs are.
@@ -37,10 +37,6 @@ class UnionAccess:
         if not (number.isdecimal() and int(number) < len(self.graphs)):
             raise NoSuchTensorError(f"{key!r}: expected the number of a checkpoint, and a key")
         return self.graphs[int(number)], own
-
-    def object(self, node_id: int) -> object | None:
-        """Return None: the checkpoints have no live objects."""
-        return None
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         """Raise SourceError: there is no object."""

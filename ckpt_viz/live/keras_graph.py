@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
@@ -27,7 +27,7 @@ from ckpt_viz.live.walk import is_layer, own_name, provisional_role
 from ckpt_viz.matching.keras_h5_loading import LiveLayers
 from ckpt_viz.matching.keras_saving import in_order_of_saving
 from ckpt_viz.matching.keras_sides import LiveSaveable, LiveWeights, key_of
-from ckpt_viz.object_graph.graph import Graph, Layout, Origin
+from ckpt_viz.object_graph.graph import Access, Graph, Layout, Origin
 from ckpt_viz.object_graph.keras_variables import names_in_optimizer, variable_names
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, Slot, SlotRule, Stored
@@ -315,19 +315,19 @@ def _trainable(objects: Sequence[Any], variables: Iterable[int]) -> dict[int, bo
 
 
 @dataclass(frozen=True)
-class _KerasAccess:
+class _KerasAccess(Access):
     """The live objects behind the graph of a file that Keras would write.
 
     It keeps the model alive, but not the objects below it. A value that an object makes when it is
     saved is made again when it is read.
     """
 
+    layout: ClassVar[Layout] = Layout.KERAS_PATHS
     source: object
     references: Sequence[Callable[[], object | None]]
     nodes: Sequence[Node]
     owners: Mapping[int, tuple[int, str]]
     library: str
-    layout: Layout = Layout.KERAS_PATHS
 
     @cached_property
     def _attributes(self) -> dict[str, tuple[int, Attribute]]:
@@ -346,20 +346,11 @@ class _KerasAccess:
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         return keras_accessor(graph, node_id, source)
 
-    def beginning(self, checkpoint_key: str, count: int) -> Array:
-        return self.value(checkpoint_key).reshape(-1)[:count]
-
     def stored(self, checkpoint_key: str) -> Stored | None:
         if checkpoint_key not in self._attributes:
             return None
         _, attribute = self._attributes[checkpoint_key]
         return Stored(attribute.dtype, attribute.shape, attribute.error)
-
-    def fingerprint(self, checkpoint_key: str) -> None:
-        return None
-
-    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
-        return (checkpoint_key,)
 
     def value(self, checkpoint_key: str) -> Array:
         if checkpoint_key not in self._attributes:

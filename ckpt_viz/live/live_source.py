@@ -17,7 +17,7 @@ from ckpt_viz.live.saver import read_saver
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.graph import Access, Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Node, Stored
 from ckpt_viz.object_graph.roles import assign_roles
 
@@ -127,7 +127,7 @@ def _view_of(source: object) -> Any:
 
 
 @dataclass(frozen=True)
-class _LiveAccess:
+class _LiveAccess(Access):
     """The live objects behind a graph.
 
     It keeps the source alive, but not the objects below it. So a picture of the past holds no
@@ -161,20 +161,11 @@ class _LiveAccess:
             return map_accessor(graph, node_id, self.source, source)
         return accessor(graph, node_id, self.source, source)
 
-    def beginning(self, checkpoint_key: str, count: int) -> Array:
-        return self.value(checkpoint_key).reshape(-1)[:count]
-
     def stored(self, checkpoint_key: str) -> Stored | None:
         if checkpoint_key not in self._attributes:
             return None
         _, attribute = self._attributes[checkpoint_key]
         return Stored(attribute.dtype, attribute.shape)
-
-    def fingerprint(self, checkpoint_key: str) -> None:
-        return None
-
-    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
-        return (checkpoint_key,)
 
     def value(self, checkpoint_key: str) -> Array:
         if checkpoint_key not in self._attributes:

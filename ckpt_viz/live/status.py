@@ -11,7 +11,7 @@ from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live.restore_target import RestoreTarget
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Step, Trace
-from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
+from ckpt_viz.object_graph.graph import Access, Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.nodes import Attribute, Node, Stored
 from ckpt_viz.object_graph.roles import assign_roles
 from ckpt_viz.saved.object_based import nodes_of_graph
@@ -132,14 +132,11 @@ def _by_names(status: Any, coordinator: Any, target: RestoreTarget) -> NameTrace
 
 
 @dataclass(frozen=True)
-class _Restored:
+class _Restored(Access):
     """The tensors of a checkpoint that only the status still describes."""
 
     tensors: Mapping[str, Stored]
     path: str
-
-    def object(self, node_id: int) -> object | None:
-        return None
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         raise SourceError(f"{self.path}: a saved checkpoint has no live objects")
@@ -150,14 +147,5 @@ class _Restored:
             "checkpoint with ckpt_viz.graph()"
         )
 
-    def beginning(self, checkpoint_key: str, count: int) -> Array:
-        return self.value(checkpoint_key)
-
     def stored(self, checkpoint_key: str) -> Stored | None:
         return self.tensors.get(checkpoint_key)
-
-    def fingerprint(self, checkpoint_key: str) -> None:
-        return None
-
-    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
-        return (checkpoint_key,)

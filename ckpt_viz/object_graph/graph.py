@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.expressions import ROOT_ARGUMENT, is_attribute, operand
@@ -112,29 +113,39 @@ class Provenance:
     kept: tuple[Kept, ...] = ()
 
 
-class Access(Protocol):
-    """What a graph needs from its source later: live objects and values."""
+class Access(ABC):
+    """What a graph needs from its source later: live objects and values.
+
+    Most sources have no live objects, no checksums, and one tensor for each key.
+    """
 
     def object(self, node_id: int) -> object | None:
         """Return the live object of a node, or None."""
+        return None
 
+    @abstractmethod
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         """Return an expression for a node's live object; `source` is the source's expression."""
 
+    @abstractmethod
     def value(self, checkpoint_key: str) -> Array:
         """Return the value that is stored under a key; raises NoSuchTensorError."""
 
     def beginning(self, checkpoint_key: str, count: int) -> Array:
         """Return the first elements of a tensor, flat; raises as `value` does."""
+        return self.value(checkpoint_key).reshape(-1)[:count]
 
+    @abstractmethod
     def stored(self, checkpoint_key: str) -> Stored | None:
         """Return dtype and shape of the tensor under a key, or None; do not read its value."""
 
     def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
         """Return a tensor's layout and the checksums of its bytes; None if there are none."""
+        return None
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         """Return the keys of the tensors that store an attribute."""
+        return (checkpoint_key,)
 
 
 @dataclass(frozen=True)

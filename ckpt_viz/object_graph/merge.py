@@ -148,7 +148,7 @@ def _with_ghosts(node: Node, added: _Added, counterparts: Sequence[int]) -> Node
 
 
 @dataclass(frozen=True)
-class _BaseAccess:
+class _BaseAccess(Access):
     """The source of the base, which knows nothing of ghosts."""
 
     base: Access

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ckpt_viz.errors import CkptVizError, NoSuchTensorError, SourceError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.files import join, list_directory, split
-from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
+from ckpt_viz.object_graph.graph import Access, Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
 from ckpt_viz.object_graph.nodes import Fault, Fingerprint, Node, Stored
 from ckpt_viz.saved.location import Location
@@ -84,15 +84,12 @@ class OpenCheckpoint(Protocol):
 
 
 @dataclass(frozen=True)
-class _SavedAccess:
+class _SavedAccess(Access):
     """The open checkpoint behind a graph."""
 
     location: Location
     stored_in: OpenCheckpoint
     faults: Mapping[str, Fault] = field(default_factory=dict)
-
-    def object(self, node_id: int) -> object | None:
-        return None
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         raise SourceError(f"{self.location.prefix}: a saved checkpoint has no live objects")
@@ -115,7 +112,7 @@ class _SavedAccess:
             elements = self.stored_in.first_elements(checkpoint_key, count)
             if elements is not None:
                 return elements
-        return self.value(checkpoint_key).reshape(-1)[:count]
+        return super().beginning(checkpoint_key, count)
 
     def stored(self, checkpoint_key: str) -> Stored | None:
         entry = self.stored_in.entries.get(checkpoint_key)
@@ -132,4 +129,4 @@ class _SavedAccess:
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         if isinstance(self.stored_in, Bundle):
             return self.stored_in.matching(checkpoint_key)
-        return (checkpoint_key,)
+        return super().tensor_keys(checkpoint_key)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.formats.slices import parse_slice_spec
+from ckpt_viz.object_graph.graph import Access, Graph
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
 from ckpt_viz.object_graph.nodes import Stored
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
-    from ckpt_viz.object_graph.graph import Graph
 
 
 class HeldTensor(NamedTuple):
@@ -30,7 +30,7 @@ class HeldTensor(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HeldAccess:
+class HeldAccess(Access):
     """The tensors of a snapshot, by checkpoint key; it holds no live object.
 
     `by_names` says that the keys are names of variables, as in a session.
@@ -39,10 +39,6 @@ class HeldAccess:
     title: str
     tensors: Mapping[str, Sequence[HeldTensor]]
     by_names: bool = False
-
-    def object(self, node_id: int) -> object | None:
-        """Return None: a snapshot is like a file."""
-        return None
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         """Raise SourceError: a snapshot is like a file."""
@@ -62,9 +58,6 @@ class HeldAccess:
         """Return the dtype and shape of a tensor."""
         parts = self.tensors.get(checkpoint_key)
         return None if parts is None else Stored(parts[0].dtype, shape_of(parts))
-
-    def fingerprint(self, checkpoint_key: str) -> None:
-        """Return None: memory has no checksums."""
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         """Return the keys of the tensors that store an attribute."""
