@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from ckpt_viz.render.text import briefly
 from ckpt_viz.text import count, end_of, left_out_words, percent, printable, shape_words
 from ckpt_viz.values.row import ValueRow
-from ckpt_viz.values.table_json import row_json
+from ckpt_viz.values.table_json import difference_json, row_json
 
 _MOST_PRINTED = 10
 _MOST_NAME = 60
@@ -84,15 +83,7 @@ def _headline(rows: Sequence[ValueChange], common: int) -> str:
 
 def change_json(change: ValueChange) -> dict[str, Any]:
     """Return a change as data for JSON; what it does not have is missing."""
-    data: dict[str, Any] = {"key": change.key, "name": change.name}
-    for name in ("l2", "relative", "max_abs", "changed"):
-        value = getattr(change, name)
-        if value is not None and math.isfinite(value):
-            data[name] = value
-    if change.left_out:
-        data["left_out"] = change.left_out
-    if change.at is not None:
-        data["at"] = list(change.at)
+    data = {"key": change.key, "name": change.name, **difference_json(change)}
     for name, row in (("a", change.a), ("b", change.b)):
         if row is not None:
             data[name] = row_json(row)

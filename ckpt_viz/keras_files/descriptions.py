@@ -10,7 +10,8 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from ckpt_viz.keras_files.drafts import Json, class_of, config_of
+from ckpt_viz.keras_files.drafts import class_of
+from ckpt_viz.keras_files.facts import Json, config_of
 from ckpt_viz.object_graph.keras_variables import path_component
 
 _DEEPEST = 64  # groups; a file may nest its configuration deeper

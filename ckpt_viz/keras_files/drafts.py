@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from ckpt_viz.errors import UnsupportedError
-from ckpt_viz.keras_files.facts import with_facts
+from ckpt_viz.keras_files.facts import Json, config_of, with_facts
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role, Slot
 
-Json = Mapping[str, Any]
 MOST_NODES = 300_000
 """One node takes some 700 bytes."""
 
@@ -170,9 +169,3 @@ def class_of(entry: Json) -> str | None:
     """
     name = entry.get("class_name")
     return name.rpartition(">")[2] if isinstance(name, str) else None
-
-
-def config_of(entry: Json) -> Json:
-    """Return the configuration of one object."""
-    config = entry.get("config")
-    return config if isinstance(config, Mapping) else {}

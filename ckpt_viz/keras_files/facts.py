@@ -39,7 +39,7 @@ def with_facts(
     nodes: Sequence[Node], described: Mapping[int, Json]
 ) -> tuple[tuple[Node, ...], tuple[Call, ...]]:
     """Return the nodes with facts, and the calls; `described` has Keras' words by node id."""
-    configs = {i: _config(words) for i, words in described.items()}
+    configs = {i: config_of(words) for i, words in described.items()}
     dtypes = {i: dtype_of(config) for i, config in configs.items()}
     stated = with_dtypes({i: stated_facts(config) for i, config in configs.items()}, dtypes)
     gets = {i: _built_for(words) for i, words in described.items()}
@@ -56,7 +56,8 @@ def with_facts(
     return tuple(typed), tuple(sorted(models.calls))
 
 
-def _config(words: Json) -> Json:
+def config_of(words: Json) -> Json:
+    """Return the configuration of one object."""
     config = words.get("config")
     return config if isinstance(config, Mapping) else {}
 
@@ -71,7 +72,7 @@ def _input_of(words: Json) -> tuple[Sizes, ...] | None:
     """Return the sizes of the tensor that an input layer gives."""
     if words.get("class_name") != "InputLayer":
         return None
-    config = _config(words)
+    config = config_of(words)
     shape = config.get("batch_input_shape") or config.get("batch_shape")
     return tuple(sizes[1:] for sizes in shapes_in(shape) if sizes)[:1] or None
 
@@ -165,7 +166,7 @@ def _has_one_result(config: Json) -> bool:
 
 
 def _name(entry: Json) -> str:
-    name = entry.get("name", _config(entry).get("name"))
+    name = entry.get("name", config_of(entry).get("name"))
     return name if isinstance(name, str) else ""
 
 

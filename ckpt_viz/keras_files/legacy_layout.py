@@ -16,12 +16,11 @@ from ckpt_viz.keras_files.descriptions import named_layers
 from ckpt_viz.keras_files.drafts import (
     MOST_NODES,
     DraftNodes,
-    Json,
     StoredWeights,
     class_of,
-    config_of,
     describe,
 )
+from ckpt_viz.keras_files.facts import Json, config_of
 from ckpt_viz.keras_files.state import OwnVariable, Trained, is_trained, rows_of, slots_of
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckpt_viz.keras_files.descriptions import named_layers
-from ckpt_viz.keras_files.drafts import DraftTree, Json, class_of, config_of, describe
+from ckpt_viz.keras_files.drafts import DraftTree, class_of, describe
+from ckpt_viz.keras_files.facts import Json, config_of
 from ckpt_viz.keras_files.orbax_tree import (
     METRICS,
     OF_KERAS,

@@ -146,7 +146,7 @@ def read_program(source: object, *, is_whole: bool = True) -> WarmProgram:
         entries = tuple(_entry(key, value, ids) for key, value in pairs_of(source))
         together = [group for entry in entries for group in store.reached(entry)]
     named = frozenset(variable for group in together for variable in group)
-    if is_whole and not tf_warm.is_eager():  # else the default graph is not the program's
+    if is_whole and not tf_private.is_eager_now():  # else the default graph is not the program's
         for variable in tf_warm.global_variables():
             ids.of(variable)
     objects = ids.objects
@@ -204,7 +204,7 @@ def _described(variable: Any) -> WarmVariable:
 def _refusal(variable: Any) -> Failure | None:
     """Return what replacing the initializer raises outside of the variable's own graph."""
     is_in_graph = is_of_graph(variable)
-    if tf_warm.is_eager():
+    if tf_private.is_eager_now():
         if not is_in_graph:
             return None
         message = "Can only save/restore ResourceVariables when executing eagerly, got type: "

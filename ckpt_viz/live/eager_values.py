@@ -199,7 +199,7 @@ class EagerValues:
 
 
 def _refuse_graphs() -> None:
-    if not tf_state.is_eager_now():
+    if not tf_private.is_eager_now():
         raise SourceError(
             "found a graph in the making, expected eager execution; take snapshots outside of "
             "tf.function, and pass `session=` for the graph of a session"

@@ -48,7 +48,7 @@ def generation(obj: object) -> Generation | None:
     """Return how an optimizer keeps its state; None if the object is not an optimizer."""
     if not is_optimizer(obj):
         return None
-    bases = {(base.__name__, _package(base)) for base in type(obj).__mro__}
+    bases = {(base.__name__, package_of(base)) for base in type(obj).__mro__}
     if ("BaseOptimizer", "keras") in bases:
         return Generation.KERAS_3
     if any(name == "OptimizerV2" for name, _ in bases):
@@ -106,7 +106,7 @@ def builds_only_when_called(obj: object) -> bool:
     if not any(base.__module__ == "keras.src.layers.layer" for base in type(obj).__mro__):
         return False
     has_none = getattr(getattr(type(obj), "build", None), "_is_default", False)
-    return has_none and _package(type(obj)) != "keras"
+    return has_none and package_of(type(obj)) != "keras"
 
 
 def is_built_by_a_step(optimizer: object) -> bool:
@@ -125,7 +125,7 @@ def tracks_when_built(obj: object) -> bool:
 
 def is_layer_of_keras(obj: object) -> bool:
     """Return whether an object is of one of Keras' own classes of layers and models."""
-    return _package(type(obj)) in _KERAS and not is_optimizer(obj)
+    return package_of(type(obj)) in _KERAS and not is_optimizer(obj)
 
 
 def is_state_of_keras(obj: object) -> bool:
@@ -247,11 +247,11 @@ _KERAS_KINDS = frozenset({"keras", "of keras"})
 @lru_cache(maxsize=1024)
 def _kind(cls: Any) -> str | None:
     """Return whether a class is Keras' own, derives from one, or is that of a checkpoint."""
-    if _package(cls) in _KERAS:
+    if package_of(cls) in _KERAS:
         return "keras"
-    if any(_package(base) in _KERAS for base in cls.__mro__):
+    if any(package_of(base) in _KERAS for base in cls.__mro__):
         return "of keras"
-    is_checkpoint = cls.__name__.startswith("Checkpoint") and _package(cls) == "tensorflow"
+    is_checkpoint = cls.__name__.startswith("Checkpoint") and package_of(cls) == "tensorflow"
     return "checkpoint" if is_checkpoint else None
 
 
@@ -351,20 +351,22 @@ def takes_values_by_own_code(obj: object) -> bool:
     """Return whether only the code of an object's class knows what it does with restored values."""
     if obj is None or tf_private.is_variable(obj):
         return False
-    return _package(type(obj)) not in ("tensorflow", *_KERAS)
+    return package_of(type(obj)) not in ("tensorflow", *_KERAS)
 
 
 def is_of_keras(obj: object) -> bool:
     """Return whether an object's class is a Keras class or derives from one."""
-    return any(_package(base) in _KERAS for base in type(obj).__mro__)
+    return any(package_of(base) in _KERAS for base in type(obj).__mro__)
 
 
 def _is_any(obj: object, names: Container[str], *packages: str) -> bool:
     """Return whether the object has a class of one of these names, from these packages."""
-    return any(base.__name__ in names and _package(base) in packages for base in type(obj).__mro__)
+    return any(
+        base.__name__ in names and package_of(base) in packages for base in type(obj).__mro__
+    )
 
 
-def _package(cls: type) -> str:
+def package_of(cls: type) -> str:
     """Return the package of a class; "" for a class without a module."""
     module = cls.__module__
     return module.partition(".")[0] if isinstance(module, str) else ""

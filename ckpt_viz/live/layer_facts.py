@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.facts import package_of
 from ckpt_viz.live.keras_calls import records_of, tensors_in, tensors_made, tensors_taken
 from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.live.untracked import items_of
@@ -55,12 +56,12 @@ def _stated(config: _Config) -> tuple[Fact, ...]:
 
 def _has_facts(cls: type) -> bool:
     """Return whether objects of a class may have facts: layers, and classes of the program's."""
-    is_library = _package(cls) in ("tensorflow", *_PACKAGES, "builtins")
+    is_library = package_of(cls) in ("tensorflow", *_PACKAGES, "builtins")
     return not is_library or any(_is_layer_itself(base) for base in cls.__mro__)
 
 
 def _is_layer_itself(cls: type) -> bool:
-    return cls.__name__ == "Layer" and _package(cls) in _PACKAGES
+    return cls.__name__ == "Layer" and package_of(cls) in _PACKAGES
 
 
 def _config(obj: object) -> _Config:
@@ -133,9 +134,9 @@ def _kind(cls: Any) -> str | None:
         return "function"
     if issubclass(cls, (*_CONTAINERS, tf_private.data_structure())):
         return "container"
-    if _package(cls) == "numpy" and hasattr(cls, "item"):
+    if package_of(cls) == "numpy" and hasattr(cls, "item"):
         return "number"
-    return "object" if _package(cls) in _PACKAGES else None
+    return "object" if package_of(cls) in _PACKAGES else None
 
 
 # --- shapes
@@ -215,9 +216,3 @@ def _shapes_in(held: Any, depth: int = 0) -> Iterator[Sizes]:
         return
     for item in items or ():
         yield from _shapes_in(item, depth + 1)
-
-
-@lru_cache(maxsize=4096)
-def _package(cls: type) -> str:
-    module = cls.__module__
-    return module.partition(".")[0] if isinstance(module, str) else ""

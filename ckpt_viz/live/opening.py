@@ -9,6 +9,7 @@ from typing import Any
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live.tensorflow_private import text_of
 from ckpt_viz.matching.saved_graph import not_found
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.nodes import Stored
@@ -47,8 +48,8 @@ def open_as_restore(path: object, *, resolves: bool, takes_path_objects: bool = 
             message = not_found(str(path), message)
         return Opened(str(path), Failure(Cause.READER, name, message))
     if serialized is not None:
-        return Opened(_text(prefix))
-    return Opened(_text(prefix), tensors=_tensors_in(reader, _text(prefix)))
+        return Opened(text_of(prefix))
+    return Opened(text_of(prefix), tensors=_tensors_in(reader, text_of(prefix)))
 
 
 def open_by_keys(prefix: Any) -> Opened:
@@ -58,7 +59,7 @@ def open_by_keys(prefix: Any) -> Opened:
     except Exception as error:
         message = str(getattr(error, "message", None) or error)
         return Opened(str(prefix), Failure(Cause.READER, type(error).__name__, message))
-    return Opened(_text(prefix), tensors=_tensors_in(reader, _text(prefix)))
+    return Opened(text_of(prefix), tensors=_tensors_in(reader, text_of(prefix)))
 
 
 def _tensors_in(reader: Any, prefix: str) -> Mapping[str, Stored]:
@@ -81,7 +82,3 @@ def _errors_in(prefix: str) -> Callable[[str], str | None]:
         return stored.error if stored is not None else None
 
     return error_of
-
-
-def _text(path: object) -> str:
-    return path.decode() if isinstance(path, bytes) else str(path)

@@ -349,6 +349,11 @@ def restore_operation_name(saver: Any) -> str:
     return str(saver.saver_def.restore_op_name)
 
 
+def is_eager_now() -> bool:
+    """Return whether operations run at once: not in a graph, nor in a `tf.function`."""
+    return bool(private("eager.context", "executing_eagerly")())
+
+
 def default_graph() -> Any:
     """Return TensorFlow's current default graph."""
     return private("framework.ops", "get_default_graph")()
@@ -417,6 +422,11 @@ def is_name_scope(obj: object) -> bool:
 
 
 @cache
+def text_of(name: object) -> str:
+    """Return a name or a path that TensorFlow has as bytes or as text."""
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
 def base_dtype_name(dtype: object) -> str:
     """Return TensorFlow's name of a dtype, references resolved."""
     return str(private("framework.dtypes", "as_dtype")(dtype).base_dtype.name)

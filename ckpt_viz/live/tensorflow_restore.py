@@ -15,6 +15,7 @@ from ckpt_viz.live.tensorflow_private import (
     legacy_attribute_name,
     private,
     serializes_itself,
+    text_of,
 )
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
@@ -48,11 +49,11 @@ def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
         named, unused = _by_attribute_name(factories, attributes)
     valid = private(util, "validate_and_slice_inputs")(named)
     specs = [
-        (_text(spec.name), _text(spec.slice_spec), base_dtype_name(spec.dtype))
+        (text_of(spec.name), text_of(spec.slice_spec), base_dtype_name(spec.dtype))
         for saveable in valid
         for spec in saveable.specs
     ]
-    targets = tuple((_text(target.name), target.op) for target in valid if target.op is not None)
+    targets = tuple((text_of(target.name), target.op) for target in valid if target.op is not None)
     return Saveables(min(named, default=""), tuple(specs), unused, targets)
 
 
@@ -105,8 +106,8 @@ def named_saveables(obj: Any) -> tuple[list[NamedSaveable], list[str]]:
     asking = private("checkpoint.checkpoint", "_NameBasedRestoreCoordinator")("", {})
     named = [
         NamedSaveable(
-            _text(saveable.name),
-            tuple(_text(spec.name) for spec in saveable.specs),
+            text_of(saveable.name),
+            tuple(text_of(spec.name) for spec in saveable.specs),
             getattr(saveable, "_var_shape", None),
         )
         for saveable in asking.globally_named_object_attributes(obj)
@@ -152,10 +153,6 @@ def saveable_name(checkpoint_key: str, legacy_name: str | None) -> str:
     """
     end = checkpoint_key.index(_OBJECT_ATTRIBUTES) + len(_OBJECT_ATTRIBUTES)
     return checkpoint_key[:end] + (legacy_name or "")
-
-
-def _text(name: Any) -> str:
-    return name.decode() if isinstance(name, bytes) else str(name)
 
 
 @cache

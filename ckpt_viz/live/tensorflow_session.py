@@ -14,6 +14,7 @@ from ckpt_viz.live.tensorflow_private import (
     is_saveable_object,
     is_tf_variable,
     private,
+    text_of,
 )
 from ckpt_viz.live.tensorflow_restore import is_distributed
 
@@ -133,7 +134,7 @@ def leaves_of_object(name: str, obj: Any, graph: Any) -> list[Leaf]:
             restored = saveable.restore(feeds, None)
             run = private("ops.control_flow_ops", "group")(restored)
             leaves += [
-                Leaf(_text(spec.name), spec.tensor, feed, run)
+                Leaf(text_of(spec.name), spec.tensor, feed, run)
                 for spec, feed in zip(specs, feeds, strict=True)
             ]
         return leaves
@@ -230,7 +231,3 @@ def _rounds(values: Sequence[tuple[Leaf, Any]]) -> Iterator[tuple[dict[Any, Any]
     for fed, runs in rounds:
         # By name: tensors of a graph are hashable only with TensorFlow 1's behaviour.
         yield {tensor.name: value for tensor, value in fed.values()}, runs
-
-
-def _text(name: Any) -> str:
-    return name.decode() if isinstance(name, bytes) else str(name)

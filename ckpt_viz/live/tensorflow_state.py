@@ -16,6 +16,7 @@ from ckpt_viz.live.tensorflow_private import (
     legacy_attribute_name,
     private,
     serializes_itself,
+    text_of,
 )
 from ckpt_viz.live.tensorflow_restore import variable_serializers
 from ckpt_viz.values.held import HeldTensor
@@ -28,11 +29,6 @@ def unrecorded() -> Iterator[None]:
     """Let no gradient tape record what happens inside."""
     with private("eager.record", "stop_recording")():
         yield
-
-
-def is_eager_now() -> bool:
-    """Return whether operations run at once: not in a graph, nor in a `tf.function`."""
-    return bool(private("eager.context", "executing_eagerly")())
 
 
 def plain_variable(obj: Any) -> Any:
@@ -183,8 +179,7 @@ _NAMED = "o/.ATTRIBUTES/"
 
 
 def _text(name: Any) -> str:
-    text = name.decode() if isinstance(name, bytes) else str(name)
-    return text.removeprefix(_NAMED)
+    return text_of(name).removeprefix(_NAMED)
 
 
 # --- savers that write files of their own

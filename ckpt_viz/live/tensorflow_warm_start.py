@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ckpt_viz.live.tensorflow_private import default_graph, is_variable, private
+from ckpt_viz.live.tensorflow_private import (
+    default_graph,
+    is_eager_now,
+    is_variable,
+    private,
+)
 
 
 def store() -> Mapping[str, Any]:
@@ -32,14 +37,9 @@ def _collection(name: str, scope: str | None) -> list[Any]:
     return [item for item in default_graph().get_collection(key, scope) if is_variable(item)]
 
 
-def is_eager() -> bool:
-    """Return whether values are assigned at once, rather than by a session."""
-    return bool(private("eager.context", "executing_eagerly")())
-
-
 def is_finalized() -> bool:
     """Return whether the default graph takes no more operations."""
-    return not is_eager() and bool(default_graph().finalized)
+    return not is_eager_now() and bool(default_graph().finalized)
 
 
 def file_of(path: Any) -> Any:

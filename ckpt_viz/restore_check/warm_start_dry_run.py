@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_warm_start as tf_warm
 from ckpt_viz.live.assignment_map import (
     WarmProgram,
@@ -179,7 +180,7 @@ class _WarmStart:
             program.store,
             faulty(opened.tensors, self._faults),
             _text(path),
-            tf_warm.is_eager(),
+            tf_private.is_eager_now(),
             tf_warm.is_finalized(),
         )
         return self._outcome(match_initializers(calls, side), path, renamed, side)
@@ -214,7 +215,7 @@ class _WarmStart:
             others=program.others,
             store=frozenset(program.store.ids),
             later=later,
-            is_eager=tf_warm.is_eager(),
+            is_eager=tf_private.is_eager_now(),
             opens=side is not None,
         )
 

@@ -46,7 +46,7 @@ def apply(
     live = mapping.live
     if live.origin is not Origin.LIVE:
         raise SourceError(f"{live.title}: found saved values; apply the fix to live objects")
-    if not tf_state.is_eager_now():
+    if not tf_private.is_eager_now():
         raise SourceError(
             f"{live.title}: in graph mode, a restore only adds operations; run the fix's code"
         )

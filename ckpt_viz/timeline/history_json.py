@@ -11,10 +11,9 @@ from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.restoring import restore_code, whole_before
 from ckpt_viz.timeline.sources import Checkpoint
 from ckpt_viz.timeline.words import headline, mark_words, notes, sentences
-from ckpt_viz.values.table_json import row_json
+from ckpt_viz.values.table_json import difference_json, row_json
 
 VERSION = 1
-_NUMBERS = ("l2", "relative", "max_abs", "changed", "since_first")
 _STATISTICS = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "l2", "histogram")
 
 
@@ -114,15 +113,7 @@ def history_row_json(row: HistoryRow) -> dict[str, Any]:
 
 def cell_json(cell: Cell, *, values: bool = True) -> dict[str, Any]:
     """Return a cell as data for JSON, with the statistics or without."""
-    data: dict[str, Any] = {"state": cell.state.value}
-    for name in _NUMBERS:
-        value = getattr(cell, name)
-        if value is not None and math.isfinite(value):
-            data[name] = value
-    if cell.left_out:
-        data["left_out"] = cell.left_out
-    if cell.at is not None:
-        data["at"] = list(cell.at)
+    data = {"state": cell.state.value, **difference_json(cell)}
     if values and cell.values is not None:
         row = row_json(cell.values)
         data["values"] = {name: row[name] for name in _STATISTICS if name in row}

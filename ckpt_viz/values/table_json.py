@@ -12,6 +12,7 @@ from ckpt_viz.values.row import ValueRow
 VERSION = 1
 _ALWAYS = ("key", "name", "place", "node_id", "dtype", "shape", "nbytes")
 _STATISTICS = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "l2")
+_DIFFERENCES = ("l2", "relative", "max_abs", "changed", "since_first")
 
 
 def table_json(title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles]) -> dict[str, Any]:
@@ -24,10 +25,7 @@ def row_json(row: ValueRow) -> dict[str, Any]:
     """Return a row as data for JSON; statistics that it does not have are missing."""
     data: dict[str, Any] = {name: getattr(row, name) for name in _ALWAYS}
     data["shape"] = None if row.shape is None else list(row.shape)
-    for name in _STATISTICS:
-        value = getattr(row, name)
-        if value is not None and math.isfinite(value):
-            data[name] = value
+    data |= _finite(row, _STATISTICS)
     if row.histogram is not None:
         data["histogram"] = {
             "counts": list(row.histogram.counts),
@@ -46,3 +44,20 @@ def row_json(row: ValueRow) -> dict[str, Any]:
     if row.error is not None:
         data["error"] = row.error
     return data
+
+
+def difference_json(change: Any) -> dict[str, Any]:
+    """Return as data for JSON how a `ValueChange` or a `Cell` differs; what it lacks is missing."""
+    data = _finite(change, _DIFFERENCES)
+    if change.left_out:
+        data["left_out"] = change.left_out
+    if change.at is not None:
+        data["at"] = list(change.at)
+    return data
+
+
+def _finite(holder: object, names: Sequence[str]) -> dict[str, Any]:
+    values = {name: getattr(holder, name, None) for name in names}
+    return {
+        name: value for name, value in values.items() if value is not None and math.isfinite(value)
+    }
