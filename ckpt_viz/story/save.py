@@ -65,6 +65,30 @@ class Words(NamedTuple):
     key: str = ""
     is_problem: bool = False
 
+    def as_step(
+        self,
+        number: int,
+        action: SaveAction,
+        place: TensorFlowPlace,
+        graph: Graph,
+        subject: int | None,
+    ) -> SaveStep:
+        """Return the step that says this of a node of a graph."""
+        is_live = graph.origin is Origin.LIVE
+        return SaveStep(
+            number=number,
+            action=action.value,
+            text=self.text,
+            reason=self.reason,
+            place=place,
+            saved=None if is_live else subject,
+            live=subject if is_live else None,
+            holder=self.holder,
+            local_name=self.local_name,
+            is_problem=self.is_problem,
+            key=self.key,
+        )
+
 
 def _place(module: str, function: str, mark: str = "") -> TensorFlowPlace:
     return TensorFlowPlace(f"tensorflow.python.{module}", function, mark)
@@ -181,20 +205,9 @@ class SaveStory(Story):
         if own >= len(self._marks):
             return replace(self._after[own - len(self._marks)], number=index + 1)
         action, node_id, at = self._marks[own]
-        words: Words = _SENTENCES[action](self, node_id, at)
-        side = "live" if self._graph.origin is Origin.LIVE else "saved"
-        return SaveStep(
-            number=index + 1,
-            action=action.value,
-            text=words.text,
-            reason=words.reason,
-            place=self._place_of(action, node_id, at),
-            holder=words.holder,
-            local_name=words.local_name,
-            is_problem=words.is_problem,
-            key=words.key,
-            **{side: self._subject(action, node_id, at)},  # type: ignore[arg-type]
-        )
+        words: Words = _SAID.get(action) or _SENTENCES[action](self, node_id, at)
+        place, subject = self._place_of(action, node_id, at), self._subject(action, node_id, at)
+        return words.as_step(index + 1, action, place, self._graph, subject)
 
     def _likeness(self, index: int) -> Hashable:
         own = index - len(self._before)
@@ -251,14 +264,6 @@ class SaveStory(Story):
         return without_root(readable_name(self._graph, node_id))
 
     # --- what steps say
-
-    def _make_words(self, node_id: int, at: int) -> Words:
-        return Words(
-            "save_counter does not exist yet: this first save makes it, with the value 0.",
-            "The counter is a variable of the checkpoint, and is saved like all others.",
-            holder=ROOT,
-            local_name=SAVE_COUNTER,
-        )
 
     def _count_words(self, node_id: int, at: int) -> Words:
         if self._graph.origin is Origin.SAVED:
@@ -335,14 +340,6 @@ class SaveStory(Story):
             holder=holder,
             local_name=note.name,
             is_problem=True,
-        )
-
-    def _name_words(self, node_id: int, at: int) -> Words:
-        return Words(
-            "Each object gets its path: the local names on its first way from the root, joined by "
-            "'/'.",
-            "In a local name, '.' becomes '..' and '/' becomes '.S', so that a path has one "
-            "meaning.",
         )
 
     def _number_words(self, node_id: int, number: int) -> Words:
@@ -438,13 +435,6 @@ class SaveStory(Story):
             "A restore waits for an object that the program lacks only if it has this mark.",
         )
 
-    def _graph_words(self, node_id: int, at: int) -> Words:
-        return Words(
-            f"The object graph becomes a tensor, too, with the key {OBJECT_GRAPH_KEY}.",
-            "So the checkpoint describes its own objects. A restore reads this tensor first.",
-            key=OBJECT_GRAPH_KEY,
-        )
-
     def _run_words(self, node_id: int, at: int) -> Words:
         saver = self._graph.nodes[node_id].registered_saver
         number = sum(node.registered_saver == saver for node in self._graph.nodes)
@@ -467,27 +457,12 @@ class SaveStory(Story):
             "Each host writes a file with the variables on its devices.",
         )
 
-    def _merge_words(self, node_id: int, at: int) -> Words:
-        return Words(
-            "TensorFlow merges the indexes of the data files into one, and moves all files to "
-            "their places.",
-            "Until then they are in a temporary directory, so that a save that breaks off leaves "
-            "no half checkpoint.",
-        )
-
     def _state_words(self, node_id: int, at: int) -> Words:
         who = "The call" if self._graph.origin is Origin.LIVE else "save, or a manager,"
         return Words(
             f"{who} names the new checkpoint in the file 'checkpoint', as the latest.",
             "tf.train.latest_checkpoint reads this file. tf.train.Checkpoint.save lists no others "
             "there, and deletes none.",
-        )
-
-    def _export_words(self, node_id: int, at: int) -> Words:
-        return Words(
-            "tf.saved_model.save writes saved_model.pb last: the functions, the signatures, and a "
-            "larger object graph.",
-            "The checkpoint in the directory 'variables' is complete without it.",
         )
 
     def _fail_words(self, node_id: int, at: int) -> Words:
@@ -505,25 +480,48 @@ _OF_NO_NODE = frozenset(
     {SaveAction.NAME, SaveAction.NUMBER, SaveAction.EDGES, SaveAction.MARK, SaveAction.GRAPH}
     | {SaveAction.RUN, SaveAction.WRITE, SaveAction.MERGE}
 )
+_SAID: Mapping[SaveAction, Words] = {
+    SaveAction.MAKE: Words(
+        "save_counter does not exist yet: this first save makes it, with the value 0.",
+        "The counter is a variable of the checkpoint, and is saved like all others.",
+        holder=ROOT,
+        local_name=SAVE_COUNTER,
+    ),
+    SaveAction.NAME: Words(
+        "Each object gets its path: the local names on its first way from the root, joined by '/'.",
+        "In a local name, '.' becomes '..' and '/' becomes '.S', so that a path has one meaning.",
+    ),
+    SaveAction.GRAPH: Words(
+        f"The object graph becomes a tensor, too, with the key {OBJECT_GRAPH_KEY}.",
+        "So the checkpoint describes its own objects. A restore reads this tensor first.",
+        key=OBJECT_GRAPH_KEY,
+    ),
+    SaveAction.MERGE: Words(
+        "TensorFlow merges the indexes of the data files into one, and moves all files to "
+        "their places.",
+        "Until then they are in a temporary directory, so that a save that breaks off leaves "
+        "no half checkpoint.",
+    ),
+    SaveAction.EXPORT: Words(
+        "tf.saved_model.save writes saved_model.pb last: the functions, the signatures, and a "
+        "larger object graph.",
+        "The checkpoint in the directory 'variables' is complete without it.",
+    ),
+}
 _SENTENCES: Mapping[SaveAction, Callable[[Any, int, int], Words]] = {
-    SaveAction.MAKE: SaveStory._make_words,
     SaveAction.COUNT: SaveStory._count_words,
     SaveAction.FIND: SaveStory._find_words,
     SaveAction.MEET: SaveStory._meet_words,
     SaveAction.LEAVE: SaveStory._leave_words,
-    SaveAction.NAME: SaveStory._name_words,
     SaveAction.NUMBER: SaveStory._number_words,
     SaveAction.SLOT: SaveStory._slot_words,
     SaveAction.EDGES: SaveStory._edges_words,
     SaveAction.KEY: SaveStory._key_words,
     SaveAction.SAVER: SaveStory._saver_words,
     SaveAction.MARK: SaveStory._mark_words,
-    SaveAction.GRAPH: SaveStory._graph_words,
     SaveAction.RUN: SaveStory._run_words,
     SaveAction.WRITE: SaveStory._write_words,
-    SaveAction.MERGE: SaveStory._merge_words,
     SaveAction.STATE: SaveStory._state_words,
-    SaveAction.EXPORT: SaveStory._export_words,
     SaveAction.FAIL: SaveStory._fail_words,
 }
 

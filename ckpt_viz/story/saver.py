@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import NamedTuple
 
-from ckpt_viz.object_graph.graph import Format, Graph, Origin
+from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.save import SaveStep, Words
@@ -89,17 +89,8 @@ class SaverStory(Story):
 
     def _step(self, index: int) -> SaveStep:
         mark = self._marks[index]
-        words = self._sentence(mark)
-        side = "live" if self._graph.origin is Origin.LIVE else "saved"
-        return SaveStep(
-            number=index + 1,
-            action=mark.action.value,
-            text=words.text,
-            reason=words.reason,
-            place=PLACES[mark.action],
-            key=words.key,
-            **{side: mark.node},  # type: ignore[arg-type]
-        )
+        place = PLACES[mark.action]
+        return self._sentence(mark).as_step(index + 1, mark.action, place, self._graph, mark.node)
 
     def _likeness(self, index: int) -> Hashable:
         mark = self._marks[index]
@@ -108,15 +99,9 @@ class SaverStory(Story):
     def _sentence(self, mark: _Mark) -> Words:
         if mark.node is not None:
             return self._keyed(mark.node, mark.part)
-        sentences: Mapping[SaveAction, Callable[[], Words]] = {
-            SaveAction.NAME: _named,
-            SaveAction.WRITE: self._written,
-            SaveAction.MERGE: _merged,
-            SaveAction.STATE: _stated,
-            SaveAction.DELETE: _deleted,
-            SaveAction.EXPORT: _exported,
-        }
-        return sentences[mark.action]()
+        if self._is_v1 and mark.action is SaveAction.WRITE:
+            return _WRITTEN_AS_V1
+        return _SAID[mark.action]
 
     def _keyed(self, node_id: int, part: int) -> Words:
         attribute = self._attribute(node_id)
@@ -135,49 +120,34 @@ class SaverStory(Story):
             key=key,
         )
 
-    def _written(self) -> Words:
-        if self._is_v1:
-            return Words(
-                "The Saver writes all tensors to one file, in the V1 format.",
-                "Files of this format are from before TensorFlow 1.0; they have no index of their "
-                "own.",
-            )
-        return Words(
-            "The Saver writes all tensors, in the order of their names, by one operation for each "
-            "device.",
-            "Without sharded=True there is one operation, and one data file.",
-        )
 
-
-def _named() -> Words:
-    return Words(
+_WRITTEN_AS_V1 = Words(
+    "The Saver writes all tensors to one file, in the V1 format.",
+    "Files of this format are from before TensorFlow 1.0; they have no index of their own.",
+)
+_SAID: Mapping[SaveAction, Words] = {
+    SaveAction.NAME: Words(
         "The Saver sorts its variables by name; it looks at no object.",
         "The name of the variable's operation is the key, such as dense/kernel. A dict gives "
         "other names.",
-    )
-
-
-def _merged() -> Words:
-    return Words("The Saver merges the indexes of the data files into one.")
-
-
-def _stated() -> Words:
-    return Words(
+    ),
+    SaveAction.WRITE: Words(
+        "The Saver writes all tensors, in the order of their names, by one operation for each "
+        "device.",
+        "Without sharded=True there is one operation, and one data file.",
+    ),
+    SaveAction.MERGE: Words("The Saver merges the indexes of the data files into one."),
+    SaveAction.STATE: Words(
         "The Saver lists the checkpoint in the file 'checkpoint', as the latest.",
         "It lists its last checkpoints there, at most max_to_keep. With write_state=False it lists "
         "none.",
-    )
-
-
-def _deleted() -> Words:
-    return Words(
+    ),
+    SaveAction.DELETE: Words(
         "If this Saver has written more than max_to_keep checkpoints, it deletes the oldest.",
         "It keeps one for ever after each keep_checkpoint_every_n_hours.",
-    )
-
-
-def _exported() -> Words:
-    return Words(
+    ),
+    SaveAction.EXPORT: Words(
         "In graph mode, the Saver writes the program's graph to the file .meta.",
         "tf.compat.v1.train.import_meta_graph reads it. With write_meta_graph=False there is none.",
-    )
+    ),
+}
