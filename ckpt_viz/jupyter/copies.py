@@ -78,7 +78,7 @@ def _asked(shown: Shown, question: Mapping[str, Any]) -> _Copy:
         names = _new_names(source, nodes, question)
         items = [f"{quoted(old)}: {quoted(new)}" for old, new in names.items()]
         return _Copy(source, kind, items, source.renamed(names))
-    queries = _queries(shown, source, nodes, question)
+    queries = _queries(source, nodes, question)
     edited = source.without(*queries) if kind == "without" else source.only(*queries)
     return _Copy(source, kind, [*map(quoted, queries)], edited)
 
@@ -138,9 +138,7 @@ def _pictured(shown: Shown, question: Mapping[str, Any]) -> list[int]:
     return [*find(shown.graph, query, shown.overlay, shown.measures)]
 
 
-def _queries(
-    shown: Shown, source: ObjectGraph, nodes: Sequence[int], question: Mapping[str, Any]
-) -> list[str]:
+def _queries(source: ObjectGraph, nodes: Sequence[int], question: Mapping[str, Any]) -> list[str]:
     """Return what `without` and `only` take for some nodes: the query if it means them, or names.
 
     A query that is also the name of a part means that part alone, and one about a comparison means

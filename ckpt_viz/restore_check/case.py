@@ -48,7 +48,8 @@ class Case:
     @cached_property
     def live_side(self) -> LiveSide:
         """The content of the program, and the part of it that the checkpoint lacks."""
-        return LiveSide(self.run.outcome.names, self.trace, self.run.verdicts.unmatched)
+        names = self.run.outcome.names
+        return LiveSide(names.graph, self.trace, self.run.verdicts.unmatched, names)
 
     @cached_property
     def placement(self) -> Placement:

@@ -16,20 +16,43 @@ from ckpt_viz.restore_check.live_names import LiveNames
 
 
 @dataclass(frozen=True)
-class SavedSide:
+class _Side:
+    """What both sides tell of their graph."""
+
+    graph: Graph
+    trace: Trace
+
+    def child(self, node: int, local_name: str) -> int | None:
+        """Return the child of a node by its local name; None if the graph lacks the node."""
+        return self._children[node].get(local_name) if node < len(self._children) else None
+
+    def state_of(self, optimizer: int) -> set[int]:
+        """Return what is below an optimizer, its slot variables, and those of optimizers in it."""
+        state = set(subtree(self.graph, optimizer))
+        state.update([slot for node in tuple(state) for slot in self._slots.get(node, ())])
+        return state
+
+    @cached_property
+    def _children(self) -> Sequence[Mapping[str, int]]:
+        return [
+            {child.local_name: child.node_id for child in reversed(node.children)}
+            for node in self.graph.nodes
+        ]
+
+    @cached_property
+    def _slots(self) -> Mapping[int, Sequence[int]]:
+        return walks.slots_by_optimizer(self.graph.nodes)
+
+
+@dataclass(frozen=True)
+class SavedSide(_Side):
     """The checkpoint: its nodes, and which of them found no object.
 
     `unresolved` are the nodes with values that no object takes.
     """
 
-    graph: Graph
-    trace: Trace
     unresolved: tuple[int, ...]
     _with_slots: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
-
-    def child(self, node: int, local_name: str) -> int | None:
-        """Return the child of a node by its local name."""
-        return self._children[node].get(local_name)
 
     def place(self, node: int) -> str:
         """Return what people call a node; of a slot variable, whose state it is."""
@@ -47,10 +70,6 @@ class SavedSide:
     def is_below_optimizer(self, node: int) -> bool:
         """Return whether the only path to a node leads through an optimizer."""
         return is_below_optimizer(self.graph, node)
-
-    def state_of(self, optimizer: int) -> set[int]:
-        """Return the nodes below an optimizer, and its slot variables."""
-        return _state_of(self.graph, optimizer, self._slots)
 
     def has_slots(self, optimizer: int) -> bool:
         """Return whether an optimizer has any slot variable, declared or inferred."""
@@ -84,14 +103,6 @@ class SavedSide:
         return _groups(self.graph, self.unresolved, taken)
 
     @cached_property
-    def _children(self) -> Sequence[Mapping[str, int]]:
-        return _children_by_name(self.graph)
-
-    @cached_property
-    def _slots(self) -> Mapping[int, Sequence[int]]:
-        return walks.slots_by_optimizer(self.graph.nodes)
-
-    @cached_property
     def _slots_by_variable(self) -> Mapping[int, Sequence[int]]:
         slots: dict[int, list[int]] = defaultdict(list)
         for node in self.graph.nodes:
@@ -101,20 +112,14 @@ class SavedSide:
 
 
 @dataclass(frozen=True)
-class LiveSide:
+class LiveSide(_Side):
     """The program: its objects, and which of them no saved node was bound to.
 
     `unmatched` are the objects with values that the checkpoint lacks.
     """
 
-    names: LiveNames
-    trace: Trace
     unmatched: tuple[int, ...]
-
-    @property
-    def graph(self) -> Graph:
-        """The graph of the live objects."""
-        return self.names.graph
+    names: LiveNames
 
     def is_in_graph(self, obj: int) -> bool:
         """Return whether an object is in the live graph; objects that the restore makes are not."""
@@ -129,10 +134,6 @@ class LiveSide:
         """Return the Python object behind a node; None if it is not in the graph."""
         return self.graph.object(obj) if self.is_in_graph(obj) else None
 
-    def child(self, obj: int, local_name: str) -> int | None:
-        """Return the child of an object by its local name."""
-        return self._children[obj].get(local_name) if self.is_in_graph(obj) else None
-
     def place(self, obj: int) -> str:
         """Return what people call an object; of a slot variable, whose state it is."""
         return self.names.place(obj)
@@ -141,10 +142,6 @@ class LiveSide:
         """Yield an object and those below it that no node is bound to; skip those in `seen`."""
         return _below(self.graph, obj, self.trace.holders, seen)
 
-    def state_of(self, optimizer: int) -> set[int]:
-        """Return the objects below an optimizer, and its slot variables."""
-        return _state_of(self.graph, optimizer, self._slots)
-
     @cached_property
     def unmatched_groups(self) -> Mapping[int, tuple[int, ...]]:
         """Unmatched objects by the top of the subtree in which no node was bound."""
@@ -152,14 +149,6 @@ class LiveSide:
             return {}
         in_graph = [obj for obj in self.unmatched if self.is_in_graph(obj)]
         return _groups(self.graph, in_graph, self.trace.holders.keys())
-
-    @cached_property
-    def _children(self) -> Sequence[Mapping[str, int]]:
-        return _children_by_name(self.graph)
-
-    @cached_property
-    def _slots(self) -> Mapping[int, Sequence[int]]:
-        return walks.slots_by_optimizer(self.graph.nodes)
 
 
 # --- questions to one graph
@@ -173,13 +162,6 @@ def is_optimizer(node: Node | None) -> bool:
 def subtree(graph: Graph, top: int) -> Iterator[int]:
     """Yield a node and all below it in the outline."""
     return graph.tree.below(top)
-
-
-def _children_by_name(graph: Graph) -> list[dict[str, int]]:
-    return [
-        {child.local_name: child.node_id for child in reversed(node.children)}
-        for node in graph.nodes
-    ]
 
 
 def _groups(
@@ -210,13 +192,6 @@ def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int
     for passed in way:
         tops[passed] = tops[node]
     return tops[start]
-
-
-def _state_of(graph: Graph, optimizer: int, slots: Mapping[int, Sequence[int]]) -> set[int]:
-    """Return the nodes below an optimizer, its slot variables, and those of optimizers in it."""
-    state = set(subtree(graph, optimizer))
-    state.update([slot for node in tuple(state) for slot in slots.get(node, ())])
-    return state
 
 
 def _below(graph: Graph, top: int, excluded: Mapping[int, object], seen: set[int]) -> Iterator[int]:

@@ -252,7 +252,7 @@ def _of_scope(run: DryRun, outcome: WarmOutcome, scope: MappedScope) -> Iterator
     value = scope.value
     if not scope.names:
         beginning = f"Scope {value!r}: the program has no variable in it that get_variable made"
-        yield _silent(beginning, run, _advice_for(run, outcome, scope), saved=scope.key)
+        yield _silent(beginning, run, _advice_for(outcome, scope), saved=scope.key)
         return
     if value.endswith("/"):
         return
@@ -269,7 +269,7 @@ def _of_scope(run: DryRun, outcome: WarmOutcome, scope: MappedScope) -> Iterator
     )
 
 
-def _advice_for(run: DryRun, outcome: WarmOutcome, scope: MappedScope) -> str:
+def _advice_for(outcome: WarmOutcome, scope: MappedScope) -> str:
     is_there = f"{scope.scope}/" in outcome.scopes if scope.scope else bool(outcome.full_names)
     if is_there:
         return "Pass the variables themselves: get_variable did not make them."
