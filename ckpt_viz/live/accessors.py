@@ -11,13 +11,12 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import is_name, quoted
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.assignment_map import pairs_of
+from ckpt_viz.live.packages import KERAS, package_of
 from ckpt_viz.live.saver import places_in
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 from ckpt_viz.object_graph.ways import is_slot_alone, way_to
-
-_KERAS = ("keras", "tf_keras")
 
 
 def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
@@ -166,14 +165,10 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
 def _public(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     """Yield the public property of a Keras layer for a private attribute: `kernel` of `_kernel`."""
     name = label.removeprefix("_")
-    is_layer = _is_of_keras(inspect.getattr_static(type(obj), "add_weight", None))
+    is_layer = package_of(inspect.getattr_static(type(obj), "add_weight", None)) in KERAS
     getter = getattr(inspect.getattr_static(type(obj), name, None), "fget", None)
-    if is_layer and name != label and _is_of_keras(getter):
+    if is_layer and name != label and package_of(getter) in KERAS:
         yield f".{name}", getattr(obj, name)
-
-
-def _is_of_keras(function: Any) -> bool:
-    return str(getattr(function, "__module__", "")).partition(".")[0] in _KERAS
 
 
 def _attribute(obj: Any, label: str) -> str:
@@ -203,6 +198,6 @@ def _layers(obj: Any) -> Iterator[tuple[str, Any]]:
     """Yield the layers of a Keras model; in tf_keras, edges have names such as `layer-3`."""
     layers = inspect.getattr_static(type(obj), "layers", None)
     getter = getattr(layers, "fget", None)
-    if _is_of_keras(getter):
+    if package_of(getter) in KERAS:
         for index, layer in enumerate(obj.layers):
             yield f".layers[{index}]", layer

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ckpt_viz.live.facts import generation, is_layer_of_keras, is_of_keras
+from ckpt_viz.live.packages import TENSORFLOW_AND_KERAS, package_of
 from ckpt_viz.live.shadows import instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import items_of
 from ckpt_viz.object_graph.optimizer_table import Generation, OptimizerRow, groups_of, row_of
@@ -274,7 +275,7 @@ class OptimizerPlan:
 def optimizer_plan_of(optimizer: object) -> OptimizerPlan | None:
     """Return what an optimizer of the libraries' own classes will have; None if unknown."""
     own, name = instance_dict(optimizer), type(optimizer).__name__
-    if type(optimizer).__module__.partition(".")[0] not in ("keras", "tensorflow", "tf_keras"):
+    if package_of(type(optimizer)) not in TENSORFLOW_AND_KERAS:
         return None
     kept = generation(optimizer)
     if kept is Generation.KERAS_3 and name == "LossScaleOptimizer":

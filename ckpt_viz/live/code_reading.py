@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ckpt_viz.live.packages import is_of_library
 from ckpt_viz.live.shadows import instance_dict
 
-_LIBRARIES = ("builtins", "keras", "tensorflow", "tf_keras")
 _ONCE = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 _FILLING = frozenset({"add", "append", "extend", "insert", "setdefault", "update", "__setitem__"})
 # What keeps the function that it wraps: TensorFlow's functions, decorators, methods, properties.
@@ -60,7 +60,7 @@ def is_set_by_libraries(obj: object, attribute: str) -> bool:
     return any(
         attribute in method.sets
         for base in type(obj).__mro__
-        if _is_of_library(base)
+        if is_of_library(base)
         for method in _methods(base)
     )
 
@@ -68,7 +68,7 @@ def is_set_by_libraries(obj: object, attribute: str) -> bool:
 @lru_cache(maxsize=256)
 def _run_later(cls: type) -> tuple[Method, ...]:
     """Return the methods of the program's own classes that may run after the constructor."""
-    methods = [m for base in cls.__mro__ if not _is_of_library(base) for m in _methods(base)]
+    methods = [m for base in cls.__mro__ if not is_of_library(base) for m in _methods(base)]
     once = set(_ONCE)
     while True:
         later = [m for m in methods if _short(m) not in once]
@@ -82,10 +82,6 @@ def _run_later(cls: type) -> tuple[Method, ...]:
 
 def _short(method: Method) -> str:
     return method.name.rpartition(".")[2]
-
-
-def _is_of_library(cls: type) -> bool:
-    return str(cls.__module__).partition(".")[0] in _LIBRARIES
 
 
 @lru_cache(maxsize=1024)

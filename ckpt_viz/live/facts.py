@@ -5,11 +5,12 @@ Reads attributes and Keras' own properties; changes nothing. No verdict depends 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, cast
 
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.packages import KERAS, TENSORFLOW_AND_KERAS, has_class, package_of
 from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.live.untracked import (
     KERAS_3_PARTS,
@@ -19,7 +20,6 @@ from ckpt_viz.live.untracked import (
 )
 from ckpt_viz.object_graph.optimizer_table import Generation
 
-_KERAS = ("keras", "tf_keras")
 _OPTIMIZERS = {"Optimizer", "OptimizerV2", "BaseOptimizer", "_BaseOptimizer"}
 _OWN_STATE = {"Metric", "SeedGenerator", "RandomGenerator", "LossesContainer", "MetricsContainer"}
 _INNER_OPTIMIZERS = ("inner_optimizer", "_inner_optimizers")  # of Keras 3
@@ -53,14 +53,14 @@ def generation(obj: object) -> Generation | None:
         return Generation.KERAS_3
     if any(name == "OptimizerV2" for name, _ in bases):
         return Generation.LEGACY
-    if any(package in _KERAS for _, package in bases):
+    if any(package in KERAS for _, package in bases):
         return Generation.KERAS_2
     return Generation.TENSORFLOW_1
 
 
 def is_optimizer(obj: object) -> bool:
     """Return whether an object is an optimizer of TensorFlow or Keras."""
-    return _is_any(obj, _OPTIMIZERS, "tensorflow", *_KERAS)
+    return has_class(obj, _OPTIMIZERS, TENSORFLOW_AND_KERAS)
 
 
 def has_inner_optimizers(obj: object) -> bool:
@@ -120,22 +120,22 @@ def tracks_when_built(obj: object) -> bool:
     When built, it tracks its layers through the functional model that it makes of them.
     """
     is_without = instance_dict(obj).get("_functional", obj) is None
-    return is_without and _is_any(obj, ("Sequential",), "keras")
+    return is_without and has_class(obj, ("Sequential",), ("keras",))
 
 
 def is_layer_of_keras(obj: object) -> bool:
     """Return whether an object is of one of Keras' own classes of layers and models."""
-    return package_of(type(obj)) in _KERAS and not is_optimizer(obj)
+    return package_of(type(obj)) in KERAS and not is_optimizer(obj)
 
 
 def is_state_of_keras(obj: object) -> bool:
     """Return whether an object is Keras' internal state: a metric, a seed."""
-    return _is_any(obj, _OWN_STATE, *_KERAS)
+    return has_class(obj, _OWN_STATE, KERAS)
 
 
 def has_no_weights(obj: object) -> bool:
     """Return whether an object's variables are no weights: a metric, a source of random numbers."""
-    return is_state_of_keras(obj) or _is_any(obj, ("Generator",), "tensorflow")
+    return is_state_of_keras(obj) or has_class(obj, ("Generator",), ("tensorflow",))
 
 
 def is_unbuilt_layer(obj: object) -> bool:
@@ -247,9 +247,9 @@ _KERAS_KINDS = frozenset({"keras", "of keras"})
 @lru_cache(maxsize=1024)
 def _kind(cls: Any) -> str | None:
     """Return whether a class is Keras' own, derives from one, or is that of a checkpoint."""
-    if package_of(cls) in _KERAS:
+    if package_of(cls) in KERAS:
         return "keras"
-    if any(package_of(base) in _KERAS for base in cls.__mro__):
+    if any(package_of(base) in KERAS for base in cls.__mro__):
         return "of keras"
     is_checkpoint = cls.__name__.startswith("Checkpoint") and package_of(cls) == "tensorflow"
     return "checkpoint" if is_checkpoint else None
@@ -272,12 +272,12 @@ def is_kept_by_keras(obj: object, attribute: str) -> bool:
         return is_of_keras(obj)
     if attribute in KERAS_3_PARTS and tracks_when_built(obj):
         return True
-    return attribute == "layer" and _is_any(obj, ("Bidirectional",), *_KERAS)
+    return attribute == "layer" and has_class(obj, ("Bidirectional",), KERAS)
 
 
 def is_state_between_calls(obj: object, attribute: str) -> bool:
     """Return whether a stateful RNN of Keras 2 continues with this attribute in its next call."""
-    return attribute == "_states" and _is_any(obj, ("RNN",), *_KERAS)
+    return attribute == "_states" and has_class(obj, ("RNN",), KERAS)
 
 
 # --- layers that are adapted to data
@@ -292,7 +292,7 @@ def is_stale(layer: object, variable: str, restored: Any) -> bool:
 
     cls, in_use = FINALIZED[variable]
     own = instance_dict(layer)
-    if restored is None or in_use not in own or not _is_any(layer, (cls,), *_KERAS):
+    if restored is None or in_use not in own or not has_class(layer, (cls,), KERAS):
         return False
     try:
         if in_use == "bin_boundaries" and own[in_use]:
@@ -310,7 +310,7 @@ def lacks(layer: object) -> str | None:
     own = instance_dict(layer)
     if _is_lookup(layer):
         return "vocabulary" if is_without_vocabulary(own) else None
-    if own.get("bin_boundaries", layer) is None and _is_any(layer, ("Discretization",), *_KERAS):
+    if own.get("bin_boundaries", layer) is None and has_class(layer, ("Discretization",), KERAS):
         return "list of boundaries"
     return None
 
@@ -323,7 +323,7 @@ def is_without_vocabulary(own: Mapping[str, Any]) -> bool:
 
 def is_embedding(obj: object) -> bool:
     """Return whether an object is an embedding of Keras, which has one row for each index."""
-    return _is_any(obj, ("Embedding",), *_KERAS)
+    return has_class(obj, ("Embedding",), KERAS)
 
 
 def rows_of(embedding: object) -> int | None:
@@ -341,7 +341,7 @@ def is_count(holder: object, attribute: str) -> bool:
 
 
 def _is_lookup(obj: object) -> bool:
-    return _is_any(obj, ("IndexLookup",), *_KERAS)
+    return has_class(obj, ("IndexLookup",), KERAS)
 
 
 # --- the object's own code
@@ -351,22 +351,9 @@ def takes_values_by_own_code(obj: object) -> bool:
     """Return whether only the code of an object's class knows what it does with restored values."""
     if obj is None or tf_private.is_variable(obj):
         return False
-    return package_of(type(obj)) not in ("tensorflow", *_KERAS)
+    return package_of(type(obj)) not in TENSORFLOW_AND_KERAS
 
 
 def is_of_keras(obj: object) -> bool:
     """Return whether an object's class is a Keras class or derives from one."""
-    return any(package_of(base) in _KERAS for base in type(obj).__mro__)
-
-
-def _is_any(obj: object, names: Container[str], *packages: str) -> bool:
-    """Return whether the object has a class of one of these names, from these packages."""
-    return any(
-        base.__name__ in names and package_of(base) in packages for base in type(obj).__mro__
-    )
-
-
-def package_of(cls: type) -> str:
-    """Return the package of a class; "" for a class without a module."""
-    module = cls.__module__
-    return module.partition(".")[0] if isinstance(module, str) else ""
+    return any(package_of(base) in KERAS for base in type(obj).__mro__)

@@ -15,6 +15,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from ckpt_viz.errors import UnsupportedError
+from ckpt_viz.live.packages import package_of
 from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.matching.keras_sides import SavingRules
 
@@ -38,7 +39,7 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, staticmethod, classmethod, type
 def library_of(obj: object) -> str | None:
     """Return the package of Keras that an object's class comes from, None for other objects."""
     for base in type(obj).__mro__:
-        package = str(base.__module__).partition(".")[0]
+        package = package_of(base)
         if package in (KERAS_3, KERAS_2) and package in sys.modules:
             return package
     return None

@@ -14,15 +14,14 @@ from itertools import islice
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.facts import package_of
 from ckpt_viz.live.keras_calls import records_of, tensors_in, tensors_made, tensors_taken
+from ckpt_viz.live.packages import KERAS, is_of_library, package_of
 from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.live.untracked import items_of
 from ckpt_viz.object_graph.layer_config import UNTOLD, stated_facts, with_dtypes
 from ckpt_viz.object_graph.nodes import Fact, LayerFacts, Sizes
 
 _Config = tuple[tuple[str, Any], ...]
-_PACKAGES = ("keras", "tf_keras")
 _CONTAINERS = (list, tuple)
 _PLAIN = frozenset({bool, float, int, str})
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
@@ -56,12 +55,12 @@ def _stated(config: _Config) -> tuple[Fact, ...]:
 
 def _has_facts(cls: type) -> bool:
     """Return whether objects of a class may have facts: layers, and classes of the program's."""
-    is_library = package_of(cls) in ("tensorflow", *_PACKAGES, "builtins")
+    is_library = is_of_library(cls)
     return not is_library or any(_is_layer_itself(base) for base in cls.__mro__)
 
 
 def _is_layer_itself(cls: type) -> bool:
-    return cls.__name__ == "Layer" and package_of(cls) in _PACKAGES
+    return cls.__name__ == "Layer" and package_of(cls) in KERAS
 
 
 def _config(obj: object) -> _Config:
@@ -136,7 +135,7 @@ def _kind(cls: Any) -> str | None:
         return "container"
     if package_of(cls) == "numpy" and hasattr(cls, "item"):
         return "number"
-    return "object" if package_of(cls) in _PACKAGES else None
+    return "object" if package_of(cls) in KERAS else None
 
 
 # --- shapes

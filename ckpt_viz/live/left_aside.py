@@ -12,6 +12,7 @@ from typing import Any
 
 from ckpt_viz.live import facts
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.packages import TENSORFLOW_AND_KERAS, package_of
 from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.live.untracked import items_of
 from ckpt_viz.object_graph.nodes import NotSaved
@@ -166,8 +167,5 @@ _READERS: Mapping[str, _Reader] = {
 
 @lru_cache(maxsize=1024)
 def _reader_of(cls: type) -> _Reader | None:
-    packages = ("keras", "tf_keras", "tensorflow")
-    names = (
-        base.__name__ for base in cls.__mro__ if str(base.__module__).partition(".")[0] in packages
-    )
+    names = (base.__name__ for base in cls.__mro__ if package_of(base) in TENSORFLOW_AND_KERAS)
     return next((_READERS[name] for name in names if name in _READERS), None)

@@ -18,6 +18,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.packages import is_of_library
 from ckpt_viz.live.shadows import Shadows, instance_dict, slots_of
 from ckpt_viz.object_graph.nodes import NotSaved
 
@@ -36,7 +37,6 @@ _PLAIN = frozenset(
 KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all its parts
 _LISTS_OF_KERAS_3 = (*KERAS_3_PARTS, "_metrics", "_seed_generators")
 _MAX_LOOKED_AT = 10_000  # items below one attribute
-_LIBRARIES = ("builtins", "keras", "tensorflow", "tf_keras")
 # The attributes in which variables that wrap or combine others hold them. These are Keras 3's and
 # casting variables; distributed, sharded and replicated ones; those of a parameter server.
 _PARTS = ("_value", "_variable", "_values", "_variables", "_vars", "_v")
@@ -248,8 +248,7 @@ def _on_class(cls: type) -> dict[str, Any]:
 @lru_cache(maxsize=1024)
 def _own_bases(cls: type) -> tuple[type, ...]:
     """Return the program's own classes among the bases of a class, from the last one on."""
-    bases = reversed(cls.__mro__)
-    return tuple(base for base in bases if str(base.__module__).partition(".")[0] not in _LIBRARIES)
+    return tuple(base for base in reversed(cls.__mro__) if not is_of_library(base))
 
 
 def attributes_of(

@@ -19,6 +19,7 @@ from ckpt_viz.live.keras_calls import calls_among
 from ckpt_viz.live.layer_facts import layer_facts_of
 from ckpt_viz.live.left_aside import not_saved_of
 from ckpt_viz.live.losses import loses_a_weight
+from ckpt_viz.live.packages import KERAS, has_class
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.live.trainable import frozen, trainable_variables
 from ckpt_viz.live.untracked import Known, Unsaved, find_not_saved, unsaved_in
@@ -382,7 +383,7 @@ def provisional_role(obj: Any) -> Role:
         return Role.CONTAINER
     if is_layer(obj):
         return Role.LAYER
-    return Role.OPTIMIZER if _has_base(obj, ("tensorflow", *_KERAS), _OPTIMIZERS) else Role.OBJECT
+    return Role.OPTIMIZER if facts.is_optimizer(obj) else Role.OBJECT
 
 
 def _named(unsaved: Unsaved) -> list[tuple[str, Any]]:
@@ -411,18 +412,7 @@ def own_name(layer: object) -> str | None:
 
 def is_layer(obj: object) -> bool:
     """Return whether an object is a layer of Keras, judged by the names of its classes."""
-    return _has_base(obj, _KERAS, ("Layer",))
-
-
-def _has_base(obj: object, packages: tuple[str, ...], names: tuple[str, ...]) -> bool:
-    return any(
-        base.__name__ in names and str(base.__module__).partition(".")[0] in packages
-        for base in type(obj).__mro__
-    )
-
-
-_KERAS = ("keras", "tf_keras")
-_OPTIMIZERS = ("BaseOptimizer", "Optimizer", "OptimizerV2", "_BaseOptimizer")
+    return has_class(obj, ("Layer",), KERAS)
 
 
 def _error_words(error: Exception) -> str:

@@ -17,6 +17,7 @@ from importlib.machinery import PathFinder
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
+from ckpt_viz.live.packages import KERAS, TENSORFLOW_AND_KERAS
 from ckpt_viz.load_check.abstract import (
     UNKNOWN,
     BoundFunction,
@@ -72,8 +73,7 @@ _CALLED = frozenset(
         ),
     }
 )
-_LIBRARIES = ("keras", "tf_keras", "tensorflow")
-_STANDARD = ("inspect", "tensorflow", "keras", "tf_keras")
+_STANDARD = ("inspect", *TENSORFLOW_AND_KERAS)
 
 
 class Caller(Evaluator):
@@ -132,7 +132,7 @@ class Caller(Evaluator):
             return own(self, given)
         if name in _CALLED and package in _STANDARD:
             return self._really(function, given)
-        if package in ("keras", "tf_keras") and name in _READ:
+        if package in KERAS and name in _READ:
             return self.read(plain, given)
         return UNKNOWN
 
@@ -205,7 +205,7 @@ class Caller(Evaluator):
 
     def _is_of_program(self, owner: type | None) -> bool:
         return owner is not None and str(_text_of(owner, "__module__")).partition(".")[0] not in (
-            *_LIBRARIES,
+            *TENSORFLOW_AND_KERAS,
             "builtins",
         )
 

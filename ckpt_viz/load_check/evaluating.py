@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ckpt_viz.live.packages import TENSORFLOW_AND_KERAS
 from ckpt_viz.load_check.abstract import (
     UNKNOWN,
     BoundFunction,
@@ -27,7 +28,6 @@ from ckpt_viz.load_check.sources import attribute_after, attribute_of, unwrapped
 
 _PLAIN = (str, int, float, bool, type(None), bytes, type(Ellipsis))
 _CONTAINERS = (dict, list, tuple, set, frozenset)
-_LIBRARIES = ("keras", "tf_keras", "tensorflow")
 _MOST_TEXT = 100_000
 _MOST_ITEMS = 100_000
 _COMPARE: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -505,7 +505,7 @@ def _of_module(module: ModuleType, name: str) -> Any:
     if name in known:
         return known[name]
     package = module.__name__.partition(".")[0]
-    if package in _LIBRARIES:
+    if package in TENSORFLOW_AND_KERAS:
         try:
             return getattr(module, name)
         except Exception:

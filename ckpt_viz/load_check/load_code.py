@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ckpt_viz.live.packages import KERAS, package_of
 from ckpt_viz.load_check.abstract import LoadFault
 from ckpt_viz.load_check.load_findings import (
     is_about_arguments,
@@ -58,7 +59,7 @@ def to_leave_out(faults: Iterable[LoadFault]) -> dict[str, list[str]]:
         cls = fault.subject.cls
         if cls is None or not is_about_arguments(fault) or is_of_compilation(fault):
             continue
-        if cls.__module__.partition(".")[0] in ("keras", "tf_keras"):
+        if package_of(cls) in KERAS:
             names = arguments.setdefault(cls.__name__, [])
             names += [name for name in fault.subject.arguments if name not in names]
     return arguments

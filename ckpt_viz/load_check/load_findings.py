@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from ckpt_viz.live.packages import KERAS
 from ckpt_viz.load_check.abstract import LoadFault
 from ckpt_viz.load_check.loading import COMPILATION
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count, first_clause, listed, printable, readable
 
-_LIBRARIES = ("keras", "tf_keras")
 _OF_CODE = "safe_mode=False"  # what every version of Keras offers then
 _MOST_TEXT = 200
 
@@ -66,7 +66,7 @@ def is_unknown_name(fault: LoadFault) -> bool:
     """Return whether Keras would know the name if the program told it."""
     subject = fault.subject
     package = subject.module.partition(".")[0]
-    return bool(subject.key) and (package not in _LIBRARIES or not subject.module)
+    return bool(subject.key) and (package not in KERAS or not subject.module)
 
 
 def is_code(fault: LoadFault) -> bool:
@@ -135,10 +135,10 @@ def _about_arguments(fault: LoadFault, library: Library) -> tuple[str, str]:
         return (
             f"{name} needs {arguments}, which its configuration lacks.",
             f"Return it from get_config() of {name}, or build the model by code."
-            if module.partition(".")[0] not in _LIBRARIES
+            if module.partition(".")[0] not in KERAS
             else _BUILD,
         )
-    if module.partition(".")[0] not in _LIBRARIES:
+    if module.partition(".")[0] not in KERAS:
         return (
             f"{name} of your program does not take {arguments}, which its configuration has.",
             f"Let {name}.__init__ take **kwargs, and pass them to super().__init__(**kwargs).",

@@ -16,7 +16,7 @@ from ckpt_viz.restore_check.live_names import LiveNames
 
 
 @dataclass(frozen=True)
-class _Side:
+class _SideOfRestore:
     """What both sides tell of their graph."""
 
     graph: Graph
@@ -45,7 +45,7 @@ class _Side:
 
 
 @dataclass(frozen=True)
-class SavedSide(_Side):
+class SavedSide(_SideOfRestore):
     """The checkpoint: its nodes, and which of them found no object.
 
     `unresolved` are the nodes with values that no object takes.
@@ -112,7 +112,7 @@ class SavedSide(_Side):
 
 
 @dataclass(frozen=True)
-class LiveSide(_Side):
+class LiveSide(_SideOfRestore):
     """The program: its objects, and which of them no saved node was bound to.
 
     `unmatched` are the objects with values that the checkpoint lacks.
