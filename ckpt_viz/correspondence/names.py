@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from ckpt_viz.correspondence.full_names import FullNames
 from ckpt_viz.correspondence.migrations import OF_KERAS_3, local_name
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.name_evidence import BETWEEN_WORDS
 
 _INDEX = re.compile(r"(?:layer-|layer_with_weights-|)(\d{1,9})")
-_WORD = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"\d+")
 LONGEST_NAME = 200  # characters; a longer one is of no person's choice
 _SHORTEST_BEGINNING = 3  # characters of a word that begin a longer word
@@ -63,7 +63,7 @@ def words(name: str) -> set[str]:
     >>> sorted(words("myEncoder_block_2"))
     ['block', 'encoder', 'my']
     """
-    return {w.casefold() for w in _WORD.split(name) if w and not w.isdecimal()}
+    return {w.casefold() for w in BETWEEN_WORDS.split(name) if w and not w.isdecimal()}
 
 
 def are_related(

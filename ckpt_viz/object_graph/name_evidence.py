@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Path = Sequence[str]
 
-_BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _SHORTEST_PREFIX = 3  # letters: `dec` of `decoder`
 _SHORTEST_SUFFIX = 5  # `encoder` of `autoencoder`, but not `ema` of `schema`
 _MAX_LENGTH = 200  # characters of a name
@@ -93,7 +93,7 @@ def _name_at(path: Path, depth: int) -> str:
 
 
 def _words_in(name: str) -> Iterator[str]:
-    words = [word.casefold() for word in _BETWEEN_WORDS.split(name) if word]
+    words = [word.casefold() for word in BETWEEN_WORDS.split(name) if word]
     letters = [word for word in words if not word.isdecimal()]
     yield from letters
     if letters and len(letters) == len(words):

@@ -20,7 +20,11 @@ from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Role
 from ckpt_viz.values.held import parts_of
 from ckpt_viz.values.memory import Budget
 
-_ADVICE = "run the fix's code, which keeps no old values"
+
+def budget_of_old_values(live: Graph) -> Budget:
+    """Return the memory for a copy of what a fix replaces."""
+    advice = "run the fix's code, which keeps no old values"
+    return Budget(live.title, None, "a copy of the old values", advice, takes_all=True)
 
 
 class NotAppliedError(CkptVizError, RuntimeError):
@@ -85,7 +89,7 @@ def _held(live: Graph, pairs: Sequence[Pair]) -> tuple[list[Held], Callable[[], 
         (partial(live.name, node_id), obj) for node_id, obj in objects.items()
     ]
     named += [(lambda: SAVE_COUNTER, counter) for counter in walk.save_counters()]
-    budget = Budget(live.title, None, "a copy of the old values", _ADVICE, takes_all=True)
+    budget = budget_of_old_values(live)
     budget.expect(
         sum(attribute.nbytes or 0 for obj in objects for attribute in live.nodes[obj].attributes)
     )

@@ -18,10 +18,7 @@ from ckpt_viz.live.session_values import SessionValues
 from ckpt_viz.live.tensorflow_state import array_of, unrecorded
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.restore_check.dry_run import SaversProgram
-from ckpt_viz.restore_fix.applying import NotAppliedError
-from ckpt_viz.values.memory import Budget
-
-_ADVICE = "run the fix's code, which keeps no old values"
+from ckpt_viz.restore_fix.applying import NotAppliedError, budget_of_old_values
 
 
 def values_of(mapping: NamesMapping, sure: Sequence[Pair]) -> Iterator[tuple[int, Any]]:
@@ -126,8 +123,7 @@ def _assign_now(live: Graph, values: Sequence[tuple[Any, Any]]) -> None:
         (partial(str, variable.name), variable) for variable, _ in values
     ]
     with unrecorded():
-        budget = Budget(live.title, None, "a copy of the old values", _ADVICE, takes_all=True)
-        held = hold(named, budget)
+        held = hold(named, budget_of_old_values(live))
         try:
             all_or_nothing(live.title, change, held, lambda: None)
         except ValueError as error:

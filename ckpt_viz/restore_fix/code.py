@@ -31,7 +31,7 @@ _CHECKED = (
     "    assert value.dtype == tf.as_dtype(variable.dtype), variable",
     "    assert value.shape.is_compatible_with(variable.shape), variable",
 )
-_ASSIGNED = ("for variable, value in values:", "    variable.assign(value)")
+ASSIGNED = ("for variable, value in values:", "    variable.assign(value)")
 _MOST_LISTED = 20  # names in a comment
 
 
@@ -104,7 +104,7 @@ def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, 
     if steps.keys:
         loading = [f"reader = {reader}", *_loading(steps, live, source), *_CHECKED]
         imports = ["import numpy as np"] if needs_numpy(steps.conversions.values()) else []
-        lines = [*imports, *lines[:2], *loading, *lines[2:], *_ASSIGNED]
+        lines = [*imports, *lines[:2], *loading, *lines[2:], *ASSIGNED]
     after = [*_of_file(live, source), *comments(left)]
     after += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, *after]) + "\n"

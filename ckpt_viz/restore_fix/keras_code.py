@@ -10,7 +10,7 @@ from ckpt_viz.expressions import quoted
 from ckpt_viz.keras_files.shards import Shards
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.restore_check.comprehensions import ReadTensor, in_lines
-from ckpt_viz.restore_fix.code import comments, needs_numpy
+from ckpt_viz.restore_fix.code import ASSIGNED, comments, needs_numpy
 from ckpt_viz.restore_fix.left_out import LeftOut
 
 _ARCHIVE = (
@@ -21,7 +21,6 @@ _CHECKED = (
     "for variable, value in values:",
     "    assert value.shape == tuple(variable.shape), variable",
 )
-_ASSIGNED = ("for variable, value in values:", "    variable.assign(value)")
 _OF_ML_DTYPES = ("bfloat16", "float8")  # what h5py reads as bytes without a meaning
 _MOST_COPIES = 20
 
@@ -71,7 +70,7 @@ def assigning_from_keras(
             f"    {line}" for value, items in by_value.items() for line in _reading(value, items)
         )
     after = [*comments(left), *_copied(file, path, left, partly)]
-    return "\n".join([*lines, *_CHECKED, *_ASSIGNED, *after]) + "\n"
+    return "\n".join([*lines, *_CHECKED, *ASSIGNED, *after]) + "\n"
 
 
 def _imports(file: Graph, assigned: Sequence[Assigned]) -> Iterator[str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Step
+from ckpt_viz.story.folding import pattern
 from ckpt_viz.story.step import Story, StoryStep
 from ckpt_viz.story.words import SENTENCES, Facts, as_sentence, keys_in_words
 from ckpt_viz.text import count
-
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +92,7 @@ class NamesStory(Story):
 
     def _likeness(self, index: int) -> Hashable:
         situation, step = self._steps[index]
-        return situation, _NUMBER.sub("#", step.name)
+        return situation, pattern(step.name)
 
     def _facts(self, step: Step) -> Facts:
         failure = step.failure

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 _MOST_IN_A_RUN = 24  # steps
@@ -62,3 +64,9 @@ def _equal_ahead(tokens: Sequence[int], length: int) -> list[int]:
     for at in range(len(tokens) - length - 1, -1, -1):
         ahead[at] = ahead[at + 1] + 1 if tokens[at] == tokens[at + length] else 0
     return ahead
+
+
+@lru_cache(maxsize=4096)
+def pattern(name: str) -> str:
+    """Return a name without its numbers, which differ among alike blocks."""
+    return re.sub(r"\d+", "#", name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +12,11 @@ from ckpt_viz.matching.trace import Action, Cause, SlotKind, Step, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, has_value
 from ckpt_viz.object_graph.walks import reached
+from ckpt_viz.story.folding import pattern
 from ckpt_viz.story.step import Story, StoryStep, Waiting, WalkState
 from ckpt_viz.story.words import SENTENCES, Facts, as_sentence, keys_in_words
 from ckpt_viz.text import count, listed
 
-_NUMBER = re.compile(r"\d+")
 _ALWAYS = {
     Action.KEEP: "keep",
     Action.DROP: "drop",
@@ -125,14 +124,14 @@ class RestoreStory(Story):
     def _likeness(self, index: int) -> Hashable:
         step = self._steps[index]
         node = None if step.node is None else self._description(step.node)
-        return self._situation(index), _NUMBER.sub("#", step.name), node, step.failure
+        return self._situation(index), pattern(step.name), node, step.failure
 
     def _description(self, node_id: int) -> str:
         """Return what is equal for nodes that people would call the same: class and own name."""
         if node_id not in self._described:
             name = self.saved.names.name(node_id)
             kind = self.saved.nodes[node_id].type_name
-            self._described[node_id] = f"{kind} {_NUMBER.sub('#', name)}"
+            self._described[node_id] = f"{kind} {pattern(name)}"
         return self._described[node_id]
 
     # --- what to say

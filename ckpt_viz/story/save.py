@@ -5,10 +5,9 @@ A step is three numbers until someone looks at it, so the story of many objects 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -16,6 +15,7 @@ from ckpt_viz.object_graph.keys import VARIABLE_VALUE, checkpoint_key, parse_che
 from ckpt_viz.object_graph.names import THE_ROOT, readable_name, without_root
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Attribute, Child, SlotRule
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
+from ckpt_viz.story.folding import pattern
 from ckpt_viz.story.places import TensorFlowPlace
 from ckpt_viz.story.save_order import (
     NEW_COUNTER,
@@ -218,17 +218,17 @@ class SaveStory(Story):
             return action, node_id, at
         node = self._graph.nodes[node_id]
         if action in (SaveAction.FIND, SaveAction.MEET):
-            return action, *self._end_of_way(node_id)[1:], _pattern(node.children[at].local_name)
+            return action, *self._end_of_way(node_id)[1:], pattern(node.children[at].local_name)
         if action is SaveAction.SLOT:
             return action, node_id, node.slot_variables[at].slot_name
-        what = _pattern(node.attributes[at].name) if action is SaveAction.KEY else at
+        what = pattern(node.attributes[at].name) if action is SaveAction.KEY else at
         return action, *self._end_of_way(node_id), what
 
     def _end_of_way(self, node_id: int) -> tuple[str, str]:
         """Return the last two names on the first way to a node, without numbers."""
         first = self._graph.first_edges
         holder, name = first.get(node_id, (ROOT, ""))
-        return _pattern(first.get(holder, (ROOT, ""))[1]), _pattern(name)
+        return pattern(first.get(holder, (ROOT, ""))[1]), pattern(name)
 
     def _subject(self, action: SaveAction, node_id: int, at: int) -> int | None:
         """Return the node that a step is about."""
@@ -524,9 +524,3 @@ _SENTENCES: Mapping[SaveAction, Callable[[Any, int, int], Words]] = {
     SaveAction.STATE: SaveStory._state_words,
     SaveAction.FAIL: SaveStory._fail_words,
 }
-
-
-@lru_cache(maxsize=4096)
-def _pattern(name: str) -> str:
-    """Return a name without its numbers, which differ among alike blocks."""
-    return re.sub(r"\d+", "#", name)
