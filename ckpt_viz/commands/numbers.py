@@ -13,12 +13,12 @@ import ckpt_viz as cv
 from ckpt_viz.commands.output import (
     DIFFERS,
     is_watched,
+    max_lines_option,
     reporting_errors,
     workers_of,
     workers_option,
 )
 from ckpt_viz.commands.streams import echo
-from ckpt_viz.render.views import MAX_LINES
 from ckpt_viz.values.row import COLUMNS, MAX_ROWS
 from ckpt_viz.wording import in_commands
 
@@ -125,13 +125,7 @@ def history(
 @click.argument("path")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verify.md).")
 @workers_option
-@click.option(
-    "--max-lines",
-    type=click.IntRange(min=1),
-    default=MAX_LINES,
-    show_default=True,
-    help="Cut the text after this many lines.",
-)
+@max_lines_option
 def verify(path: str, as_json: bool, workers: int, max_lines: int) -> None:
     """Test every stored byte of a checkpoint against its checksum.
 

@@ -45,18 +45,21 @@ def view_option(help_text: str) -> Callable[[Command], Command]:
     return click.option("--view", type=views, default="layers", show_default=True, help=help_text)
 
 
+max_lines_option = click.option(
+    "--max-lines",
+    type=click.IntRange(min=1),
+    default=MAX_LINES,
+    show_default=True,
+    help="Cut the text after this many lines.",
+)
+
+
 def output_options(command: Command) -> Command:
     """Give a command the options for printing and writing a comparison."""
     options = (
         click.option("--json", "as_json", is_flag=True, help=f"{JSON.help} (docs/plan_json.md)."),
         view_option("Draw the layers by name, or all objects, in --svg and --dot."),
-        click.option(
-            "--max-lines",
-            type=click.IntRange(min=1),
-            default=MAX_LINES,
-            show_default=True,
-            help="Cut the text after this many lines.",
-        ),
+        max_lines_option,
         click.option(
             "--color",
             type=click.Choice(["auto", "always", "never"]),

@@ -112,7 +112,7 @@ def _root(graph: Graph, source: Any, name: str) -> tuple[str, Any]:
     expression = _checkpoint(source, name)
     if tf_private.is_load_status(source):
         return f"{name}._object_graph_view.root", root
-    holder = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
+    holder = tf_private.without_manager(source)
     if holder is root:
         return expression, holder
     if instance_dict(holder).get("root") is root:

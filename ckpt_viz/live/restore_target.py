@@ -46,7 +46,7 @@ def where_it_goes(source: Any, method: str | None, options: Any) -> tuple[Any, s
 
     An asynchronous call restores its own Checkpoint, whether it is a restore or a read.
     """
-    checkpoint = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
+    checkpoint = tf_private.without_manager(source)
     if not tf_restore.is_asynchronous(checkpoint, options):
         return source, method
     if not tf_private.is_checkpoint(checkpoint):
@@ -58,7 +58,7 @@ def where_it_goes(source: Any, method: str | None, options: Any) -> tuple[Any, s
 
 def reads(source: Any) -> bool:
     """Return whether a target has a method `read`: a Checkpoint of TensorFlow 1 has none."""
-    checkpoint = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
+    checkpoint = tf_private.without_manager(source)
     return not tf_private.is_checkpoint(checkpoint) or hasattr(type(checkpoint), READ)
 
 
@@ -67,7 +67,7 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Res
 
     Raises SourceError for an object that TensorFlow cannot track, or a method it lacks.
     """
-    checkpoint = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
+    checkpoint = tf_private.without_manager(source)
     is_checkpoint = tf_private.is_checkpoint(checkpoint)
     chosen = method or (RESTORE if is_checkpoint else READ)
     if chosen not in (RESTORE, READ):

@@ -84,6 +84,11 @@ def managers_state(manager: Any) -> ManagersState:
     )
 
 
+def without_manager(source: Any) -> Any:
+    """Return the checkpoint of a manager; anything else as it is."""
+    return source.checkpoint if is_checkpoint_manager(source) else source
+
+
 def is_load_status(obj: object) -> bool:
     """Return whether the object is any kind of status that `Checkpoint.restore` returns."""
     return isinstance(obj, private("checkpoint.checkpoint", "_LoadStatus"))

@@ -19,6 +19,7 @@ from ckpt_viz.live.tensorflow_private import (
 )
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
+_SAVEABLES = "training.saving.saveable_object_util"
 _OBJECT_ATTRIBUTES = ".ATTRIBUTES/"
 _NONE: tuple[str, ...] = ()
 _WRAPPED = "_variable"  # of an AutoCastVariable
@@ -28,9 +29,11 @@ _MARK = "_self_update_uid"  # of the last restore of an object (trackable/base.p
 
 def has_saveables(obj: Any) -> bool:
     """Return whether a restore's asserts count the object as one with a value."""
-    return bool(
-        private("training.saving.saveable_object_util", "saveable_objects_from_trackable")(obj)
-    )
+    return bool(_factories(obj))
+
+
+def _factories(obj: Any) -> Any:
+    return private(_SAVEABLES, "saveable_objects_from_trackable")(obj)
 
 
 def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
@@ -39,15 +42,14 @@ def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
     Runs the object's `_serialize_to_tensors`, or makes its SaveableObjects, as `restore` does
     (`CheckpointPosition.gather_ops_or_named_saveables`).
     """
-    util = "training.saving.saveable_object_util"
-    factories = private(util, "saveable_objects_from_trackable")(obj)
+    factories = _factories(obj)
     if _serializes_to_tensors(factories):
         name = saveable_name(attributes[0].checkpoint_key, legacy_attribute_name(obj))
         (factory,) = factories.values()
         named, unused = {name: factory(name=name)}, _NONE
     else:
         named, unused = _by_attribute_name(factories, attributes)
-    valid = private(util, "validate_and_slice_inputs")(named)
+    valid = private(_SAVEABLES, "validate_and_slice_inputs")(named)
     specs = [
         (text_of(spec.name), text_of(spec.slice_spec), base_dtype_name(spec.dtype))
         for saveable in valid
@@ -64,9 +66,7 @@ def keys_of_saveables(
 
     Makes no SaveableObject: in a graph those would add operations.
     """
-    factories = private("training.saving.saveable_object_util", "saveable_objects_from_trackable")(
-        obj
-    )
+    factories = _factories(obj)
     if _serializes_to_tensors(factories):
         return tuple(attribute.checkpoint_key for attribute in attributes), _NONE
     stand_ins = dict.fromkeys(factories, lambda name: True)
