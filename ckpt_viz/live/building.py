@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ckpt_viz.live.facts import generation, is_layer_of_keras, is_of_keras
+from ckpt_viz.live.facts import generation, is_layer_of_keras, is_of_keras, is_of_keras_3
 from ckpt_viz.live.packages import TENSORFLOW_AND_KERAS, package_of
 from ckpt_viz.live.shadows import instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import items_of
@@ -90,10 +90,6 @@ def is_trained(layer: object) -> bool:
     return bool(instance_dict(layer).get("_trainable", True))
 
 
-def _is_keras_3(layer: object) -> bool:
-    return any(base.__module__ == "keras.src.layers.layer" for base in type(layer).__mro__)
-
-
 def _is_quantized(own: Mapping[str, Any]) -> bool:
     policy = type(own.get("_dtype_policy")).__name__
     return bool(own.get("lora_rank")) or policy.startswith("Quantized")
@@ -138,7 +134,7 @@ def _conv_transpose(layer: object, own: Mapping[str, Any]) -> Plan:
 
 
 def _depthwise_conv(layer: object, own: Mapping[str, Any]) -> Plan:
-    name = "kernel" if _is_keras_3(layer) else "depthwise_kernel"
+    name = "kernel" if is_of_keras_3(layer) else "depthwise_kernel"
     kernel = NewVariable(name, (*own["kernel_size"], None, own["depth_multiplier"]))
     return _variables(layer, kernel, _if(own["use_bias"], "bias", None))
 
@@ -162,7 +158,7 @@ def _batch_normalization(layer: object, own: Mapping[str, Any]) -> Plan | None:
 
 
 def _adapted(layer: object, own: Mapping[str, Any]) -> Plan | None:
-    if own["input_mean"] is not None or not _is_keras_3(layer):
+    if own["input_mean"] is not None or not is_of_keras_3(layer):
         return None
     names = ("adapt_mean", "adapt_variance", "count")
     return Plan(tuple(NewVariable(name, is_trained=False) for name in names))
@@ -188,7 +184,7 @@ def _cell(gates: int) -> Callable[[object, Mapping[str, Any]], Plan]:
 
 
 def _recurrent(layer: object, own: Mapping[str, Any]) -> Plan | None:
-    if own["stateful"] if _is_keras_3(layer) else own["_stateful"]:  # Keras 3 tracks its states
+    if own["stateful"] if is_of_keras_3(layer) else own["_stateful"]:  # Keras 3 tracks its states
         return None
     return Plan(parts={"cell": own["cell"]})
 
@@ -203,9 +199,9 @@ def _wrapper(layer: object, own: Mapping[str, Any]) -> Plan:
 
 def _sequential(layer: object, own: Mapping[str, Any]) -> Plan | None:
     """Return what a Sequential without an Input will have: Keras 3 puts one before the layers."""
-    held = own["_layers"] if _is_keras_3(layer) else own["_self_tracked_trackables"]
+    held = own["_layers"] if is_of_keras_3(layer) else own["_self_tracked_trackables"]
     layers = [item for item in items_of(held) or () if type(item).__name__ != "InputLayer"]
-    if not _is_keras_3(layer):
+    if not is_of_keras_3(layer):
         parts: dict[str, object] = {f"layer-{place}": item for place, item in enumerate(layers)}
         return Plan(parts=parts, owns=re.compile(r"layer(_with_weights)?-\d+$"))
     operations = {str(place): part for place, part in enumerate((Plan(), *layers))}

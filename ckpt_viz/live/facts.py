@@ -97,13 +97,18 @@ def is_unbuilt(obj: object) -> bool:
     return is_of_keras(obj) and not own.get("built", own.get("_built", True))
 
 
+def is_of_keras_3(obj: object) -> bool:
+    """Return whether an object's class is or derives from Keras 3's `Layer`."""
+    return any(base.__module__ == "keras.src.layers.layer" for base in type(obj).__mro__)
+
+
 def builds_only_when_called(obj: object) -> bool:
     """Return whether a Keras 3 layer makes sublayers' variables without its own `build`.
 
     Keras builds such a layer by a symbolic call, in which a waiting restore fails. Keras swallows
     the error (keras/src/layers/layer.py, `_maybe_build`).
     """
-    if not any(base.__module__ == "keras.src.layers.layer" for base in type(obj).__mro__):
+    if not is_of_keras_3(obj):
         return False
     has_none = getattr(getattr(type(obj), "build", None), "_is_default", False)
     return has_none and package_of(type(obj)) != "keras"

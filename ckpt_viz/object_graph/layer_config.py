@@ -103,7 +103,8 @@ def dtype_of(config: Mapping[str, Any]) -> str | None:
     """Return the name of the dtype, or of the policy, that a configuration has."""
     dtype = config.get("dtype", config.get("dtype_policy"))
     if isinstance(dtype, Mapping):
-        dtype = _of(dtype.get("config"), "name")
+        policy = dtype.get("config")
+        dtype = policy.get("name") if isinstance(policy, Mapping) else None
     return dtype[:_MAX_LENGTH] if isinstance(dtype, str) else None
 
 
@@ -203,7 +204,3 @@ def _words(name: str, value: Any, depth: int = 0) -> str | None:
     else:
         return None
     return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
-
-
-def _of(mapping: Any, key: str) -> Any:
-    return mapping.get(key) if isinstance(mapping, Mapping) else None

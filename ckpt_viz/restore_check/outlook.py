@@ -157,7 +157,7 @@ class _FutureComparison:
                 self._future.trained.append(None)
                 called = self._called(pair.node, name, obj)
                 instead = f", only {self._own_name(missing[0])!r}" if missing else ""
-                self._say(is_sure, (), f"{self._name(pair.node)} has no saved {called!r}{instead}")
+                self._say(is_sure, f"{self._name(pair.node)} has no saved {called!r}{instead}")
         for place, gone in enumerate(missing):
             if known.owns.match(gone.local_name):
                 self._misfit(
@@ -183,7 +183,7 @@ class _FutureComparison:
             saved = self._case.saved.nodes[child].attributes if child is not None else ()
             if child is None or not saved:
                 is_sure = pair.is_sure or self._case.saved_side.has_value_below[pair.node]
-                self._say(is_sure, (), f"the checkpoint lacks {self._child(pair.node, new.name)}")
+                self._say(is_sure, f"the checkpoint lacks {self._child(pair.node, new.name)}")
                 if pair.is_trained and new.is_trained:
                     self._future.trained.append(None)
                 continue
@@ -231,9 +231,9 @@ class _FutureComparison:
                 answers.add(_will_have_variables(held))
         return True if True in answers else None if None in answers else False
 
-    def _say(self, is_sure: bool, nodes: tuple[int, ...], why: str) -> None:
+    def _say(self, is_sure: bool, why: str) -> None:
         if is_sure:
-            self._misfit(nodes, why)
+            self._misfit((), why)
         else:
             self._doubt(why)
 

@@ -167,7 +167,7 @@ class _WarmStart:
             return self._raising(renamed.type, renamed.message)
         calls = calls_of(program, renamed)
         if not calls:  # TensorFlow does not look for the file
-            return self._outcome(WarmTrace(), path, renamed)
+            return self._outcome(WarmTrace(), renamed)
         if file is None:
             message = f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}"
             return self._raising("ValueError", message)
@@ -183,7 +183,7 @@ class _WarmStart:
             tf_private.is_eager_now(),
             tf_warm.is_finalized(),
         )
-        return self._outcome(match_initializers(calls, side), path, renamed, side)
+        return self._outcome(match_initializers(calls, side), renamed, side)
 
     def _raising(self, type_name: str, message: str) -> WarmOutcome:
         raised = Raised(type_name, message)
@@ -192,7 +192,6 @@ class _WarmStart:
     def _outcome(
         self,
         warm: WarmTrace,
-        path: Any,
         renamed: Mapping[str, str],
         side: WarmSide | None = None,
     ) -> WarmOutcome:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
-
 from ckpt_viz.timeline.cells import Cell, CellState
 from ckpt_viz.timeline.lines import Line
 from ckpt_viz.timeline.reading import Reader
@@ -16,7 +14,6 @@ def cells_between(
     a: int,
     b: int,
     *,
-    executor: Executor | None = None,
     shown: Progress | None = None,
 ) -> list[Cell]:
     """Return for each row of a history the cell of checkpoint b, against checkpoint a.
@@ -36,6 +33,6 @@ def cells_between(
     ]
     cells = [Cell(CellState.ABSENT) for _ in lines]
     reader = Reader(graphs, [line for _, line in kept])
-    for number, row in reader.rows(executor, shown):
+    for number, row in reader.rows(None, shown):
         cells[kept[number][0]] = row.cells[1]
     return cells

@@ -155,12 +155,12 @@ def _measured_numbers(reads: Iterator[bytes], piece: Piece, byte_order: ByteOrde
     return Measured(statistics, crc)
 
 
-def measure_array(flat: memoryview, dtype: str, byte_order: ByteOrder, place: str) -> Partial:
-    """Return the statistics of the bytes of an array in memory, in blocks that fit a cache."""
+def measure_array(flat: memoryview, dtype: str, place: str) -> Partial:
+    """Return the statistics of the little-endian bytes of an array, in blocks that fit a cache."""
     step = LOCAL_BYTES // (ELEMENT_BYTES[dtype] or 1) * (ELEMENT_BYTES[dtype] or 1)
     blocks = (flat[start : start + step] for start in range(0, len(flat), step))
     return reduce(
         joined_partial,
-        (partial_of(block, dtype, byte_order, place) for block in blocks),
+        (partial_of(block, dtype, "little", place) for block in blocks),
         no_elements(dtype),
     )

@@ -345,4 +345,4 @@ def _of_array(row: ValueRow, value: Array, place: str) -> ValueRow:
     _check_dtype(dtype, place)
     stored = encode(value, dtype)
     row = replace(row, dtype=dtype, shape=value.shape, nbytes=stored.nbytes)
-    return filled(row, measure_array(stored.data, dtype, "little", place))
+    return filled(row, measure_array(stored.data, dtype, place))
