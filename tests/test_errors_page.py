@@ -199,6 +199,53 @@ def test_the_page_explains_what_the_check_of_load_model_says(find: Find, library
     assert _not_of("load-", texts, find) == []
 
 
+@pytest.mark.tf
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_explains_files_that_keras_cannot_open(find: Find, tmp_path: Path) -> None:
+    keras = _keras_3()
+    paths = [tmp_path / name for name in ("cut.keras", "empty.keras", "cut.h5", "none.h5")]
+    sound = tmp_path / "sound.keras"
+    _dense(keras, 3).save(sound)
+    paths[0].write_bytes(sound.read_bytes()[:3000])
+    paths[1].touch()
+    paths[2].write_bytes(b"\x89HDF\r\n\x1a\n")
+    texts = [text for path in paths for text in _text_of(partial(keras.models.load_model, path))]
+    assert find(texts) == [["load-file"]] * len(paths)
+
+
+@pytest.mark.tf
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_explains_calls_that_do_not_fit(find: Find, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    keras = _keras_3()
+    model, saved = _dense(keras, 3), tmp_path / "model"
+    model.export(saved, verbose=False)
+    weights = model.get_weights()
+    texts = [
+        *_text_of(partial(model.load_weights, tmp_path / "a.weights.h5", by_name=True)),
+        *_text_of(partial(_dense(keras, 4).set_weights, weights)),
+        *_text_of(partial(model.set_weights, weights[:1])),
+        *_text_of(partial(keras.layers.TFSMLayer, saved, call_endpoint="serving")),
+        *_text_of(tf.compat.v1.train.Saver),
+        *_text_of(partial(tf.compat.v1.train.import_meta_graph, "a.meta")),
+        *_text_of(partial(tf.train.Checkpoint, step={1, 2})),
+    ]
+    assert find(texts) == [
+        ["weights-format"],
+        ["weights-shape"],
+        ["weights-count"],
+        ["load-format"],
+        ["saver-eager"],
+        ["saver-eager"],
+        ["not-trackable"],
+    ]
+
+
+def _dense(keras: Any, units: int) -> Any:
+    return keras.Sequential([keras.Input((2,)), keras.layers.Dense(units)])
+
+
 def _not_of(prefix: str, texts: Sequence[str], find: Find) -> list[tuple[str, list[str]]]:
     """Return the texts for which the page has no entry of this group in the first place."""
     return [

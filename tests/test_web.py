@@ -103,6 +103,16 @@ def test_missing_shards_have_their_names(dropped: Path) -> None:
     assert missing == ["ckpt.data-00000-of-00003", "ckpt.data-00002-of-00003"]
 
 
+def test_what_is_in_a_saved_model_is_a_checkpoint_without_its_folder(dropped: Path) -> None:
+    (dropped / "saved_model.pb").touch()
+    error = opened(Session(), "graph", *series(dropped)[0]["paths"])["error"]
+    assert error.startswith(".: a SavedModel without variables; expected a file ./variables/")
+    (dropped / "variables").mkdir()
+    write_graph(dropped / "variables" / "variables", keras3_adam())
+    assert series(dropped) == [{"directory": "", "paths": ["."]}]
+    assert opened(Session(), "graph", ".")["missing"] == []
+
+
 @pytest.mark.parametrize(
     "example", json.loads((EXAMPLES / "examples.json").read_text()), ids=lambda each: each["id"]
 )

@@ -197,7 +197,9 @@ def _by_contents(path: str) -> Location:
         if location is not None:
             return location
     with open_file(path) as file:
-        instead = file_instead(file)
+        instead, is_empty = file_instead(file), file.size == 0
+    if is_empty:
+        raise CheckpointNotFoundError(f"{path}: an empty file, not a checkpoint; copy it again")
     if instead is not None:
         raise UnsupportedError(f"{path}: {instead}")
     raise CheckpointNotFoundError(

@@ -23,6 +23,8 @@ _INDEXES = {
     b"SQLite format 3": "an SQLite database",
 }
 _ZIP = b"PK\x03\x04"
+_ZIP_END = b"PK\x05\x06"
+_ZIP_END_BYTES = 22 + 0xFFFF  # with the longest comment
 _TAR_BYTES = 512
 _TAR_NAME = re.compile(r".*\.(tar(\.\w+)?|t[bgx]z2?|tzst)", re.IGNORECASE | re.DOTALL)
 _GZIP = b"\x1f\x8b"
@@ -38,14 +40,21 @@ _ARCHIVE_NAME = re.compile(_TAR_NAME.pattern + r"|.*\.zip", re.IGNORECASE | re.D
 def file_instead(file: File) -> str | None:
     """Return what a file is, and what to do with it; None if that is unknown.
 
-    Reads only the first 64 KiB, and unpacks nothing.
+    Reads only the first 64 KiB and the last, and unpacks nothing.
     """
     head = file.read(0, min(file.size, _MOST_READ))
     if head.startswith(GIT_LFS_POINTER):
         return "a Git LFS pointer instead of the file: run `git lfs pull`"
     if head.startswith(_ZIP):
+        if not _has_end(file):
+            return "a zip archive without its end, not a TensorFlow checkpoint; copy the file again"
         return _packed("a zip archive", f"python -m zipfile -e {_in_shell(file.path)} .")
     return _archive(head, file.path)
+
+
+def _has_end(archive: File) -> bool:
+    count = min(archive.size, _ZIP_END_BYTES)
+    return _ZIP_END in archive.read(archive.size - count, count)
 
 
 def _archive(head: bytes, path: str) -> str | None:

@@ -89,11 +89,11 @@ def _series(directories: Iterable[str]) -> Iterator[Series]:
     """Yield the series of each directory; one that is itself a checkpoint hides those below it."""
     whole: list[str] = []
     for directory in directories:
-        if any(directory.startswith(f"{outer}/") for outer in whole):
+        if any(outer == "" or directory.startswith(f"{outer}/") for outer in whole):
             continue
         if _is_checkpoint(directory):
             whole.append(directory)
-            yield Series(split(directory)[0], (directory,))
+            yield Series(split(directory)[0], (directory or ".",))
             continue
         paths = _paths_in(directory)
         if paths:
