@@ -111,6 +111,9 @@ def test_what_is_in_a_saved_model_is_a_checkpoint_without_its_folder(dropped: Pa
     write_graph(dropped / "variables" / "variables", keras3_adam())
     assert series(dropped) == [{"directory": "", "paths": ["."]}]
     assert opened(Session(), "graph", ".")["missing"] == []
+    (dropped / "others").mkdir()
+    write_graph(dropped / "others" / "ckpt-1", keras3_adam())
+    assert [each["directory"] for each in series(dropped)] == ["others", ""]
 
 
 @pytest.mark.parametrize(

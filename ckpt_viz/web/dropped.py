@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.files import file_stamp, is_file, join, split
-from ckpt_viz.formats.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT
+from ckpt_viz.formats.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT, VARIABLES
 from ckpt_viz.saved.file_types import file_type_of
 from ckpt_viz.saved.listing import prefixes_in
 from ckpt_viz.saved.locate import checkpoints_at, locate
@@ -89,7 +89,7 @@ def _series(directories: Iterable[str]) -> Iterator[Series]:
     """Yield the series of each directory; one that is itself a checkpoint hides those below it."""
     whole: list[str] = []
     for directory in directories:
-        if any(outer == "" or directory.startswith(f"{outer}/") for outer in whole):
+        if any(f"{directory}/".startswith(f"{outer or VARIABLES[0]}/") for outer in whole):
             continue
         if _is_checkpoint(directory):
             whole.append(directory)
