@@ -426,12 +426,12 @@ def is_name_scope(obj: object) -> bool:
     return type(obj) is private("framework.ops", "name_scope_v2")
 
 
-@cache
 def text_of(name: object) -> str:
     """Return a name or a path that TensorFlow has as bytes or as text."""
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
+@cache
 def base_dtype_name(dtype: object) -> str:
     """Return TensorFlow's name of a dtype, references resolved."""
     return str(private("framework.dtypes", "as_dtype")(dtype).base_dtype.name)

@@ -62,7 +62,7 @@ export const filesOf = (files: number, size: string) =>
 export const readSoFar = (size: string) => `${size} read so far, nothing uploaded`;
 export const notHere = (names: string, count: number) =>
   `${names} ${count === 1 ? "is" : "are"} not here.`;
-export const noValuesThere = "What it holds is not shown: values, and perhaps the graph of objects.";
+export const noValuesThere = "Values, and perhaps the graph of objects, are not shown.";
 export const addFile = "Add the file…";
 export const orDrop = "or drop it anywhere on this page";
 
