@@ -21,11 +21,18 @@ _SEED_OF_RUN = "CKPT_VIZ_SEED_OF_TESTS"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run all tests with all their inputs")
     parser.addoption(
         "--exhaustive",
         action="store_true",
-        help="try as many random and hostile inputs as before a release",
+        help="as --all, with as many random inputs as before a release",
     )
+
+
+def _tier(config: pytest.Config) -> amounts.Tier:
+    if config.getoption("--exhaustive"):
+        return amounts.Tier.EXHAUSTIVE
+    return amounts.Tier.ALL if config.getoption("--all") else amounts.Tier.FIRST
 
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
@@ -38,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Else each process that tests start, and there are hundreds, compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    amounts.try_all(config.getoption("--exhaustive"))
+    amounts.choose(_tier(config))
     if config.getoption(_SEED) is None:
         # Workers inherit the environment; xdist does not send them what a hook has set.
         seed = os.environ.setdefault(_SEED_OF_RUN, str(random.SystemRandom().randrange(1 << 32)))

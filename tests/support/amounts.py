@@ -1,18 +1,47 @@
-"""How much an open-ended test tries: a little in every run, everything with `--exhaustive`.
+"""How much a run tries: three tiers, each of which has what the one before has, and more.
 
-`tests/conftest.py` reads the option before it collects any test.
+- The first tier, plain `pytest`, has a test for each claim and mechanism, with few inputs.
+- `--all` has all inputs and sizes of the same claims, and the tests marked `more`.
+- `--exhaustive` has as many random inputs as before a release.
+
+`tests/conftest.py` reads the options before it collects any test.
 """
 
 from __future__ import annotations
 
-_amounts = {"exhaustive": False}
+from enum import IntEnum
+
+_FIRST_OF_RANDOM = 5  # the first tier tries one random input in five
 
 
-def try_all(exhaustive: bool) -> None:
-    """Choose for all calls of `amount` to come."""
-    _amounts["exhaustive"] = exhaustive
+class Tier(IntEnum):
+    """How much a run tries; a larger one tries more."""
+
+    FIRST = 0
+    ALL = 1
+    EXHAUSTIVE = 2
+
+
+_chosen = {"tier": Tier.FIRST}
+
+
+def choose(tier: Tier) -> None:
+    """Choose for all calls to come."""
+    _chosen["tier"] = tier
+
+
+def tier() -> Tier:
+    """Return how much this run tries."""
+    return _chosen["tier"]
 
 
 def amount(usual: int, exhaustive: int) -> int:
-    """Return the one of two amounts that this run tries."""
-    return exhaustive if _amounts["exhaustive"] else usual
+    """Return how many random inputs this run tries; `usual` is the amount of `--all`."""
+    if tier() is Tier.EXHAUSTIVE:
+        return exhaustive
+    return usual if tier() is Tier.ALL else max(1, usual // _FIRST_OF_RANDOM)
+
+
+def size(small: int, full: int) -> int:
+    """Return how large this run makes an input; from `--all` on it has its full size."""
+    return small if tier() is Tier.FIRST else full
