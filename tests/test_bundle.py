@@ -614,6 +614,7 @@ keys = st.binary(max_size=4) | st.lists(
 heads = st.just(header()) | st.builds(header, small, endianness=small, min_consumer=small)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=300, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -230,6 +230,7 @@ def test_what_a_program_prints_takes_any_encoding(
     assert _ENCODINGS[encoding] in text.splitlines()
 
 
+@pytest.mark.slow
 def test_every_sign_has_one_for_ascii() -> None:
     signs = {
         character

@@ -617,6 +617,7 @@ def test_a_damaged_file_has_answers_or_errors_that_explain_it(options: str, seed
         survives(damaged(random.Random(f"{seed}.{options}.{number}"), _small(options)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["earliest", "latest, track_order"])
 def test_each_length_and_each_byte(options: str, seed: int) -> None:
     """Of every file, a run tries some lengths and places; an exhaustive one tries all."""

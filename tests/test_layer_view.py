@@ -235,6 +235,7 @@ def test_blocks_alike_but_for_one_shape_are_not_alike() -> None:
     assert _lines(_of_one_shape(kernels)) == ["(root)", alike, "    0", "    1", "    2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["e", ""])
 def test_a_chain_of_100_000_nodes_takes_no_recursion(prefix: str) -> None:
     edges = {i: {f"{prefix}{i + 1}": i + 1} for i in range(100_000)}

@@ -4,7 +4,9 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
+from pathlib import Path
 
 from ckpt_viz.object_graph import names
 from tests.support.rooms import EXCEPTIONS, LAYERS, PACKAGE, layer_of, modules, picture, room_of
@@ -40,10 +42,15 @@ def test_one_module_makes_names_of_nodes() -> None:
     making = {
         module
         for module, path in modules().items()
-        for text in _strings_in(ast.parse(path.read_text("utf-8")))
+        for text in _strings_in(_parsed(path))
         if text == names.THE_ROOT or any(mark in text for mark in marks)
     }
     assert making == {"object_graph.names"}
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def _strings_in(tree: ast.AST) -> Iterator[str]:
@@ -58,7 +65,7 @@ def _strings_in(tree: ast.AST) -> Iterator[str]:
 def test_no_two_classes_have_the_same_name() -> None:
     places: dict[str, list[str]] = {}
     for module, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(_parsed(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(module)
     assert {name: rooms for name, rooms in places.items() if len(rooms) > 1} == {}
@@ -66,7 +73,7 @@ def test_no_two_classes_have_the_same_name() -> None:
 
 def test_subpackages_hold_their_description_alone() -> None:
     for path in PACKAGE.glob("*/__init__.py"):
-        (statement,) = ast.parse(path.read_text()).body
+        (statement,) = _parsed(path).body
         assert isinstance(statement, ast.Expr)
 
 
@@ -74,7 +81,7 @@ def test_only_the_live_side_names_tensorflow() -> None:
     naming = {
         name
         for name, path in modules().items()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(_parsed(path))
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any(name.split(".")[0] in ("tensorflow", "keras") for name in _names(node))
     }
@@ -85,7 +92,7 @@ def test_only_the_server_part_names_jupyter_server() -> None:
     naming = {
         name
         for name, path in modules().items()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(_parsed(path))
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any(
             one.split(".")[0] in ("jupyter_core", "jupyter_server", "tornado")
@@ -121,7 +128,7 @@ def test_the_help_of_a_command_loads_no_graphs() -> None:
 def _imports_of(module: str) -> Iterator[str]:
     """Yield the modules that a module imports, whole or names of them."""
     paths = modules()
-    for node in ast.walk(ast.parse(paths[module].read_text())):
+    for node in ast.walk(_parsed(paths[module])):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name in _names(node):
                 parts = name.split(".")[1:] if name.startswith("ckpt_viz.") else []

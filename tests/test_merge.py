@@ -25,6 +25,7 @@ def _children(merged: Merged, node_id: int) -> list[tuple[str, int]]:
     return [(c.local_name, c.node_id) for c in merged.graph.nodes[node_id].children]
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # a slow machine is no defect
 @given(any_merged())
 def test_base_keeps_its_ids_names_and_tree(of: tuple[ObjectGraph, ObjectGraph, Merged]) -> None:
@@ -64,6 +65,7 @@ def test_no_edge_leads_from_a_ghost_to_the_base(
         assert all(len(base.nodes) <= target < len(merged.graph.nodes) for target in targets)
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # a slow machine is no defect
 @given(any_merged())
 def test_every_edge_to_a_ghost_is_an_edge(of: tuple[ObjectGraph, ObjectGraph, Merged]) -> None:
@@ -149,6 +151,7 @@ def test_objects_of_the_base_can_be_got_hold_of() -> None:
         merged.graph.accessor(2, "module")
 
 
+@pytest.mark.slow
 def test_deep_chains_are_merged() -> None:
     deep = {i: {"next": i + 1} for i in range(100_000)}
     merged = merge(graph({}), graph(deep), {0: 0})

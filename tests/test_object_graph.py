@@ -55,6 +55,7 @@ def test_node_without_a_path_is_named_unreachable() -> None:
     assert lost.name(3) == "(unreachable node 3)"
 
 
+@pytest.mark.slow
 def test_chain_of_100_000_nodes_has_names() -> None:
     depth = 100_000
     chain = graph({i: {"x": i + 1} for i in range(depth)})

@@ -270,6 +270,7 @@ def test_metadata_of_other_kinds_are_refused(tmp_path: Path, text: str) -> None:
         cv.graph(tmp_path)
 
 
+@pytest.mark.slow
 def test_too_many_values_are_refused(tmp_path: Path) -> None:
     (tmp_path / "_METADATA").write_bytes(ocdbt.metadata({str(i): [i] for i in range(150_000)}))
     with pytest.raises(UnsupportedError, match=r"JSON of some \d+ values, expected at most"):

@@ -44,6 +44,7 @@ def _strings(path: Path) -> Iterator[str]:
             before = token.type
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [_COLOUR, _SIGN], ids=["colour", "sign"])
 def test_no_colour_or_sign_is_outside_of_the_tables(what: re.Pattern[str]) -> None:
     modules = sorted(_PACKAGE.rglob("*.py"))

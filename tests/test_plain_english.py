@@ -94,6 +94,7 @@ def _obscure_in(source: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directory", SOURCES, ids=lambda directory: directory.name)
 def test_no_comment_or_docstring_has_a_phrase_that_obscures(directory: Path) -> None:
     modules = sorted(directory.rglob("*.py"))
@@ -139,6 +140,7 @@ def test_phrases_that_are_read_twice_are_found_in_messages(source: str) -> None:
     assert list(obscure_phrases_in(text, BANNED_IN_MESSAGES))
 
 
+@pytest.mark.slow
 def test_no_message_has_a_phrase_that_is_read_twice() -> None:
     found = [
         f"{path.relative_to(PACKAGE)}:{line}: {fault}"
@@ -161,6 +163,7 @@ def test_no_text_of_the_front_end_has_a_phrase_that_is_read_twice() -> None:
 _PRONOUNS = {"found", "it", "one", "ones", "ours", "theirs", "told"}
 
 
+@pytest.mark.slow
 def test_no_variable_or_parameter_is_a_pronoun() -> None:
     """Nor is a function, a class or an attribute."""
     vague = {

@@ -326,6 +326,7 @@ tensor_protos = st.binary(max_size=10) | st.builds(
 values_strategy = st.binary(max_size=10) | tensor_protos.map(saved_slice)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=300, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

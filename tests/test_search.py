@@ -70,6 +70,7 @@ def test_search_of_a_comparison_knows_its_states() -> None:
     assert explorer.find("is:moved b") == explorer.find("c")
 
 
+@pytest.mark.slow
 def test_a_chain_of_100_000_nodes_takes_no_recursion_and_no_paths() -> None:
     chain = graph({i: {f"edge {i + 1}": i + 1} for i in range(100_000)})
     assert find(chain, r"path:**/edge*9999/** /edge \d+$/ -x") == tuple(range(10_000, 100_001))

@@ -42,6 +42,7 @@ def _dense(family: str, names: str) -> Any:
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("was", "now"), EDITS)
 def test_a_row_has_the_same_layer_of_both_sides_and_says_whose_value_a_restore_brings(

@@ -528,6 +528,7 @@ def test_keras_2_slot_of_a_model_that_was_not_saved_stays_a_variable() -> None:
     assert _found(_keras_2([], [("Adam/m/dense/kernel", (2, 2))])) == {}
 
 
+@pytest.mark.slow
 def test_hostile_graphs_take_no_longer_than_they_are_long() -> None:
     count = 20_000
     kernels = [("m/kernel", (2,))] * count

@@ -218,6 +218,7 @@ graph = keras3_adam()
 """
 
 
+@pytest.mark.slow
 @needs_bundle
 def test_notebook_holds_code_and_payload_once_in_the_state_of_its_widgets() -> None:
     done = executed(SETUP, *["cv.show(graph)"] * 3)
@@ -234,6 +235,7 @@ def test_notebook_holds_code_and_payload_once_in_the_state_of_its_widgets() -> N
         assert state[explorer["state"]["_shared_payload"].removeprefix("IPY_MODEL_")] in payloads
 
 
+@pytest.mark.slow
 @needs_bundle
 def test_shared_models_live_as_long_as_an_explorer_uses_them() -> None:
     executed(
@@ -269,6 +271,7 @@ def test_shared_models_live_as_long_as_an_explorer_uses_them() -> None:
     )
 
 
+@pytest.mark.slow
 @needs_bundle
 def test_a_widget_that_finds_no_shared_model_is_sent_what_it_holds() -> None:
     executed(
@@ -295,6 +298,7 @@ def test_a_widget_that_finds_no_shared_model_is_sent_what_it_holds() -> None:
     )
 
 
+@pytest.mark.slow
 @needs_bundle
 def test_an_interrupted_question_is_answered() -> None:
     executed(
@@ -325,6 +329,7 @@ def test_nine_more_explorers_are_half_as_much_as_one_or_little_more_than_their_c
     assert ten.with_state <= 1.5 * one.with_state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_state", [True, False])
 def test_nbconvert_shows_the_picture(with_state: bool) -> None:
     from nbconvert import HTMLExporter

@@ -175,6 +175,7 @@ def _wide(blocks: int) -> ObjectGraph:
     return ObjectGraph((root, *holders, *leaves), "wide", Origin.SAVED)
 
 
+@pytest.mark.slow
 def test_the_story_of_many_objects_begins_at_once() -> None:
     wide, times = _wide(10_000), []
     assert len(wide.nodes) > 50_000
@@ -186,6 +187,7 @@ def test_the_story_of_many_objects_begins_at_once() -> None:
     assert "the same 9,999 times more, 39,996 steps" in str(wide.steps)
 
 
+@pytest.mark.slow
 def test_the_story_of_a_deep_chain_and_of_a_cycle_ends() -> None:
     size = 100_000
     nodes = [Node(children=(Child("next", i + 1), Child("top", 0))) for i in range(size)]

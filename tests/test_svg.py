@@ -366,6 +366,7 @@ def _layers(count: int, wrong: tuple[int, ...]) -> tuple[ObjectGraph, ObjectGrap
     return one, replace(one, nodes=tuple(nodes))
 
 
+@pytest.mark.slow
 def test_problems_are_shown_however_deep_in_the_graph_they_are() -> None:
     svg = cv.diff(*_layers(5_000, (4_321,))).to_svg()
     labels = _labels(svg)
@@ -375,6 +376,7 @@ def test_problems_are_shown_however_deep_in_the_graph_they_are() -> None:
     assert any(row[-2].startswith("shape differs") or "shape" in row[-1] for row in _rows(svg))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "most", "least"), [("layers", MAX_LAYER_ROWS, 20), ("objects", MAX_ROWS, 100)]
 )

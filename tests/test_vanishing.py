@@ -151,6 +151,7 @@ _CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "harm"), _CASES)
 def test_files_may_change_at_any_moment(name: str, harm: Harm, tmp_path: Path) -> None:
     for found in _each_moment(tmp_path, _READS[name], harm):
@@ -167,6 +168,7 @@ def test_a_directory_whose_latest_is_removed_meanwhile_opens_the_next(tmp_path: 
     assert opened == {"ckpt-2", "ckpt-3"}
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_is_removed_meanwhile_is_a_marked_cell(tmp_path: Path) -> None:
     for found in _each_moment(tmp_path, lambda at: cv.history(at, progress=False), _removed):
         assert isinstance(found, cv.History), found

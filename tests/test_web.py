@@ -116,6 +116,7 @@ def test_what_is_in_a_saved_model_is_a_checkpoint_without_its_folder(dropped: Pa
     assert [each["directory"] for each in series(dropped)] == ["others", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "example", json.loads((EXAMPLES / "examples.json").read_text()), ids=lambda each: each["id"]
 )

@@ -21,6 +21,7 @@ from ckpt_viz.server.processes import Processes
 from tests.hostile.seeds import DIRECTORY
 from tests.support.tables import floats, write_bundle
 
+_HERE = Path(__file__).parent
 BASE_URL = "/user/me/"
 
 
@@ -33,6 +34,12 @@ class Reply(NamedTuple):
 
 
 Ask = Callable[..., Awaitable[Reply]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker("slow")  # each starts a server
 
 
 @pytest.fixture  # type: ignore[no-redef, unused-ignore]

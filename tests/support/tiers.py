@@ -5,7 +5,7 @@ inputs. So the first tier leaves out
 
 - what is marked `more`: a claim of another test at another host, version or size;
 - of a dear test with many inputs those between a sample, which is spread over all of them. A test
-  is dear if it needs TensorFlow or a browser, or is slow.
+  is dear if it needs TensorFlow or a browser.
 
 `--rest` runs what `--all` has beyond the first tier.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-_DEAR = ("tf", "ui", "slow")
+_DEAR = ("tf", "ui")
 _TESTS = Path(__file__).parents[1]
 _IMPORTED = re.compile(r"^(?:from|import) (tests\.[\w.]+)(?: import (\(.*?\)|.*?)$)?", re.M | re.S)
 

@@ -67,6 +67,7 @@ def test_an_executor_gives_the_same_history(walk: tuple[list[str], list[Any]]) -
         assert history(walk[0], executor=executor).rows == history(walk[0]).rows
 
 
+@pytest.mark.slow
 def test_values_of_equal_checksums_are_read_once_or_never(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_new_checkpoint_is_read_with_what_it_is_compared_with(tmp_path: Path) 
 _VALUES = st.sampled_from([None, 0, 1, 2, 3, "nan", "other shape", "damaged"])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(_VALUES, _VALUES), min_size=2, max_size=7), st.data())
 def test_later_checkpoints_give_the_history_of_all(

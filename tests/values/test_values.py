@@ -386,6 +386,7 @@ def test_a_query_reads_only_what_it_finds(
     assert [(start, end) for _, start, end in reads] == [(24, 56)]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_where_it_stopped(
     tmp_path: Path, reads: list[tuple[str, int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -422,6 +423,7 @@ def test_rows_come_while_others_are_read(abc: str) -> None:
     assert [row.key for row in graph.values(progress=False)] == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_it_within_a_second(tmp_path: Path) -> None:
     prefix = write(tmp_path / "ckpt", x=np.zeros(1))
     bundle = open_bundle(prefix)
@@ -446,6 +448,7 @@ def test_an_interrupt_ends_it_within_a_second(tmp_path: Path) -> None:
     assert b"KeyboardInterrupt" in said
 
 
+@pytest.mark.slow
 def test_a_hole_of_endless_size_is_refused(tmp_path: Path) -> None:
     prefix = write(tmp_path / "ckpt", x=np.zeros(1))
     size = 1 << 43
