@@ -19,7 +19,7 @@ from ckpt_viz.object_graph.nodes import VALUE_ROLES, Role
 from tests.support import keras_models
 from tests.support.keras_files import dtype_of, read_file, saved_in_order
 
-pytestmark = pytest.mark.tf
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 
 def _paths(graph: Graph) -> dict[int, str]:

@@ -13,7 +13,7 @@ from tests.support import keras_models, keras_pairs
 from tests.support.keras_files import saved_layers
 from tests.support.keras_loading import assert_checked, compare, keras_loading, tag_file
 
-pytestmark = pytest.mark.tf
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 # Keras writes their values in a form that `.h5` does not have, or no such file at all.
 _WITHOUT = ("bfloat16", "own code", "not built", "trained", "optimizer", "cycle", "lead to")
 

@@ -15,7 +15,7 @@ from tests.support import keras_models, keras_pairs
 from tests.support.keras_files import saved_weights
 from tests.support.keras_loading import assert_as_keras
 
-pytestmark = pytest.mark.tf
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 
 @pytest.mark.parametrize(("library", "name"), keras_models.models())

@@ -498,15 +498,9 @@ _SHOWN_BY_RAISING = {Kind.WRONG_PATH, Kind.MISPLACED}
 @law(Kind.OPTIMIZER_CHANGED)
 def the_fix_puts_the_values_into_their_new_places(finding: Finding, real: Real) -> None:
     assert finding.change is not None
-    with real.pair.within():
-        live = real.pair.make()
-        fix = cv.check(live, real.pair.path, method=real.pair.method).fix()
-        try:
-            fix.apply()
-        except cv.SourceError:  # in graph mode, the code is for people to run
-            compile(fix.code, "fix", "exec")
-            return
-        graph = cv.graph(live)
+    fix, graph = real.fixed()
+    if graph is None:
+        return
     names = {graph.name(obj): obj for obj in range(len(graph.nodes))}
     before = {real.check.live.name(obj): obj for obj in range(len(real.check.live.nodes))}
     named = {real.check.live.name(obj) for obj in finding.objects}

@@ -33,6 +33,7 @@ class Real:
     asserts: dict[str, Exception | None] = field(default_factory=dict)
     taken: dict[int, Any] = field(default_factory=dict)
     building: list[Exception | None] = field(default_factory=list)
+    fixing: list[tuple[Any, cv.ObjectGraph | None]] = field(default_factory=list)
 
     @property
     def saved(self) -> cv.ObjectGraph:
@@ -63,6 +64,24 @@ class Real:
             after = self.pair.after
             self.building.append(raised_by(lambda: after(self.target)))
         return self.building[0]
+
+    def fixed(self) -> tuple[Any, cv.ObjectGraph | None]:
+        """Apply the fix to a new program, once, and return it with the graph of that program.
+
+        In graph mode the code is for people to run, and there is no graph.
+        """
+        if not self.fixing:
+            with self.pair.within():
+                live = self.pair.make()
+                fix = cv.check(live, self.pair.path, method=self.pair.method).fix()
+                try:
+                    fix.apply()
+                except cv.SourceError:
+                    compile(fix.code, "fix", "exec")
+                    self.fixing.append((fix, None))
+                else:
+                    self.fixing.append((fix, cv.graph(live)))
+        return self.fixing[0]
 
     def holds_when_built(self, node: int) -> bool:
         """Return whether the program has the value of a saved node in its place, built.
