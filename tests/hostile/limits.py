@@ -247,7 +247,7 @@ _COUNTERS: Mapping[str, Callable[[], AbstractContextManager[Taken]]] = {
     "steps": counted_steps,
     "bytes": counted_bytes,
 }
-_SPARE = {"steps": 2_000, "bytes": 100_000}  # what caches and first uses may add
+_SPARE = {"steps": 2_000, "bytes": 300_000}  # what caches and first uses may add
 
 
 def _write(writer: int, text: str) -> None:
