@@ -944,7 +944,7 @@ _PARTS_OF_A_SAVED_MODEL: dict[str, tuple[str, bytes]] = {
         "saved_model.pb",
         field(2, field(1, b"") * 90_000) * 10,
     ),
-    "saved_model_of_many_fields": ("saved_model.pb", field(1, 0) * (1 << 20)),
+    "saved_model_of_many_fields": ("saved_model.pb", field(1, 0) * size_of_tier(1 << 16, 1 << 20)),
     "saved_model_cut_in_an_endless_field": ("saved_model.pb", varint(2 << 3 | 2) + varint(1 << 62)),
 }
 for _name, (_file, _data) in _PARTS_OF_A_SAVED_MODEL.items():
@@ -953,13 +953,13 @@ for _name, (_file, _data) in _PARTS_OF_A_SAVED_MODEL.items():
 _VARIABLE = field(1, b"dense/kernel:0") + field(7, 1)
 _METAS: dict[str, bytes] = {
     "meta_graph_of_bytes": b"\xff" * 1000,
-    "meta_graph_of_many_fields": field(3, 0) * (1 << 20),
+    "meta_graph_of_many_fields": field(3, 0) * size_of_tier(1 << 16, 1 << 20),
     "meta_graph_that_lists_one_variable_again_and_again": field(
         4, field(1, b"variables") + field(2, field(2, field(1, _VARIABLE) * LARGE))
     ),
     "meta_graph_of_many_collections": b"".join(
         field(4, field(1, b"%d" % n) + field(2, field(1, field(1, b"dense/kernel:0"))))
-        for n in range(50_000)
+        for n in range(size_of_tier(5_000, 50_000))
     ),
     "meta_graph_of_slices_of_other_ranks": field(
         4,
