@@ -73,7 +73,7 @@ def test_attack_is_answered(name: str, worker: Worker, tmp_path: Path) -> None:
 def test_steps_for_an_attack_grow_no_faster_than_its_size(
     name: str, worker: Worker, tmp_path: Path
 ) -> None:
-    small, large = _counted("steps", ATTACKS[name], ATTACKS[name].small, worker, tmp_path)
+    small, large = _counted("steps", ATTACKS[name], worker, tmp_path)
     assert faster_than_size(small, large) == []
 
 
@@ -82,16 +82,15 @@ def test_steps_for_an_attack_grow_no_faster_than_its_size(
 def test_bytes_for_an_attack_grow_no_faster_than_its_size(
     name: str, worker: Worker, tmp_path: Path
 ) -> None:
-    # Less of it would be hidden by what a few tables take.
-    small, large = _counted("bytes", ATTACKS[name], 3 * ATTACKS[name].small, worker, tmp_path)
+    small, large = _counted("bytes", ATTACKS[name], worker, tmp_path)
     assert faster_than_size(small, large) == []
 
 
-def _counted(what: str, attack: Attack, small: int, worker: Worker, directory: Path) -> list[Work]:
+def _counted(what: str, attack: Attack, worker: Worker, directory: Path) -> list[Work]:
     """Return the work at a size and at twice that size."""
     counted = []
     for number in (1, 2):
-        sandbox, of_size = _new(directory / str(number)), attack.of(number * small)
+        sandbox, of_size = _new(directory / str(number)), attack.of(number * attack.small)
         result = worker.open(of_size.make(sandbox), str(sandbox), counted=what)
         _check(of_size, result)
         counted.append(result.work)
