@@ -616,7 +616,7 @@ heads = st.just(header()) | st.builds(header, small, endianness=small, min_consu
 
 @pytest.mark.slow
 @settings(
-    max_examples=300, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(heads | st.binary(max_size=12), st.dictionaries(keys | st.just(b"w"), protos), st.binary())
 def test_any_header_entries_and_shard_give_a_bundle_or_our_error(

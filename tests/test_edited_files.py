@@ -260,7 +260,7 @@ def test_a_source_that_has_changed_since_is_refused(tmp_path: Path) -> None:
 def test_tensors_in_the_same_bytes_are_not_multiplied(
     way: Callable[[cv.ObjectGraph, Path], str], tmp_path: Path
 ) -> None:
-    graph = cv.graph(entries_that_overlap(tmp_path))
+    graph = cv.graph(entries_that_overlap(tmp_path, 100))
     with pytest.raises(cv.CkptVizError, match="shares bytes with other tensors"):
         way(graph, tmp_path / "new")
     assert not list(tmp_path.glob("new*"))

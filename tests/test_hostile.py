@@ -22,12 +22,13 @@ import tests.hostile.keras_makers
 import tests.hostile.orbax_makers  # noqa: F401 (registers attacks)
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 from ckpt_viz.jupyter import live_tabs
-from tests.hostile.limits import MEGABYTES, SECONDS, Worker, ends_within
+from tests.hostile.limits import Result, Work, Worker, ends, faster_than_size
 from tests.hostile.makers import (
     ATTACKS,
     LARGE,
     NASTY,
     SHAPES,
+    Attack,
     Small,
     any_small,
     every_small,
@@ -37,7 +38,7 @@ from tests.hostile.mutate import change_object_graph
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.hostile.use import compare, copy_of, use
 from tests.support import live_objects
-from tests.support.amounts import amount
+from tests.support.amounts import amount, size
 from tests.support.graphs import graph
 from tests.support.oracle import raised_by
 from tests.support.saved_graphs import write_graph
@@ -56,12 +57,48 @@ def worker() -> Iterator[Worker]:
         yield worker
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_attack_is_answered_within_the_limits(name: str, worker: Worker, tmp_path: Path) -> None:
+_SIZED = [name for name, attack in ATTACKS.items() if attack.small]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.more] * (name in _SIZED)) for name in ATTACKS],
+)
+def test_attack_is_answered(name: str, worker: Worker, tmp_path: Path) -> None:
     attack = ATTACKS[name]
-    result = worker.open(attack.make(tmp_path), str(tmp_path), attack.seconds)
+    _check(attack, worker.open(attack.make(tmp_path), str(tmp_path)))
+
+
+@pytest.mark.parametrize("name", _SIZED)
+def test_steps_for_an_attack_grow_no_faster_than_its_size(
+    name: str, worker: Worker, tmp_path: Path
+) -> None:
+    small, large = _counted("steps", ATTACKS[name], worker, tmp_path)
+    assert faster_than_size(small, large) == []
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("name", _SIZED)
+def test_bytes_for_an_attack_grow_no_faster_than_its_size(
+    name: str, worker: Worker, tmp_path: Path
+) -> None:
+    small, large = _counted("bytes", ATTACKS[name], worker, tmp_path)
+    assert faster_than_size(small, large) == []
+
+
+def _counted(what: str, attack: Attack, worker: Worker, directory: Path) -> list[Work]:
+    """Return the work at a size and at twice that size."""
+    counted = []
+    for number in (1, 2):
+        sandbox, of_size = _new(directory / str(number)), attack.of(number * attack.small)
+        result = worker.open(of_size.make(sandbox), str(sandbox), counted=what)
+        _check(of_size, result)
+        counted.append(result.work)
+    return counted
+
+
+def _check(attack: Attack, result: Result) -> None:
     assert result.finding is None, result
-    assert result.megabytes <= MEGABYTES
     assert re.match(attack.said, result.said, re.DOTALL), result.said
 
 
@@ -74,7 +111,7 @@ def test_every_small_graph_is_answered(seed: int, tmp_path: Path) -> None:
     for number, small in enumerate(graphs):
         directory = _new(tmp_path / str(number))
         path = small.write(directory)
-        with ends_within(SECONDS, small):
+        with ends(small):
             use(path, str(directory))
             compare(path, str(directory), healthy)
 
@@ -84,21 +121,64 @@ def _new(directory: Path) -> Path:
     return directory
 
 
-def test_limits_and_demands_are_real(worker: Worker, tmp_path: Path) -> None:
-    path, sandbox = of_shape("chain", LARGE // 2, tmp_path), str(tmp_path)
-    assert worker.open(path, sandbox, 0.05).finding == "took too long at: 'graph'"
-    assert worker.open(path, sandbox, 20).megabytes > 50
-    nowhere = worker.open(f"{sandbox}/no/such", f"{sandbox}/other").finding
+@pytest.fixture(scope="module")
+def bad_worker() -> Iterator[Worker]:
+    with Worker("tests.hostile.bad_work") as worker:
+        yield worker
+
+
+@pytest.mark.parametrize(
+    ("deed", "finding"),
+    [
+        ("loops", "did not end at: 'loops'"),
+        ("waits", "did not end at: 'waits'"),
+        ("crashes", "died of signal 11 at: 'crashes'"),
+        ("leaves", "ended with status 3 at: 'leaves'"),
+        ("explodes", r"asked for more than there is: MemoryError: .*bad_work\.py"),
+    ],
+)
+def test_what_never_ends_crashes_or_explodes_is_found(
+    deed: str, finding: str, bad_worker: Worker
+) -> None:
+    result = bad_worker.open(f"{deed} 3", "", seconds=2.0, watchdog=10.0)
+    assert re.match(finding, result.finding or ""), result
+    assert bad_worker.open("holds 3", "").finding is None  # the worker goes on
+
+
+@pytest.mark.parametrize(
+    ("what", "deed", "grows"),
+    [
+        ("steps", "goes-once", False),
+        ("steps", "squares", True),
+        ("steps", "squares-in-a-thread", True),
+        ("bytes", "holds", False),
+        ("bytes", "holds-a-square", True),
+    ],
+)
+def test_work_that_grows_with_the_square_of_the_size_is_found(
+    what: str, deed: str, grows: bool, bad_worker: Worker
+) -> None:
+    small, large = (bad_worker.open(f"{deed} {size}", "", counted=what).work for size in (100, 200))
+    found = [line.partition(":")[0] for line in faster_than_size(small, large)]
+    assert found == [deed] * grows
+    assert large[what][deed] > 1.9 * small[what][deed]
+
+
+def test_an_error_that_names_no_file_of_the_sandbox_is_found(
+    worker: Worker, tmp_path: Path
+) -> None:
+    nowhere = worker.open(f"{tmp_path}/no/such", f"{tmp_path}/other").finding
     assert nowhere is not None
     assert nowhere.startswith("names no file: ")
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_graph_of_a_hundred_thousand_nodes_opens_whole(name: str, tmp_path: Path) -> None:
-    graph = cv.graph(of_shape(name, LARGE, tmp_path))
-    assert len(graph.nodes) == LARGE
-    assert sorted(graph.tree.preorder()) == list(range(LARGE))
-    last = LARGE - 1
+def test_graph_of_very_many_nodes_opens_whole(name: str, tmp_path: Path) -> None:
+    count = size(LARGE // 10, LARGE)
+    graph = cv.graph(of_shape(name, count, tmp_path))
+    assert len(graph.nodes) == count
+    assert sorted(graph.tree.preorder()) == list(range(count))
+    last = count - 1
     assert graph.path(last) == ((str(last),) if name == "star" else ("next",) * last)
 
 

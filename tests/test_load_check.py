@@ -446,8 +446,8 @@ def test_a_hostile_configuration_gets_an_answer(
 
 
 def _of_keras() -> Iterator[str]:
-    for name, attack in ATTACKS.items():
-        if attack.make.__module__ == "tests.hostile.keras_makers" and "config" in name:
+    for name in ATTACKS:
+        if name.startswith("keras_") and "config" in name:
             yield name
 
 

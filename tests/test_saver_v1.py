@@ -328,7 +328,7 @@ values_strategy = st.binary(max_size=10) | tensor_protos.map(saved_slice)
 
 @pytest.mark.slow
 @settings(
-    max_examples=300, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     metas,

@@ -54,7 +54,7 @@ def one_block(entries: bytes) -> bytes:
 # --- well-formed tables
 
 
-@settings(deadline=2000)
+@settings(deadline=None)
 @given(
     st.dictionaries(st.binary(max_size=20), st.binary(max_size=300)),
     st.integers(1, 10),
@@ -299,7 +299,7 @@ def test_every_truncation_is_refused() -> None:
         error_of(TABLE[:length])
 
 
-@settings(deadline=2000)
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_give_rows_or_our_error(data: bytes) -> None:
     rows_or_refusal(data)
@@ -317,7 +317,7 @@ payloads = st.binary(max_size=60) | st.lists(entries, max_size=6).map(
 )
 
 
-@settings(max_examples=300, deadline=2000)
+@settings(max_examples=300, deadline=None)
 @given(
     st.lists(payloads, max_size=4),
     st.none() | st.lists(st.binary(max_size=12), max_size=4),

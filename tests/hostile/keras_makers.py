@@ -12,13 +12,13 @@ from typing import Any
 import h5py
 import numpy as np
 
-from tests.hostile.makers import ATTACKS, LARGE, MANY, NASTY, Attack, attack
+from tests.hostile.makers import LARGE, MANY, NASTY, add, attack, sized
 from tests.hostile.seeds import seeds
+from tests.support.amounts import size as size_of_tier
 
 _LONG = "x" * 40_000
 _NAMES = [name for name in NASTY if name and "\0" not in name]
 _VALUES = MANY // 2
-_SECONDS_FOR_MANY = _VALUES / 1_000  # to read them all
 _LATEST: Mapping[str, Any] = {"libver": "latest"}  # attributes of more than 64 KB
 
 # --- configurations
@@ -105,8 +105,8 @@ _CONFIGS: dict[str, tuple[bytes, str]] = {
     "with_a_long_name": (_model(_layer(_LONG, _LONG)), r"graph of \d+ nodes"),
 }
 for _name, (_config, _said) in _CONFIGS.items():
-    ATTACKS[f"keras_archive_config_{_name}"] = Attack(_config_in_archive(_config), _said)
-    ATTACKS[f"keras_h5_config_{_name}"] = Attack(_config_in_hdf5(_config), _said)
+    add(f"keras_archive_config_{_name}", _config_in_archive(_config), _said)
+    add(f"keras_h5_config_{_name}", _config_in_hdf5(_config), _said)
 
 
 @attack(r"UnsupportedError: .*config\.json.*: takes 268435456 bytes, expected at most")
@@ -160,9 +160,9 @@ def keras_archive_with_members_elsewhere(directory: Path) -> str:
     return _archive(directory, members=dict.fromkeys(names, b"x"))
 
 
-@attack(r"graph of \d+ nodes|UnsupportedError: .*more members")
-def keras_archive_of_many_members(directory: Path) -> str:
-    return _archive(directory, members={f"assets/{n}": b"" for n in range(30_000)})
+@sized(r"graph of \d+ nodes|UnsupportedError: .*more members", 30_000)
+def keras_archive_of_many_members(directory: Path, size: int) -> str:
+    return _archive(directory, members={f"assets/{n}": b"" for n in range(size)})
 
 
 # --- HDF5 by names
@@ -244,59 +244,45 @@ def keras_h5_of_names_of_many_scopes(directory: Path) -> str:
     return _h5(directory, write)
 
 
-def _many_layers(directory: Path) -> str:
+@sized(lambda n: rf"graph of {2 * n + 1} nodes", _VALUES)
+def keras_h5_of_many_layers(directory: Path, size: int) -> str:
     def write(file: Any) -> None:
-        layers = {f"l{n}": {"k:0": np.float32(1)} for n in range(_VALUES)}
+        layers = {f"l{n}": {"k:0": np.float32(1)} for n in range(size)}
         _by_names(file, layers, [])
         file.attrs["layer_names"] = _texts(list(layers))
 
     return _h5(directory, write, **_LATEST)
 
 
-ATTACKS["keras_h5_of_many_layers"] = Attack(
-    _many_layers, rf"graph of {2 * _VALUES + 1} nodes", _SECONDS_FOR_MANY
-)
-
-
-def _one_group_for_many_layers(directory: Path) -> str:
+@sized(r"graph of \d+ nodes|UnsupportedError|FormatError", _VALUES)
+def keras_h5_of_one_group_for_many_layers(directory: Path, size: int) -> str:
     """All layers are one group, whose list of weights is long."""
 
     def write(file: Any) -> None:
-        names = [f"l{n}" for n in range(_VALUES)]
+        names = [f"l{n}" for n in range(size)]
         file.attrs["layer_names"] = _texts(names)
         group = file.create_group(names[0])
-        group.attrs["weight_names"] = _texts([f"w{n}" for n in range(10_000)])
+        group.attrs["weight_names"] = _texts([f"w{n}" for n in range(size_of_tier(100, 10_000))])
         for name in names[1:]:
             file[name] = group
 
     return _h5(directory, write, **_LATEST)
 
 
-ATTACKS["keras_h5_of_one_group_for_many_layers"] = Attack(
-    _one_group_for_many_layers, r"graph of \d+ nodes|UnsupportedError|FormatError"
-)
-
-
-def _texts_that_share_their_bytes(directory: Path) -> str:
-    """Each name of a variable is the same text of a megabyte, which the file has once."""
-    path = Path(_h5(directory, _write_lists_of_long_texts, **_LATEST))
-    data = bytearray(path.read_bytes())
-    heaps = sorted({at for at in range(len(data)) if data[at : at + 4] == b"GCOL"})
-    assert heaps
-    return str(path)
-
-
-def _write_lists_of_long_texts(file: Any) -> None:
+@sized(r"graph of \d+ nodes|UnsupportedError|FormatError", 2_000)
+def keras_h5_of_long_lists_of_long_texts(directory: Path, size: int) -> str:
+    """Each name of a variable is the same text of 2 kB, which a heap of the file has."""
     kind = h5py.string_dtype()
-    file.attrs["layer_names"] = _texts([f"l{n}" for n in range(2_000)])
-    for n in range(2_000):
-        group = file.create_group(f"l{n}")
-        group.attrs.create("weight_names", ["w" * 2_000] * 50, dtype=kind)
 
+    def write(file: Any) -> None:
+        file.attrs["layer_names"] = _texts([f"l{n}" for n in range(size)])
+        for n in range(size):
+            group = file.create_group(f"l{n}")
+            group.attrs.create("weight_names", ["w" * 2_000] * 50, dtype=kind)
 
-ATTACKS["keras_h5_of_long_lists_of_long_texts"] = Attack(
-    _texts_that_share_their_bytes, r"graph of \d+ nodes|UnsupportedError|FormatError"
-)
+    path = _h5(directory, write, **_LATEST)
+    assert b"GCOL" in Path(path).read_bytes()
+    return path
 
 
 # --- HDF5 by paths
@@ -397,37 +383,29 @@ def keras_weights_of_huge_shapes(directory: Path) -> str:
     return _weights(directory, write)
 
 
-def _many_weights(directory: Path) -> str:
+@sized(r"graph of \d+ nodes", _VALUES // 2)
+def keras_weights_of_many_layers(directory: Path, size: int) -> str:
     def write(file: Any) -> None:
-        for n in range(_VALUES // 2):
+        for n in range(size):
             file[f"layers/dense_{n}/vars/0"] = np.float32(1)
 
     return _weights(directory, write, **_LATEST)
 
 
-ATTACKS["keras_weights_of_many_layers"] = Attack(
-    _many_weights, r"graph of \d+ nodes", _SECONDS_FOR_MANY
-)
-
-
-def _many_slots(directory: Path) -> str:
+@sized(r"graph of \d+ nodes", _VALUES // 5, 20)
+def keras_weights_of_many_slots(directory: Path, size: int) -> str:
     """An optimizer with the state of many variables of one shape, and one variable too many."""
 
     def write(file: Any) -> None:
-        for n in range(_VALUES // 5):
+        for n in range(size):
             file[f"layers/dense/vars/{n}"] = np.ones(1, "f4")
         own = file.create_group("optimizer/vars")
         own.attrs["name"] = "adam"
         own["0"], own["1"] = np.int64(1), np.float32(1)
-        for n in range(2 * (_VALUES // 5) + 1):
+        for n in range(2 * size + 1):
             own[str(n + 2)] = np.ones(1, "f4")
 
     return _weights(directory, write, **_LATEST)
-
-
-ATTACKS["keras_weights_of_many_slots"] = Attack(
-    _many_slots, r"graph of \d+ nodes", _SECONDS_FOR_MANY
-)
 
 
 # --- shards
@@ -453,9 +431,9 @@ def keras_shards_at_absolute_paths(directory: Path) -> str:
     return _shards(directory, {"/a/vars": ["model_00000.weights.h5", "/etc/passwd"]})
 
 
-@attack(r"FormatError: .*names 100000 shards, expected at most")
-def keras_shards_without_end(directory: Path) -> str:
-    return _shards(directory, {str(n): f"s_{n}.weights.h5" for n in range(100_000)})
+@sized(lambda n: rf"FormatError: .*names {n} shards, expected at most", 100_000, 5_000)
+def keras_shards_without_end(directory: Path, size: int) -> str:
+    return _shards(directory, {str(n): f"s_{n}.weights.h5" for n in range(size)})
 
 
 @attack(r"CheckpointNotFoundError: .*found none of the")
@@ -480,14 +458,12 @@ def keras_shards_nested_without_end(directory: Path) -> str:
     return _shards(directory, b'{"weight_map":' * LARGE + b"1" + b"}" * LARGE)
 
 
-def _linked_shards(directory: Path) -> str:
+@sized(r"graph of \d+ nodes", 900, 20)
+def keras_shards_that_are_all_one_file(directory: Path, size: int) -> str:
     (directory / "s0.weights.h5").write_bytes(_seed("keras_weights").getvalue())
-    for n in range(1, 900):
+    for n in range(1, size):
         os.link(directory / "s0.weights.h5", directory / f"s{n}.weights.h5")
-    return _shards(directory, {str(n): f"s{n}.weights.h5" for n in range(900)})
-
-
-ATTACKS["keras_shards_that_are_all_one_file"] = Attack(_linked_shards, r"graph of \d+ nodes", 8.0)
+    return _shards(directory, {str(n): f"s{n}.weights.h5" for n in range(size)})
 
 
 @attack(r"FormatError: .*(HDF5|signature)")

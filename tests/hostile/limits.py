@@ -1,15 +1,16 @@
-"""Opens paths in separate processes, with limits on time and memory.
+"""Opens paths in separate processes, counts the work, and ends what never ends.
 
 A worker imports the package once. It forks for each path, so that every input starts from the same
-memory. A crash or an endless loop affects only its own input. Memory is the peak of resident memory
-beyond that of opening nothing. Time is processor time, for each operation on a path: other work on
-the machine counts for neither.
+memory. A crash or an endless loop affects only its own input. The guards are far from what any
+sound input takes: they end loops without end and allocations that explode. What an input may take
+is counted, for a size and for twice that size: see `faster_than_size`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -17,30 +18,34 @@ import subprocess
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
 from tests.hostile.seeds import DIRECTORY
-from tests.hostile.use import Finding, compare, use_all
+from tests.hostile.use import Finding, Stage, compare, use_all
+from tests.support.counted import DOUBLED, Taken, counted_bytes, counted_steps
 
-SECONDS = 2.0
-MEGABYTES = 256
-MEGABYTES_TO_COMPARE = 512  # two graphs, and both as one
-_WATCHDOG_SECONDS = 30.0  # on the clock, for each thing: some wait and take no processor time
+GUARD_SECONDS = 60.0  # of processor time, for each operation on a path
+GUARD_BYTES = 1 << 30  # address space beyond the worker's own: allocations fail, not thrash
+_WATCHDOG_SECONDS = 300.0  # on the clock, for each operation: some wait, without processor time
 _HEALTHY = str(DIRECTORY / "adam" / "ckpt-1")
-_ADDRESS_SPACE = 1 << 30  # beyond the worker's own: allocations fail rather than thrash
+_NAMES = re.compile(r"['\"].*|\d+")  # those in an operation differ from size to size
+
+# These look at all paths, or print them, up to a million characters.
+_BY_PATHS = {"aliases of node ", "read "}
+Work = Mapping[str, Mapping[str, int]]  # by kind, "steps" or "bytes", and by operation
 
 
 @contextmanager
-def ends_within(seconds: float, what: object) -> Iterator[None]:
-    """Raise TimeoutError in this process if the body takes more processor time."""
+def ends(what: object, seconds: float = GUARD_SECONDS) -> Iterator[None]:
+    """Raise TimeoutError in this process if the body does not end."""
 
     def late(number: int, frame: object) -> None:
-        raise TimeoutError(f"took more than {seconds} seconds: {what}")
+        raise TimeoutError(f"did not end within {seconds:g} s of processor time: {what}")
 
     before = signal.signal(signal.SIGPROF, late)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -52,24 +57,40 @@ def ends_within(seconds: float, what: object) -> Iterator[None]:
 
 
 class Result(NamedTuple):
-    """The result of opening a path.
-
-    `finding` is None if the result is as expected. `megabytes` is the memory for opening the path,
-    without that for comparing it with others.
-    """
+    """The result of opening a path; `finding` is None if it is as expected."""
 
     said: str
     finding: str | None
-    seconds: float
-    megabytes: float
+    work: Work
+
+
+def faster_than_size(small: Work, large: Work) -> list[str]:
+    """Return the operations whose work more than doubles from a size to twice that size.
+
+    Quadratic work becomes four times as much. What depends on the nodes above each node, such as
+    the names in a chain, comes in between until the package cuts the names.
+    """
+    return [
+        f"{operation}: {kind} grow from {small[kind].get(operation, 0):,} to {most:,}"
+        for kind, operations in large.items()
+        for operation, most in operations.items()
+        if operation not in _BY_PATHS
+        and most > DOUBLED * small[kind].get(operation, 0) + _SPARE[kind]
+    ]
 
 
 class Worker:
-    """A process that opens paths; a context manager."""
+    """A process that opens paths; a context manager.
+
+    Its program is the module `program`, which calls `serve`.
+    """
+
+    def __init__(self, program: str = __name__) -> None:
+        self._program = program
 
     def __enter__(self) -> Worker:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-m", self._program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=Path(__file__).parents[2],
@@ -89,15 +110,25 @@ class Worker:
         self._process.stdout.close()
 
     def open(
-        self, path: str, sandbox: str, seconds: float = SECONDS, healthy: str = _HEALTHY
+        self,
+        path: str,
+        sandbox: str,
+        healthy: str = _HEALTHY,
+        *,
+        counted: str = "",
+        seconds: float = GUARD_SECONDS,
+        watchdog: float = _WATCHDOG_SECONDS,
     ) -> Result:
-        """Use a path (see `use_all`), each operation for a limited number of seconds.
+        """Use a path (see `use_all`), and compare it with itself and a checkpoint at `healthy`.
 
-        It is compared with itself and with the checkpoint at the path `healthy`.
+        `counted` is "steps" or "bytes": the steps of Python that each operation takes, or the most
+        bytes that it has at a time. An operation that takes `seconds` of processor time, or
+        `watchdog` on the clock, is ended.
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([path, sandbox, seconds, healthy]).encode() + b"\n")
+        task = Task(path, sandbox, healthy, counted, seconds, watchdog)
+        self._process.stdin.write(json.dumps(task).encode() + b"\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
@@ -105,60 +136,67 @@ class Worker:
         return Result(*json.loads(line))
 
 
-def _serve() -> None:
+class Task(NamedTuple):
+    path: str
+    sandbox: str
+    healthy: str
+    counted: str
+    seconds: float
+    watchdog: float
+
+
+Use = Callable[[Task, Stage], str]
+
+
+def _use(task: Task, stage: Stage) -> str:
+    said = use_all(task.path, task.sandbox, stage)
+    compare(task.path, task.sandbox, task.healthy, stage)
+    return said
+
+
+def serve(use: Use = _use) -> None:
+    """Open the paths that arrive on the standard input, each in a process of its own."""
     import gc
 
     warnings.simplefilter("error")
-    import ml_dtypes  # noqa: F401 (what is imported here is not measured)
+    import ml_dtypes  # noqa: F401 (what is imported here is not counted)
 
     # Else each child would import again what its operations need.
-    use_all(_HEALTHY, str(Path(_HEALTHY).parent))
-    compare(_HEALTHY, str(Path(_HEALTHY).parent), _HEALTHY)
+    sandbox = str(Path(_HEALTHY).parent)
+    _use(Task(_HEALTHY, sandbox, _HEALTHY, "", 0.0, 0.0), lambda operation: None)
     gc.collect()
     gc.freeze()
-    baseline = max(_run("", "", SECONDS, 0.0).megabytes for _ in range(3))
     for line in sys.stdin:
-        path, sandbox, seconds, healthy = json.loads(line)
-        print(json.dumps(_run(path, sandbox, seconds, baseline, healthy)), flush=True)
+        print(json.dumps(_run(Task(*json.loads(line)), use)), flush=True)
 
 
-def _run(
-    path: str, sandbox: str, seconds: float, baseline: float, healthy: str = _HEALTHY
-) -> Result:
+def _run(task: Task, use: Use) -> Result:
     reader, writer = os.pipe()
     sys.stdout.flush()
     child = os.fork()
     if not child:
         os.close(reader)
-        _in_child(path, sandbox, seconds, writer, healthy)
+        _in_child(task, writer, use)
     os.close(writer)
-    output = _output(reader, child)
+    output = _output(reader, child, task.watchdog)
     os.close(reader)
-    _, status, usage = os.wait4(child, 0)
-    took = usage.ru_utime + usage.ru_stime
-    most = usage.ru_maxrss / 1024 - baseline
+    _, status = os.waitpid(child, 0)
     *stages, last = output.decode("utf-8", "replace").split("\n") if output else [""]
-    said, finding, opened = json.loads(last) if status == 0 else ("", None, usage.ru_maxrss)
-    megabytes = opened / 1024 - baseline
     at = f" at: {stages[-1] if stages else last}"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        late = number in (signal.SIGPROF, signal.SIGKILL)
-        finding = f"{'took too long' if late else f'died of signal {number}'}{at}"
-    elif status:
-        finding = f"ended with status {status}{at}"
-    elif finding is None and baseline and megabytes > MEGABYTES:
-        finding = f"took {megabytes:.0f} MB, expected at most {MEGABYTES}"
-    elif finding is None and baseline and most > MEGABYTES_TO_COMPARE:
-        finding = f"took {most:.0f} MB to compare, expected at most {MEGABYTES_TO_COMPARE}"
-    return Result(said, finding, took, megabytes)
+        is_late = number in (signal.SIGPROF, signal.SIGKILL)
+        return Result("", f"{'did not end' if is_late else f'died of signal {number}'}{at}", {})
+    if status:
+        return Result("", f"ended with status {os.waitstatus_to_exitcode(status)}{at}", {})
+    return Result(*json.loads(last))
 
 
-def _output(reader: int, child: int) -> bytes:
+def _output(reader: int, child: int, watchdog: float) -> bytes:
     """Return everything that the child writes; kill it if it waits without end."""
     output = b""
     while True:  # it reports each operation that it begins
-        ready, _, _ = select.select([reader], [], [], _WATCHDOG_SECONDS)
+        ready, _, _ = select.select([reader], [], [], watchdog)
         if not ready:
             os.kill(child, signal.SIGKILL)
             return output
@@ -168,38 +206,48 @@ def _output(reader: int, child: int) -> bytes:
         output += data
 
 
-def _in_child(path: str, sandbox: str, seconds: float, writer: int, healthy: str) -> None:
+def _in_child(task: Task, writer: int, use: Use) -> None:
     # The child writes a line for each operation; the last line is the result.
-    said, finding, opened = "", None, 0
+    said, finding, work = "", None, Counter[str]()
     try:
         _limit()
-        if sandbox:
-            try:
-                begin = partial(_begin, writer, seconds)
-                said = use_all(path, sandbox, begin)
-                opened = _peak()
-                compare(path, sandbox, healthy, begin)
-            except Finding as error:
-                finding = str(error)
-            except MemoryError:
-                finding = f"asked for more than there is: {_last_lines()}"
-            except BaseException:
-                finding = _last_lines()
-        _write(writer, json.dumps([said[:3000], finding, opened or _peak()]))
+        try:
+            with _COUNTERS[task.counted]() as taken:
+                before = "start"
+
+                def begin(operation: str) -> None:
+                    """Report the next operation, and end the process if that does not end."""
+                    nonlocal before
+                    work[before] += taken()
+                    before = _NAMES.sub("", operation.replace(task.sandbox, ""))
+                    _write(writer, ascii(operation)[:500] + "\n")
+                    signal.setitimer(signal.ITIMER_PROF, task.seconds)
+
+                said = use(task, begin)
+                work[before] += taken()
+        except Finding as error:
+            finding = str(error)
+        except MemoryError:
+            finding = f"asked for more than there is: {_last_lines()}"
+        except BaseException:
+            finding = _last_lines()
+        _write(writer, json.dumps([said[:3000], finding, {task.counted: work}]))
         os._exit(0)
     finally:
         os._exit(77)
 
 
-def _peak() -> int:
-    """Return the most memory that this process has had, in kB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+@contextmanager
+def _no_work() -> Iterator[Taken]:
+    yield lambda: 0
 
 
-def _begin(writer: int, seconds: float, stage: str) -> None:
-    """Report the next operation; end the process if that operation takes too long."""
-    _write(writer, ascii(stage)[:500] + "\n")
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+_COUNTERS: Mapping[str, Callable[[], AbstractContextManager[Taken]]] = {
+    "": _no_work,
+    "steps": counted_steps,
+    "bytes": counted_bytes,
+}
+_SPARE = {"steps": 2_000, "bytes": 300_000}  # what caches and first uses may add
 
 
 def _write(writer: int, text: str) -> None:
@@ -208,7 +256,7 @@ def _write(writer: int, text: str) -> None:
 
 def _limit() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    space = pages * resource.getpagesize() + _ADDRESS_SPACE
+    space = pages * resource.getpagesize() + GUARD_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (space, space))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -221,4 +269,4 @@ def _last_lines() -> str:
 
 
 if __name__ == "__main__":
-    _serve()
+    serve()

@@ -1,7 +1,7 @@
 """One maker per attack: it writes files into a directory and returns the path to open.
 
 Each has an expected result: the beginning of the output of `use` for the path, as a regular
-expression. `limits` makes sure that this takes little time and memory.
+expression. `limits` counts the work, and ends what never ends.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import itertools
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -19,11 +19,11 @@ from typing import NamedTuple, TypeVar
 import cramjam
 
 from ckpt_viz.formats.sstable import read_table
-from tests.hostile.limits import SECONDS
 from tests.hostile.seeds import seeds
 from tests.hostile.use import PROGRAM, copy_of
 from tests.support import tables
 from tests.support.amounts import amount
+from tests.support.amounts import size as size_of_tier
 from tests.support.restore_code import CODE_NAMES
 from tests.support.tables import (
     FLOAT32,
@@ -42,9 +42,9 @@ from tests.support.tables import (
 )
 
 LARGE = 100_000
-MANY = amount(LARGE // 10, LARGE)
-# A graph of 100,000 nodes takes a second where nothing else runs.
-_SECONDS_FOR_MANY = max(SECONDS, MANY / 10_000)
+MANY = amount(LARGE // 10, LARGE)  # the size of most attacks from `--all` on
+_SMALL = 40  # work is counted at this size and at twice that size
+_DEEP = 70  # so for chains: names of more than 64 steps are cut
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "VARIABLE_VALUE"
 NASTY = (
@@ -78,23 +78,66 @@ _Item = TypeVar("_Item")
 Make = Callable[[Path], str]
 
 
-class Attack(NamedTuple):
-    make: Make
-    said: str
-    seconds: float = SECONDS
+@dataclass(frozen=True)
+class Attack:
+    """Files, which `write` writes, and what opening them says, as a regular expression.
+
+    Both may depend on a size: `size` in this tier, and `small` where work is counted.
+    """
+
+    write: Callable[[Path, int], str]
+    answer: Callable[[int], str]
+    size: int = 0
+    small: int = 0
+
+    def of(self, size: int) -> Attack:
+        return replace(self, size=size)
+
+    def make(self, directory: Path) -> str:
+        """Write the files and return the path to open."""
+        return self.write(directory, self.size)
+
+    @property
+    def said(self) -> str:
+        return self.answer(self.size)
 
 
 ATTACKS: dict[str, Attack] = {}
+
+
+def add(name: str, make: Make, said: str) -> None:
+    """Register an attack that has no size."""
+    ATTACKS[name] = Attack(lambda directory, size: make(directory), lambda size: said)
 
 
 def attack(said: str) -> Callable[[Make], Make]:
     """Register a maker under its name."""
 
     def register(make: Make) -> Make:
-        ATTACKS[make.__name__] = Attack(make, said)
+        add(make.__name__, make, said)
         return make
 
     return register
+
+
+_OfSize = Callable[[Path, int], str]
+_Said = str | Callable[[int], str]
+
+
+def sized(said: _Said, full: int = MANY, small: int = _SMALL) -> Callable[[_OfSize], _OfSize]:
+    """Register a maker of an attack of any size; `full` is that from `--all` on."""
+
+    def register(make: _OfSize) -> _OfSize:
+        answer = said if callable(said) else lambda size: said
+        ATTACKS[make.__name__] = Attack(make, answer, size_of_tier(2 * small, full), small)
+        return make
+
+    return register
+
+
+def graph_of(more: int = 0) -> Callable[[int], str]:
+    """Return the answer that counts as many nodes as the size, and some more."""
+    return lambda size: rf"graph of {size + more} nodes"
 
 
 # --- files that are none
@@ -207,10 +250,10 @@ def block_past_the_file(directory: Path) -> str:
     return _index(directory, tables.table_of_blocks([_block({})], [handle(0, (1 << 64) - 1)]))
 
 
-@attack(r"FormatError: .*ckpt\.index: block at offset 0: overlaps the one before it")
-def one_block_again_and_again(directory: Path) -> str:
+@sized(r"FormatError: .*ckpt\.index: block at offset 0: overlaps the one before it", LARGE)
+def one_block_again_and_again(directory: Path, size: int) -> str:
     block = _block({b"k%d" % n: b"" for n in range(50)})
-    return _index(directory, tables.table_of_blocks([block], [handle(0, len(block))] * LARGE))
+    return _index(directory, tables.table_of_blocks([block], [handle(0, len(block))] * size))
 
 
 @attack(r"FormatError: .*ckpt\.index: .*its keys have more than 16 times")
@@ -240,11 +283,11 @@ def many_decompression_bombs(directory: Path) -> str:
     return _index(directory, tables.table_of_blocks([bomb] * 20, block_type=1))
 
 
-@attack(r"graph of 3001 nodes")
-def keys_out_of_snappy_out_of_nothing(directory: Path) -> str:
+@sized(graph_of(1), 3_000)
+def keys_out_of_snappy_out_of_nothing(directory: Path, size: int) -> str:
     # 16 times the block's bytes in keys, 20 times the file's in blocks.
     entries = tables.entry(0, b"", header())
-    for n in range(3000):
+    for n in range(size):
         key = b"k%05d" % n + b"k" * 4000
         entries += tables.entry(0, key, bundle_entry())
     bomb = bytes(cramjam.snappy.compress_raw(tables.block(entries)))
@@ -267,10 +310,10 @@ def two_billion_shards(directory: Path) -> str:
     return tables.write_index(directory / "ckpt", sorted(rows.items()))
 
 
-@attack(r"graph of 10001 nodes, 10001 marked: the object graph is missing")
-def every_tensor_in_a_shard_of_its_own(directory: Path) -> str:
+@sized(lambda n: rf"graph of {n + 1} nodes, {n + 1} marked: the object graph is missing", 10_000)
+def every_tensor_in_a_shard_of_its_own(directory: Path, size: int) -> str:
     rows = {b"": header(LARGE + 1), GRAPH.encode(): bundle_entry(STRING, size=1)}
-    for n in range(10_000):
+    for n in range(size):
         rows[f"{n}/.ATTRIBUTES/{VALUE}".encode()] = bundle_entry(shard=n + 1)
     return tables.write_index(directory / "ckpt", sorted(rows.items()))
 
@@ -388,13 +431,13 @@ def map_slices(extents: Iterable[tables.Extents]) -> list[bytes]:
     return [slice_proto(*one) for one in extents]
 
 
-@attack(r"graph of 1001 nodes")
-def entries_that_overlap(directory: Path) -> str:
+@sized(graph_of(1), 1_000)
+def entries_that_overlap(directory: Path, size: int) -> str:
     data = b"\0" * (1 << 20)
     (directory / "ckpt.data-00000-of-00001").write_bytes(data)
     crc = tables.masked_crc32c(data)
     rows = {b"": header()}
-    for n in range(1000):
+    for n in range(size):
         rows[b"v%d" % n] = bundle_entry(FLOAT32, shape(len(data) // 4), size=len(data), crc32c=crc)
     return tables.write_index(directory / "ckpt", sorted(rows.items()))
 
@@ -402,18 +445,26 @@ def entries_that_overlap(directory: Path) -> str:
 # --- object graphs
 
 
-def _of_nodes(said: str, name: str, nodes: Callable[[], Iterable[bytes]]) -> None:
-    def make(directory: Path) -> str:
-        return _graph(directory, nodes())
-
-    ATTACKS[name] = Attack(make, said, _SECONDS_FOR_MANY)
+_Nodes = Callable[[int], Iterable[bytes]]
+_ALL = graph_of()
 
 
-_ALL = rf"graph of {MANY} nodes"
+def _of_nodes(name: str, nodes: _Nodes, said: _Said = _ALL, *, small: int = _SMALL) -> None:
+    """Register a graph of any number of nodes; the answer counts them, unless it is `said`."""
+
+    def make(directory: Path, size: int) -> str:
+        return _graph(directory, nodes(size))
+
+    make.__name__ = name
+    sized(said, small=small)(make)
+
+
+def _of_these_nodes(said: str, name: str, nodes: Callable[[], Iterable[bytes]]) -> None:
+    add(name, lambda directory: _graph(directory, nodes()), said)
 
 
 def chain(
-    *extra: tuple[int, str], name: str = "next", count: int = MANY, values: str = ""
+    count: int, *extra: tuple[int, str], name: str = "next", values: str = ""
 ) -> Iterable[bytes]:
     """Nodes that each lead to the next, and by further edges to the same few."""
     for n in range(count - 1):
@@ -429,13 +480,13 @@ def _star(count: int) -> Iterable[bytes]:
     return [_node([(n, str(n)) for n in range(1, count)]), *[_node()] * (count - 1)]
 
 
-SHAPES: Mapping[str, Callable[[int], Iterable[bytes]]] = {
-    "chain": lambda count: chain(count=count),
+SHAPES: Mapping[str, _Nodes] = {
+    "chain": chain,
     "cycle": _cycle,
     "star": _star,
 }
 for _name, _shape in SHAPES.items():
-    _of_nodes(_ALL, _name, partial(_shape, MANY))
+    _of_nodes(_name, _shape, small=_DEEP)
 
 
 def of_shape(name: str, count: int, directory: Path) -> str:
@@ -443,15 +494,17 @@ def of_shape(name: str, count: int, directory: Path) -> str:
     return _graph(directory, SHAPES[name](count))
 
 
-_of_nodes(_ALL, "chain_with_an_edge_to_the_root_from_everywhere", lambda: chain((0, "root")))
-_of_nodes(_ALL, "chain_with_an_edge_to_the_end_from_everywhere", lambda: chain((MANY - 1, "z")))
-_of_nodes(_ALL, "chain_of_values", lambda: chain(values="v"))
-_of_nodes(_ALL, "chain_of_bookkeeping", lambda: chain(name="_tracked"))
-_of_nodes(_ALL, "chain_of_optimizers", lambda: chain(name="_variables"))
+for _name, _nodes in {
+    "chain_with_an_edge_to_the_root_from_everywhere": lambda n: chain(n, (0, "root")),
+    "chain_with_an_edge_to_the_end_from_everywhere": lambda n: chain(n, (n - 1, "z")),
+    "chain_of_values": lambda n: chain(n, values="v"),
+    "chain_of_bookkeeping": lambda n: chain(n, name="_tracked"),
+    "chain_of_optimizers": lambda n: chain(n, name="_variables"),
+}.items():
+    _of_nodes(_name, _nodes, small=_DEEP)
 _of_nodes(
-    _ALL,
     "star_of_values",
-    lambda: [_node([(n, str(n)) for n in range(1, MANY)]), *[_node(values="v")] * (MANY - 1)],
+    lambda n: [_node([(k, str(k)) for k in range(1, n)]), *[_node(values="v")] * (n - 1)],
 )
 
 
@@ -522,108 +575,101 @@ def _subsets(items: Iterable[_Item]) -> Iterator[tuple[_Item, ...]]:
 
 
 for _name, _small in ISLANDS.items():
-    ATTACKS[_name] = Attack(_small.write, r"graph of [234] nodes")
+    add(_name, _small.write, r"graph of [234] nodes")
 
 _of_nodes(
-    _ALL,
-    "star_of_one_name",
-    lambda: [_node([(n, "x") for n in range(1, MANY)])] + [_node()] * (MANY - 1),
+    "star_of_one_name", lambda n: [_node([(k, "x") for k in range(1, n)])] + [_node()] * (n - 1)
 )
-_of_nodes(r"graph of 2 nodes", "edges_of_one_name", lambda: [_node([(1, "x")] * MANY), _node()])
-_of_nodes(r"graph of 1 nodes", "edges_to_itself", lambda: [_node([(0, "self")] * MANY)])
-_of_nodes(_ALL, "nodes_that_nothing_leads_to", lambda: [_node()] * MANY)
+_of_nodes("edges_of_one_name", lambda n: [_node([(1, "x")] * n), _node()], r"graph of 2 nodes")
+_of_nodes("edges_to_itself", lambda n: [_node([(0, "self")] * n)], r"graph of 1 nodes")
+_of_nodes("nodes_that_nothing_leads_to", lambda n: [_node()] * n)
 _of_nodes(
-    rf"graph of {MANY + 1} nodes",
     "chain_in_a_chain_of_short_cuts",  # the cheapest path to a node is found last
-    lambda: (
-        [
-            _node([(n + 1, "next"), (min(n + 2, MANY), "_short"), (n // 2, "back")])
-            for n in range(MANY)
-        ]
+    lambda n: (
+        [_node([(k + 1, "next"), (min(k + 2, n), "_short"), (k // 2, "back")]) for k in range(n)]
         + [_node()]
     ),
+    graph_of(1),
+    small=2 * _DEEP,
 )
-
-
 _of_nodes(
-    rf"graph of {MANY + 2} nodes",
     "slots_of_one_optimizer",
-    lambda: [
-        _node([(1, "v")], slots=[(1, str(n), n) for n in range(2, MANY + 2)]),
-        *[_node(values=["v"])] * (MANY + 1),
+    lambda n: [
+        _node([(1, "v")], slots=[(1, str(k), k) for k in range(2, n + 2)]),
+        *[_node(values=["v"])] * (n + 1),
     ],
+    graph_of(2),
 )
 _of_nodes(
-    rf"graph of {MANY} nodes",
     "slots_at_the_end_of_a_chain",
-    lambda: [
-        _node([(1, "next")], slots=[(MANY // 2, "m", n) for n in range(MANY // 2 + 1, MANY)]),
-        *[_node([(n + 1, "next")]) for n in range(1, MANY // 2)],
-        *[_node(values=["v"]) for _ in range(MANY // 2, MANY)],
+    lambda n: [
+        _node([(1, "next")], slots=[(n // 2, "m", k) for k in range(n // 2 + 1, n)]),
+        *[_node([(k + 1, "next")]) for k in range(1, n // 2)],
+        *[_node(values=["v"]) for _ in range(n // 2, n)],
     ],
+    small=2 * _DEEP,
 )
 _of_nodes(
-    rf"graph of {MANY} nodes",
     "slots_of_slots",
-    lambda: [
-        _node([(1, "v")], slots=[(n, "m", n + 1) for n in range(1, MANY - 1)]),
-        *[_node(values=["v"])] * (MANY - 1),
+    lambda n: [
+        _node([(1, "v")], slots=[(k, "m", k + 1) for k in range(1, n - 1)]),
+        *[_node(values=["v"])] * (n - 1),
     ],
+    small=_DEEP,
 )
 _of_nodes(
-    rf"graph of {MANY} nodes",
     "slots_of_slots_in_a_circle",
-    lambda: [
-        _node(slots=[(n, "m", n % (MANY - 1) + 1) for n in range(1, MANY)]),
-        *[_node(values=["v"])] * (MANY - 1),
+    lambda n: [
+        _node(slots=[(k, "m", k % (n - 1) + 1) for k in range(1, n)]),
+        *[_node(values=["v"])] * (n - 1),
     ],
 )
 _of_nodes(
+    "slots_by_the_hundred_thousand_for_one_variable",
+    lambda n: [_node([(1, "v")], slots=[(1, str(k), 1) for k in range(n)]), _node(values=["v"])],
     r"graph of 2 nodes",
-    "slot_of_itself",
+)
+_of_nodes(
+    "attributes_without_end",
+    lambda n: [_node([(1, "x")]), _node(values=[""] * n)],
+    r"graph of 2 nodes",
+)
+_of_these_nodes(
+    r"graph of 2 nodes",
+    "slots_of_itself_and_the_root",
     lambda: [
         _node([(1, "v")], slots=[(1, "m", 1), (0, "n", 1), (1, "o", 0), (0, "p", 0)]),
         _node(values=["v"]),
     ],
 )
-_of_nodes(
+_of_these_nodes(
     r"graph of 1 nodes", "root_is_its_own_slot", lambda: [_node(values=["r"], slots=[(0, "m", 0)])]
 )
-_of_nodes(
-    r"graph of 2 nodes",
-    "slots_by_the_hundred_thousand_for_one_variable",
-    lambda: [_node([(1, "v")], slots=[(1, str(n), 1) for n in range(MANY)]), _node(values=["v"])],
-)
-_of_nodes(
+_of_these_nodes(
     r"FormatError: .*node 0, child 'x': found node id -1, expected 0 to 0",
     "negative_node_id",
     lambda: [_node([(-1, "x")])],
 )
-_of_nodes(
+_of_these_nodes(
     r"FormatError: .*node 0, slot 'm': found node id 7, expected 0 to 1",
     "slot_of_a_variable_that_is_not_there",
     lambda: [_node(slots=[(7, "m", 1)]), _node(values=["v"])],
 )
-_of_nodes(r"FormatError: .*found no nodes", "no_nodes", lambda: [])
-_of_nodes(
+_of_these_nodes(r"FormatError: .*found no nodes", "no_nodes", lambda: [])
+_of_these_nodes(
     r"FormatError: .*child 'xxx.*found node id 7",
     "giant_name_in_a_message",
     lambda: [_node([(7, "x" * (1 << 20))])],
 )
 _of_nodes(
-    r"graph of 1001 nodes",
     "names_of_a_megabyte",
-    lambda: (
-        [_node([(1, "x" * (1 << 20))]), _node([(n, str(n)) for n in range(2, 1001)] * 2)]
-        + [_node([(0, "up"), (1, "over")])] * 999
+    lambda n: (
+        [_node([(1, "x" * (1 << 20))]), _node([(k, str(k)) for k in range(2, n + 1)] * 2)]
+        + [_node([(0, "up"), (1, "over")])] * (n - 1)
     ),
+    graph_of(1),
 )
-_of_nodes(
-    r"graph of 2 nodes",
-    "attributes_without_end",
-    lambda: [_node([(1, "x")]), _node(values=[""] * MANY)],
-)
-_of_nodes(
+_of_these_nodes(
     rf"graph of {len(NASTY) + 1} nodes",
     "nasty_names",
     lambda: [
@@ -664,10 +710,10 @@ def messages_nested_without_end(directory: Path) -> str:
     return tables.write_bundle(directory / "ckpt", {GRAPH: string(groups)})
 
 
-@attack(r"graph of 2 nodes")
-def every_attribute_means_many_entries(directory: Path) -> str:
-    # 256 entries begin with "t", and 20,000 attributes have that as their key.
-    nodes = [_node([(1, "x")]), _node(attributes=[(str(n), "", "t") for n in range(20_000)])]
+@sized(r"graph of 2 nodes", 20_000)
+def every_attribute_means_many_entries(directory: Path, size: int) -> str:
+    # 256 entries begin with "t", and all attributes have that as their key.
+    nodes = [_node([(1, "x")]), _node(attributes=[(str(n), "", "t") for n in range(size)])]
     rows = {f"t{n:03}": floats(1.0) for n in range(256)}
     return tables.write_bundle(directory / "ckpt", {GRAPH: string(_proto(nodes)), **rows})
 
@@ -682,9 +728,9 @@ def key_of_a_million_steps_without_object_graph(directory: Path) -> str:
 # --- name-based
 
 
-@attack(rf"graph of {MANY + 1} nodes")
-def name_of_many_scopes(directory: Path) -> str:
-    return tables.write_bundle(directory / "ckpt", {"/".join(["a"] * MANY): floats(1.0)})
+@sized(graph_of(1), small=_DEEP)
+def name_of_many_scopes(directory: Path, size: int) -> str:
+    return tables.write_bundle(directory / "ckpt", {"/".join(["a"] * size): floats(1.0)})
 
 
 @attack(r"UnsupportedError: .*scopes")
@@ -692,18 +738,18 @@ def name_of_two_million_scopes(directory: Path) -> str:
     return tables.write_bundle(directory / "ckpt", {"/" * (1 << 21): floats(1.0)})
 
 
-@attack(r"(UnsupportedError: .*scopes|graph of)")
-def names_of_many_scopes_that_share_them(directory: Path) -> str:
-    stem = "a/" * 20_000
+@sized(r"(UnsupportedError: .*scopes|graph of)", 500, 50)
+def names_of_many_scopes_that_share_them(directory: Path, size: int) -> str:
+    stem = "a/" * size_of_tier(200, 20_000)
     return tables.write_bundle(
-        directory / "ckpt", {f"{stem}{n:04}": floats(1.0) for n in range(500)}
+        directory / "ckpt", {f"{stem}{n:04}": floats(1.0) for n in range(size)}
     )
 
 
-@attack(r"graph of 2002 nodes")
-def scopes_with_names_of_a_megabyte(directory: Path) -> str:
+@sized(lambda n: rf"graph of {2 * n + 2} nodes", 1_000)
+def scopes_with_names_of_a_megabyte(directory: Path, size: int) -> str:
     rows = {b"": header()}
-    for n in range(1000):
+    for n in range(size):
         rows[b"x" * (1 << 15) + b"/%04d/Adam" % n] = bundle_entry(FLOAT32, shape(1))
     return tables.write_index(directory / "ckpt", sorted(rows.items()))
 
@@ -788,34 +834,34 @@ def state_of_ten_megabytes(directory: Path) -> str:
     return _state(directory, b'all_model_checkpoint_paths: "ckpt-1"\n' * 270_000)
 
 
-@attack(r"graph of 1 nodes")
-def state_as_large_as_may_be(directory: Path) -> str:
-    lines = b'model_checkpoint_path: "ckpt-1"\n' + b'all_model_checkpoint_paths: "a"\n' * 60_000
+@sized(r"graph of 1 nodes", 60_000)
+def state_as_large_as_may_be(directory: Path, size: int) -> str:
+    lines = b'model_checkpoint_path: "ckpt-1"\n' + b'all_model_checkpoint_paths: "a"\n' * size
     return _state(directory, lines)
 
 
-@attack(r"graph of 1 nodes")
-def state_of_shards_elsewhere(directory: Path) -> str:
-    paths = [b"/gone/%d/c-?????-of-99999" % n for n in range(10_000)]
-    paths += [rb"C:\\\\gone\\\\%d-?????-of-99999" % n for n in range(10_000)]
+@sized(r"graph of 1 nodes", 10_000)
+def state_of_shards_elsewhere(directory: Path, size: int) -> str:
+    paths = [b"/gone/%d/c-?????-of-99999" % n for n in range(size)]
+    paths += [rb"C:\\\\gone\\\\%d-?????-of-99999" % n for n in range(size)]
     lines = b"".join(b'all_model_checkpoint_paths: "%s"\n' % path for path in paths)
     return _state(directory, b'model_checkpoint_path: "ckpt-1"\n' + lines)
 
 
-@attack(r"FormatError: .*checkpoint: names a path of 1000000 characters")
-def state_of_backslashes(directory: Path) -> str:
-    # protobuf's own parser takes an hour for these, and for the next
-    return _state(directory, b'model_checkpoint_path: "' + b"\\\\" * 1_000_000 + b'"')
+@sized(lambda n: rf"FormatError: .*checkpoint: names a path of {n} characters", 1_000_000, 5_000)
+def state_of_backslashes(directory: Path, size: int) -> str:
+    # protobuf's own parser takes an hour for a million of these, and for the next
+    return _state(directory, b'model_checkpoint_path: "' + b"\\\\" * size + b'"')
 
 
-@attack(r"FormatError: .*checkpoint: names no model_checkpoint_path")
-def state_on_one_line(directory: Path) -> str:
-    return _state(directory, b"a:1 " * 500_000)
+@sized(r"FormatError: .*checkpoint: names no model_checkpoint_path", 500_000, 5_000)
+def state_on_one_line(directory: Path, size: int) -> str:
+    return _state(directory, b"a:1 " * size)
 
 
-@attack(r"FormatError: .*checkpoint: its \d+ bytes are not a CheckpointState as text")
-def state_nested_without_end(directory: Path) -> str:
-    return _state(directory, b"a {" * 50_000)
+@sized(r"FormatError: .*checkpoint: its \d+ bytes are not a CheckpointState as text", 50_000, 5_000)
+def state_nested_without_end(directory: Path, size: int) -> str:
+    return _state(directory, b"a {" * size)
 
 
 @attack(r"FormatError: .*checkpoint: its \d+ bytes are not a CheckpointState as text")
@@ -898,22 +944,22 @@ _PARTS_OF_A_SAVED_MODEL: dict[str, tuple[str, bytes]] = {
         "saved_model.pb",
         field(2, field(1, b"") * 90_000) * 10,
     ),
-    "saved_model_of_many_fields": ("saved_model.pb", field(1, 0) * (1 << 20)),
+    "saved_model_of_many_fields": ("saved_model.pb", field(1, 0) * size_of_tier(1 << 16, 1 << 20)),
     "saved_model_cut_in_an_endless_field": ("saved_model.pb", varint(2 << 3 | 2) + varint(1 << 62)),
 }
 for _name, (_file, _data) in _PARTS_OF_A_SAVED_MODEL.items():
-    ATTACKS[_name] = Attack(_with_file("saved_model", _file, _data), r"graph of \d+ nodes")
+    add(_name, _with_file("saved_model", _file, _data), r"graph of \d+ nodes")
 
 _VARIABLE = field(1, b"dense/kernel:0") + field(7, 1)
 _METAS: dict[str, bytes] = {
     "meta_graph_of_bytes": b"\xff" * 1000,
-    "meta_graph_of_many_fields": field(3, 0) * (1 << 20),
+    "meta_graph_of_many_fields": field(3, 0) * size_of_tier(1 << 16, 1 << 20),
     "meta_graph_that_lists_one_variable_again_and_again": field(
         4, field(1, b"variables") + field(2, field(2, field(1, _VARIABLE) * LARGE))
     ),
     "meta_graph_of_many_collections": b"".join(
         field(4, field(1, b"%d" % n) + field(2, field(1, field(1, b"dense/kernel:0"))))
-        for n in range(50_000)
+        for n in range(size_of_tier(5_000, 50_000))
     ),
     "meta_graph_of_slices_of_other_ranks": field(
         4,
@@ -922,7 +968,7 @@ _METAS: dict[str, bytes] = {
     ),
 }
 for _name, _data in _METAS.items():
-    ATTACKS[_name] = Attack(_with_file("name_based", "model.meta", _data), r"graph of \d+ nodes")
+    add(_name, _with_file("name_based", "model.meta", _data), r"graph of \d+ nodes")
 
 
 # --- keys that the object graph does not have
@@ -953,8 +999,10 @@ for _name, _key in {
     "key_with_another_byte": f"v/.ATTRIBUTFS/{VALUE}".encode(),
     "key_that_is_no_text": f"v/.ATTRIBUTES/{VALUE}".encode() + b"\xff",
 }.items():
-    ATTACKS[_name] = Attack(
-        _series_with(_key), r"graph of 4 nodes, 1 marked: .*ckpt-2\.index: lacks the entry 'v/"
+    add(
+        _name,
+        _series_with(_key),
+        r"graph of 4 nodes, 1 marked: .*ckpt-2\.index: lacks the entry 'v/",
     )
 
 

@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.makers import ATTACKS, LARGE, NASTY, Attack, attack
+from tests.hostile.makers import LARGE, NASTY, add, attack, graph_of, sized
 from tests.hostile.seeds import DIRECTORY
 from tests.support import ocdbt
 from tests.support.tables import varint
 
-_SOME = 4_000  # values; 50,000 take three seconds
 _DEEP_JSON = b"[" * LARGE + b"]" * LARGE
 
 
@@ -81,12 +80,12 @@ _METADATA: dict[str, tuple[bytes, str]] = {
     ),
 }
 for _name, (_data, _said) in _METADATA.items():
-    ATTACKS[f"orbax_metadata_{_name}"] = Attack(_with_metadata(_data), _said)
+    add(f"orbax_metadata_{_name}", _with_metadata(_data), _said)
 
 
-@attack(rf"graph of {_SOME + 2} nodes")
-def orbax_tree_of_many_values(directory: Path) -> str:
-    return str(ocdbt.write_tree(directory / "t", [["a", n] for n in range(_SOME)]))
+@sized(graph_of(2), 4_000)
+def orbax_tree_of_many_values(directory: Path, size: int) -> str:
+    return str(ocdbt.write_tree(directory / "t", [["a", n] for n in range(size)]))
 
 
 @attack(r"UnsupportedError: .*_METADATA: has \d+ bytes, expected at most")
@@ -137,7 +136,8 @@ _DESCRIPTIONS: dict[str, bytes] = {
     "long": b" " * (1 << 20) + ocdbt.described(),
 }
 for _name, _words in _DESCRIPTIONS.items():
-    ATTACKS[f"orbax_shape_{_name}"] = Attack(
+    add(
+        f"orbax_shape_{_name}",
         lambda directory, words=_words: _store(directory, {b"a/.zarray": words, b"a/0": b"x"}),  # type: ignore[misc]
         r"graph of \d+ nodes",
     )
@@ -176,11 +176,10 @@ def orbax_tree_whose_nodes_are_below_each_other(directory: Path) -> str:
     return str(path)
 
 
-@attack(r"graph of \d+ nodes")
-def orbax_keys_that_share_long_beginnings(directory: Path) -> str:
+@sized(r"graph of \d+ nodes", 20_000)
+def orbax_keys_that_share_long_beginnings(directory: Path, count: int) -> str:
     """A small node of keys, each of which is all of the one before, and a byte more."""
     path = ocdbt.write_tree(directory / "t", [["a"]])
-    count = 20_000
     body = [b"\0" + varint(0) + varint(count), *(varint(n) for n in range(1, count))]
     body += [varint(1)] * count + [b"k" * count] + [varint(0)] * (2 * count)
     node = ocdbt.framed(ocdbt.NODE_MAGIC, b"".join(body))
@@ -207,17 +206,17 @@ def orbax_arrays_in_directories_elsewhere(directory: Path) -> str:
     return str(path)
 
 
-@attack(r"graph of \d+ nodes")
-def orbax_steps_of_many_names(directory: Path) -> str:
+@sized(r"graph of \d+ nodes", 2_000)
+def orbax_steps_of_many_names(directory: Path, size: int) -> str:
     path = _copy(directory)
-    for n in range(2_000):
+    for n in range(size):
         (path / str(n + 10)).mkdir()
     return str(path)
 
 
-@attack(r"graph of \d+ nodes")
-def orbax_checkpoint_of_many_trees(directory: Path) -> str:
+@sized(r"graph of \d+ nodes", 300, 20)
+def orbax_checkpoint_of_many_trees(directory: Path, size: int) -> str:
     (directory / "_CHECKPOINT_METADATA").write_text("[")
-    for n in range(300):
+    for n in range(size):
         ocdbt.write_tree(directory / f"item{n}", [["a"]])
     return str(directory)

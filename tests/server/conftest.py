@@ -20,6 +20,7 @@ from ckpt_viz.server import processes
 from ckpt_viz.server.processes import Processes
 from tests.hostile.seeds import DIRECTORY
 from tests.support.tables import floats, write_bundle
+from tests.support.waiting import PATIENCE
 
 _HERE = Path(__file__).parent
 BASE_URL = "/user/me/"
@@ -82,7 +83,7 @@ def send(jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, s
                 headers={**jp_auth_header, **given},
                 body=b"" if method in ("POST", "PUT", "PATCH") else None,
                 allow_nonstandard_methods=True,
-                request_timeout=60,
+                request_timeout=PATIENCE,
             )
         except HTTPClientError as error:
             assert error.response is not None

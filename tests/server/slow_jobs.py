@@ -7,14 +7,12 @@ that of `small` are long ones, and `small` does not wait. The path `fails` is a 
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 from ckpt_viz.errors import ReadLimitError
 from ckpt_viz.server import graphs, jobs
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Look
-
-_SECONDS = 30.0
+from tests.support.waiting import wait_until
 
 
 class Jobs(jobs.Jobs):
@@ -35,9 +33,7 @@ class Jobs(jobs.Jobs):
             self._log("large", asked.path)
             raise ReadLimitError(asked.path, limit=most_read, needs=1000)
         self._log("began", asked.path)
-        until = time.monotonic() + _SECONDS
-        while not (self._directory / "go").exists() and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_until((self._directory / "go").exists, "permission to end")
         page = super()._read(asked, most_read)
         self._log("ended", asked.path)
         return page

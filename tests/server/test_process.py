@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,8 @@ from ckpt_viz.server.graphs import look_at, read_page
 from ckpt_viz.server.messages import Asked
 from tests.hostile.seeds import seeds
 from tests.hostile.use import copy_of
+from tests.support.processes import bytes_read
+from tests.support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[2]
 _HEAVY = ("tensorflow", "keras", "numpy", "google.protobuf", "ckpt_viz.api", "ckpt_viz.formats")
@@ -61,7 +62,7 @@ class Server:
         request = Request(
             f"{self._url}{address}?{encoded}", headers={"Authorization": "token secret"}
         )
-        with urlopen(request, timeout=30) as response:
+        with urlopen(request, timeout=PATIENCE) as response:
             return json.load(response)
 
 
@@ -105,19 +106,19 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             yield server
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE)
 
 
 def _wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(1200):  # two minutes, where other workers are busy
+    def is_there() -> bool:
+        assert process.poll() is None, server.log.read_text()
         try:
             server.get("api")
         except URLError:
-            assert process.poll() is None, server.log.read_text()
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError(server.log.read_text())
+            return False
+        return True
+
+    wait_until(is_there, "the server")
 
 
 def test_server_loads_little_at_its_start_and_later(server: Server) -> None:
@@ -139,7 +140,6 @@ def test_server_loads_little_at_its_start_and_later(server: Server) -> None:
         server.get(f"{api}/answer", path="state", against="ckpt-1", question=question)
     after = server.get("modules")
     # What reads are other processes.
-    print("XX", sorted(set(after) - set(at_start)))
     assert [name for name in _HEAVY if name in after and name not in own] == []
     assert "ckpt_viz.jupyter.shown" not in after
     log = server.log.read_text()
@@ -152,10 +152,7 @@ def test_processes_that_read_end_with_the_server(server: Server) -> None:
     _, *reading = processes_of(server.pid)
     assert reading
     os.kill(server.pid, signal.SIGKILL)
-    until = time.monotonic() + 20
-    while any(_is_running(pid) for pid in reading):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_until(lambda: not any(_is_running(pid) for pid in reading), f"the end of {reading}")
 
 
 def _is_running(pid: int) -> bool:
@@ -171,13 +168,8 @@ def test_server_reads_the_index_and_the_graph_of_a_huge_checkpoint(tmp_path: Pat
     index_bytes = (tmp_path / "ckpt.index").stat().st_size
     asked = Asked(str(tmp_path), False, "ckpt", None)
     read_page(asked, 1 << 30)  # what the first one imports is not of the checkpoint
-    before, own = _read_by_now(), -_read_by_now() + _read_by_now()
+    before, own = bytes_read(os.getpid()), -bytes_read(os.getpid()) + bytes_read(os.getpid())
     look_at(asked, "1", 1 << 30)
     page = read_page(asked, 1 << 30)
-    assert _read_by_now() - before - 3 * own <= index_bytes + graph_bytes + (64 << 10)
+    assert bytes_read(os.getpid()) - before - 3 * own <= index_bytes + graph_bytes + (64 << 10)
     assert len(page.shown.graph.nodes) == 501
-
-
-def _read_by_now() -> int:
-    with open("/proc/self/io") as file:
-        return int(file.readline().split()[1])

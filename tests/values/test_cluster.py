@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ import ckpt_viz as cv
 from ckpt_viz.formats.tensors import Array
 from tests.support import tables
 from tests.support.s3_server import Request, S3Server, s3_server
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster, Worker
@@ -140,13 +140,6 @@ def data_bytes(run: Path, pattern: str = "ckpt-1.data-*") -> int:
     return sum(path.stat().st_size for path in run.glob(pattern))
 
 
-def until(is_so: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < end, f"30 s passed, but not: {what}"
-        time.sleep(0.01)
-
-
 def in_thread(function: Callable[[], Any]) -> Callable[[], Any]:
     """Begin a function in a thread; return what waits for its result."""
     found: list[Any] = []
@@ -236,7 +229,7 @@ def test_a_worker_that_is_killed_loses_nothing(
     server.forget()
     server.gate.clear()
     found = in_thread(lambda: tuple(graph.values(executor=client.get_executor(), progress=False)))
-    until(lambda: len(server.ranges()) >= 2, "both workers read")
+    wait_until(lambda: len(server.ranges()) >= 2, "both workers read")
     begun = server.ranges()
     os.kill(cluster.workers[0].pid, signal.SIGKILL)
     server.gate.set()
@@ -258,7 +251,7 @@ def test_an_interruption_cancels_what_has_not_begun_and_the_next_call_goes_on(
     server.gate.clear()
 
     def interrupt() -> None:
-        until(lambda: len(server.ranges()) >= 2, "both workers read")
+        wait_until(lambda: len(server.ranges()) >= 2, "both workers read")
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
@@ -267,10 +260,12 @@ def test_an_interruption_cancels_what_has_not_begun_and_the_next_call_goes_on(
         graph.values(executor=client.get_executor(), progress=False)
     thread.join()
     # Dask cancels on its own threads. Before it has, the workers would go on behind the gate.
-    until(lambda: not any(client.processing().values()), "the scheduler has cancelled all tasks")
+    wait_until(
+        lambda: not any(client.processing().values()), "the scheduler has cancelled all tasks"
+    )
     begun = len(server.ranges())
     server.gate.set()
-    until(lambda: not any(client.run(_tasks_left).values()), "the workers have nothing to do")
+    wait_until(lambda: not any(client.run(_tasks_left).values()), "the workers have nothing to do")
     assert len(server.ranges()) <= begun + 2 < SHARDS
     assert tuple(graph.values(executor=client.get_executor(), progress=False)) == values(
         run / "ckpt-1"
@@ -288,7 +283,7 @@ def test_a_client_that_is_closed_leaves_the_rest_to_this_process(
     client = Client(cluster)
 
     def close() -> None:
-        until(lambda: len(server.ranges()) >= 2, "both workers read")
+        wait_until(lambda: len(server.ranges()) >= 2, "both workers read")
         client.close()
         server.gate.set()
 
