@@ -151,6 +151,7 @@ explorer
 def test_a_closed_output_leaves_nothing_behind(
     lab: JupyterLab, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    lab.reload_page()  # so that the heap has nothing of other tests
     lab.create_notebook("heap.ipynb", code_cell(SHOW))
     lab.open_notebook("heap.ipynb")
     lab.run_cell(0)

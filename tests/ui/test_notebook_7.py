@@ -14,7 +14,7 @@ from tests.ui.pages import new_page
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import SELECTED, SHOW, TRAIN, box, row
 from tests.ui.test_fix import CHECK
-from tests.ui.test_keys import check_keys
+from tests.ui.test_keys import CELLS, check_keys
 from tests.ui.test_renderer import expect_live, expect_snapshot, saved_cell
 
 pytest.importorskip("notebook")
@@ -85,4 +85,6 @@ def test_the_code_of_a_fix_goes_into_a_cell_below(lab: Notebook7) -> None:
 
 
 def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(lab: Notebook7) -> None:
+    lab.create_notebook("keys.ipynb", *map(code_cell, CELLS))
+    lab.open_notebook("keys.ipynb")
     check_keys(lab)

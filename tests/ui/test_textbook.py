@@ -236,7 +236,8 @@ def test_of_too_many_nodes_it_says_how_many_and_what_to_do(lab: JupyterLab) -> N
 
 def test_a_snapshot_has_it_from_the_extension_and_from_nowhere_else(lab: JupyterLab) -> None:
     seen: list[str] = []
-    lab.page.on("request", lambda request: seen.append(request.url))
+    lab.listen("request", lambda request: seen.append(request.url))
+    lab.reload_page()  # so that nothing is loaded yet
     lab.create_notebook("snapshot-textbook.ipynb", saved_cell())
     lab.open_notebook("snapshot-textbook.ipynb")
     lab.shut_down_kernel()
