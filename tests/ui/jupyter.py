@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -114,6 +115,7 @@ class JupyterLab:
         self.console: list[str] = []
         self.noted_at = f"{server.url}/lab/api/workspaces/{workspace}"
         self.has_failed = False
+        self.is_reloaded = False  # JupyterLab then opens no launcher after the last tab
         self._logged = len(server.log.read_text())
         self._listeners: list[tuple[str, Callable[[Any], None]]] = []
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
@@ -194,6 +196,7 @@ class JupyterLab:
 
     def reload_page(self) -> None:
         """Reload the page; JupyterLab opens the tabs that it has noted."""
+        self.is_reloaded = True
         self.page.reload()
         self._await_start()
 
@@ -205,12 +208,16 @@ class JupyterLab:
             [command, arguments, _COMMAND_SECONDS],
         )
 
+    def await_frames(self) -> None:
+        """Wait until the page has drawn what events so far have changed."""
+        self.page.evaluate(_FRAMES)
+
     def show_theme(self, name: str) -> None:
         """Show the theme "JupyterLab Light" or another, and wait for its colours."""
         theme = f"JupyterLab {name}"
         self.execute("apputils:change-theme", theme=theme)
         expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
-        self.page.evaluate(_FRAMES)
+        self.await_frames()
 
     def create_notebook(self, path: str, *cells: Cell) -> None:
         """Write a notebook below the server's root."""
@@ -234,6 +241,13 @@ class JupyterLab:
         preference = {"kernelPreference": {"shouldStart": False}}
         self.execute("docmanager:open", path=path, factory="Notebook", **preference)
         self.await_notebook()
+
+    def reopen_without_kernel(self, path: str) -> None:
+        """Close the notebook, and open what was saved under a name of which no kernel knows."""
+        self.close()
+        copy = f"copy-of-{path}"
+        shutil.copy(self.server.root / path, self.server.root / copy)
+        self.open_without_kernel(copy)
 
     def _await_answer(self) -> None:
         """Wait until the notebook's kernel runs code; put another in the place of a deaf one.
@@ -391,6 +405,8 @@ class SharedPage:
             return "settings"
         if lab.has_failed:
             return "a failure"
+        if lab.is_reloaded:
+            return "a reload"
         try:
             lab.reset()
             state = lab.state(self._names)

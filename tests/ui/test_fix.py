@@ -7,7 +7,6 @@ from playwright.sync_api import Locator, expect
 
 from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.test_explorer import focused
-from tests.ui.test_saved_notebooks import reopen_without_kernel
 
 CHECK = """
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -178,7 +177,7 @@ def test_where_there_is_no_fix_a_sentence_tells_why(shown: JupyterLab) -> None:
 def test_without_a_kernel_there_is_no_button(shown: JupyterLab) -> None:
     expect(_explorer(shown).get_by_role("button", name="Fix", exact=True)).to_be_visible()
     shown.save()
-    reopen_without_kernel(shown, "fix.ipynb")
+    shown.reopen_without_kernel("fix.ipynb")
     explorer = _explorer(shown)
     expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(explorer.get_by_role("button", name="Fix", exact=True)).to_have_count(0)

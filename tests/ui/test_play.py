@@ -18,7 +18,7 @@ from tests.ui.cut import faults
 from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import html_pages
 from tests.ui.played import program_and_path
-from tests.ui.test_saved_notebooks import reopen_without_kernel, run_and_save
+from tests.ui.test_saved_notebooks import run_and_save
 from tests.ui.test_two_sides import CUT
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -366,7 +366,7 @@ def test_a_kernel_has_the_words_the_sources_and_the_step(
 
 def test_a_saved_notebook_plays_without_its_kernel(lab: JupyterLab, shared: SharedKernel) -> None:
     run_and_save(lab, shared, "saved.ipynb", LIVE)
-    reopen_without_kernel(lab, "saved.ipynb")
+    lab.reopen_without_kernel("saved.ipynb")
     explorer = lab.output(0).locator(".ckpt-viz")
     explorer.get_by_role("button", name="Play", exact=True).click()
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")

@@ -16,7 +16,7 @@ from tests.ui.cut import faults
 from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import html_pages
 from tests.ui.played import program_and_path
-from tests.ui.test_saved_notebooks import reopen_without_kernel, run_and_save
+from tests.ui.test_saved_notebooks import run_and_save
 from tests.ui.test_two_sides import CUT
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -276,7 +276,7 @@ def test_an_exercise_works_live_and_in_a_saved_notebook(
     explorer = lab.output(0).locator(".ckpt-viz")
     _do_exercise(lab, explorer)
     lab.screenshot("predict-live")
-    reopen_without_kernel(lab, "exercise.ipynb")
+    lab.reopen_without_kernel("exercise.ipynb")
     _do_exercise(lab, lab.output(0).locator(".ckpt-viz"))
     # The other explorer of the same check has steps of its own, without these questions.
     other = lab.output(1).locator(".ckpt-viz")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -60,14 +59,6 @@ def run_all_and_save(lab: JupyterLab, count: int) -> None:
     lab.save()
 
 
-def reopen_without_kernel(lab: JupyterLab, path: str) -> None:
-    """Open the notebook that was saved, under a name of which no kernel knows."""
-    lab.close()
-    copy = f"copy-of-{path}"
-    shutil.copy(lab.server.root / path, lab.server.root / copy)
-    lab.open_without_kernel(copy)
-
-
 def delete_cell(lab: JupyterLab, place: int) -> None:
     lab.select_cell(place)
     lab.execute("notebook:delete-cell")
@@ -80,7 +71,7 @@ def test_ten_explorers_are_one_payload_and_ten_snapshots(lab: JupyterLab) -> Non
     assert held(lab, "ten.ipynb") == [True] + 9 * [False]
     lab.shut_down_kernel()
     lab.save()
-    reopen_without_kernel(lab, "ten.ipynb")
+    lab.reopen_without_kernel("ten.ipynb")
     for output in each_output(lab, 10):
         expect_snapshot(output)
 
@@ -91,7 +82,7 @@ def test_the_cell_that_holds_the_payload_is_deleted(lab: JupyterLab, shared: Sha
     lab.save()
     assert held(lab, "deleted.ipynb") == [True, False]
     expect_live(lab.output(0))
-    reopen_without_kernel(lab, "deleted.ipynb")
+    lab.reopen_without_kernel("deleted.ipynb")
     for output in each_output(lab, 2):
         expect_snapshot(output)
     picture = json.loads((lab.server.root / "deleted.ipynb").read_text())["cells"][0]["outputs"][0]
