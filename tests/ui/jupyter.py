@@ -381,6 +381,7 @@ class SharedPage:
             self._names = self._lab.names()
             self._state = self._lab.state(self._names)
             self._stored = self._read_settings()
+        self._lab.page.bring_to_front()  # a page behind that of another test draws no frames
         return self._lab
 
     def give_back(self) -> str:
