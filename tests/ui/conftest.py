@@ -14,8 +14,8 @@ from playwright.sync_api import Error as PlaywrightError
 
 from tests.support import frontend
 from tests.ui import processes
-from tests.ui.jupyter import JupyterLab, SharedKernel
-from tests.ui.pages import EXPECT_MS, new_page
+from tests.ui.jupyter import JupyterLab, SharedKernel, SharedPage
+from tests.ui.pages import EXPECT_MS
 
 _BUILT = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
 expect.set_options(timeout=EXPECT_MS)
@@ -44,7 +44,8 @@ def pytest_runtest_makereport(
     report = yield
     lab = getattr(item, "funcargs", {}).get("lab")
     if report.failed and call.when != "teardown" and isinstance(lab, JupyterLab):
-        log = lab.server.log.read_text().splitlines()[-50:]
+        lab.has_failed = True
+        log = lab.log.splitlines()[-50:]
         report.sections.append(("browser console", "\n".join(lab.console[-50:])))
         report.sections.append(("JupyterLab's log", "\n".join(log)))
         with suppress(PlaywrightError):
@@ -95,17 +96,22 @@ def shared() -> SharedKernel:
     return SharedKernel()
 
 
+@pytest.fixture(scope="session")
+def shared_page(context: BrowserContext, server: processes.Server) -> Iterator[SharedPage]:
+    page = SharedPage(context, server)
+    yield page
+    page.close()
+
+
 @pytest.fixture
-def lab(
-    context: BrowserContext,
-    server: processes.Server,
-    shared: SharedKernel,
-    request: pytest.FixtureRequest,
-) -> Iterator[JupyterLab]:
-    """A new page of JupyterLab with nothing open; only the shared kernel may run."""
-    lab = JupyterLab(new_page(context), server, workspace=_file_name(request.node))
-    yield lab
-    lab.shut_down(shared.id)
+def lab(shared_page: SharedPage, request: pytest.FixtureRequest) -> Iterator[JupyterLab]:
+    """A page of JupyterLab with nothing open; only shared kernels may run.
+
+    Tests share the page, but for those that leave something there.
+    """
+    yield shared_page.taken()
+    if left := shared_page.give_back():
+        request.node.add_report_section("teardown", "page of JupyterLab closed for", left)
 
 
 def _file_name(item: pytest.Item) -> str:

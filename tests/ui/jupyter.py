@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Locator, Page, expect
 
+from tests.ui.pages import as_new, new_page
 from tests.ui.processes import Server
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
 _CURRENT = "jupyterapp.shell.currentWidget"
+_THEME = "JupyterLab Light"
+_FRAMES = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
+_THEME_SETTINGS = "themes.jupyterlab-settings"  # each change of the theme writes this file
 
 # A second connection to the kernel would close the widgets' comms, which it does not know.
 _NEW_KERNEL = """async () => {
@@ -31,12 +37,50 @@ _IS_RUNNING = """async id => {
 _SHUT_DOWN_OTHERS = """async kept => {
     const { sessions } = jupyterapp.serviceManager;
     await sessions.refreshRunning();
-    const others = [...sessions.running()].filter(one => one.kernel?.id !== kept);
+    const others = [...sessions.running()].filter(one => !kept.includes(one.kernel?.id));
     await Promise.all(others.map(one => sessions.shutdown(one.id)));
+}"""
+# Tabs that are disposed of ask nothing. JupyterLab opens a launcher where no tab is left.
+_CLOSE_ALL = """async theme => {
+    const { commands, shell } = jupyterapp;
+    for (const area of ["main", "down"]) {
+        for (const widget of [...shell.widgets(area)]) widget.dispose();
+    }
+    if (document.body.dataset.jpThemeName !== theme) {
+        await commands.execute("apputils:change-theme", { theme });
+    }
+    shell.mode = "multiple-document";
+    shell.collapseRight();
+    shell.activateById("filebrowser");
+    await commands.execute("filebrowser:go-to-path", { path: "/", dontShowBrowser: true });
+}"""
+_NAMES = """() => ({
+    commands: jupyterapp.commands.listCommands(), globals: Object.keys(window)
+})"""
+# What a test may change in a page without a trace on the server.
+_STATE = """known => {
+    const { commands, shell, status } = jupyterapp;
+    // The first kernel brings its pages of help.
+    const isNew = (id) => !known.commands.includes(id) && !id.startsWith("help-menu-");
+    const leftOver = ".jp-Dialog, .lm-Menu, .jp-ModalCommandPalette:not(.lm-mod-hidden)";
+    delete window.axe; // which tests bring along
+    return {
+        areas: Object.fromEntries(["main", "left", "right", "down"].map((area) =>
+            [area, [...shell.widgets(area)].map(({ id, title, isVisible }) =>
+                [area === "main" ? title.label : id, isVisible])])),
+        classes: [document.documentElement, document.body].map(({ className }) => className),
+        commands: commands.listCommands().filter(isNew),
+        dialogs: document.querySelectorAll(leftOver).length,
+        globals: Object.keys(window).filter((name) => !known.globals.includes(name)),
+        isDirty: status.isDirty,
+        layout: shell.saveLayout().relativeSizes,
+        theme: document.body.dataset.jpThemeName,
+    };
 }"""
 
 # Playwright puts no bound on scripts; these become a failure instead of a test without an end.
 _COMMAND_SECONDS = 180
+_DEFAULT_MS = 30_000  # Playwright's own
 _ANSWER_SECONDS = 20
 _KERNELS = 3
 _RUNS = 5
@@ -70,6 +114,10 @@ class JupyterLab:
         self.server = server
         self.console: list[str] = []
         self.noted_at = f"{server.url}/lab/api/workspaces/{workspace}"
+        self.has_failed = False
+        self.is_reloaded = False  # JupyterLab then opens no launcher after the last tab
+        self._logged = len(server.log.read_text())
+        self._listeners: list[tuple[str, Callable[[Any], None]]] = []
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
         self._start(f"{server.url}/lab/workspaces/{workspace}")
@@ -78,10 +126,54 @@ class JupyterLab:
         self.page.goto(address)
         self._await_start()
 
-    def shut_down(self, kept: str | None = None) -> None:
-        """Shut down all kernels but the one to be kept, and close the page."""
-        self.page.evaluate(_SHUT_DOWN_OTHERS, kept)
+    def shut_down(self) -> None:
+        """Shut down all kernels but the shared ones, and close the page."""
+        self.page.evaluate(_SHUT_DOWN_OTHERS, list(SharedKernel.ids))
         self.page.close()
+
+    @property
+    def log(self) -> str:
+        """What the server has printed since the page was reset."""
+        return self.server.log.read_text()[self._logged :]
+
+    def listen(self, event: str, listener: Callable[[Any], None]) -> None:
+        """Call a function at each event of the page until the test ends."""
+        self._listeners.append((event, listener))
+        self.page.on(event, listener)  # type: ignore[call-overload]
+
+    def reset(self) -> None:
+        """Close all tabs, shut down all kernels but the shared ones, and look as at first."""
+        for event, listener in self._listeners:
+            self.page.remove_listener(event, listener)
+        self._listeners.clear()
+        self.page.unroute_all()
+        self.page.set_default_timeout(_DEFAULT_MS)
+        self.page.mouse.move(0, 0)
+        as_new(self.page)
+        self.page.evaluate(_CLOSE_ALL, _THEME)
+        self.page.evaluate(_SHUT_DOWN_OTHERS, list(SharedKernel.ids))
+        self._await_launcher()
+        self.console.clear()
+        self._logged = len(self.server.log.read_text())
+
+    def names(self) -> dict[str, list[str]]:
+        """Return what scripts may add to: JupyterLab's commands and the page's variables."""
+        names: dict[str, list[str]] = self.page.evaluate(_NAMES)
+        return names
+
+    def state(self, known: dict[str, list[str]]) -> dict[str, Any]:
+        """Return what is open, what is shown, and what scripts have added to known names."""
+        state: dict[str, Any] = self.page.evaluate(_STATE, known)
+        return state
+
+    def _await_launcher(self) -> None:
+        self.page.wait_for_function(
+            """() => {
+                const [launcher, ...others] = jupyterapp.shell.widgets("main");
+                return others.length === 0 && launcher?.isVisible &&
+                    launcher.node.querySelector(".jp-LauncherCard") !== null;
+            }"""
+        )
 
     def reload(self) -> None:
         """Reload the page; JupyterLab opens the current notebook again."""
@@ -104,6 +196,7 @@ class JupyterLab:
 
     def reload_page(self) -> None:
         """Reload the page; JupyterLab opens the tabs that it has noted."""
+        self.is_reloaded = True
         self.page.reload()
         self._await_start()
 
@@ -114,6 +207,17 @@ class JupyterLab:
                 jupyterapp.commands.execute(command, arguments).then(() => undefined), seconds)""",
             [command, arguments, _COMMAND_SECONDS],
         )
+
+    def await_frames(self) -> None:
+        """Wait until the page has drawn what events so far have changed."""
+        self.page.evaluate(_FRAMES)
+
+    def show_theme(self, name: str) -> None:
+        """Show the theme "JupyterLab Light" or another, and wait for its colours."""
+        theme = f"JupyterLab {name}"
+        self.execute("apputils:change-theme", theme=theme)
+        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
+        self.await_frames()
 
     def create_notebook(self, path: str, *cells: Cell) -> None:
         """Write a notebook below the server's root."""
@@ -131,6 +235,19 @@ class JupyterLab:
         self.execute("docmanager:open", path=path, factory="Notebook", **kernel)
         self.await_notebook()
         self._await_answer()
+
+    def open_without_kernel(self, path: str) -> None:
+        """Open a notebook that no session knows, and start no kernel for it."""
+        preference = {"kernelPreference": {"shouldStart": False}}
+        self.execute("docmanager:open", path=path, factory="Notebook", **preference)
+        self.await_notebook()
+
+    def reopen_without_kernel(self, path: str) -> None:
+        """Close the notebook, and open what was saved under a name of which no kernel knows."""
+        self.close()
+        copy = f"copy-of-{path}"
+        shutil.copy(self.server.root / path, self.server.root / copy)
+        self.open_without_kernel(copy)
 
     def _await_answer(self) -> None:
         """Wait until the notebook's kernel runs code; put another in the place of a deaf one.
@@ -241,8 +358,84 @@ class JupyterLab:
         self.page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
+class SharedPage:
+    """A page of JupyterLab that tests use one after the other, each as if it were new."""
+
+    def __init__(self, context: BrowserContext, server: Server) -> None:
+        self._context = context
+        self._server = server
+        self._settings = server.root.parent / "jupyter_config_dir/lab/user-settings"
+        self._opened = 0
+        self._lab: JupyterLab | None = None
+        self._names: dict[str, list[str]] = {}
+        self._state: dict[str, Any] = {}
+        self._stored: dict[Path, tuple[int, str]] = {}
+
+    def taken(self) -> JupyterLab:
+        """Return the page with nothing open; open one if the last test has left none."""
+        if self._lab is None:
+            self._opened += 1
+            page = new_page(self._context)
+            self._lab = JupyterLab(page, self._server, workspace=f"shared-{self._opened}")
+            self._lab.reset()
+            self._names = self._lab.names()
+            self._state = self._lab.state(self._names)
+            self._stored = self._read_settings()
+        self._lab.page.bring_to_front()  # a page behind that of another test draws no frames
+        return self._lab
+
+    def give_back(self) -> str:
+        """Reset the page; if something of the test is left, close the page and return what."""
+        assert self._lab is not None
+        left = self._what_is_left(self._lab)
+        if left:
+            self.close()
+        if self._read_settings() != self._stored:
+            self._put_back()
+        return left
+
+    def close(self) -> None:
+        """Close the page, so that the next test gets a new one."""
+        if self._lab is not None:
+            with suppress(PlaywrightError):  # of a page that has crashed or hangs
+                self._lab.shut_down()
+            self._lab = None
+
+    def _what_is_left(self, lab: JupyterLab) -> str:
+        if self._read_settings() != self._stored:
+            return "settings"
+        if lab.has_failed:
+            return "a failure"
+        if lab.is_reloaded:
+            return "a reload"
+        try:
+            lab.reset()
+            state = lab.state(self._names)
+        except PlaywrightError as error:
+            return str(error)
+        changed = {key: state[key] for key, value in self._state.items() if state[key] != value}
+        return json.dumps(changed) if changed else ""
+
+    def _read_settings(self) -> dict[Path, tuple[int, str]]:
+        """Return when each file of settings was written, and its text."""
+        paths = self._settings.rglob("*.jupyterlab-settings")
+        return {
+            path: (path.stat().st_mtime_ns, path.read_text())
+            for path in paths
+            if path.name != _THEME_SETTINGS
+        }
+
+    def _put_back(self) -> None:
+        for path in self._read_settings().keys() - self._stored.keys():
+            path.unlink()
+        for path, (_, text) in self._stored.items():
+            path.write_text(text)
+
+
 class SharedKernel:
     """A kernel that tests share, since TensorFlow takes its time to be imported."""
+
+    ids: ClassVar[set[str]] = set()
 
     # The first lines of a cell that needs the kernel as if it were new.
     AFRESH = """
@@ -253,12 +446,25 @@ import ipywidgets; ipywidgets.Widget.close_all()
     def __init__(self) -> None:
         self.id: str | None = None
 
+    def open(self, lab: JupyterLab, path: str, *sources: str) -> None:
+        """Write a notebook of these cells, and open it with the kernel as if that were new."""
+        first, *others = sources
+        lab.create_notebook(path, *map(code_cell, (self.AFRESH + first, *others)))
+        lab.open_notebook(path, self.started(lab))
+
     def started(self, lab: JupyterLab) -> str:
         """Return the kernel's id; start it if it does not run, or no longer."""
         if self.id is None or not lab.page.evaluate(_IS_RUNNING, self.id):
             self.id = lab.page.evaluate(_NEW_KERNEL)
         assert self.id is not None
+        self.ids.add(self.id)
         return self.id
+
+    def shut_down(self, lab: JupyterLab) -> None:
+        """Shut the kernel down if it was started."""
+        if self.id is not None:
+            self.ids.remove(self.id)
+            lab.page.evaluate("id => jupyterapp.serviceManager.kernels.shutdown(id)", self.id)
 
 
 class Notebook7(JupyterLab):
@@ -267,10 +473,10 @@ class Notebook7(JupyterLab):
     def _start(self, address: str) -> None:
         pass  # until a notebook is opened
 
-    def shut_down(self, kept: str | None = None) -> None:
-        """Shut down all kernels but the one to be kept, if a page was opened, and close it."""
+    def shut_down(self) -> None:
+        """Shut down all kernels, if a page was opened, and close it."""
         if self.page.url.startswith(self.server.url):
-            super().shut_down(kept)
+            super().shut_down()
 
     def open_tree(self, path: str) -> None:
         """Show a directory in the page."""

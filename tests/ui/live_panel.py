@@ -48,7 +48,7 @@ class Live:
         self.files = Files(lab, name)
         self.kernel_id = kernel_id
         self._requests = 0
-        self.page.on("websocket", self._count_sent)
+        lab.listen("websocket", self._count_sent)
 
     def _count_sent(self, socket: WebSocket) -> None:
         socket.on("framesent", self._count)

@@ -68,9 +68,14 @@ def showing_first(view: str, page: str) -> str:
 def new_page(context: BrowserContext) -> Page:
     """Return a page as large as that of `html_pages`, without motion, whatever the context has."""
     page = context.new_page()
-    page.set_viewport_size(VIEWPORT)
-    page.emulate_media(reduced_motion="reduce")
+    as_new(page)
     return page
+
+
+def as_new(page: Page) -> None:
+    """Give a page the size and the media of `new_page`."""
+    page.set_viewport_size(VIEWPORT)
+    page.emulate_media(color_scheme="null", forced_colors="null", reduced_motion="reduce")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.support import frontend
-from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 
 AXE = frontend.LABEXTENSION / "node_modules/axe-core/axe.min.js"
 
@@ -43,9 +43,7 @@ explorer
 @pytest.fixture
 def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
     """The explorer of a check that passes."""
-    cells = (SharedKernel.AFRESH + CHECK, "print(sorted(vars(ckpt.net)), explorer.step)")
-    lab.create_notebook("changing.ipynb", *map(code_cell, cells))
-    lab.open_notebook("changing.ipynb", shared.started(lab))
+    shared.open(lab, "changing.ipynb", CHECK, "print(sorted(vars(ckpt.net)), explorer.step)")
     lab.page.set_viewport_size({"width": 1500, "height": 950})
     lab.run_cell(0)
     return lab.output(0).locator(".ckpt-viz")
@@ -176,30 +174,25 @@ def test_parts_move_change_places_come_back_and_say_why_not(
     expect(explorer.locator(".ckv-headline")).to_contain_text("would pass")
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_nothing_is_cut_and_axe_finds_nothing(
-    theme: str, lab: JupyterLab, explorer: Locator
-) -> None:
-    lab.execute("apputils:change-theme", theme=theme)
-    try:
-        explorer.get_by_role("treegrid").press("e")
-        strip = explorer.locator(".ckv-changing")
-        expect(strip).to_contain_text("Select a part")
-        _select(explorer, "l1")
-        lab.page.keyboard.press("Delete")
-        expect(strip.locator("table")).to_be_visible()
-        strip.get_by_role("button", name="Show as code").click()
+def test_nothing_is_cut_and_axe_finds_nothing(lab: JupyterLab, explorer: Locator) -> None:
+    explorer.get_by_role("treegrid").press("e")
+    strip = explorer.locator(".ckv-changing")
+    expect(strip).to_contain_text("Select a part")
+    _select(explorer, "l1")
+    lab.page.keyboard.press("Delete")
+    expect(strip.locator("table")).to_be_visible()
+    strip.get_by_role("button", name="Show as code").click()
+    lab.page.evaluate(AXE.read_text("utf-8"))
+    for theme in ("Light", "Dark"):
+        lab.show_theme(theme)
         for width in (1500, 1100, 900):
             lab.page.set_viewport_size({"width": width, "height": 950})
             strip.scroll_into_view_if_needed()
-            lab.screenshot(f"changing-{width}-{theme[-5:].strip().lower()}")
+            lab.screenshot(f"changing-{width}-{theme.lower()}")
             overflow = "strip => strip.scrollWidth - strip.clientWidth"
             assert strip.evaluate(overflow) <= 0
-        lab.page.evaluate(AXE.read_text("utf-8"))
         found = strip.evaluate("strip => axe.run(strip)")["violations"]
         assert [violation["id"] for violation in found] == []
-    finally:
-        lab.execute("apputils:change-theme", theme="JupyterLab Light")
 
 
 def test_keys_alone_lead_into_a_check_with_causes_change_it_and_lead_back(
@@ -209,8 +202,7 @@ def test_keys_alone_lead_into_a_check_with_causes_change_it_and_lead_back(
     failing = CHECK.replace("\nexplorer\n", "") + (
         "\ncv.show(tf.train.Checkpoint(model=ckpt.net, step=ckpt.step), against=path)"
     )
-    lab.create_notebook("causes.ipynb", code_cell(SharedKernel.AFRESH + failing))
-    lab.open_notebook("causes.ipynb", shared.started(lab))
+    shared.open(lab, "causes.ipynb", failing)
     lab.page.set_viewport_size({"width": 1500, "height": 950})
     lab.run_cell(0)
     explorer, keys = lab.output(0).locator(".ckpt-viz"), lab.page.keyboard

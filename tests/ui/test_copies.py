@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.support import frontend
 from tests.ui.file_browser import Files
-from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 
 AXE = frontend.LABEXTENSION / "node_modules/axe-core/axe.min.js"
 
@@ -48,8 +48,7 @@ SOURCE = "jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.
 @pytest.fixture
 def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
     """The explorer of a checkpoint that a program has written."""
-    lab.create_notebook("copies.ipynb", code_cell(SharedKernel.AFRESH + SHOWN))
-    lab.open_notebook("copies.ipynb", shared.started(lab))
+    shared.open(lab, "copies.ipynb", SHOWN)
     lab.page.set_viewport_size({"width": 1500, "height": 950})
     lab.run_cell(0)
     return lab.output(0).locator(".ckpt-viz")
@@ -218,19 +217,16 @@ def test_nothing_is_cut_and_axe_finds_nothing(lab: JupyterLab, explorer: Locator
     lab.page.keyboard.press("r")
     expect(details.get_by_role("searchbox")).to_be_focused()
     lab.page.evaluate(AXE.read_text("utf-8"))
-    try:
-        for theme in ("JupyterLab Light", "JupyterLab Dark"):
-            lab.execute("apputils:change-theme", theme=theme)
-            for width in (1500, 700):
-                lab.page.set_viewport_size({"width": width, "height": 950})
-                if width < 900:
-                    explorer.get_by_role("tab", name="Details").click()
-                explorer.scroll_into_view_if_needed()
-                expect(details).to_be_visible()
-                lab.screenshot(f"copies-{width}-{theme[-5:].strip().lower()}")
-                for part in (line, details):
-                    assert part.evaluate("part => part.scrollWidth - part.clientWidth") <= 0
-                    found = part.evaluate("part => axe.run(part)")["violations"]
-                    assert [violation["id"] for violation in found] == []
-    finally:
-        lab.execute("apputils:change-theme", theme="JupyterLab Light")
+    for theme in ("Light", "Dark"):
+        lab.show_theme(theme)
+        for width in (1500, 700):
+            lab.page.set_viewport_size({"width": width, "height": 950})
+            if width < 900:
+                explorer.get_by_role("tab", name="Details").click()
+            explorer.scroll_into_view_if_needed()
+            expect(details).to_be_visible()
+            lab.screenshot(f"copies-{width}-{theme.lower()}")
+            for part in (line, details):
+                assert part.evaluate("part => part.scrollWidth - part.clientWidth") <= 0
+                found = part.evaluate("part => axe.run(part)")["violations"]
+                assert [violation["id"] for violation in found] == []

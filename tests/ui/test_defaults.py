@@ -18,7 +18,7 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import graph, keras3_adam
 from tests.support.payload_fixtures import overlays
-from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import html_pages
 from tests.ui.test_access import COLOURS, GRAPHIC, VS_CODE, weak_contrasts, wear
 
@@ -191,19 +191,8 @@ explorer
 """
 
 
-@pytest.fixture
-def settings(lab: JupyterLab) -> Iterator[JupyterLab]:
-    """A JupyterLab whose settings are, after the test, as they were."""
-    stored = "jupyterapp.serviceManager.settings"
-    before = lab.page.evaluate(f"{stored}.fetch('ckpt-viz:explorer').then(({{ raw }}) => raw)")
-    yield lab
-    lab.page.evaluate(f"raw => {stored}.save('ckpt-viz:explorer', raw)", before)
-
-
-def test_live_explorers_follow_the_settings(settings: JupyterLab) -> None:
-    lab = settings
-    lab.create_notebook("settings.ipynb", code_cell(CHAIN), code_cell("explorer"))
-    lab.open_notebook("settings.ipynb")
+def test_live_explorers_follow_the_settings(lab: JupyterLab, shared: SharedKernel) -> None:
+    shared.open(lab, "settings.ipynb", CHAIN, "explorer")
     lab.run_cell(0)
     explorers = [lab.output(i).locator(".ckpt-viz") for i in (0, 1)]
     expect(explorers[0].locator(".ckv-row")).to_have_count(9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
@@ -87,22 +87,17 @@ def test_nothing_that_is_picked_opens_nothing(files: Files) -> None:
 
 
 @pytest.fixture
-def settings(files: Files) -> Iterator[Callable[[str, object], None]]:
-    """A function that saves a plugin's settings; after the test they are as they were."""
-    before: dict[str, str] = {}
+def settings(files: Files) -> Callable[[str, object], None]:
+    """A function that saves a plugin's settings, which the next test does not have."""
 
     def save(plugin: str, settings: object) -> None:
-        before.setdefault(plugin, files.page.evaluate(_SAVED, plugin))
         files.page.evaluate(_SAVE, [plugin, json.dumps(settings)])
         files.lab.reload_page()
         files.show()
 
-    yield save
-    for plugin, raw in before.items():
-        files.page.evaluate(_SAVE, [plugin, raw])
+    return save
 
 
-_SAVED = "plugin => jupyterapp.serviceManager.settings.fetch(plugin).then(({ raw }) => raw)"
 _SAVE = "([plugin, raw]) => jupyterapp.serviceManager.settings.save(plugin, raw)"
 
 
@@ -186,9 +181,7 @@ def _violations(files: Files, axe: str) -> list[str]:
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_themes(files: Files, axe: str, theme: str) -> None:
-    files.lab.execute("apputils:change-theme", theme=f"JupyterLab {theme}")
-    body = files.page.locator("body")
-    expect(body).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme}")
+    files.lab.show_theme(theme)
     name = theme.lower().replace(" ", "-")
     tab = files.open("ckpt-1.index")
     files.write("ckpt-1", "bias")
@@ -206,5 +199,4 @@ def test_themes(files: Files, axe: str, theme: str) -> None:
     files.lab.screenshot(f"document-comparison-{name}")
     assert weak_contrasts(files.page) == {}
     violations += _violations(files, axe)
-    files.lab.execute("apputils:change-theme", theme="JupyterLab Light")
     assert violations == []

@@ -47,6 +47,7 @@ def test_without_the_extension_it_is_said_what_to_install_and_where(
         files.lab.shut_down()
 
 
+@pytest.mark.more
 def test_below_a_base_url_and_behind_a_token_everything_is_as_elsewhere(
     context: BrowserContext, labextensions: Path, tmp_path: Path
 ) -> None:

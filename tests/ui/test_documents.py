@@ -167,7 +167,7 @@ def test_an_index_opens_whatever_its_name(files: Files) -> None:
 def test_a_listing_is_asked_about_once_until_it_changes(files: Files) -> None:
     files.write("eff-1", "kernel")
     asked: list[str] = []
-    files.page.on(
+    files.lab.listen(
         "request", lambda one: asked.append(one.url) if "/v1/checkpoints" in one.url else None
     )
     files.show()
@@ -321,7 +321,7 @@ def test_nothing_is_asked_for_a_tab_that_is_closed(files: Files) -> None:
     files.close()
     files.await_tab("ckpt-1.index")
     asked: list[str] = []
-    files.page.on("request", lambda request: asked.append(request.url))
+    files.lab.listen("request", lambda request: asked.append(request.url))
     for _ in range(2):  # between which the other one would have asked, too
         with files.page.expect_request(is_ours, timeout=CHANGED_MS):
             pass

@@ -72,6 +72,7 @@ def test_a_double_click_opens_a_page_which_can_be_loaded_again(files: Tree) -> N
     page.close()
 
 
+@pytest.mark.more
 def test_a_file_of_keras_opens_too(files: Tree) -> None:
     with files.page.context.expect_page() as opened:
         files.item("model.weights.h5").dblclick()
@@ -80,6 +81,7 @@ def test_a_file_of_keras_opens_too(files: Tree) -> None:
     page.close()
 
 
+@pytest.mark.more
 def test_an_index_of_any_name_opens_from_its_context_menu(files: Tree) -> None:
     with files.page.context.expect_page() as opened:
         files.choose("eff-1.index", menu="Open in Checkpoint Explorer")
@@ -88,6 +90,7 @@ def test_an_index_of_any_name_opens_from_its_context_menu(files: Tree) -> None:
     page.close()
 
 
+@pytest.mark.more
 def test_a_directory_opens_from_its_context_menu(files: Tree) -> None:
     with files.page.context.expect_page() as opened:
         files.choose("run", menu="Open in Checkpoint Explorer")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
+import ckpt_viz as cv
+from ckpt_viz.render.html import to_html
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.pages import html_pages
 
 TRAIN = """
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -85,11 +90,18 @@ def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: JupyterLab)
 
 @pytest.fixture
 def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
-    source = SharedKernel.AFRESH + TRAIN + SHOW
-    lab.create_notebook("explorer.ipynb", code_cell(source), code_cell("explorer.expanded"))
-    lab.open_notebook("explorer.ipynb", shared.started(lab))
+    shared.open(lab, "explorer.ipynb", TRAIN + SHOW, "explorer.expanded")
     lab.run_cell(0)
     return lab.output(0).locator(".ckpt-viz")
+
+
+@pytest.fixture
+def alone(browser: Browser, tmp_path: Path) -> Iterator[Locator]:
+    """The same explorer in a page of its own, without a kernel."""
+    program: dict[str, Any] = {}
+    exec(TRAIN, program)
+    with html_pages(browser, tmp_path) as open_page:
+        yield open_page(to_html(cv.graph(program["ckpt"]))).locator(".ckpt-viz")
 
 
 def test_arrow_keys_open_close_and_move_and_leave_the_notebook_alone(
@@ -125,7 +137,9 @@ def test_arrow_keys_open_close_and_move_and_leave_the_notebook_alone(
     expect(lab.page.locator(".jp-mod-dirty")).to_have_count(0)
 
 
-def test_slots_are_chips_on_their_variable_and_unfold_as_dashed_nodes(explorer: Locator) -> None:
+@pytest.mark.tf
+def test_slots_are_chips_on_their_variable_and_unfold_as_dashed_nodes(alone: Locator) -> None:
+    explorer = alone
     row(explorer, "_kernel").click()  # which brings it into sight
     variable = explorer.locator(".ckv-node.ckv-role-variable", has_text="3×5 float32")
     expect(variable.locator(".ckv-chip-text")).to_have_text(["m", "v"])
@@ -150,13 +164,16 @@ def test_words_fit_in_their_boxes_live_and_as_a_snapshot(
     })"""
     expect(explorer.locator(".ckv-node").first).to_be_visible()
     assert max(explorer.locator(".ckv-node").evaluate_all(overflow)) < 0
-    lab.shut_down_kernel()
+    lab.save()
+    lab.reopen_without_kernel("explorer.ipynb")
     expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(explorer.locator(".ckv-node").first).to_be_visible()
     assert max(explorer.locator(".ckv-node").evaluate_all(overflow)) < 0
 
 
-def test_toggled_box_stays_under_the_pointer(explorer: Locator) -> None:
+@pytest.mark.tf
+def test_toggled_box_stays_under_the_pointer(alone: Locator) -> None:
+    explorer = alone
     optimizer = box(explorer, "optimizer")
     toggle = optimizer.locator(".ckv-toggle")
     before = toggle.bounding_box()
@@ -165,12 +182,14 @@ def test_toggled_box_stays_under_the_pointer(explorer: Locator) -> None:
     assert toggle.bounding_box() == pytest.approx(before, abs=0.5)
 
 
-def test_dragging_pans_and_buttons_zoom(lab: JupyterLab, explorer: Locator) -> None:
+@pytest.mark.tf
+def test_dragging_pans_and_buttons_zoom(alone: Locator) -> None:
+    explorer = alone
     drawing = explorer.get_by_role("application")
     area = drawing.bounding_box()
     assert area is not None
     x, y, width = root_in_drawing(explorer)
-    mouse = lab.page.mouse
+    mouse = explorer.page.mouse
     mouse.move(area["x"] + area["width"] - 30, area["y"] + 20)
     mouse.down()
     mouse.move(area["x"] + area["width"] - 70, area["y"] + 45, steps=4)
@@ -187,17 +206,17 @@ def test_wheel_pans_only_with_the_focus_and_zooms_with_ctrl(
     x, y, width = root_in_drawing(explorer)
     drawing.hover()
     lab.page.mouse.wheel(0, 30)  # scrolls the notebook
-    lab.page.wait_for_timeout(200)
+    lab.await_frames()
     assert root_in_drawing(explorer) == pytest.approx((x, y, width), abs=1)
     focused(explorer)
     drawing.hover()
     lab.page.mouse.wheel(0, 30)
-    lab.page.wait_for_timeout(200)
+    lab.await_frames()
     assert root_in_drawing(explorer) == pytest.approx((x, y - 30, width), abs=1)
     lab.page.keyboard.down("Control")
     lab.page.mouse.wheel(0, -100)
     lab.page.keyboard.up("Control")
-    lab.page.wait_for_timeout(200)
+    lab.await_frames()
     assert root_in_drawing(explorer)[2] > width * 1.1
 
 
@@ -209,32 +228,31 @@ def root_in_drawing(explorer: Locator) -> tuple[float, float, float]:
     return here["x"] - there["x"], here["y"] - there["y"], here["width"]
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_colours_follow_the_theme(lab: JupyterLab, explorer: Locator, theme: str) -> None:
-    lab.execute("apputils:change-theme", theme=theme)
-    is_light = str(theme.endswith("Light")).lower()
-    expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", is_light)
+COLOURS = {
+    "Light": {
+        "layer": "rgb(31, 31, 31)",
+        "variable": "rgb(26, 86, 219)",
+        "optimizer": "rgb(179, 22, 27)",
+    },
+    "Dark": {
+        "layer": "rgb(242, 242, 242)",
+        "variable": "rgb(138, 180, 248)",
+        "optimizer": "rgb(255, 107, 97)",
+    },
+}
+
+
+def test_colours_follow_the_theme(lab: JupyterLab, explorer: Locator) -> None:
     colour = "element => getComputedStyle(element).stroke"
-    seen = {
-        role: explorer.locator(f".ckv-node.ckv-role-{role} > .ckv-shape").first.evaluate(colour)
-        for role in ("layer", "variable", "optimizer")
-    }
-    expected = {
-        "true": {
-            "layer": "rgb(31, 31, 31)",
-            "variable": "rgb(26, 86, 219)",
-            "optimizer": "rgb(179, 22, 27)",
-        },
-        "false": {
-            "layer": "rgb(242, 242, 242)",
-            "variable": "rgb(138, 180, 248)",
-            "optimizer": "rgb(255, 107, 97)",
-        },
-    }
-    assert seen == expected[is_light]
-    row(explorer, "optimizer").click()
-    lab.screenshot(f"theme-{theme.split()[-1].lower()}")
-    lab.execute("apputils:change-theme", theme="JupyterLab Light")
+    for theme, expected in COLOURS.items():
+        lab.show_theme(theme)
+        seen = {
+            role: explorer.locator(f".ckv-node.ckv-role-{role} > .ckv-shape").first.evaluate(colour)
+            for role in expected
+        }
+        assert seen == expected
+        row(explorer, "optimizer").click()
+        lab.screenshot(f"theme-{theme.lower()}")
 
 
 HOSTILE = """
@@ -251,9 +269,8 @@ cv.show(module)
 """
 
 
-def test_names_that_are_code_show_as_text(lab: JupyterLab) -> None:
-    lab.create_notebook("hostile.ipynb", code_cell(HOSTILE))
-    lab.open_notebook("hostile.ipynb")
+def test_names_that_are_code_show_as_text(lab: JupyterLab, shared: SharedKernel) -> None:
+    shared.open(lab, "hostile.ipynb", HOSTILE)
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")
     for name in ("<script>window.pwned = 1</script>", 'a"b', "a\\u000ab"):
@@ -335,9 +352,10 @@ partial
 """
 
 
-def test_what_will_not_be_saved_or_is_missing_is_marked_and_explained(lab: JupyterLab) -> None:
-    lab.create_notebook("problems.ipynb", code_cell(NOT_SAVED), code_cell(PARTIAL))
-    lab.open_notebook("problems.ipynb")
+def test_what_will_not_be_saved_or_is_missing_is_marked_and_explained(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    shared.open(lab, "problems.ipynb", NOT_SAVED, PARTIAL)
     lab.run_cell(0)
     live = lab.output(0).locator(".ckpt-viz")
     expect(row(live, "(root)")).to_contain_text("! not saved")
@@ -373,9 +391,10 @@ explorer
 """
 
 
-def test_name_based_checkpoint_is_explored_like_any_other(lab: JupyterLab) -> None:
-    lab.create_notebook("name-based.ipynb", code_cell(NAME_BASED))
-    lab.open_notebook("name-based.ipynb")
+def test_name_based_checkpoint_is_explored_like_any_other(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    shared.open(lab, "name-based.ipynb", NAME_BASED)
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")
     details = explorer.locator(".ckv-details")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.test_explorer import focused
 
 CHECK = """
@@ -47,9 +47,7 @@ NOWHERE = "cv.show(trainer, against='/nowhere/ckpt')"
 
 @pytest.fixture
 def shown(lab: JupyterLab, shared: SharedKernel) -> JupyterLab:
-    sources = (SharedKernel.AFRESH + CHECK, REFRESH, NOWHERE, CHANGE, NAMELESS)
-    lab.create_notebook("fix.ipynb", *map(code_cell, sources))
-    lab.open_notebook("fix.ipynb", shared.started(lab))
+    shared.open(lab, "fix.ipynb", CHECK, REFRESH, NOWHERE, CHANGE, NAMELESS)
     lab.run_cell(0)
     return lab
 
@@ -179,7 +177,7 @@ def test_where_there_is_no_fix_a_sentence_tells_why(shown: JupyterLab) -> None:
 def test_without_a_kernel_there_is_no_button(shown: JupyterLab) -> None:
     expect(_explorer(shown).get_by_role("button", name="Fix", exact=True)).to_be_visible()
     shown.save()
-    shown.shut_down_kernel()
+    shown.reopen_without_kernel("fix.ipynb")
     explorer = _explorer(shown)
     expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(explorer.get_by_role("button", name="Fix", exact=True)).to_have_count(0)

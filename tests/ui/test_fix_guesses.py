@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Locator, expect
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
 from tests.support.payload_fixtures import HOSTILE, overlays
-from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 
 CHECK = """
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -38,8 +38,7 @@ VALUES = "explorer.refresh()\nprint([float(one.w[0]) for one in trainer.net.laye
 
 @pytest.fixture
 def shown(lab: JupyterLab, shared: SharedKernel) -> JupyterLab:
-    lab.create_notebook("guesses.ipynb", *map(code_cell, (SharedKernel.AFRESH + CHECK, VALUES)))
-    lab.open_notebook("guesses.ipynb", shared.started(lab))
+    shared.open(lab, "guesses.ipynb", CHECK, VALUES)
     lab.run_cell(0)
     return lab
 

@@ -63,13 +63,12 @@ def test_cancel_keeps_what_was_read_and_read_on_goes_on(files: Files, lab: Jupyt
     # The server reads at most 1 GiB at a time, and the tab says so.
     expect(rest).to_contain_text("one request may read", timeout=60_000, ignore_case=True)
     lab.screenshot("history-tab-rest-light")
-    lab.execute("apputils:change-theme", theme="JupyterLab Dark")
+    lab.show_theme("Dark")
     expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
     lab.page.locator("#jupyterlab-splash").wait_for(state="detached")
     files.tab.get_by_role("button", name="Read on").click()
     expect(progress).to_be_visible()
     lab.screenshot("history-tab-reading-dark")
-    lab.execute("apputils:change-theme", theme="JupyterLab Light")
     files.close()
     assert files.complaints == []
 

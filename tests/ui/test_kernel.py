@@ -32,8 +32,7 @@ def shown(lab: JupyterLab, shared: SharedKernel, request: pytest.FixtureRequest)
     """A notebook that shows the explorer of a module in its first cell."""
     path = f"{request.node.name}.ipynb"
     cells = getattr(request, "param", ())
-    lab.create_notebook(path, *map(code_cell, (SharedKernel.AFRESH + NET, *cells)))
-    lab.open_notebook(path, shared.started(lab))
+    shared.open(lab, path, NET, *cells)
     lab.run_cell(0)
     lab.output(0).get_by_role("treegrid").wait_for()
     return lab
@@ -220,8 +219,7 @@ explorer
 def test_enter_opens_the_way_to_the_first_match_in_a_long_list(
     lab: JupyterLab, shared: SharedKernel
 ) -> None:
-    lab.create_notebook("blocks.ipynb", code_cell(SharedKernel.AFRESH + BLOCKS))
-    lab.open_notebook("blocks.ipynb", shared.started(lab))
+    shared.open(lab, "blocks.ipynb", BLOCKS)
     lab.run_cell(0)
     explorer = explorer_of(lab)
     badge = row(explorer, "0 … 99").locator(".ckv-count")

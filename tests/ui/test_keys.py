@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, expect
 
-from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.test_access import COLOURS, weak_contrasts
 from tests.ui.test_explorer import row
 
@@ -20,6 +20,7 @@ nodes = (
 explorer = cv.show(cv.ObjectGraph(nodes, "five nodes", cv.Origin.SAVED))
 explorer
 """
+CELLS = (SHOW, "print('ran')")
 # In a notebook's command mode these delete, cut, insert, merge, convert, run and edit cells.
 OURS = (
     *("d", "d", "f", "s", "a", "c", "k", "x", "v", "b", "m", "y", "z", "n", "N", "j", "i", "i"),
@@ -37,9 +38,7 @@ HEARD = """() => {
 
 
 def check_keys(lab: JupyterLab) -> None:
-    """Press every key on an explorer, and see what the notebook makes of it."""
-    lab.create_notebook("keys.ipynb", code_cell(SHOW), code_cell("print('ran')"))
-    lab.open_notebook("keys.ipynb")
+    """Press every key on an explorer, and see what its notebook makes of it."""
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")
     cells = lab.page.locator(".jp-Notebook .jp-Cell")
@@ -105,31 +104,29 @@ def check_left_alone(lab: JupyterLab, explorer: Locator) -> None:
     assert lab.page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex") == 1
 
 
-def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(lab: JupyterLab) -> None:
+def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    shared.open(lab, "keys.ipynb", *CELLS)
     check_keys(lab)
 
 
-def test_high_contrast_themes(lab: JupyterLab) -> None:
-    lab.create_notebook("themes.ipynb", code_cell(SHOW))
-    lab.open_notebook("themes.ipynb")
+def test_high_contrast_themes(lab: JupyterLab, shared: SharedKernel) -> None:
+    shared.open(lab, "themes.ipynb", SHOW)
     lab.run_cell(0)
     row(lab.output(0).locator(".ckpt-viz"), "b").click()
     for theme in ("Light", "Dark", "Dark High Contrast"):
-        lab.execute("apputils:change-theme", theme=f"JupyterLab {theme}")
-        expect(lab.page.locator("body")).to_have_attribute(
-            "data-jp-theme-name", f"JupyterLab {theme}"
-        )
-        lab.page.wait_for_timeout(300)
+        lab.show_theme(theme)
         lab.screenshot(f"theme-{theme.lower().replace(' ', '-')}")
         (back,) = lab.page.evaluate(COLOURS, ["back"])
         assert (sum(back) > 600) == (theme == "Light")
         assert weak_contrasts(lab.page) == {}
-    lab.execute("apputils:change-theme", theme="JupyterLab Light")
 
 
-def test_the_focus_goes_into_the_explorer_of_the_cell_and_back(lab: JupyterLab) -> None:
-    lab.create_notebook("focus.ipynb", code_cell(SHOW), code_cell("print('ran')"))
-    lab.open_notebook("focus.ipynb")
+def test_the_focus_goes_into_the_explorer_of_the_cell_and_back(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    shared.open(lab, "focus.ipynb", *CELLS)
     lab.run_cell(0)
     grid = lab.output(0).get_by_role("treegrid")
     expect(grid).to_be_visible()

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
-from playwright.sync_api import BrowserContext, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.support import frontend
 from tests.support.kernels import Kernel
 from tests.ui.file_browser import state_of
-from tests.ui.jupyter import JupyterLab, SharedKernel
+from tests.ui.jupyter import JupyterLab, SharedKernel, SharedPage
 from tests.ui.live_panel import PROGRAM, RENAME, SAVE, TRAIN, Live, complaints
-from tests.ui.pages import new_page, open_exports
+from tests.ui.pages import open_exports
 from tests.ui.processes import Server
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import row
@@ -32,12 +32,11 @@ VERSION = metadata.version("ckpt-viz")
 
 
 @pytest.fixture(scope="module")
-def shared(context: BrowserContext, server: Server) -> Iterator[SharedKernel]:
+def shared(shared_page: SharedPage) -> Iterator[SharedKernel]:
     """The kernel of most tests here, which no other tests have seen."""
-    yield SharedKernel()
-    lab = JupyterLab(new_page(context), server, workspace="live-objects")
-    lab.page.evaluate("jupyterapp.serviceManager.kernels.shutdownAll()")
-    lab.shut_down()
+    kernel = SharedKernel()
+    yield kernel
+    kernel.shut_down(shared_page.taken())
 
 
 @pytest.fixture
@@ -103,12 +102,20 @@ def test_the_list_follows_the_notebook_or_console_in_front(live: Live) -> None:
     expect(live.panel).to_contain_text("program.ipynb")
 
 
+def open_console(live: Live) -> None:
+    """Open a console with a kernel of its own; JupyterLab would count all that the page had."""
+    kernel = {"name": "python3"}
+    live.lab.execute(
+        "console:create",
+        **{"activate": True, "kernelPreference": kernel, "path": "console", "name": "Console 1"},
+    )
+
+
 def test_the_list_is_that_of_a_console_while_it_is_in_front(live: Live) -> None:
     live.start()
     live.show_panel()
     live.expect_listed("ckpt", "net")
-    kernel = {"name": "python3"}
-    live.lab.execute("console:create", activate=True, kernelPreference=kernel, path="console")
+    open_console(live)
     live.expect_said("The kernel has not imported TensorFlow.")
     expect(live.panel).to_contain_text("Console 1")
     live.bring()
@@ -117,7 +124,7 @@ def test_the_list_is_that_of_a_console_while_it_is_in_front(live: Live) -> None:
 
 def test_a_closed_notebook_leaves_the_list_of_the_console(apart: Live) -> None:
     apart.lab.open_notebook(apart.write("1"))
-    apart.lab.execute("console:create", kernelPreference={"name": "python3"}, path="console")
+    open_console(apart)
     apart.show_panel()
     apart.bring()
     expect(apart.panel).to_contain_text("program.ipynb")
@@ -709,29 +716,23 @@ def violations(axe: str, place: Locator) -> list[str]:
     ]
 
 
-@pytest.fixture(params=["Light", "Dark"])
-def themed(live: Live, request: pytest.FixtureRequest) -> Iterator[Live]:
-    live.lab.execute("apputils:change-theme", theme=f"JupyterLab {request.param}")
-    is_light = str(request.param == "Light").lower()
-    expect(live.page.locator("body")).to_have_attribute("data-jp-theme-light", is_light)
-    yield live
-    live.lab.execute("apputils:change-theme", theme="JupyterLab Light")
-
-
-def test_panel_and_tab_are_for_everybody(themed: Live, axe: str) -> None:
-    themed.start(SAVE, RENAME, "opt = tf.keras.optimizers.Adam()", ran=4)
-    themed.show_panel()
-    tab = themed.open("net")
+def test_panel_and_tab_are_for_everybody(live: Live, axe: str) -> None:
+    live.start(SAVE, RENAME, "opt = tf.keras.optimizers.Adam()", ran=4)
+    live.show_panel()
+    tab = live.open("net")
     row(tab, "step").click()
     expect(tab.locator(".ckv-values")).to_contain_text("7")
-    assert violations(axe, themed.panel) == []
-    assert violations(axe, tab) == []
-    assert weak_contrasts(themed.page) == {}
-    check = themed.check("ckpt", "saved", "ckpt.index")
+    for theme in ("Light", "Dark"):
+        live.lab.show_theme(theme)
+        assert violations(axe, live.panel) == []
+        assert violations(axe, tab) == []
+        assert weak_contrasts(live.page) == {}
+    check = live.check("ckpt", "saved", "ckpt.index")
     row(check, "renamed").click()
-    assert violations(axe, check) == []
-    theme = themed.page.locator("body").get_attribute("data-jp-theme-name") or ""
-    themed.lab.screenshot(f"live-check-{theme.split()[-1].lower()}")
+    for theme in ("Dark", "Light"):
+        live.lab.show_theme(theme)
+        assert violations(axe, check) == []
+        live.lab.screenshot(f"live-check-{theme.lower()}")
 
 
 def test_all_buttons_are_reached_by_keys_and_say_whose_they_are(live: Live) -> None:

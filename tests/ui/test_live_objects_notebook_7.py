@@ -15,6 +15,7 @@ pytestmark = pytest.mark.tf
 notebook_server, lab = test_notebook_7.notebook_server, test_notebook_7.lab
 
 
+@pytest.mark.more
 def test_objects_are_listed_shown_and_checked(lab: Notebook7) -> None:
     live = Live(lab, "live-objects")
     live.start(SAVE, TRAIN, RENAME, ran=2)

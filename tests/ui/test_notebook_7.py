@@ -14,7 +14,7 @@ from tests.ui.pages import new_page
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import SELECTED, SHOW, TRAIN, box, row
 from tests.ui.test_fix import CHECK
-from tests.ui.test_keys import check_keys
+from tests.ui.test_keys import CELLS, check_keys
 from tests.ui.test_renderer import expect_live, expect_snapshot, saved_cell
 
 pytest.importorskip("notebook")
@@ -42,6 +42,7 @@ def _explorer(lab: Notebook7) -> Locator:
     return lab.output(0).locator(".ckpt-viz")
 
 
+@pytest.mark.more
 def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: Notebook7) -> None:
     lab.create_notebook("whole-way.ipynb", code_cell(TRAIN + SHOW), code_cell(SELECTED))
     lab.open_notebook("whole-way.ipynb")
@@ -70,6 +71,7 @@ def test_a_notebook_of_long_ago_shows_its_snapshot(lab: Notebook7) -> None:
     expect_snapshot(lab.output(0))
 
 
+@pytest.mark.more
 def test_the_code_of_a_fix_goes_into_a_cell_below(lab: Notebook7) -> None:
     lab.create_notebook("fix.ipynb", code_cell(CHECK))
     lab.open_notebook("fix.ipynb")
@@ -84,5 +86,8 @@ def test_the_code_of_a_fix_goes_into_a_cell_below(lab: Notebook7) -> None:
     lab.screenshot("notebook-7-fix")
 
 
+@pytest.mark.more
 def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(lab: Notebook7) -> None:
+    lab.create_notebook("keys.ipynb", *map(code_cell, CELLS))
+    lab.open_notebook("keys.ipynb")
     check_keys(lab)

@@ -15,10 +15,10 @@ import ckpt_viz as cv
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from tests.support.graphs import graph
 from tests.ui.cut import faults
-from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import html_pages
 from tests.ui.played import program_and_path
-from tests.ui.test_saved_notebooks import reopen_without_kernel, run_and_save
+from tests.ui.test_saved_notebooks import run_and_save
 from tests.ui.test_two_sides import CUT
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -270,6 +270,7 @@ def test_an_address_opens_at_its_step_and_no_other_text_changes_anything(
 
 def test_a_key_copies_the_address_of_the_step(check: RestoreCheck, opened: Open) -> None:
     page = opened(check, permissions=["clipboard-read", "clipboard-write"])
+    page.bring_to_front()  # a page that is behind another one gets no clipboard
     _go(page, 7)
     page.keyboard.press("l")
     copied = page.locator(".ckv-play-link")
@@ -337,9 +338,8 @@ SAID = "print(explorer.step, explorer.comparison.steps[explorer.step - 1].text)"
 def test_a_kernel_has_the_words_the_sources_and_the_step(
     lab: JupyterLab, shared: SharedKernel
 ) -> None:
-    sources = (SharedKernel.AFRESH + LIVE, SAID, "explorer.step = 300", "explorer.step = None")
-    lab.create_notebook("play.ipynb", *map(code_cell, sources))
-    lab.open_notebook("play.ipynb", shared.started(lab))
+    sources = (LIVE, SAID, "explorer.step = 300", "explorer.step = None")
+    shared.open(lab, "play.ipynb", *sources)
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")
     explorer.get_by_role("button", name="Play", exact=True).click()
@@ -364,9 +364,9 @@ def test_a_kernel_has_the_words_the_sources_and_the_step(
     assert not explorer.evaluate("view => view.contains(document.activeElement)")
 
 
-def test_a_saved_notebook_plays_without_its_kernel(lab: JupyterLab) -> None:
-    run_and_save(lab, "saved.ipynb", code_cell(LIVE))
-    reopen_without_kernel(lab, "saved.ipynb")
+def test_a_saved_notebook_plays_without_its_kernel(lab: JupyterLab, shared: SharedKernel) -> None:
+    run_and_save(lab, shared, "saved.ipynb", LIVE)
+    lab.reopen_without_kernel("saved.ipynb")
     explorer = lab.output(0).locator(".ckpt-viz")
     explorer.get_by_role("button", name="Play", exact=True).click()
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")

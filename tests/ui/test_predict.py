@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import ckpt_viz as cv
 from ckpt_viz.story.questions import Question
 from tests.ui.cut import faults
-from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import html_pages
 from tests.ui.played import program_and_path
-from tests.ui.test_saved_notebooks import reopen_without_kernel, run_and_save
+from tests.ui.test_saved_notebooks import run_and_save
 from tests.ui.test_two_sides import CUT
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -269,13 +269,14 @@ def _do_exercise(lab: JupyterLab, explorer: Locator) -> None:
     expect(explorer.locator(".ckv-predict-score")).to_contain_text("1 of 2 right")
 
 
-def test_an_exercise_works_live_and_in_a_saved_notebook(lab: JupyterLab, tmp_path: Path) -> None:
-    cells = (LIVE, "cv.show(live, against=path)")
-    run_and_save(lab, "exercise.ipynb", *map(code_cell, cells))
+def test_an_exercise_works_live_and_in_a_saved_notebook(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    run_and_save(lab, shared, "exercise.ipynb", LIVE, "cv.show(live, against=path)")
     explorer = lab.output(0).locator(".ckpt-viz")
     _do_exercise(lab, explorer)
     lab.screenshot("predict-live")
-    reopen_without_kernel(lab, "exercise.ipynb")
+    lab.reopen_without_kernel("exercise.ipynb")
     _do_exercise(lab, lab.output(0).locator(".ckpt-viz"))
     # The other explorer of the same check has steps of its own, without these questions.
     other = lab.output(1).locator(".ckpt-viz")

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from ckpt_viz.render.static_html import to_static_html
 from tests.support.payload_fixtures import overlays
 from tests.ui import processes
-from tests.ui.jupyter import Cell, JupyterLab, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import new_page
 from tests.ui.test_renderer import MIME_TYPE, SHOW, expect_live, expect_snapshot
 
@@ -47,21 +47,16 @@ def each_output(lab: JupyterLab, count: int) -> Iterator[Locator]:
         yield lab.output(place)
 
 
-def run_and_save(lab: JupyterLab, path: str, *cells: Cell) -> None:
-    lab.create_notebook(path, *cells)
-    lab.open_notebook(path)
+def run_and_save(lab: JupyterLab, shared: SharedKernel, path: str, *sources: str) -> None:
+    shared.open(lab, path, *sources)
+    run_all_and_save(lab, len(sources))
+
+
+def run_all_and_save(lab: JupyterLab, count: int) -> None:
     lab.run_all()
-    for output in each_output(lab, len(cells)):
+    for output in each_output(lab, count):
         expect_live(output)
     lab.save()
-
-
-def reopen_without_kernel(lab: JupyterLab, path: str) -> None:
-    lab.shut_down_kernel()
-    lab.save()
-    lab.close()
-    lab.open_notebook(path)
-    lab.shut_down_kernel()
 
 
 def delete_cell(lab: JupyterLab, place: int) -> None:
@@ -70,36 +65,42 @@ def delete_cell(lab: JupyterLab, place: int) -> None:
 
 
 def test_ten_explorers_are_one_payload_and_ten_snapshots(lab: JupyterLab) -> None:
-    run_and_save(lab, "ten.ipynb", code_cell(SHOW), *[code_cell(AGAIN)] * 9)
+    lab.create_notebook("ten.ipynb", code_cell(SHOW), *[code_cell(AGAIN)] * 9)
+    lab.open_notebook("ten.ipynb")
+    run_all_and_save(lab, 10)
     assert held(lab, "ten.ipynb") == [True] + 9 * [False]
-    reopen_without_kernel(lab, "ten.ipynb")
+    lab.shut_down_kernel()
+    lab.save()
+    lab.reopen_without_kernel("ten.ipynb")
     for output in each_output(lab, 10):
         expect_snapshot(output)
 
 
-def test_the_cell_that_holds_the_payload_is_deleted(lab: JupyterLab) -> None:
-    run_and_save(lab, "deleted.ipynb", code_cell(SHOW), code_cell(AGAIN), code_cell(AGAIN))
+def test_the_cell_that_holds_the_payload_is_deleted(lab: JupyterLab, shared: SharedKernel) -> None:
+    run_and_save(lab, shared, "deleted.ipynb", SHOW, AGAIN, AGAIN)
     delete_cell(lab, 0)
     lab.save()
     assert held(lab, "deleted.ipynb") == [True, False]
     expect_live(lab.output(0))
-    reopen_without_kernel(lab, "deleted.ipynb")
+    lab.reopen_without_kernel("deleted.ipynb")
     for output in each_output(lab, 2):
         expect_snapshot(output)
     picture = json.loads((lab.server.root / "deleted.ipynb").read_text())["cells"][0]["outputs"][0]
     assert "<img" in "".join(picture["data"]["text/html"])
 
 
-def test_the_output_that_holds_the_payload_is_cleared(lab: JupyterLab) -> None:
-    run_and_save(lab, "cleared.ipynb", code_cell(SHOW), code_cell(AGAIN))
+def test_the_output_that_holds_the_payload_is_cleared(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    run_and_save(lab, shared, "cleared.ipynb", SHOW, AGAIN)
     lab.select_cell(0)
     lab.execute("notebook:clear-cell-output")
     lab.save()
     assert held(lab, "cleared.ipynb") == [None, True]
 
 
-def test_cells_run_again_leave_one_payload(lab: JupyterLab) -> None:
-    run_and_save(lab, "again.ipynb", code_cell(SHOW), code_cell(AGAIN))
+def test_cells_run_again_leave_one_payload(lab: JupyterLab, shared: SharedKernel) -> None:
+    run_and_save(lab, shared, "again.ipynb", SHOW, AGAIN)
     lab.run_cell(1)
     lab.save()
     assert held(lab, "again.ipynb") == [True, False]
@@ -108,20 +109,24 @@ def test_cells_run_again_leave_one_payload(lab: JupyterLab) -> None:
     assert held(lab, "again.ipynb") == [True, False]
 
 
-def test_a_reference_copied_into_another_notebook_takes_the_payload_along(lab: JupyterLab) -> None:
-    run_and_save(lab, "from.ipynb", code_cell(SHOW), code_cell(AGAIN))
+def test_a_reference_copied_into_another_notebook_takes_the_payload_along(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    run_and_save(lab, shared, "from.ipynb", SHOW, AGAIN)
     lab.select_cell(1)
     lab.execute("notebook:copy-cell")
     lab.create_notebook("to.ipynb", code_cell("1"))
-    lab.open_notebook("to.ipynb")
+    lab.open_without_kernel("to.ipynb")
     lab.execute("notebook:paste-cell-below")
     expect_snapshot(lab.output(1))
     lab.save()
     assert held(lab, "to.ipynb") == [None, True]
 
 
-def test_a_second_notebook_of_the_same_kernel_holds_its_own(lab: JupyterLab) -> None:
-    run_and_save(lab, "first.ipynb", code_cell(SHOW))
+def test_a_second_notebook_of_the_same_kernel_holds_its_own(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    run_and_save(lab, shared, "first.ipynb", SHOW)
     kernel = lab.kernel_id
     lab.close()
     lab.create_notebook("second.ipynb", code_cell(AGAIN))
@@ -136,16 +141,15 @@ def test_a_second_notebook_of_the_same_kernel_holds_its_own(lab: JupyterLab) -> 
 def test_a_lost_payload_is_one_sentence(lab: JupyterLab) -> None:
     reference = {"version": 1, "model_id": "0" * 32, "digest": "1" * 32}
     lab.create_notebook("lost.ipynb", code_cell("explorer", {MIME_TYPE: reference}))
-    lab.open_notebook("lost.ipynb")
+    lab.open_without_kernel("lost.ipynb")
     expect(lab.output(0)).to_contain_text(MISSING)
 
 
 @pytest.fixture
-def saving_state(lab: JupyterLab) -> Iterator[JupyterLab]:
+def saving_state(lab: JupyterLab) -> JupyterLab:
     """A JupyterLab where "Save Widget State Automatically" is on."""
-    lab.execute(SAVE_STATE)  # on and off
-    yield lab
     lab.execute(SAVE_STATE)
+    return lab
 
 
 def read(lab: JupyterLab, path: str) -> Any:
@@ -162,11 +166,12 @@ def names_in_state(notebook: Any) -> set[str]:
     return {model["model_name"] for model in state.values()}
 
 
-def test_with_widget_state_the_widgets_of_others_are_saved(saving_state: JupyterLab) -> None:
+def test_with_widget_state_the_widgets_of_others_are_saved(
+    saving_state: JupyterLab, shared: SharedKernel
+) -> None:
     lab = saving_state
     path = "others.ipynb"
-    lab.create_notebook(path, code_cell(SHOW), code_cell(AGAIN), code_cell(SLIDER))
-    lab.open_notebook(path)
+    shared.open(lab, path, SHOW, AGAIN, SLIDER)
     lab.run_all()
     expect(lab.output(2).locator(".widget-slider")).to_be_visible()
     lab.save()
@@ -176,10 +181,11 @@ def test_with_widget_state_the_widgets_of_others_are_saved(saving_state: Jupyter
     }
 
 
-def test_with_widget_state_an_explorer_in_a_box_is_saved(saving_state: JupyterLab) -> None:
+def test_with_widget_state_an_explorer_in_a_box_is_saved(
+    saving_state: JupyterLab, shared: SharedKernel
+) -> None:
     lab = saving_state
-    lab.create_notebook("boxed.ipynb", code_cell(SHOW), code_cell(AGAIN), code_cell(BOXED))
-    lab.open_notebook("boxed.ipynb")
+    shared.open(lab, "boxed.ipynb", SHOW, AGAIN, BOXED)
     lab.run_all()
     expect_live(lab.output(2))
     lab.save()
@@ -191,12 +197,18 @@ def test_with_widget_state_an_explorer_in_a_box_is_saved(saving_state: JupyterLa
     assert {"VBoxModel", "WidgetModel", "LayoutModel"} < names_in_state(notebook)
 
 
-def test_what_is_saved_without_its_widget_stays_live(saving_state: JupyterLab) -> None:
+def test_what_is_saved_without_its_widget_stays_live(
+    saving_state: JupyterLab, shared: SharedKernel
+) -> None:
     lab = saving_state
-    run_and_save(lab, "live.ipynb", code_cell(SHOW), code_cell(AGAIN))
+    run_and_save(lab, shared, "live.ipynb", SHOW, AGAIN)
+    ran = read(lab, "live.ipynb")["cells"][1]["execution_count"]
     explorer = lab.output(0).get_by_role("treegrid").element_handle()
     assert explorer is not None
-    for count in (3, 4):  # did the page expect another file, it would ask which one to keep
+    for count in (
+        ran + 1,
+        ran + 2,
+    ):  # did the page expect another file, it would ask which one to keep
         lab.run_cell(1)
         lab.save()
         notebook = read(lab, "live.ipynb")
@@ -253,8 +265,9 @@ def _draw_again_if_given_up(lab: JupyterLab, place: int) -> None:
 def test_without_the_extension_the_saved_state_restores_the_widgets(plain_lab: JupyterLab) -> None:
     lab = plain_lab
     lab.execute(SAVE_STATE)
-    run_and_save(lab, "state.ipynb", code_cell(SHOW), *[code_cell(AGAIN)] * 9)
-    lab.save()
+    lab.create_notebook("state.ipynb", code_cell(SHOW), *[code_cell(AGAIN)] * 9)
+    lab.open_notebook("state.ipynb")
+    run_all_and_save(lab, 10)
     notebook = json.loads((lab.server.root / "state.ipynb").read_text())
     state = notebook["metadata"]["widgets"][STATE]["state"]
     views = [cell["outputs"][0]["data"][VIEW]["model_id"] for cell in notebook["cells"]]
@@ -284,7 +297,7 @@ def test_untrusted_and_without_the_extension_the_picture_is_let_through(
     overlay = overlays()["check"]
     data = {"text/plain": "a check", "text/html": to_static_html(overlay.graph, overlay)}
     plain_lab.create_notebook("untrusted.ipynb", code_cell("explorer", data))
-    plain_lab.open_notebook("untrusted.ipynb")
+    plain_lab.open_without_kernel("untrusted.ipynb")
     expect_picture(plain_lab.output(0))
     plain_lab.output(0).locator("summary").first.click()
     expect(plain_lab.output(0).locator("details details").first).to_contain_text("(root)")
@@ -348,8 +361,11 @@ def test_nbconverts_page_shows_picture_and_rows_offline(
 def test_saved_with_widget_state_nbconverts_page_needs_no_network(
     saving_state: JupyterLab, browser: Browser, tmp_path: Path
 ) -> None:
-    run_and_save(saving_state, "page.ipynb", code_cell(SHOW), code_cell(AGAIN))
-    path = saving_state.server.root / "page.ipynb"
+    lab, path = saving_state, saving_state.server.root / "page.ipynb"
+    # In a kernel that has shown the graph before, the picture is in another notebook.
+    lab.create_notebook(path.name, code_cell(SHOW), code_cell(AGAIN))
+    lab.open_notebook(path.name)
+    run_all_and_save(lab, 2)
     notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
     page, asked = page_and_requests(notebook, browser, tmp_path / "page.html")
     outputs = page.locator(".jp-OutputArea-output")

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.test_explorer import SHOW, TRAIN, box, row
 from tests.ui.test_renderer import SHOW as SHOW_NODES
 
@@ -18,9 +18,10 @@ PASTED = """WARNING:tensorflow:Value in checkpoint could not be found in the res
 (root).model._functional._operations.1.bias"""
 
 
-def test_what_is_typed_is_found_in_the_browser_and_in_the_kernel(lab: JupyterLab) -> None:
-    lab.create_notebook("search.ipynb", *map(code_cell, (TRAIN, SHOW, ANSWER, SET)))
-    lab.open_notebook("search.ipynb")
+def test_what_is_typed_is_found_in_the_browser_and_in_the_kernel(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    shared.open(lab, "search.ipynb", TRAIN, SHOW, ANSWER, SET)
     lab.run_cell(0)
     lab.run_cell(1)
     explorer = lab.output(1).locator(".ckpt-viz")
@@ -124,12 +125,10 @@ def test_keys_count_from_before_the_list_is_there(lab: JupyterLab, keys: str, va
     expect(box).to_have_value(value)
 
 
-def test_the_box_suggests_its_grammar(lab: JupyterLab) -> None:
-    lab.create_notebook("suggest.ipynb", *map(code_cell, (TRAIN, SHOW)))
-    lab.open_notebook("suggest.ipynb")
+def test_the_box_suggests_its_grammar(lab: JupyterLab, shared: SharedKernel) -> None:
+    shared.open(lab, "suggest.ipynb", TRAIN + SHOW)
     lab.run_cell(0)
-    lab.run_cell(1)
-    explorer = lab.output(1).locator(".ckpt-viz")
+    explorer = lab.output(0).locator(".ckpt-viz")
     box = explorer.get_by_role("combobox", name="Search (/)")
     options = explorer.get_by_role("listbox").get_by_role("option")
     box.focus()

@@ -5,7 +5,7 @@ import type { TranslationBundle } from "@jupyterlab/translation";
 import { type ISignal, Signal } from "@lumino/signaling";
 import LISTING from "../../../../ckpt_viz/jupyter/live_objects.py";
 import { whyWords } from "../../text";
-import { evaluate, InterruptedError, literal } from "./requests";
+import { evaluate, InterruptedError, infoOf, literal } from "./requests";
 
 export type Kind =
   | "checkpoint"
@@ -130,7 +130,7 @@ export class LiveObjects {
     let found: Listed | null = null;
     let problem: string | null = null;
     try {
-      const { language_info: language } = await kernel.info;
+      const { language_info: language } = await infoOf(kernel);
       if (language.name === "python") {
         found = await evaluate<Listed>(kernel, EXPRESSION);
       } else {

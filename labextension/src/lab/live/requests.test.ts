@@ -1,5 +1,6 @@
+import { Signal } from "@lumino/signaling";
 import { expect, test, vi } from "vitest";
-import { evaluate, literal } from "./requests";
+import { evaluate, infoOf, literal } from "./requests";
 
 const REPLY = "application/vnd.ckpt-viz.reply+json";
 
@@ -39,6 +40,16 @@ test("a kernel that is gone or was interrupted causes an error of one sentence",
   for (const content of [stopped, ok(stopped)]) {
     const answer = evaluate(kernel(content), "f()");
     await expect(answer).rejects.toThrow("The kernel was interrupted before it answered.");
+  }
+});
+
+test("a connection closed before the kernel told of itself causes the same sentence", async () => {
+  const info = new Promise<never>(() => {});
+  for (const isDisposed of [false, true]) {
+    const disposed = new Signal<never, void>({} as never);
+    const lost = infoOf({ info, isDisposed, disposed });
+    disposed.emit();
+    await expect(lost).rejects.toThrow("The kernel ended or was restarted before it answered.");
   }
 });
 

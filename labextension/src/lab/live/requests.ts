@@ -11,6 +11,7 @@ const TRIES = 5;
 const INTERRUPT = "KeyboardInterrupt";
 
 type Connection = Pick<Kernel.IKernelConnection, "requestExecute">;
+type Informed = Pick<Kernel.IKernelConnection, "info" | "isDisposed" | "disposed">;
 
 interface Evaluated {
   readonly status?: string;
@@ -39,6 +40,18 @@ export class KernelError extends Error {
     super(`${type}: ${message}`);
     this.type = type;
   }
+}
+
+/** What a kernel tells of itself; JupyterLab never answers for a connection that it has closed. */
+export function infoOf(kernel: Informed): Promise<KernelMessage.IInfoReply> {
+  return new Promise((resolve, reject) => {
+    const lost = () => reject(new Error(LOST));
+    if (kernel.isDisposed) {
+      lost();
+    }
+    kernel.disposed.connect(lost);
+    kernel.info.then(resolve, reject);
+  });
 }
 
 /** The value of an expression in a Python kernel; waits for the cells that run. */
