@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -65,8 +66,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _make_repeatable(config: pytest.Config) -> None:
     """Give each run the same random inputs, but an exhaustive one new inputs."""
-    # What Hypothesis remembers of a run would change the next one.
-    settings.register_profile("repeatable", database=None)
+    # What Hypothesis remembers of a run would change the next one, and a deadline is a clock.
+    settings.register_profile("repeatable", database=None, deadline=None)
     settings.load_profile("repeatable")
     if config.getoption(_SEED) is not None:
         return
@@ -132,6 +133,23 @@ def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
 def seed(pytestconfig: pytest.Config) -> int:
     """The seed of all that is random in this run."""
     return int(pytestconfig.getoption(_SEED))
+
+
+@pytest.fixture(autouse=True)
+def _seeded(seed: int) -> None:
+    """Give each test the same random values, whichever tests ran before it."""
+    random.seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed)
+    if tensorflow := sys.modules.get("tensorflow"):
+        tensorflow.random.set_seed(seed)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of each later search for garbage, which Keras often asks for."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
