@@ -42,7 +42,7 @@ def in_first_tier(items: Sequence[pytest.Item]) -> set[pytest.Item]:
 def in_rest(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that are not in the first tier, or are smaller there."""
     first = in_first_tier(items)
-    return {item for item in items if item not in first or _tries_more(item.path)}
+    return {item for item in items if item not in first or tries_more(item.path)}
 
 
 def spread(inputs: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
@@ -65,7 +65,7 @@ def _is_dear(item: pytest.Item) -> bool:
 
 
 @cache
-def _tries_more(path: Path) -> bool:
+def tries_more(path: Path) -> bool:
     """Return whether `--all` tries more in a module: it imports `amounts`, or imports who does."""
     return _TESTS in path.parents and "tests.support.amounts" in _reached(_name(path))
 

@@ -1,0 +1,54 @@
+"""The first tier has each claim, and the rest has what the first tier leaves out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.tiers import tries_more
+
+TESTS = Path(__file__).parent
+SAMPLE = """
+import pytest
+
+@pytest.mark.tf
+@pytest.mark.parametrize("number", range(25))
+def test_of_many_inputs(number): pass
+
+@pytest.mark.parametrize("number", range(25))
+def test_that_is_fast(number): pass
+
+@pytest.mark.more
+def test_at_another_host(): pass
+"""
+
+
+def _collected(directory: Path, *options: str) -> list[str]:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider"),
+            *("--collect-only", "-q", f"--rootdir={TESTS.parent}", str(directory), *options),
+        ],
+        cwd=TESTS.parent,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return [line for line in done.stdout.splitlines() if "::test_" in line]
+
+
+@pytest.mark.slow
+def test_the_rest_is_what_the_first_tier_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / "test_sample.py").write_text(SAMPLE)
+    first, rest = _collected(tmp_path), _collected(tmp_path, "--rest")
+    assert (len(first), len(rest)) == (10 + 25, 15 + 1)
+    assert sorted(first + rest) == sorted(_collected(tmp_path, "--all"))
+
+
+def test_the_rest_has_the_modules_that_try_more_or_use_one_that_does() -> None:
+    assert tries_more(TESTS / "test_zip_archive.py")  # it asks for amounts
+    assert tries_more(TESTS / "server" / "test_hostile.py")  # its attacks do
+    assert not tries_more(TESTS / "test_text.py")
