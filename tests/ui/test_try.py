@@ -46,10 +46,10 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+def visitor(browser: Browser) -> Iterator[Visitor]:
     """A visitor on the site's folder `try/`, who waits until the kernel has run the cells."""
     expect.set_options(timeout=KERNEL_MS)
-    with served(built_try(tmp_path_factory)) as origin:
+    with served(built_try()) as origin:
         visitor = Visitor(browser, origin)
         visitor.page.goto(f"{origin}/any%20folder/page/try/")
         yield visitor
