@@ -62,7 +62,12 @@ class Reader:
         assert self.foreign == []
 
 
-@pytest.fixture(params=[(1500, "light"), (700, "dark")], ids=["wide-light", "narrow-dark"])
+@pytest.fixture(
+    params=[
+        pytest.param((1500, "light"), id="wide-light"),
+        pytest.param((700, "dark"), id="narrow-dark", marks=pytest.mark.more),
+    ]
+)
 def reader(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Reader]:
     width, scheme = request.param
     context = browser.new_context(

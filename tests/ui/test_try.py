@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 from tests.support.site import built_try, served
 from tests.ui.pages import EXPECT_MS
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("front_end")]
+pytestmark = [pytest.mark.more, pytest.mark.slow, pytest.mark.usefixtures("front_end")]
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 KERNEL_MS = 120_000  # in which a kernel starts on a busy machine
