@@ -140,7 +140,6 @@ def test_each_explorer_of_a_notebook_has_its_picture_and_its_data(site: Path) ->
         assert "application/vnd.jupyter.widget" not in text
 
 
-@pytest.mark.more  # as many seconds as the build that the other tests read
 def test_a_second_build_is_the_same(site: Path, tmp_path: Path) -> None:
     build_docs(tmp_path / "site", tmp_path / "doctrees")
     assert dict(_files(tmp_path / "site")) == dict(_files(site))

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +25,10 @@ from tests.support.untrusted import untrusted_server
 pytestmark = pytest.mark.slow
 
 # What the wheel is made of; the source archive has more, which no build reads.
-_SOURCES = ("ckpt_viz/**/*", "labextension/**/*", "*.md", "LICENSE", "pyproject.toml", ".gitignore")
+_SOURCES = (
+    *("ckpt_viz/**/*", "labextension/**/*", "*.md", "LICENSE", "pyproject.toml", ".gitignore"),
+    "tests/test_wheel.py",  # how it is built
+)
 _INDEX = "Python's package index, which has what {} requires"
 
 
@@ -69,7 +73,10 @@ def wheel(builder: Path, source: Path, key: str) -> Path:
     def build(dist: Path) -> None:
         options = ("--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", dist)
         nowhere = os.environ | {"PATH": os.fspath(dist)}
-        _run(builder, "-m", "pip", "wheel", *options, source, env=nowhere)
+        # Not in the checkout, where hatch would read the checkout's list of ignored files.
+        with tempfile.TemporaryDirectory() as elsewhere:
+            copy = shutil.copytree(source, Path(elsewhere, source.name))
+            _run(builder, "-m", "pip", "wheel", *options, copy, env=nowhere)
 
     (path,) = keep_made("wheel", key, build).glob("*.whl")
     return path

@@ -19,7 +19,7 @@ from tests.support import frontend, network
 from tests.support.once import MADE, ROOT, environment, keep_made, key_of, sources
 
 _PAGE = ROOT / "build" / "page"  # where the scripts of package.json build it
-_PACKAGE = ("ckpt_viz/**/*",)
+_PACKAGE = ("ckpt_viz/**/*", "tests/support/site.py")  # and how all is built
 _OF_PAGE = (*_PACKAGE, "labextension/page/**/*")
 _OF_TRY = (*_OF_PAGE, "labextension/lite/**/*", "CITATION.cff")
 _OF_SITE = (
