@@ -17,7 +17,7 @@ _UNREACHABLE = re.compile(
 
 
 def is_unreachable(said: str) -> bool:
-    """Return whether npm or pip has failed for want of a network."""
+    """Return whether npm or pip has failed because no network is there."""
     return _UNREACHABLE.search(said) is not None
 
 
