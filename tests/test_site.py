@@ -11,7 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.support.site import ROOT, build_docs, built_site
+from tests.support.once import ROOT
+from tests.support.site import build_docs, built_site
 
 pytestmark = [pytest.mark.tf, pytest.mark.slow]  # the build runs the notebooks
 
@@ -42,8 +43,8 @@ class _Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built_site(tmp_path_factory)
+def site() -> Path:
+    return built_site()
 
 
 @pytest.fixture(scope="module")

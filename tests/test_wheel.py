@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,63 +18,81 @@ import pytest
 
 import ckpt_viz as cv
 from tests.hostile.seeds import DIRECTORY, seeds
-from tests.support.once import make_once
+from tests.support.network import skip_if_unreachable
+from tests.support.once import ROOT, environment, keep_made, key_of, sources
 from tests.support.untrusted import untrusted_server
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[1]
+# What the wheel is made of; the source archive has more, which no build reads.
+_SOURCES = (
+    *("ckpt_viz/**/*", "labextension/**/*", "*.md", "LICENSE", "pyproject.toml", ".gitignore"),
+    "tests/test_wheel.py",  # how it is built
+)
+_INDEX = "Python's package index, which has what {} requires"
 
 
 @pytest.fixture(scope="session")
-def builder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def key() -> str:
+    """What identifies the wheel of today's sources."""
+    return key_of(sources(*_SOURCES), environment())
+
+
+@pytest.fixture(scope="session")
+def builder() -> Path:
     """The Python of an environment that has what a build from the source archive needs, no more."""
 
-    def install(environment: Path) -> None:
-        venv.create(environment, with_pip=True, symlinks=os.name != "nt")
-        _run(_script(environment, "python"), "-m", "pip", "install", "--quiet", *_build_requires())
+    def install(place: Path) -> None:
+        venv.create(place, with_pip=True, symlinks=os.name != "nt")
+        command = ("-m", "pip", "install", "--quiet", *_build_requires())
+        _run(_script(place, "python"), *command, needs=_INDEX.format("a build"))
 
-    environment = make_once("environment-of-the-build", install, tmp_path_factory)
-    return _script(environment, "python")
+    key = key_of([], *_build_requires(), environment())
+    return _script(keep_made("environment-of-the-build", key, install), "python")
 
 
 @pytest.fixture(scope="session")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(key: str) -> Path:
     """The unpacked source archive."""
 
     def build(directory: Path) -> None:
-        _run(sys.executable, "-m", "build", "--sdist", "--outdir", directory, ROOT)
+        command = ("-m", "build", "--sdist", "--outdir", directory, ROOT)
+        _run(sys.executable, *command, needs=_INDEX.format("a build"))
         (archive,) = directory.glob("*.tar.gz")
         shutil.unpack_archive(archive, directory)
+        archive.unlink()
 
-    (path,) = make_once("source-archive", build, tmp_path_factory).glob("*/")
+    (path,) = keep_made("source-archive", key, build).iterdir()
     return path
 
 
 @pytest.fixture(scope="session")
-def wheel(builder: Path, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(builder: Path, source: Path, key: str) -> Path:
     """The wheel, built as conda-forge does: from the source archive, without npm or an index."""
 
     def build(dist: Path) -> None:
         options = ("--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", dist)
         nowhere = os.environ | {"PATH": os.fspath(dist)}
-        _run(builder, "-m", "pip", "wheel", *options, source, env=nowhere)
+        # Not in the checkout, where hatch would read the checkout's list of ignored files.
+        with tempfile.TemporaryDirectory() as elsewhere:
+            copy = shutil.copytree(source, Path(elsewhere, source.name))
+            _run(builder, "-m", "pip", "wheel", *options, copy, env=nowhere)
 
-    (path,) = make_once("wheel", build, tmp_path_factory).glob("*.whl")
+    (path,) = keep_made("wheel", key, build).glob("*.whl")
     return path
 
 
 @pytest.fixture(scope="session")
-def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def alone(wheel: Path, key: str) -> Path:
     """An environment that holds the wheel and what it requires, and nothing else."""
 
     def install(environment: Path) -> None:
         venv.create(environment, with_pip=True, symlinks=os.name != "nt")
         # What is imported is compiled then; nothing else need be.
-        command = ("-m", "pip", "install", "--quiet", "--no-compile")
-        _run(_script(environment, "python"), *command, wheel)
+        command = ("-m", "pip", "install", "--quiet", "--no-compile", wheel)
+        _run(_script(environment, "python"), *command, needs=_INDEX.format("the wheel"))
 
-    return make_once("environment-of-the-wheel", install, tmp_path_factory)
+    return keep_made("environment-of-the-wheel", key, install)
 
 
 def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
@@ -232,8 +251,11 @@ def _script(environment: Path, name: str) -> Path:
     return environment / ("Scripts" if os.name == "nt" else "bin") / name
 
 
-def _run(*command: str | Path, env: Mapping[str, str] | None = None) -> str:
-    """Run a command outside the sources; its output is the answer, or says why it failed."""
+def _run(*command: str | Path, env: Mapping[str, str] | None = None, needs: str = "") -> str:
+    """Run a command outside the sources; its output is the answer, or says why it failed.
+
+    `needs` names what on the network the command needs: without it, the test is skipped.
+    """
     done = subprocess.run(
         command,
         cwd=ROOT.anchor,
@@ -242,5 +264,7 @@ def _run(*command: str | Path, env: Mapping[str, str] | None = None) -> str:
         stderr=subprocess.STDOUT,
         text=True,
     )
+    if done.returncode != 0 and needs:
+        skip_if_unreachable(done.stdout, needs)
     assert done.returncode == 0, done.stdout
     return done.stdout

@@ -17,7 +17,54 @@ from typing import Any
 
 from filelock import FileLock
 
-LABEXTENSION = Path(__file__).parents[2] / "labextension"
+from tests.support import network
+from tests.support.once import MADE, ROOT, environment, key_of, sources
+
+LABEXTENSION = ROOT / "labextension"
+# What `npm run build` reads and writes; other scripts write `lib/site` and `lib/try`.
+_SOURCES = (
+    *("labextension/*.json", "labextension/.npmrc", "labextension/page/*.json"),
+    *("labextension/schema/**/*", "labextension/src/**/*", "labextension/style/**/*"),
+    *("ckpt_viz/**/*.json", "ckpt_viz/jupyter/live_objects.py"),
+)
+_OUTPUTS = (
+    *("ckpt_viz/static/**/*", "ckpt_viz/labextension/**/*"),
+    *("labextension/lib/*", "labextension/style/generated.css"),
+)
+
+
+def built() -> str:
+    """Build the front end in its place where it is not that of today's sources.
+
+    Returns:
+        What npm said if it failed, else nothing.
+    """
+    MADE.mkdir(parents=True, exist_ok=True)
+    record = MADE / "front-end.txt"
+    with FileLock(MADE / "front-end.lock"):
+        key = source_key()
+        if record.exists() and record.read_text() == f"{key} {_output_key()}":
+            return ""
+        done = _failed_install() or _npm("run", "build")
+        if done.returncode != 0:
+            return done.stdout
+        record.write_text(f"{key} {_output_key()}")
+    return ""
+
+
+def source_files() -> list[Path]:
+    """Return the files that the front end is built from."""
+    return [path for path in sources(*_SOURCES) if not path.name.endswith(".test.ts")]
+
+
+def source_key() -> str:
+    """Return what identifies the front end of today's sources."""
+    return key_of(source_files(), environment())
+
+
+def _output_key() -> str:
+    found = {path for pattern in _OUTPUTS for path in ROOT.glob(pattern)}
+    return key_of(path for path in found if path.is_file())
 
 
 def run_script(name: str) -> subprocess.CompletedProcess[str]:
@@ -70,6 +117,7 @@ def packed_file(package: str, integrity: str, file: str, directory: Path) -> byt
     """
     directory.mkdir(parents=True)
     done = _npm("pack", package, "--prefer-offline", "--ignore-scripts", cwd=directory)
+    network.skip_if_unreachable(done.stdout, f"npm's registry, which has {package}")
     assert done.returncode == 0, done.stdout
     (archive,) = directory.glob("*.tgz")
     digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode("ascii")
@@ -95,15 +143,23 @@ def bundle(entry: Path, out: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@cache
 def _install() -> None:
+    if failed := _failed_install():
+        network.skip_if_unreachable(failed.stdout, "npm's registry, which has the tools")
+        raise AssertionError(failed.stdout)
+
+
+@cache
+def _failed_install() -> subprocess.CompletedProcess[str] | None:
+    """Install what the builds need, unless it is there; returns what has failed."""
     lock = LABEXTENSION / "package-lock.json"
     installed = LABEXTENSION / "node_modules" / ".package-lock.json"
     place = hashlib.sha256(os.fsencode(LABEXTENSION)).hexdigest()[:16]
     with FileLock(Path(tempfile.gettempdir(), f"ckpt-viz-npm-{place}.lock")):
         if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
             done = _npm("ci")
-            assert done.returncode == 0, done.stdout
+            return done if done.returncode else None
+    return None
 
 
 def _scripts() -> Path:

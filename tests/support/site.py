@@ -1,4 +1,4 @@
-"""The parts of the site, each built once for all tests of a run, and a server of their files."""
+"""The parts of the site, each built once for each state of its sources, and a server of files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,20 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import pytest
+from filelock import FileLock
 
-from tests.support import frontend
-from tests.support.once import make_once
+from tests.support import frontend, network
+from tests.support.once import MADE, ROOT, environment, keep_made, key_of, sources
 
-ROOT = Path(__file__).parents[2]
-_PAGE = ROOT / "build" / "page"
+_PAGE = ROOT / "build" / "page"  # where the scripts of package.json build it
+_PACKAGE = ("ckpt_viz/**/*", "tests/support/site.py")  # and how all is built
+_OF_PAGE = (*_PACKAGE, "labextension/page/**/*")
+_OF_TRY = (*_OF_PAGE, "labextension/lite/**/*", "CITATION.cff")
+_OF_SITE = (
+    *_PACKAGE,
+    *("*.md", "docs/**/*", "notebooks/**/*", "benchmarks/*.md"),
+    *("tests/support/course.py", "pyproject.toml"),
+)
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -38,42 +45,44 @@ def served(directory: Path) -> Iterator[str]:
         thread.join()
 
 
-def built_page(factory: pytest.TempPathFactory) -> Path:
+def built_page() -> Path:
     """Return a directory with the page that opens checkpoints, in `any folder/page`."""
 
     def build(place: Path) -> None:
-        done = frontend.run_script("build:page")
-        assert done.returncode == 0, done.stdout
-        shutil.copytree(_PAGE, place / "any folder" / "page")
+        with FileLock(MADE / "build-page.lock"):
+            _run("build:page")
+            shutil.copytree(_PAGE, place / "any folder" / "page")
 
-    return make_once("page", build, factory)
+    return keep_made("page", _key(_OF_PAGE), build)
 
 
-def built_try(factory: pytest.TempPathFactory) -> Path:
+def built_try() -> Path:
     """Return a directory with that page and JupyterLab in the browser, in `any folder/page`."""
-    built_page(factory)
 
     def build(place: Path) -> None:
-        done = frontend.run_script("build:try")
-        assert done.returncode == 0, done.stdout
-        shutil.copytree(_PAGE, place / "any folder" / "page")
+        page = built_page() / "any folder" / "page"
+        with FileLock(MADE / "build-page.lock"):
+            shutil.rmtree(_PAGE, ignore_errors=True)
+            shutil.copytree(page, _PAGE)
+            _run("build:try")
+            shutil.copytree(_PAGE, place / "any folder" / "page")
 
-    return make_once("try", build, factory)
+    return keep_made("try", _key(_OF_TRY), build)
 
 
-def built_site(factory: pytest.TempPathFactory) -> Path:
+def built_site() -> Path:
     """Return the directory of the site, built as `nox -s site` builds it."""
 
     def build(place: Path) -> None:
-        done = frontend.run_script("build:site")
-        assert done.returncode == 0, done.stdout
         build_docs(place / "site", place / "doctrees")
+        shutil.rmtree(place / "doctrees")
 
-    return make_once("site", build, factory) / "site"
+    return keep_made("site", _key(_OF_SITE), build) / "site"
 
 
 def build_docs(site: Path, doctrees: Path) -> None:
-    """Build the pages; a warning of Sphinx is a failure."""
+    """Build the pages with the scripts in them; a warning of Sphinx is a failure."""
+    _run("build:site")
     strict = ("--fresh-env", "--fail-on-warning", "--keep-going", "--quiet")
     places = ("-c", "docs", "-d", doctrees, ".", site)
     done = subprocess.run(
@@ -84,4 +93,18 @@ def build_docs(site: Path, doctrees: Path) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
+    assert done.returncode == 0, done.stdout
+
+
+def _key(patterns: tuple[str, ...]) -> str:
+    return key_of(sources(*patterns), frontend.source_key(), environment())
+
+
+def _run(script: str) -> None:
+    """Run a script of package.json, which takes the front end that is built."""
+    failure = frontend.built()
+    assert not failure, failure
+    done = frontend.run_script(script)
+    if done.returncode != 0:
+        network.skip_if_unreachable(done.stdout, "Python's package index, which has what it packs")
     assert done.returncode == 0, done.stdout

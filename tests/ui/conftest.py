@@ -87,8 +87,7 @@ def context(browser: Browser) -> BrowserContext:
     It has a cache on disk, with the scripts as V8 has compiled them. That halves the work of a
     page: others compile JupyterLab each time.
     """
-    (context,) = browser.contexts
-    return context
+    return browser.contexts[0]  # later ones are of pages without JupyterLab
 
 
 @pytest.fixture(scope="session")

@@ -63,6 +63,28 @@ _FAULTS = """(root, mayBeShort) => {
 }"""
 
 
+# An observer of sizes draws in one frame what the next one measures.
+_SETTLED = """async (root) => {
+  const look = () => JSON.stringify([...root.querySelectorAll("*")].map((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return [x, y, width, height].map(Math.round);
+  }));
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  let before = "", same = 0;
+  while (same < 3) {
+    await frame();
+    const now = look();
+    same = now === before ? same + 1 : 0;
+    before = now;
+  }
+}"""
+
+
+def settle(root: Locator) -> None:
+    """Wait until nothing below an element has moved in three frames."""
+    root.evaluate(_SETTLED)
+
+
 def faults(root: Locator) -> list[str]:
     """Return the texts below an element that are cut, and the pairs that overlap."""
     found: list[str] = root.evaluate(_FAULTS, _MAY_BE_SHORT)

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from playwright.sync_api import Page
 
+from tests.ui.cut import settle
+
 SMALLEST_LETTER = 11  # px
 
 _ROW_HEIGHT = 22
@@ -88,6 +90,6 @@ def plumbing(page: Page, rows: int) -> int:
     size = page.viewport_size
     assert size is not None
     page.set_viewport_size({"width": size["width"], "height": 400 + _ROW_HEIGHT * rows})
-    page.wait_for_timeout(200)
+    settle(page.locator(".ckpt-viz"))
     count: int = page.evaluate(_PLUMBING)
     return count

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
+from playwright.sync_api import Error as PlaywrightError
 
 OpenPage = Callable[..., Page]
 
@@ -78,21 +80,71 @@ def as_new(page: Page) -> None:
     page.emulate_media(color_scheme="null", forced_colors="null", reduced_motion="reduce")
 
 
-@contextmanager
-def html_pages(browser: Browser, directory: Path) -> Iterator[OpenPage]:
-    """Give a function that opens a text of HTML, in a context with the options it is given."""
-    contexts: list[BrowserContext] = []
+# What a page can change of itself, with what it begins with. All else is its context's.
+_OF_PAGE: dict[str, Any] = {
+    "viewport": VIEWPORT,
+    "color_scheme": "light",
+    "forced_colors": "none",
+    **WITHOUT_MOTION,
+}
+# The pages that no test uses, by what their contexts have.
+_IDLE: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()
+_HELD_KEYS = ("Shift", "Control", "Alt", "Meta")
 
-    def open_page(text: str, **options: Any) -> Page:
-        context = browser.new_context(**{"viewport": VIEWPORT, **WITHOUT_MOTION, **options})
-        contexts.append(context)
-        path = directory / f"{len(contexts)}.html"
-        path.write_text(showing_objects(text), "utf-8")
-        page = context.new_page()
-        page.goto(path.as_uri())
-        page.locator(".ckv-panes, .ckv-play").wait_for()
+
+@contextmanager
+def lent_pages(browser: Browser) -> Iterator[OpenPage]:
+    """Give a function that lends an empty page with these options, and take the pages back.
+
+    Later tests use them again: a new page is a new process, which compiles every script.
+    """
+    lent: list[tuple[Page, list[Page]]] = []
+    pools = _IDLE.setdefault(browser, {})
+
+    def lend(**options: Any) -> Page:
+        own = {name: options.pop(name, default) for name, default in _OF_PAGE.items()}
+        idle = pools.setdefault(json.dumps(options, sort_keys=True), [])
+        page = idle.pop() if idle else browser.new_context(**options).new_page()
+        lent.append((page, idle))
+        page.set_viewport_size(own.pop("viewport"))
+        page.emulate_media(media="null", **own)
         return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    yield lend
+    for page, idle in lent:
+        try:
+            _clear(page)
+            idle.append(page)
+        except PlaywrightError:  # it hangs, or the test has closed it
+            page.context.close()
+
+
+def _clear(page: Page) -> None:
+    """Leave nothing of a test in its page, nor of its keys and pointer."""
+    for other in page.context.pages:
+        if other is not page:
+            other.close()
+    page.unroute_all()
+    page.goto("about:blank")
+    for key in _HELD_KEYS:
+        page.keyboard.up(key)
+    page.mouse.move(-1, -1)
+
+
+@contextmanager
+def html_pages(browser: Browser, directory: Path) -> Iterator[OpenPage]:
+    """Give a function that opens a text of HTML, in a page with the options it is given."""
+    with lent_pages(browser) as lend:
+        count = 0
+
+        def open_page(text: str, **options: Any) -> Page:
+            nonlocal count
+            count += 1
+            path = directory / f"{count}.html"
+            path.write_text(showing_objects(text), "utf-8")
+            page = lend(**options)
+            page.goto(path.as_uri())
+            page.locator(".ckv-panes, .ckv-play").wait_for()
+            return page
+
+        yield open_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -17,10 +17,11 @@ from tests.support import history_fixtures
 from tests.support.fixed_check import every_kind
 from tests.support.graphs import transformer
 from tests.support.payload_fixtures import overlays
-from tests.ui.cut import faults
+from tests.ui.cut import faults, settle
 from tests.ui.history_pages import history_page
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import ANSWERING, OpenPage, html_pages
+from tests.ui.pages import ANSWERING, OpenPage, html_pages, lent_pages
+from tests.ui.test_access import SCHEMES
 from tests.ui.test_fix import CHECK
 from tests.ui.test_renderer import saved_cell
 
@@ -70,9 +71,9 @@ def _fixed(pages: OpenPage, **options: Any) -> Page:
     return page
 
 
-def _history(browser: Browser, directory: Path) -> Page:
+def _history(lend: OpenPage, directory: Path) -> Page:
     sources = history_fixtures.write(directory, history_fixtures.training())
-    page = browser.new_page()
+    page = lend()
     (directory / "history.html").write_text(history_page(cv.history(sources), 0, 8), "utf-8")
     page.goto((directory / "history.html").as_uri())
     page.get_by_role("grid").wait_for()
@@ -87,33 +88,38 @@ _SCENES = {
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("scene", _SCENES)
-def test_an_explorer_cuts_nothing(pages: OpenPage, scene: str, scheme: str) -> None:
-    page = _SCENES[scene](pages, bypass_csp=True, color_scheme=scheme)
-    found = _faults_at(page, _WIDTHS, page.locator(".ckpt-viz"), f"cut-{scene}-{scheme}")
+def test_an_explorer_cuts_nothing(pages: OpenPage, scene: str) -> None:
+    page = _SCENES[scene](pages, bypass_csp=True)
+    found = _faults_at(page, _WIDTHS, page.locator(".ckpt-viz"), f"cut-{scene}", SCHEMES)
     assert not found, "\n".join(found)
 
 
 def test_a_history_cuts_nothing(browser: Browser, tmp_path: Path) -> None:
-    page = _history(browser, tmp_path)
-    try:
+    with lent_pages(browser) as lend:
+        page = _history(lend, tmp_path)
         root = page.locator(".ckpt-viz-timeline")
-        found = _faults_at(page, _WIDTHS, root, "cut-history")
-    finally:
-        page.close()
+        found = _faults_at(page, _WIDTHS, root, "cut-history", ("light",))
     assert not found, "\n".join(found)
 
 
-def _faults_at(page: Page, widths: tuple[int, ...], root: Locator, name: str) -> list[str]:
+def _faults_at(
+    page: Page,
+    widths: tuple[int, ...],
+    root: Locator,
+    name: str,
+    schemes: tuple[Literal["light", "dark"], ...],
+) -> list[str]:
     """Return the faults at each width, and leave pictures of two of them."""
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_timeout(200)
-        if width in (700, 1280):
-            page.screenshot(path=_SCREENSHOTS / f"{name}-{width}.png")
-        found += [f"{width}: {fault}" for fault in faults(root)]
+        for scheme in schemes:
+            page.emulate_media(color_scheme=scheme)
+            settle(root)
+            if width in (700, 1280):
+                page.screenshot(path=_SCREENSHOTS / f"{name}-{scheme}-{width}.png")
+            found += [f"{width}, {scheme}: {fault}" for fault in faults(root)]
     return found
 
 
@@ -194,7 +200,7 @@ def test_nothing_is_cut_in_jupyterlab(
             for place in range(1 if is_fixed else len(cells) + 1):
                 root = lab.output(place).locator(".ckpt-viz, .ckpt-viz-timeline")
                 root.scroll_into_view_if_needed()
-                lab.page.wait_for_timeout(300)
+                settle(root)
                 lab.screenshot(f"cut-lab-{place}{'-fixed' if is_fixed else ''}-{width}")
                 found += [f"{width}, cell {place}: {fault}" for fault in faults(root)]
     assert not found, "\n".join(found)

@@ -12,11 +12,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
+from ckpt_viz.timeline.history import History
 from tests.support import frontend, history_fixtures
 from tests.ui.file_browser import Files
 from tests.ui.history_pages import history_page
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import VIEWPORT, WITHOUT_MOTION
+from tests.ui.pages import lent_pages
+from tests.ui.test_access import SCHEMES, in_scheme, violations
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
@@ -31,28 +33,31 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return history_fixtures.write(directory, history_fixtures.training())
 
 
+@pytest.fixture(scope="module")
+def histories(sources: list[str]) -> dict[str, History]:
+    """What is read of the training, and of some checkpoints side by side."""
+    return {
+        "history": cv.history(sources, progress=False),
+        "members": cv.compare(sources[2:6], progress=False),
+    }
+
+
 @pytest.fixture
-def opened(browser: Browser, sources: list[str], tmp_path: Path) -> Iterator[Open]:
-    """A function that opens the history in a page of its own."""
-    contexts = []
+def opened(browser: Browser, histories: dict[str, History], tmp_path: Path) -> Iterator[Open]:
+    """A function that opens a history in a page of its own."""
+    with lent_pages(browser) as lend:
 
-    def open_page(
-        a: int = 0, b: int = 8, *, members: bool = False, has_kernel: bool = True, **options: Any
-    ) -> Page:
-        read = cv.compare(sources[2:6], progress=False) if members else None
-        history = cv.history(sources, progress=False) if read is None else read
-        context = browser.new_context(**{"viewport": VIEWPORT, **WITHOUT_MOTION, **options})
-        contexts.append(context)
-        path = tmp_path / f"{len(contexts)}.html"
-        path.write_text(history_page(history, a, b, has_kernel=has_kernel), "utf-8")
-        page = context.new_page()
-        page.goto(path.as_uri())
-        page.get_by_role("grid").wait_for()
-        return page
+        def open_page(
+            a: int = 0, b: int = 8, *, of: str = "history", has_kernel: bool = True, **options: Any
+        ) -> Page:
+            path = tmp_path / f"{of}-{a}-{b}-{has_kernel}.html"
+            path.write_text(history_page(histories[of], a, b, has_kernel=has_kernel), "utf-8")
+            page = lend(**options)
+            page.goto(path.as_uri())
+            page.get_by_role("grid").wait_for()
+            return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
+        yield open_page
 
 
 def rows(page: Page | Locator) -> Locator:
@@ -261,8 +266,8 @@ def test_the_save_after_a_nan_tells_what_its_change_leaves_out(
     change = found["block0/attention/query/kernel"].cells[3].relative or 0.0
     path = tmp_path / "page.html"
     path.write_text(history_page(found, 2, 3), "utf-8")
-    with browser.new_context(viewport=VIEWPORT) as context:
-        page = context.new_page()
+    with lent_pages(browser) as lend:
+        page = lend()
         page.goto(path.as_uri())
         select(page, "block0 kernel")
         heat = rows(page).locator(".ckh-heat i").last
@@ -322,8 +327,8 @@ def saved(page: Page, name: str) -> str:
     return Path(download.value.path()).read_text("utf-8")
 
 
-def test_the_menu_saves_files_of_the_kernel(opened: Open, sources: list[str]) -> None:
-    page, history = opened(), cv.history(sources, progress=False)
+def test_the_menu_saves_files_of_the_kernel(opened: Open, histories: dict[str, History]) -> None:
+    page, history = opened(), histories["history"]
     assert json.loads(saved(page, "JSON")) == history.to_json()
     assert saved(page, "Table, CSV") == history.to_csv().replace("\r\n", "\n")
     assert saved(page, "Picture, HTML") == history.to_html()
@@ -336,9 +341,9 @@ def test_the_menu_saves_files_of_the_kernel(opened: Open, sources: list[str]) ->
 
 
 def test_without_a_kernel_the_menu_saves_what_the_view_has(
-    opened: Open, sources: list[str]
+    opened: Open, histories: dict[str, History]
 ) -> None:
-    page, history = opened(has_kernel=False), cv.history(sources, progress=False)
+    page, history = opened(has_kernel=False), histories["history"]
     content = json.loads(saved(page, "JSON"))
     assert content["headline"] == history.headline
     assert len(content["rows"]) == len(history.rows)
@@ -361,27 +366,20 @@ def axe() -> str:
 SCENES: dict[str, dict[str, Any]] = {
     "history": {"a": 3, "b": 7},
     "nan": {},
-    "members": {"members": True, "b": 3},
+    "members": {"of": "members", "b": 3},
     "narrow": {"viewport": {"width": 640, "height": 800}},
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("scene", SCENES)
-def test_axe_finds_nothing(opened: Open, axe: str, scene: str, scheme: str) -> None:
-    page = opened(**SCENES[scene], color_scheme=scheme)
+def test_axe_finds_nothing(opened: Open, axe: str, scene: str) -> None:
+    page = opened(**SCENES[scene])
     page.get_by_role("grid").press("ArrowDown")
     details(page).get_by_role("heading").first.wait_for()
-    _SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=_SCREENSHOTS / f"history-{scene}-{scheme}.png")
-    page.evaluate(axe)
-    found = page.evaluate("axe.run(document.querySelector('.ckpt-viz-timeline'))")["violations"]
-    said = [
-        f"{rule['impact']} {rule['id']}: {node['html'][:200]} {node['failureSummary']}"
-        for rule in found
-        for node in rule["nodes"]
-    ]
-    assert said == []
+    for scheme in SCHEMES:
+        in_scheme(page, scheme, ".ckpt-viz-timeline")
+        page.screenshot(path=_SCREENSHOTS / f"history-{scene}-{scheme}.png")
+        assert violations(page, axe, ".ckpt-viz-timeline") == [], scheme
 
 
 # --- in a notebook

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -14,10 +13,10 @@ import ckpt_viz as cv
 from ckpt_viz.render.html import to_html
 from tests.support import frontend, history_fixtures
 from tests.support.graphs import keras3_adam
-from tests.support.once import make_once
+from tests.support.once import environment, keep_made, key_of, sources
 from tests.ui import processes
-from tests.ui.pages import html_pages, open_exports
-from tests.ui.test_access import _contrast, violations, weak_contrasts
+from tests.ui.pages import html_pages, lent_pages, open_exports
+from tests.ui.test_access import SCHEMES, _contrast, violations, weak_contrasts
 from tests.ui.test_explorer import box, row
 from tests.ui.widget_hosts import _OUTPUT, PAGES, WidgetHost, make_scripts, opened_host
 
@@ -35,8 +34,12 @@ CHECK = f"cv.show(cv.check({str(_OTHER)!r}, {str(_SAVED)!r}))"
 
 
 @pytest.fixture(scope="module")
-def scripts(front_end: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_once("hosts", make_scripts, tmp_path_factory)
+def scripts(front_end: None) -> Path:
+    key = key_of(
+        sources("tests/ui/hosts/*", "tests/ui/widget_hosts.py", "labextension/package-lock.json"),
+        environment(),
+    )
+    return keep_made("hosts", key, make_scripts)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +66,13 @@ def axe() -> str:
     return (frontend.LABEXTENSION / "node_modules/axe-core/axe.min.js").read_text("utf-8")
 
 
-ALL = pytest.mark.parametrize("host", PAGES, indirect=True)
+# One host in each of the ways that a page gets its widgets: from VS Code's scripts, or in a frame.
+_FIRST = ("vscode-dark", "frame-dark")
+ALL = pytest.mark.parametrize(
+    "host",
+    [pytest.param(name, marks=() if name in _FIRST else pytest.mark.more) for name in PAGES],
+    indirect=True,
+)
 
 
 @ALL
@@ -194,24 +203,23 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> str:
     return "".join(each._repr_html_() for each in (history, members, values))
 
 
-@pytest.mark.parametrize("system_is", ["light", "dark"])
 @pytest.mark.parametrize("name", STATIC_PAGES)
-def test_tables_without_a_script_are_legible(
-    browser: Browser, tables: str, name: str, system_is: Literal["light", "dark"]
-) -> None:
-    page = browser.new_page(color_scheme=system_is, viewport={"width": 1200, "height": 1500})
+def test_tables_without_a_script_are_legible(browser: Browser, tables: str, name: str) -> None:
     scripts = re.compile(r"<script.*?</script>", re.DOTALL)
-    page.set_content(scripts.sub("", STATIC_PAGES[name]))
-    page.evaluate("html => { document.querySelector('#output').innerHTML = html }", tables)
-    page.screenshot(path=_SCREENSHOTS / f"static-tables-{name}.png")
-    drawn = page.evaluate(DRAWN)
-    page.close()
-    assert {"p.alarm-text text", "i.bad text", "i.heat text", "b.bar", "path.null"} < {
-        name for name, *_ in drawn
-    }
-    weak = [
-        (name, round(_contrast(colour, ground), 2))
-        for name, colour, ground, least in drawn
-        if _contrast(colour, ground) < least
-    ]
-    assert weak == []
+    with lent_pages(browser) as lend:
+        page = lend(viewport={"width": 1200, "height": 1500})
+        page.set_content(scripts.sub("", STATIC_PAGES[name]))
+        page.evaluate("html => { document.querySelector('#output').innerHTML = html }", tables)
+        for system_is in SCHEMES:
+            page.emulate_media(color_scheme=system_is)
+            page.screenshot(path=_SCREENSHOTS / f"static-tables-{name}.png")
+            drawn = page.evaluate(DRAWN)
+            assert {"p.alarm-text text", "i.bad text", "i.heat text", "b.bar", "path.null"} < {
+                name for name, *_ in drawn
+            }
+            weak = [
+                (name, round(_contrast(colour, ground), 2))
+                for name, colour, ground, least in drawn
+                if _contrast(colour, ground) < least
+            ]
+            assert weak == [], system_is

@@ -17,15 +17,14 @@ from ckpt_viz.render.writing import write_text
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import HOSTILE, overlays
 from tests.ui.pages import ANSWERING, showing_objects
+from tests.ui.test_access import in_scheme
 
 pytestmark = pytest.mark.usefixtures("front_end")
 
 
-@pytest.fixture(params=["light", "dark"])
-def offline(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
-    context = browser.new_context(
-        offline=True, color_scheme=request.param, viewport={"width": 1280, "height": 800}
-    )
+@pytest.fixture
+def offline(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 800})
     yield context
     context.close()
 
@@ -64,6 +63,7 @@ def test_file_shows_the_explorer_offline_and_asks_for_nothing(
     box = opened.page.locator(".ckpt-viz").bounding_box()
     assert box is not None
     assert (box["width"], box["height"]) == (1280, 800)
+    in_scheme(opened.page, "dark")
     opened.check_quiet()
 
 

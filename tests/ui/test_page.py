@@ -45,8 +45,11 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         if name in self.late:
             self.late[name].wait()
         if name in self.changed:
-            self.path = "/changed"
-        super().do_GET()
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"others")
+        else:
+            super().do_GET()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -61,11 +64,9 @@ def patience() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def site(front_end: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site(front_end: None) -> Iterator[str]:
     """The address of the page, in a folder of a server that knows nothing of it."""
-    root = built_page(tmp_path_factory)
-    (root / "changed").write_bytes(b"others")
-    handler = functools.partial(_Quiet, directory=str(root))
+    handler = functools.partial(_Quiet, directory=str(built_page()))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/any%20folder/page/"

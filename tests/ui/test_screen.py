@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, NotSaved, Role
@@ -16,7 +16,7 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
-from tests.ui.pages import showing_objects
+from tests.ui.pages import OpenPage, lent_pages, showing_objects
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
@@ -24,12 +24,9 @@ pytestmark = pytest.mark.usefixtures("front_end")
 
 
 @pytest.fixture
-def pages(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
-    )
-    yield context
-    context.close()
+def lend(browser: Browser) -> Iterator[OpenPage]:
+    with lent_pages(browser) as lend:
+        yield lend
 
 
 class Explorer:
@@ -37,7 +34,7 @@ class Explorer:
 
     def __init__(
         self,
-        context: BrowserContext,
+        lend: OpenPage,
         path: Path,
         graph: Graph,
         overlay: Overlay | None = None,
@@ -46,7 +43,7 @@ class Explorer:
     ) -> None:
         page = to_html(graph, overlay)
         path.write_text(page if layers else showing_objects(page))
-        self.page: Page = context.new_page()
+        self.page = lend(permissions=["clipboard-read", "clipboard-write"])
         self.problems: list[str] = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.goto(path.as_uri())
@@ -71,8 +68,8 @@ class Explorer:
 
 
 @pytest.fixture
-def adam(pages: BrowserContext, tmp_path: Path) -> Iterator[Explorer]:
-    explorer = Explorer(pages, tmp_path / "a.html", keras3_adam())
+def adam(lend: OpenPage, tmp_path: Path) -> Iterator[Explorer]:
+    explorer = Explorer(lend, tmp_path / "a.html", keras3_adam())
     yield explorer
     assert explorer.problems == []
 
@@ -102,13 +99,13 @@ def test_the_outline_says_role_shape_dtype_and_size(adam: Explorer) -> None:
     assert re.fullmatch(r"\d+(\.\d)? k?B", total)
 
 
-def test_a_problem_is_beside_its_name_on_one_line(pages: BrowserContext, tmp_path: Path) -> None:
+def test_a_problem_is_beside_its_name_on_one_line(lend: OpenPage, tmp_path: Path) -> None:
     gone = Attribute("v", "", "v", "float32", (3,), 12, error="a.data: no such file")
     names = ("a", "kernel", "learning_rate", "a_name_that_leaves_no_room_for_anything_else" * 2)
     nodes = [Node(attributes=(gone,), role=Role.VARIABLE) for _ in names]
     root = Node(tuple(Child(name, i + 1) for i, name in enumerate(names)))
     graph = Graph((root, *nodes), "partial", Origin.SAVED)
-    explorer = Explorer(pages, tmp_path / "a.html", graph)
+    explorer = Explorer(lend, tmp_path / "a.html", graph)
     for width in (800, 1280, 1900):
         explorer.page.set_viewport_size({"width": width, "height": 600})
         for name in names:
@@ -127,11 +124,11 @@ def test_a_problem_is_beside_its_name_on_one_line(pages: BrowserContext, tmp_pat
             assert named.evaluate("({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth")
 
 
-def test_only_what_loses_trained_values_is_an_alarm(pages: BrowserContext, tmp_path: Path) -> None:
+def test_only_what_loses_trained_values_is_an_alarm(lend: OpenPage, tmp_path: Path) -> None:
     note = NotSaved("seed_generator", "SeedGenerator", 1, is_lost=False)
     of_layer = Node((), not_saved=(note,), role=Role.LAYER, type_name="Dropout", own_name="drop")
     quiet = (Node((Child("drop", 1),)), of_layer)
-    explorer = Explorer(pages, tmp_path / "quiet.html", Graph(quiet, "quiet", Origin.LIVE))
+    explorer = Explorer(lend, tmp_path / "quiet.html", Graph(quiet, "quiet", Origin.LIVE))
     said = explorer.row("drop").get_by_text("not tracked", exact=True)
     expect(said).to_have_attribute("title", "not tracked: seed_generator")
     summary = explorer.page.locator(".ckv-summary")
@@ -149,7 +146,7 @@ def test_only_what_loses_trained_values_is_an_alarm(pages: BrowserContext, tmp_p
 
     lost = of_layer._replace(not_saved=(NotSaved("blocks", "TrackedList", 2), note))
     loud = (quiet[0], lost)
-    explorer = Explorer(pages, tmp_path / "loud.html", Graph(loud, "loud", Origin.LIVE))
+    explorer = Explorer(lend, tmp_path / "loud.html", Graph(loud, "loud", Origin.LIVE))
     expect(explorer.row("drop").locator(".ckv-error")).to_have_text("! not saved")
     expect(explorer.page.locator(".ckv-warning")).to_contain_text("! 1 object has values")
     expect(explorer.page.locator(".ckv-drawing")).to_contain_text("!")
@@ -159,12 +156,12 @@ def test_only_what_loses_trained_values_is_an_alarm(pages: BrowserContext, tmp_p
 
 
 def test_what_hangs_from_the_optimizer_alone_is_said_in_the_summary(
-    pages: BrowserContext, tmp_path: Path
+    lend: OpenPage, tmp_path: Path
 ) -> None:
     nodes = list(keras3_adam().nodes)
     nodes[2] = nodes[2]._replace(children=())  # the layer that holds the trained variables
     graph = Graph(tuple(nodes), "net", Origin.SAVED)
-    explorer = Explorer(pages, tmp_path / "page.html", graph)
+    explorer = Explorer(lend, tmp_path / "page.html", graph)
     said = explorer.page.locator(".ckv-details").get_by_text("from the optimizer alone: without it")
     expect(said).to_have_count(1)
     expect(said).to_contain_text("self.blocks = tuple(blocks)")
@@ -179,14 +176,12 @@ def test_a_short_title_is_whole_wherever_the_search_can_give_way(adam: Explorer)
         assert title.evaluate("({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth"), width
 
 
-def test_what_has_no_value_has_more_room_for_its_name(
-    pages: BrowserContext, tmp_path: Path
-) -> None:
+def test_what_has_no_value_has_more_room_for_its_name(lend: OpenPage, tmp_path: Path) -> None:
     value = Attribute("v", "", "v", "float32", (3,), 12)
     name = "_trainable_variables_indices_of_it"
     root = Node((Child(name, 1), Child(f"{name}_too", 2)))
     nodes = (root, Node(type_name="Container"), Node(attributes=(value,), role=Role.VARIABLE))
-    explorer = Explorer(pages, tmp_path / "a.html", Graph(nodes, "wide", Origin.LIVE))
+    explorer = Explorer(lend, tmp_path / "a.html", Graph(nodes, "wide", Origin.LIVE))
     for width in (800, 1000, 1280):
         explorer.page.set_viewport_size({"width": width, "height": 600})
         without, with_value = (
@@ -200,9 +195,9 @@ def test_what_has_no_value_has_more_room_for_its_name(
         assert without["width"] > with_value["width"], width
 
 
-def test_a_comparisons_outline_says_the_state_first(pages: BrowserContext, tmp_path: Path) -> None:
+def test_a_comparisons_outline_says_the_state_first(lend: OpenPage, tmp_path: Path) -> None:
     overlay = overlays()["check"]
-    explorer = Explorer(pages, tmp_path / "a.html", overlay.graph, overlay)
+    explorer = Explorer(lend, tmp_path / "a.html", overlay.graph, overlay)
     explorer.page.get_by_role("button", name="Object graph").click()
     expect(explorer.outline.get_by_role("columnheader").nth(1)).to_have_text("state")
     assert explorer.problems == []
@@ -256,8 +251,8 @@ def test_where_it_is_narrow_panes_are_tabs(adam: Explorer) -> None:
     adam.page.screenshot(path=_SCREENSHOTS / "narrow-details.png")
 
 
-def test_the_lower_edge_is_dragged(pages: BrowserContext, tmp_path: Path) -> None:
-    explorer = Explorer(pages, tmp_path / "a.html", keras3_adam())
+def test_the_lower_edge_is_dragged(lend: OpenPage, tmp_path: Path) -> None:
+    explorer = Explorer(lend, tmp_path / "a.html", keras3_adam())
     # As in a notebook: a page that is the explorer alone has no lower edge to drag.
     explorer.page.evaluate("document.querySelector('#explorer').id = 'output'")
     explorer.root.evaluate("root => { root.style.height = '400px' }")
@@ -288,8 +283,8 @@ def test_full_screen(adam: Explorer) -> None:
 # --- the graph
 
 
-def test_a_long_list_has_chunks(pages: BrowserContext, tmp_path: Path) -> None:
-    explorer = Explorer(pages, tmp_path / "a.html", _wide(250))
+def test_a_long_list_has_chunks(lend: OpenPage, tmp_path: Path) -> None:
+    explorer = Explorer(lend, tmp_path / "a.html", _wide(250))
     expect(explorer.boxes()).to_have_count(4)
     chunk = explorer.row("layer_100 … layer_199")
     expect(chunk).to_contain_text("100 of 250")
@@ -308,8 +303,8 @@ def test_a_long_list_has_chunks(pages: BrowserContext, tmp_path: Path) -> None:
     assert explorer.problems == []
 
 
-def test_the_first_match_is_in_sight_while_one_types(pages: BrowserContext, tmp_path: Path) -> None:
-    explorer = Explorer(pages, tmp_path / "a.html", _wide(95))
+def test_the_first_match_is_in_sight_while_one_types(lend: OpenPage, tmp_path: Path) -> None:
+    explorer = Explorer(lend, tmp_path / "a.html", _wide(95))
     match = explorer.row("layer_90")
     expect(match).not_to_be_attached()
     explorer.page.get_by_role("combobox", name="Search").fill("layer_90")
@@ -368,8 +363,8 @@ def test_a_subtree_is_shown_alone_under_its_breadcrumbs(adam: Explorer) -> None:
     expect(adam.row("optimizer")).to_be_visible()
 
 
-def test_layers_show_blocks_that_repeat_in_one_row(pages: BrowserContext, tmp_path: Path) -> None:
-    explorer = Explorer(pages, tmp_path / "a.html", transformer(12), layers=True)
+def test_layers_show_blocks_that_repeat_in_one_row(lend: OpenPage, tmp_path: Path) -> None:
+    explorer = Explorer(lend, tmp_path / "a.html", transformer(12), layers=True)
     button = explorer.page.get_by_role("button", name="Layers", exact=True)
     expect(button).to_have_attribute("aria-pressed", "true")
     group = explorer.row("b0 … b11")
@@ -416,9 +411,9 @@ def test_from_further_away_less_is_said(adam: Explorer) -> None:
 
 
 def test_the_strip_beside_the_drawing_shows_problems_and_leads_there(
-    pages: BrowserContext, tmp_path: Path
+    lend: OpenPage, tmp_path: Path
 ) -> None:
-    explorer = Explorer(pages, tmp_path / "a.html", _wide(90))
+    explorer = Explorer(lend, tmp_path / "a.html", _wide(90))
     strip = explorer.page.get_by_role("scrollbar")
     sight = strip.locator(".ckv-sight")
     before = float(sight.get_attribute("y") or 0)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
 
-from tests.support.site import ROOT, built_site, served
+from tests.support.once import ROOT
+from tests.support.site import built_site, served
 
 # The build runs the notebooks, and takes the front end that it finds.
 pytestmark = [pytest.mark.tf, pytest.mark.slow, pytest.mark.usefixtures("front_end")]
@@ -23,9 +24,9 @@ SHAPE = (
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address() -> Iterator[str]:
     """Where a server of files serves the site."""
-    with served(built_site(tmp_path_factory)) as address:
+    with served(built_site()) as address:
         yield address
 
 
@@ -61,7 +62,12 @@ class Reader:
         assert self.foreign == []
 
 
-@pytest.fixture(params=[(1500, "light"), (700, "dark")], ids=["wide-light", "narrow-dark"])
+@pytest.fixture(
+    params=[
+        pytest.param((1500, "light"), id="wide-light"),
+        pytest.param((700, "dark"), id="narrow-dark", marks=pytest.mark.more),
+    ]
+)
 def reader(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Reader]:
     width, scheme = request.param
     context = browser.new_context(

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 from tests.support.site import built_try, served
 from tests.ui.pages import EXPECT_MS
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("front_end")]
+pytestmark = [pytest.mark.more, pytest.mark.slow, pytest.mark.usefixtures("front_end")]
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 KERNEL_MS = 120_000  # in which a kernel starts on a busy machine
@@ -46,10 +46,10 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+def visitor(browser: Browser) -> Iterator[Visitor]:
     """A visitor on the site's folder `try/`, who waits until the kernel has run the cells."""
     expect.set_options(timeout=KERNEL_MS)
-    with served(built_try(tmp_path_factory)) as origin:
+    with served(built_try()) as origin:
         visitor = Visitor(browser, origin)
         visitor.page.goto(f"{origin}/any%20folder/page/try/")
         yield visitor

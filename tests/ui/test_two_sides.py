@@ -21,6 +21,7 @@ from tests.support.graphs import graph, keras3_adam, without_optimizer
 from tests.support.payload_fixtures import CODE, overlays
 from tests.support.programs import ckpt
 from tests.ui.pages import html_pages, showing_first
+from tests.ui.test_access import SCHEMES, in_scheme
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _WIDTHS = (1500, 1100, 700)
@@ -204,20 +205,21 @@ CUT = """() => [...document.querySelectorAll(
 .map(element => `${element.className} ${element.textContent}`)"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", _WIDTHS)
 @pytest.mark.parametrize("name", ["check", "diff"])
-def test_no_word_is_cut(opened: Open, name: str, width: int, scheme: str) -> None:
-    page = opened(overlays()[name], width, color_scheme=scheme)
+def test_no_word_is_cut(opened: Open, name: str, width: int) -> None:
+    page = opened(overlays()[name], width)
     tab = page.get_by_role("tab", name="Two sides")
     if tab.is_visible():
         tab.click()
     expect(page.locator(".ckv-line").first).to_be_visible()
-    page.screenshot(path=_SCREENSHOTS / f"two-sides-{name}-{width}-{scheme}.png")
-    assert page.evaluate(CUT) == []
     sizes = """() => [...document.querySelectorAll(".ckv-sides *, .ckv-causes *")]
         .map(element => parseFloat(getComputedStyle(element).fontSize))"""
-    assert min(page.evaluate(sizes)) >= 11
+    for scheme in SCHEMES:
+        in_scheme(page, scheme)
+        page.screenshot(path=_SCREENSHOTS / f"two-sides-{name}-{width}-{scheme}.png")
+        assert page.evaluate(CUT) == [], scheme
+        assert min(page.evaluate(sizes)) >= 11
 
 
 def test_no_state_is_cut_in_the_object_graph(opened: Open) -> None:

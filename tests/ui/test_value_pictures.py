@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 
 _CELL = """
@@ -27,29 +25,29 @@ _SOURCES = {
 }
 
 
-@pytest.mark.parametrize("part", _SOURCES)
 def test_names_are_at_the_left_and_alarms_follow_the_theme(
-    lab: JupyterLab, shared: SharedKernel, part: str
+    lab: JupyterLab, shared: SharedKernel
 ) -> None:
-    path = f"values{part}.ipynb"
-    lab.create_notebook(path, code_cell(f"{shared.AFRESH}{_CELL}\n{_SOURCES[part]}"))
-    lab.open_notebook(path, shared.started(lab))
-    lab.run_cell(0)
-    picture = lab.output(0).locator(part)
-    picture.wait_for()
-    colours = set()
+    cells = (f"{shared.AFRESH}{_CELL}", *_SOURCES.values())
+    lab.create_notebook("values.ipynb", *map(code_cell, cells))
+    lab.open_notebook("values.ipynb", shared.started(lab))
+    for place in range(len(cells)):
+        lab.run_cell(place)
+    colours: dict[str, set[str]] = {part: set() for part in _SOURCES}
     for theme in ("JupyterLab Dark", "JupyterLab Light"):
         lab.execute("apputils:change-theme", theme=theme)
         lab.page.wait_for_function(
             "dark => document.body.dataset.jpThemeLight === String(!dark)",
             arg=theme == "JupyterLab Dark",
         )
-        row = picture.locator("tbody tr").first
-        assert (
-            row.locator("th, td").first.evaluate("one => getComputedStyle(one).textAlign") == "left"
-        )
-        assert row.evaluate("one => getComputedStyle(one).backgroundColor") == "rgba(0, 0, 0, 0)"
-        alarm = picture.locator(".alarm-text, .bad").first
-        colours.add(alarm.evaluate("one => getComputedStyle(one).color"))
-        lab.screenshot(f"values{part}-{theme[11:].lower()}")
-    assert len(colours) == 2
+        for place, part in enumerate(_SOURCES, 1):
+            picture = lab.output(place).locator(part)
+            row = picture.locator("tbody tr").first
+            named = row.locator("th, td").first
+            assert named.evaluate("one => getComputedStyle(one).textAlign") == "left"
+            ground = row.evaluate("one => getComputedStyle(one).backgroundColor")
+            assert ground == "rgba(0, 0, 0, 0)"
+            alarm = picture.locator(".alarm-text, .bad").first
+            colours[part].add(alarm.evaluate("one => getComputedStyle(one).color"))
+        lab.screenshot(f"values-{theme[11:].lower()}")
+    assert {part: len(seen) for part, seen in colours.items()} == dict.fromkeys(_SOURCES, 2)

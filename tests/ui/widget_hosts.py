@@ -19,7 +19,7 @@ from tests.ui.processes import Server
 _SOURCES = Path(__file__).with_name("hosts")
 _SCRIPTS = ("vscode", "frame")
 _SECONDS = 60
-_RUNS = 20
+_RUNS = 100
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
 # The theme of VS Code, and what VS Code puts behind the output of a widget.
@@ -86,10 +86,9 @@ class WidgetHost:
         """Run code until it prints this text: the kernel learns of changes one after the other."""
         printed = ""
         for _ in range(_RUNS):
-            printed = self.run(code).strip()
+            printed = self.run(f"import time; time.sleep(0.1)\n{code}").strip()
             if printed == text:
                 return
-            self.page.wait_for_timeout(200)
         raise AssertionError(f"expected {text!r}, not {printed!r}")
 
     def _within(self, script: str, argument: str | None) -> str:
