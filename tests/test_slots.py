@@ -433,6 +433,14 @@ def test_shape_and_last_name_decide_between_possible_variables() -> None:
     }
 
 
+def test_keras_3_slot_of_a_plain_variable_has_the_number_of_its_output_in_its_name() -> None:
+    trained = [("w", (2, 2)), ("b", (2, 2))]
+    own = [("adam/b_0_momentum", (2, 2))]
+    assert _found(_keras_3(trained, own, {"_momentums": []})) == {
+        4: ("momentum", 3, SlotRule.ORDER),
+    }
+
+
 def test_full_name_that_only_one_variable_has_decides() -> None:
     trained = [("a/kernel", (2, 2)), ("b/kernel", (2, 2)), ("c/kernel", (2, 2))]
     own = [("adam/b_kernel_momentum", (2, 2))]
