@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
-from tests.support import amounts, frontend
+from tests.support import amounts, frontend, tiers
+from tests.support.doctests import DoctestsAlone
+from tests.support.groups import Groups
 from tests.support.once import make_once
 from tests.support.shares import in_shares
 
 _MOST_WORKERS = 4  # each imports TensorFlow, and those of browser tests run a JupyterLab
 # Workers share the processors: threads of their own would only get in each other's way.
 _ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
+# jsonschema, which tests of Jupyter import, builds a large grammar with this for a format that no
+# test asks for: a second in each worker.
+sys.modules.setdefault("rfc3987_syntax", ModuleType("rfc3987_syntax"))
 _SEED = "hypothesis_seed"
 _SEED_OF_RUN = "CKPT_VIZ_SEED_OF_TESTS"
 
@@ -23,16 +31,20 @@ _SEED_OF_RUN = "CKPT_VIZ_SEED_OF_TESTS"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run all tests with all their inputs")
     parser.addoption(
+        "--rest", action="store_true", help="run what --all has beyond a run without options"
+    )
+    parser.addoption(
         "--exhaustive",
         action="store_true",
-        help="as --all, with as many random inputs as before a release",
+        help="as --all, with as many random inputs as before a release, and new ones each time",
     )
 
 
 def _tier(config: pytest.Config) -> amounts.Tier:
     if config.getoption("--exhaustive"):
         return amounts.Tier.EXHAUSTIVE
-    return amounts.Tier.ALL if config.getoption("--all") else amounts.Tier.FIRST
+    more = config.getoption("--all") or config.getoption("--rest")
+    return amounts.Tier.ALL if more else amounts.Tier.FIRST
 
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
@@ -46,10 +58,25 @@ def pytest_configure(config: pytest.Config) -> None:
     # Else each process that tests start, and there are hundreds, compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     amounts.choose(_tier(config))
-    if config.getoption(_SEED) is None:
+    _make_repeatable(config)
+    config.pluginmanager.register(Groups(config))
+    config.pluginmanager.register(DoctestsAlone())
+
+
+def _make_repeatable(config: pytest.Config) -> None:
+    """Give each run the same random inputs, but an exhaustive one new inputs."""
+    # What Hypothesis remembers of a run would change the next one.
+    settings.register_profile("repeatable", database=None)
+    settings.load_profile("repeatable")
+    if config.getoption(_SEED) is not None:
+        return
+    seed = "0"
+    if amounts.tier() is amounts.Tier.EXHAUSTIVE:
         # Workers inherit the environment; xdist does not send them what a hook has set.
         seed = os.environ.setdefault(_SEED_OF_RUN, str(random.SystemRandom().randrange(1 << 32)))
-        setattr(config.option, _SEED, seed)
+    else:
+        os.environ.setdefault("PYTHONHASHSEED", "0")  # of workers, and of what tests start
+    setattr(config.option, _SEED, seed)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -73,14 +100,32 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have workers begin with what is slow, so that nobody waits for it at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose the tests of the tier; have workers begin with what is slow."""
+    if not _names_a_test(config):
+        _choose(config, items)
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if workers > 1:
         ordered = sorted(items, key=lambda item: item.get_closest_marker("slow") is None)
         browser = [item for item in ordered if item.get_closest_marker("ui")]
         others = [item for item in ordered if not item.get_closest_marker("ui")]
         items[:] = in_shares(browser, others, workers)
+
+
+def _names_a_test(config: pytest.Config) -> bool:
+    """Return whether a person names single tests: then all of their inputs run."""
+    return any("::" in argument for argument in config.args)
+
+
+def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--rest"):
+        chosen = tiers.in_rest(items)
+    elif amounts.tier() is amounts.Tier.FIRST:
+        chosen = tiers.in_first_tier(items)
+    else:
+        return
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
 
 
 @pytest.fixture(scope="session")

@@ -11,14 +11,16 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import nbformat
 import pytest
 
 from ckpt_viz.jupyter.snapshots import MIME_TYPE
 from ckpt_viz.render import payload
 from tests.support import course
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 NOTEBOOKS = sorted(course.ROOT.glob("notebooks/*.ipynb"))
 LESSONS = course.course_notebooks()
@@ -34,7 +36,7 @@ def _name(path: Path) -> str:
     return path.stem
 
 
-def _data(notebook: nbformat.NotebookNode) -> list[tuple[course.Cell, dict[str, Any]]]:
+def _data(notebook: NotebookNode) -> list[tuple[course.Cell, dict[str, Any]]]:
     """Return the data of all outputs by MIME type, each with its cell."""
     cells = course.code_cells(notebook)
     return [
@@ -91,6 +93,8 @@ def test_other_versions_may_print_other_numbers_but_no_other_words(new: str, is_
 
 @all_notebooks
 def test_notebook_is_valid(path: Path) -> None:
+    import nbformat
+
     notebook = course.read_notebook(path)
     nbformat.validate(notebook)
     assert notebook.metadata["kernelspec"]["name"] == "python3"  # else JupyterLab asks for a kernel

@@ -12,9 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 import ckpt_viz as cv
 from benchmarks.saved_notebook import GRAPHS, measure
@@ -204,6 +202,9 @@ def test_a_plain_program_has_no_kernel() -> None:
 
 def executed(*sources: str) -> Any:
     """Return a notebook that nbclient has run."""
+    import nbformat
+    from nbclient import NotebookClient
+
     cells = [nbformat.v4.new_code_cell(source) for source in sources]  # type: ignore[no-untyped-call]
     done = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
     NotebookClient(done, timeout=120, kernel_name="python3").execute()

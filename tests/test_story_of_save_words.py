@@ -34,7 +34,7 @@ ALL_PLACES = sorted(
         *(place for module in (save, saver, manager) for place in module.PLACES.values()),
         *(value for value in vars(save).values() if isinstance(value, TensorFlowPlace)),
     },
-    key=str,
+    key=lambda place: (place.module, place.function, place.mark),
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import subprocess
 import sys
@@ -56,21 +55,24 @@ def test_the_lock_file_has_the_packages_of_every_platform() -> None:
     assert optional <= names
 
 
-def test_collecting_the_tests_imports_no_tensorflow() -> None:
-    """So that the fast part of the tests, which needs none, does not wait for it."""
-    imported = {
-        alias.name.split(".")[0]
-        for path in (ROOT / "tests").rglob("*.py")
-        for statement in ast.parse(path.read_bytes()).body
-        if isinstance(statement, ast.Import | ast.ImportFrom)
-        for alias in (
-            statement.names
-            if isinstance(statement, ast.Import)
-            else [ast.alias(statement.module or "")]
-        )
-    }
-    assert "pytest" in imported
-    assert imported.isdisjoint({"tensorflow", "keras", "tf_keras"})
+@pytest.mark.slow
+def test_collecting_the_fast_tests_imports_no_large_package() -> None:
+    """So that nobody waits for these in the fast part of the tests, which needs none."""
+    collect = """
+import sys, pytest
+class Plugin:
+    def pytest_collection_finish(self, session):
+        assert session.items
+        print("loaded:", *sorted({name.split(".")[0] for name in sys.modules}))
+chosen = ("-m", "not (tf or ui or slow)", "--collect-only", "--quiet", "-s")
+sys.exit(pytest.main([*chosen, "-p", "no:cacheprovider"], plugins=[Plugin()]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", collect], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    )
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("loaded: "))
+    assert "pytest" in line.split()
+    assert not {"tensorflow", "keras", "tf_keras", "pandas", "distributed"} & {*line.split()}
 
 
 def _expect_success(done: subprocess.CompletedProcess[str]) -> None:

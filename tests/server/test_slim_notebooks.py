@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -209,6 +208,7 @@ def test_an_output_of_an_older_version_holds_its_graph_itself() -> None:
 
 
 def test_what_else_is_noted_of_widgets_stays_and_nbconvert_reads_it() -> None:
+    import nbformat
     from nbconvert import HTMLExporter
 
     content = notebook(shown("e", PAYLOAD), state=explorer("e"))
@@ -390,7 +390,7 @@ def test_a_widget_that_an_output_calls_an_explorer_stays(model_id: str) -> None:
     assert state_of(saved(content)) == other
 
 
-@pytest.mark.parametrize("wrong", [object(), {1: 2}, b"", nbformat, [[]] * 9])
+@pytest.mark.parametrize("wrong", [object(), {1: 2}, b"", json, [[]] * 9])
 def test_no_content_keeps_a_notebook_from_being_saved(wrong: Any) -> None:
     for content in (
         wrong,
@@ -421,6 +421,8 @@ def test_what_is_saved_is_what_is_signed(tmp_path: Path) -> None:
 
 @needs_bundle
 def test_of_what_a_kernel_showed_the_widgets_of_explorers_go() -> None:
+    import nbformat
+
     boxed = "import ipywidgets\nslider = ipywidgets.IntSlider()\nipywidgets.VBox([slider])"
     done = executed(SETUP, "cv.show(graph)", "cv.show(graph)", boxed)
     for cell in done.cells[1:3]:  # no front end watched

@@ -16,13 +16,13 @@ import re
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
-import nbformat
-from nbclient import NotebookClient
-
 from ckpt_viz.jupyter.snapshots import MIME_TYPE
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "notebooks" / "course"
@@ -37,16 +37,20 @@ def course_notebooks() -> list[Path]:
     return sorted(COURSE.glob("*.ipynb"))
 
 
-def read_notebook(path: Path) -> nbformat.NotebookNode:
+def read_notebook(path: Path) -> NotebookNode:
     """Return a notebook, unchanged."""
-    notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    import nbformat
+
+    notebook: NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     return notebook
 
 
 def execute(
-    notebook: nbformat.NotebookNode, directory: Path, *, may_leave_temporary_files: bool = False
+    notebook: NotebookNode, directory: Path, *, may_leave_temporary_files: bool = False
 ) -> None:
     """Run a notebook; it may write nothing where it is, and must remove its temporary files."""
+    from nbclient import NotebookClient
+
     place, temporary = directory / "notebook", directory / "temporary"
     place.mkdir()
     temporary.mkdir()
@@ -68,7 +72,7 @@ def versions() -> dict[str, str]:
     return {package: version(package) for package in ("tensorflow", "keras")}
 
 
-def clean(notebook: nbformat.NotebookNode) -> None:
+def clean(notebook: NotebookNode) -> None:
     """Take out what differs between two runs: times, ids, log messages, the state of widgets."""
     metadata = notebook.metadata
     metadata.pop("widgets", None)
@@ -83,7 +87,7 @@ def clean(notebook: nbformat.NotebookNode) -> None:
                 explorer["model_id"] = uuid5(NAMESPACE_URL, f"{cell['id']}/{number}").hex
 
 
-def out_of_date(stored: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> list[str]:
+def out_of_date(stored: NotebookNode, executed: NotebookNode) -> list[str]:
     """Return the ids of the cells whose stored outputs differ from those of a clean new run.
 
     Versions of Keras differ in the nodes that they add for themselves, and explorers count all of
@@ -118,7 +122,7 @@ def _unpacked(explorer: dict[str, Any]) -> dict[str, bytes]:
     return {name: gzip.decompress(base64.b64decode(text)) for name, text in packed.items()}
 
 
-def code_cells(notebook: nbformat.NotebookNode) -> list[Cell]:
+def code_cells(notebook: NotebookNode) -> list[Cell]:
     """Return the cells of code."""
     return [cell for cell in notebook.cells if cell["cell_type"] == "code"]
 
@@ -131,7 +135,7 @@ def is_hidden(cell: Cell) -> bool:
     return bool(hidden)
 
 
-def lines_of_code(notebook: nbformat.NotebookNode) -> int:
+def lines_of_code(notebook: NotebookNode) -> int:
     """Return the number of lines of code that a reader sees, without comments."""
     visible = [cell["source"] for cell in code_cells(notebook) if not is_hidden(cell)]
     visible += [code for text in texts_of(notebook) for code in _FENCED.findall(text)]
@@ -139,7 +143,7 @@ def lines_of_code(notebook: nbformat.NotebookNode) -> int:
     return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in lines)
 
 
-def lines_of_prose(notebook: nbformat.NotebookNode) -> int:
+def lines_of_prose(notebook: NotebookNode) -> int:
     """Return the number of lines of text, if a line has 100 characters."""
     paragraphs = [
         " ".join(paragraph.split())
@@ -149,7 +153,7 @@ def lines_of_prose(notebook: nbformat.NotebookNode) -> int:
     return sum(-(-len(paragraph) // _LONGEST_LINE) for paragraph in paragraphs)
 
 
-def bold_terms(notebook: nbformat.NotebookNode) -> set[str]:
+def bold_terms(notebook: NotebookNode) -> set[str]:
     """Return the terms in bold. `**Predict.**` and `**1.**` are none: a full stop ends them."""
     return {term for text in texts_of(notebook) for term in bold_in(text) if not term.endswith(".")}
 
@@ -166,13 +170,15 @@ def bold_in(markdown: str) -> set[str]:
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)^\s*```", flags=re.S | re.M)
 
 
-def texts_of(notebook: nbformat.NotebookNode) -> list[str]:
+def texts_of(notebook: NotebookNode) -> list[str]:
     """Return the texts between the cells of code, in Markdown."""
     return [cell["source"] for cell in notebook.cells if cell["cell_type"] == "markdown"]
 
 
 def store(path: Path) -> None:
     """Execute a notebook and store its outputs."""
+    import nbformat
+
     notebook = read_notebook(path)
     with TemporaryDirectory() as directory:
         execute(notebook, Path(directory))

@@ -8,13 +8,13 @@ from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import KernelManager
+from typing import TYPE_CHECKING, Any
 
 import ckpt_viz
 from ckpt_viz.jupyter.live_objects import MIME_TYPE
+
+if TYPE_CHECKING:
+    from jupyter_client.blocking.client import BlockingKernelClient
 
 ROOT = Path(ckpt_viz.__file__).parents[1]
 LISTING = Path(ckpt_viz.__file__).parent.joinpath("jupyter", "live_objects.py").read_text()
@@ -111,6 +111,8 @@ def running_kernel(directory: Path) -> Iterator[Kernel]:
         "PYTHONPATH": str(ROOT),
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
+    from jupyter_client.manager import KernelManager
+
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(env=environ, cwd=str(directory))
     client = manager.client()

@@ -14,16 +14,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster, Worker
 
 import ckpt_viz as cv
 from ckpt_viz.formats.tensors import Array
 from tests.support import tables
 from tests.support.s3_server import Request, S3Server, s3_server
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster, Worker
 
 pytestmark = pytest.mark.slow
 SHARDS, IN_SHARD = 24, 3
@@ -77,6 +79,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def started(run: Path) -> Iterator[tuple[S3Server, LocalCluster]]:
+    from distributed import LocalCluster
+
     with (
         s3_server() as server,
         LocalCluster(
@@ -106,6 +110,8 @@ def cluster(started: tuple[S3Server, LocalCluster]) -> LocalCluster:
 
 @pytest.fixture
 def client(cluster: LocalCluster) -> Iterator[Client]:
+    from distributed import Client
+
     with Client(cluster) as client:
         client.wait_for_workers(2, timeout=60)
         yield client
@@ -274,6 +280,8 @@ def test_an_interruption_cancels_what_has_not_begun_and_the_next_call_goes_on(
 def test_a_client_that_is_closed_leaves_the_rest_to_this_process(
     run: Path, server: S3Server, cluster: LocalCluster
 ) -> None:
+    from distributed import Client
+
     graph = cv.graph("s3://run/ckpt-1")
     server.forget()
     server.gate.clear()

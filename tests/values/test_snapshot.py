@@ -14,49 +14,22 @@ from ckpt_viz.errors import ReadLimitError, SourceError
 from ckpt_viz.live.live_source import walked
 from ckpt_viz.live.rollback import hold, put_each
 from ckpt_viz.values.memory import Budget
+from tests.support.tensorflow_later import tf
 
-tf = pytest.importorskip("tensorflow")
 pytestmark = pytest.mark.tf
-
-
-class Table(tf.Module):  # type: ignore[misc, name-defined]
-    """A module with a plain list, which TensorFlow wraps."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weights = [tf.Variable([1.0, 2.0]), tf.Variable(3)]
-
-
-class Words(tf.train.experimental.PythonState):  # type: ignore[misc, name-defined]
-    """Python state: a list of words."""
-
-    def __init__(self) -> None:
-        self.words = ["a"]
-
-    def serialize(self) -> str:
-        return " ".join(self.words)
-
-    def deserialize(self, text: bytes) -> None:
-        self.words = text.decode().split()
-
-
-class Scaled(tf.__internal__.tracking.Trackable):  # type: ignore[misc, name-defined]
-    """An object with code of its own: it saves half of its number."""
-
-    def __init__(self, number: float) -> None:
-        self.number = tf.constant(number)
-
-    def _serialize_to_tensors(self) -> dict[str, Any]:
-        return {"half": self.number / 2}
-
-    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
-        self.number = tensors["half"] * 2
 
 
 Change = Callable[[], object]
 
 
 def module() -> tuple[Any, Change]:
+    class Table(tf.Module):  # type: ignore[misc, name-defined]
+        """A module with a plain list, which TensorFlow wraps."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.weights = [tf.Variable([1.0, 2.0]), tf.Variable(3)]
+
     made = Table()
     return tf.train.Checkpoint(m=made), lambda: [v.assign(v * 5) for v in made.weights]
 
@@ -122,12 +95,40 @@ def iterators() -> tuple[Any, Change]:
     return tf.train.Checkpoint(it=iterator), lambda: (next(iterator), next(iterator))
 
 
+def new_words() -> Any:
+    class Words(tf.train.experimental.PythonState):  # type: ignore[misc, name-defined]
+        """Python state: a list of words."""
+
+        def __init__(self) -> None:
+            self.words = ["a"]
+
+        def serialize(self) -> str:
+            return " ".join(self.words)
+
+        def deserialize(self, text: bytes) -> None:
+            self.words = text.decode().split()
+
+    return Words()
+
+
 def python_state() -> tuple[Any, Change]:
-    words = Words()
+    words = new_words()
     return tf.train.Checkpoint(w=words), lambda: words.words.append("b")
 
 
 def own_code() -> tuple[Any, Change]:
+    class Scaled(tf.__internal__.tracking.Trackable):  # type: ignore[misc, name-defined]
+        """An object with code of its own: it saves half of its number."""
+
+        def __init__(self, number: float) -> None:
+            self.number = tf.constant(number)
+
+        def _serialize_to_tensors(self) -> dict[str, Any]:
+            return {"half": self.number / 2}
+
+        def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+            self.number = tensors["half"] * 2
+
     scaled = Scaled(7.0)
     return tf.train.Checkpoint(s=scaled), lambda: setattr(scaled, "number", tf.constant(1.0))
 

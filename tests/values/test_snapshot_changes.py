@@ -10,8 +10,8 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.errors import SourceError
+from tests.support.tensorflow_later import tf
 
-tf = pytest.importorskip("tensorflow")
 pytestmark = pytest.mark.tf
 
 
@@ -100,17 +100,16 @@ def test_new_edges_do_not_hide_old_places() -> None:
     assert inner.v.numpy() == 1.0
 
 
-class Stubborn(tf.__internal__.tracking.Trackable):  # type: ignore[misc, name-defined]
-    """An object that saves, but refuses to restore."""
-
-    def _serialize_to_tensors(self) -> dict[str, Any]:
-        return {"x": tf.constant(1.0)}
-
-    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
-        raise RuntimeError("no")
-
-
 def test_an_object_that_refuses_its_value_does_not_stop_the_others() -> None:
+    class Stubborn(tf.__internal__.tracking.Trackable):  # type: ignore[misc, name-defined]
+        """An object that saves, but refuses to restore."""
+
+        def _serialize_to_tensors(self) -> dict[str, Any]:
+            return {"x": tf.constant(1.0)}
+
+        def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+            raise RuntimeError("no")
+
     module = tf.Module()
     module.a, module.v = Stubborn(), tf.Variable(1.0)
     before = cv.snapshot(module)

@@ -11,9 +11,9 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.errors import CkptVizError, SourceError, UnsupportedError
 from ckpt_viz.restore_fix.applying import NotAppliedError
-from tests.values.test_snapshot import Words, iterators
+from tests.support.tensorflow_later import tf
+from tests.values.test_snapshot import iterators, new_words
 
-tf = pytest.importorskip("tensorflow")
 pytestmark = pytest.mark.tf
 
 
@@ -28,7 +28,7 @@ def program(layer: str = "encoder", start: float = 0.0) -> Any:
     if start:
         table.insert(["a"], [7])
         optimizer.iterations.assign(5)
-    words = Words()
+    words = new_words()
     words.words = ["x"] * int(start)
     parts = {layer: module, f"{layer}_optimizer": optimizer, "table": table, "words": words}
     return tf.train.Checkpoint(**parts, title=tf.Variable("one" if start else ""))

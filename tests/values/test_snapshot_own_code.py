@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from tests.support.tensorflow_later import tf
 
-tf = pytest.importorskip("tensorflow")
 pytestmark = pytest.mark.tf
 
 

@@ -11,9 +11,8 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.errors import NoSuchTensorError, ReadLimitError, SourceError
+from tests.support.tensorflow_later import tf, v1
 
-tf = pytest.importorskip("tensorflow")
-v1 = tf.compat.v1
 pytestmark = pytest.mark.tf
 
 
