@@ -21,7 +21,7 @@ TENSORFLOWS = ["2.15", "2.16", "2.18", "2.20", "2.21"]
 @nox.session
 @nox.parametrize("tensorflow", TENSORFLOWS)
 def tests(session: nox.Session, tensorflow: str) -> None:
-    """Run all tests but those of the browser and the linters."""
+    """Run the tests, but those of the browser and of the tools."""
     session.install("--editable", ".[dev]", f"tensorflow=={tensorflow}.*")
     ignored = "--ignore=tests/test_tooling.py"
     session.run("python", "-m", "pytest", "-m", "not ui", ignored, *session.posargs)

@@ -1,4 +1,4 @@
-"""Plain `pytest` runs every tool that judges the code."""
+"""What holds of the tools: the lock file of npm, and the collection of the tests."""
 
 from __future__ import annotations
 
@@ -12,26 +12,6 @@ import pytest
 from tests.support import frontend
 
 ROOT = Path(__file__).parents[1]
-
-
-@pytest.mark.parametrize(
-    "tool", ["ruff check", "ruff format --check", pytest.param("mypy", marks=pytest.mark.slow)]
-)
-def test_python(tool: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", *tool.split()],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    _expect_success(done)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("script", ["typecheck", "lint", "test"])
-def test_typescript(script: str) -> None:
-    _expect_success(frontend.run_script(script))
 
 
 def test_the_lock_file_holds_for_any_registry() -> None:
@@ -73,8 +53,3 @@ sys.exit(pytest.main([*chosen, "-p", "no:cacheprovider"], plugins=[Plugin()]))
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("loaded: "))
     assert "pytest" in line.split()
     assert not {"tensorflow", "keras", "tf_keras", "pandas", "distributed"} & {*line.split()}
-
-
-def _expect_success(done: subprocess.CompletedProcess[str]) -> None:
-    if done.returncode != 0:
-        pytest.fail(done.stdout, pytrace=False)

@@ -23,7 +23,7 @@ Change = Callable[[], object]
 
 
 def module() -> tuple[Any, Change]:
-    class Table(tf.Module):  # type: ignore[misc, name-defined]
+    class Table(tf.Module):  # type: ignore[misc]
         """A module with a plain list, which TensorFlow wraps."""
 
         def __init__(self) -> None:
@@ -96,7 +96,7 @@ def iterators() -> tuple[Any, Change]:
 
 
 def new_words() -> Any:
-    class Words(tf.train.experimental.PythonState):  # type: ignore[misc, name-defined]
+    class Words(tf.train.experimental.PythonState):  # type: ignore[misc]
         """Python state: a list of words."""
 
         def __init__(self) -> None:
@@ -117,7 +117,7 @@ def python_state() -> tuple[Any, Change]:
 
 
 def own_code() -> tuple[Any, Change]:
-    class Scaled(tf.__internal__.tracking.Trackable):  # type: ignore[misc, name-defined]
+    class Scaled(tf.__internal__.tracking.Trackable):  # type: ignore[misc]
         """An object with code of its own: it saves half of its number."""
 
         def __init__(self, number: float) -> None:

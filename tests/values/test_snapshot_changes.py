@@ -101,7 +101,7 @@ def test_new_edges_do_not_hide_old_places() -> None:
 
 
 def test_an_object_that_refuses_its_value_does_not_stop_the_others() -> None:
-    class Stubborn(tf.__internal__.tracking.Trackable):  # type: ignore[misc, name-defined]
+    class Stubborn(tf.__internal__.tracking.Trackable):  # type: ignore[misc]
         """An object that saves, but refuses to restore."""
 
         def _serialize_to_tensors(self) -> dict[str, Any]:

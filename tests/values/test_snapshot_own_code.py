@@ -20,7 +20,7 @@ def test_registered_savers_keep_their_files_as_long_as_the_snapshot(tmp_path: Pa
     from tensorflow.python.saved_model import registration
     from tensorflow.python.saved_model.registration import registration as registry
 
-    class Noted(tf.Module):  # type: ignore[misc, name-defined]
+    class Noted(tf.Module):  # type: ignore[misc]
         text = "first"
 
     def save(trackables: dict[str, Noted], file_prefix: Any) -> list[Any]:

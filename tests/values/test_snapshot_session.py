@@ -139,7 +139,7 @@ def test_a_saver_restores_the_file_that_a_snapshot_writes(
 
 
 def test_a_monitored_session_runs_no_hook(graph: Any) -> None:
-    class Hook(v1.train.SessionRunHook):  # type: ignore[misc, name-defined]
+    class Hook(v1.train.SessionRunHook):  # type: ignore[misc]
         runs = 0
 
         def before_run(self, context: Any) -> None:
