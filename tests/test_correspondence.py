@@ -384,6 +384,12 @@ def test_attributes_between_others_are_guesses_if_an_equal_one_is_free() -> None
     assert certainties == {"a": "guess", "middle": "certain", "p": "guess"}
 
 
+def test_a_part_is_a_guess_if_as_much_speaks_for_an_equal_one() -> None:
+    part = {"w": (2,)}
+    found = places({"0": part, "d": part}, {"d": {"c": part}, "e": part})
+    assert {certainty for _, certainty in found.values()} == {"guess"}
+
+
 def test_no_slot_of_the_two_biases_of_cudnn_is_summed() -> None:
     def lstm(bias: tuple[int, ...]) -> Graph:
         layer = {"kernel": (3, 16), "recurrent_kernel": (4, 16), "bias": bias}
