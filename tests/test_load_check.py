@@ -379,17 +379,20 @@ def test_no_class_or_function_of_the_program_runs(tmp_path: Path) -> None:
     assert ran == []
 
 
+_TABLE: dict[str, int] = {}
+
+
 def test_a_table_that_code_out_of_sight_fills_lacks_no_key(tmp_path: Path) -> None:
-    keras, table = imported("keras"), dict[str, int]()
+    keras = imported("keras")
 
     class Own(keras.layers.Layer):  # type: ignore[misc, name-defined]
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
-            operator.setitem(table, "units", 3)
-            self.units = table["units"]
+            operator.setitem(_TABLE, "units", 3)
+            self.units = _TABLE["units"]
 
     keras.Sequential([keras.Input((2,)), Own()]).save(tmp_path / "x.keras")
-    table.clear()
+    _TABLE.clear()
     assert cv.check_load_model(tmp_path / "x.keras", custom_objects={"Own": Own}).raises is None
 
 
