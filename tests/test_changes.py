@@ -13,12 +13,15 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.changes.change import Change
+from ckpt_viz.changes.edges import Edge
+from ckpt_viz.changes.in_sequences import shifts
 from ckpt_viz.changes.kind import CHANGES, Kind
 from ckpt_viz.changes.reading import changes_of
-from ckpt_viz.correspondence.value_mapping import map_values
+from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.overlay import State
 from tests.support.amounts import amount
+from tests.support.graphs import graph
 from tests.support.programs import (
     ckpt,
     differently,
@@ -146,6 +149,18 @@ def test_a_policy_that_changes_no_variable_is_no_cause(tmp_path: Path) -> None:
     live = of_dtype("mixed_float16")
     assert cv.check(live, path).findings == ()
     live.restore(path).assert_consumed()
+
+
+def test_the_place_of_inserted_items_is_that_of_the_first_one() -> None:
+    saved = graph({0: {"items": 1}, 1: {"0": 2, "1": 3}}, variables=(2, 3))
+    live = graph({0: {"items": 1}, 1: {"0": 2, "1": 3, "2": 4, "3": 5}}, variables=(2, 3, 4, 5))
+    edges = [
+        Edge(node, obj, 1, 1, (old,), (new,), ("items", "items"), is_same_holder=True)
+        for node, obj, old, new in ((2, 2, "0", "0"), (3, 5, "1", "3"))
+    ]
+    mapping = ValueMapping(saved, live, (), {}, (), (), ())
+    (shift,) = shifts(edges, mapping, {2, 5}, ((), ()))
+    assert (shift.kind, shift.words, shift.inserted) == (Kind.INSERTED, ("1", "2"), [3, 4])
 
 
 @pytest.mark.tf

@@ -14,6 +14,7 @@ import ckpt_viz as cv
 from ckpt_viz.formats.sstable import read_table
 from ckpt_viz.formats.table_writer import encode_table
 from tests.support.oracle import raised_by
+from tests.support.programs import ckpt, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -182,3 +183,13 @@ def test_the_folder_of_a_checkpoint_may_have_full_stops_in_its_name(tmp_path: Pa
     (finding,) = cv.check(_object().__enter__()[0], path).findings
     assert finding.why.startswith(f"{path} cannot be read: OpError: Unable to read file ({path}")
     assert finding.why.count("; perhaps the file is corrupt") == 1
+
+
+def test_a_damaged_value_is_counted_once(tmp_path: Path) -> None:
+    path = Path(ckpt(a=var([1.0, 2.0]), b=var([3.0])).save(str(tmp_path / "ckpt")))
+    data = path.with_name(f"{path.name}.data-00000-of-00001")
+    data.write_bytes(
+        bytes(byte ^ (place in (0, 8)) for place, byte in enumerate(data.read_bytes()))
+    )
+    check = cv.check(ckpt(a=var([0.0, 0.0]), b=var([0.0])), path, verify=True)
+    assert check.overlay.headline == "restore() would raise DataLossError: 2 values damaged"

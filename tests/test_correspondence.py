@@ -12,11 +12,14 @@ import pytest
 
 import ckpt_viz as cv
 from benchmarks import correspondence
+from ckpt_viz.correspondence.conversions import Form, conversion_of
 from ckpt_viz.correspondence.correspond import correspond, plain_restore
-from ckpt_viz.correspondence.pairs import Certainty
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.unchanged import is_unchanged
+from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
+from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, Slot, SlotRule
+from ckpt_viz.restore_fix.guesses import with_accepted
 from tests.support.amounts import amount
 from tests.support.edited_models import (
     FAMILIES,
@@ -379,3 +382,35 @@ def test_attributes_between_others_are_guesses_if_an_equal_one_is_free() -> None
     found = places({"a": tower, **middle, "p": tower}, {"b": tower, **middle, "q": tower})
     certainties = {name.split(".")[0]: certainty for name, (_, certainty) in found.items()}
     assert certainties == {"a": "guess", "middle": "certain", "p": "guess"}
+
+
+def test_a_part_is_a_guess_if_as_much_speaks_for_an_equal_one() -> None:
+    part = {"w": (2,)}
+    found = places({"0": part, "d": part}, {"d": {"c": part}, "e": part})
+    assert {certainty for _, certainty in found.values()} == {"guess"}
+
+
+def test_no_slot_of_the_two_biases_of_cudnn_is_summed() -> None:
+    def lstm(bias: tuple[int, ...]) -> Graph:
+        layer = {"kernel": (3, 16), "recurrent_kernel": (4, 16), "bias": bias}
+        built = graph_of_parts(Origin.SAVED, {"rnn": layer, "m": bias})
+        nodes = [*built.nodes]
+        nodes[1] = nodes[1]._replace(type_name="LSTM")
+        slot = Slot("m", 4, None, SlotRule.DECLARED)
+        nodes[5] = nodes[5]._replace(role=Role.SLOT, slot=slot)
+        return replace(built, nodes=tuple(nodes))
+
+    saved, live = lstm((32,)), lstm((16,))
+    conversions = [
+        conversion_of(saved, live, Pair(node, node, Certainty.CERTAIN, Evidence.PLACE))
+        for node in (4, 5)
+    ]
+    assert [one and one.form for one in conversions] == [Form.SUM, Form.NONE]
+
+
+def test_two_accepted_guesses_give_no_variable_two_values() -> None:
+    parts = graph_of_parts(Origin.SAVED, {"a": (2,), "b": (2,)})
+    guesses = tuple(Pair(node, 1, Certainty.GUESS, Evidence.ORDER) for node in (1, 2))
+    mapping = ValueMapping(parts, parts, guesses, {}, (), (), ())
+    accepted = [pair.certainty for pair in with_accepted(mapping, True).pairs]
+    assert accepted == [Certainty.LIKELY, Certainty.GUESS]

@@ -554,6 +554,14 @@ def test_values_that_moved_are_told_in_every_output(tmp_path: Path) -> None:
     assert none.says == ("values: both have no value in common",)
 
 
+def test_nans_that_only_the_second_graph_has_are_named(tmp_path: Path) -> None:
+    nan = float("nan")
+    a = write_bundle(tmp_path / "a", {"both": floats(nan, 1), "new": floats(1, 2)})
+    b = write_bundle(tmp_path / "b", {"both": floats(nan, 2), "new": floats(1, nan)})
+    said = [line for line in cv.diff(a, b, values=True).says if "NaN only" in line]
+    assert said == ["  NaN only in b: new, 1 of 2 elements"]
+
+
 def test_other_values_without_a_dtype_in_numpy_differ(tmp_path: Path) -> None:
     """The state of an iterator: its bytes differ, though no one can say by how much."""
     states = [raw(21, shape(count), text) for count, text in ((1, b"a"), (1, b"b"), (2, b"c"))]

@@ -100,9 +100,9 @@ def test_a_cast_is_that_of_tensorflow(dtype: str, tmp_path: Path) -> None:
 
 def test_values_take_the_place_of_others_in_any_shape(tmp_path: Path) -> None:
     path = _program().save(str(tmp_path / "ckpt"))
-    array = np.arange(6.0).reshape(3, 2)
-    given = cv.graph(path).with_values({"net.kernel": array, "step": np.array(7, np.int32)})
-    array[:] = 0  # the graph has a copy
+    array, count = np.arange(6.0).reshape(3, 2), np.array(7, np.int32)
+    given = cv.graph(path).with_values({"net.kernel": array, "step": count})
+    array[:], count[...] = 0, 0  # the graph has copies
     renamed = given.renamed({"net": "model"}).cast({"model.kernel": "float16"})
     new = renamed.without("optimizer").write(tmp_path / "new")
     import tensorflow as tf

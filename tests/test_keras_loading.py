@@ -43,6 +43,16 @@ def _dry_run(saved: Any, live: Any, directory: Path, **options: Any) -> Any:
     return weights_loading(side, saved_weights(path), **options), side
 
 
+def test_a_list_that_holds_itself_ends_the_walk_through_it() -> None:
+    keras = keras_models.library("keras")
+    held: list[Any] = [keras.layers.Dense(2)]
+    held.append(held)
+    holder = type("Holder", (keras.layers.Layer,), {"held": held})
+    _, side = walk_of(keras.Sequential([keras.Input((2,)), holder(), keras.layers.Dense(1)]))
+    names = [saveable.class_name for saveable in side.saveables]
+    assert names == ["Sequential", "Holder", "Dense", "Dense"]
+
+
 def test_what_own_code_may_change_is_unknown_and_the_rest_is_not(tmp_path: Path) -> None:
     keras = keras_models.library("keras")
     pair = keras_pairs.pair("own code")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import operator
 import os
 import sys
 import zipfile
@@ -376,6 +377,23 @@ def test_no_class_or_function_of_the_program_runs(tmp_path: Path) -> None:
     check = cv.check_load_model(path, custom_objects=own)
     assert check.raises is not None and "units" in check.raises.message
     assert ran == []
+
+
+_TABLE: dict[str, int] = {}
+
+
+def test_a_table_that_code_out_of_sight_fills_lacks_no_key(tmp_path: Path) -> None:
+    keras = imported("keras")
+
+    class Own(keras.layers.Layer):  # type: ignore[misc, name-defined]
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            operator.setitem(_TABLE, "units", 3)
+            self.units = _TABLE["units"]
+
+    keras.Sequential([keras.Input((2,)), Own()]).save(tmp_path / "x.keras")
+    _TABLE.clear()
+    assert cv.check_load_model(tmp_path / "x.keras", custom_objects={"Own": Own}).raises is None
 
 
 def test_keras_and_the_program_are_as_before(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 import ckpt_viz as cv
 from ckpt_viz import CheckpointNotFoundError, FormatError, UnsupportedError
 from ckpt_viz.cli import main
+from ckpt_viz.formats.checkpoint_state import read_checkpoint_state
 from ckpt_viz.saved import nearby
 from ckpt_viz.saved.locate import locate
 from tests.support.tables import floats, write_bundle
@@ -302,6 +303,12 @@ def test_checkpoint_file_leads_out_of_its_directory_only_by_an_explicit_path(
     assert locate(str(run)).prefix == f"{tmp_path}/elsewhere/c-1"
     shutil.copy(tmp_path / "elsewhere" / "c-1.index", run / "c-1.index")
     assert locate(str(run)).prefix == f"{tmp_path}/elsewhere/c-1"
+
+
+def test_checkpoint_file_of_this_machine_asks_no_server(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "gs://bucket/run/c-1"')
+    state = read_checkpoint_state(str(tmp_path), lambda path: path.startswith("gs:"))
+    assert state is not None and state.latest == str(tmp_path / "c-1")
 
 
 def test_name_that_no_file_can_have_counts_as_gone(tmp_path: Path) -> None:

@@ -432,6 +432,25 @@ def test_parts_that_are_not_stored_have_the_value_that_fills(tmp_path: Path) -> 
         array.read({"1.0": b"abc"}.get, "here")
 
 
+def test_a_shard_may_begin_with_its_index() -> None:
+    codecs = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    sharding = {"chunk_shape": [2], "codecs": codecs, "index_codecs": codecs}
+    description = {
+        "shape": [4],
+        "data_type": "int32",
+        "chunk_grid": {"configuration": {"chunk_shape": [4]}},
+        "codecs": [
+            {"name": "sharding_indexed", "configuration": {**sharding, "index_location": "start"}}
+        ],
+    }
+    array = zarr_array(description, 3)
+    index = np.array([32, 8, 40, 8], "<u8").tobytes()
+    shard = index + np.arange(4, dtype="<i4").tobytes()
+    assert array.read({"c/0": shard}.get, "x").tolist() == [0, 1, 2, 3]
+    with pytest.raises(FormatError, match="has 47 bytes, but its index names bytes 40 to 48"):
+        array.read({"c/0": shard[:-1]}.get, "x")
+
+
 @pytest.mark.parametrize("sample", (*OF_KERAS, *OF_OTHERS))
 def test_all_that_people_do_with_a_graph_works(sample: str, tmp_path: Path) -> None:
     shutil.copytree(SEEDS / sample, tmp_path / "run")

@@ -59,6 +59,8 @@ def test_questions_are_about_what_a_learner_can_get_wrong(tmp_path: Path) -> Non
     firsts = {question.about for question in _questions(check, 5)}
     assert {"late", "net.l1.w", "net.kernel", "the state 'm' of net.kernel"} < firsts
     assert [len(_questions(check, most)) for most in (1, 3, 5)] == [1, 3, 5]
+    counted = cv.check(_program(), _saved_program().save(str(tmp_path / "counted")))
+    assert "save_counter" not in {question.about for question in _questions(counted, 20)}
 
 
 def test_mixed_up_answers_differ_from_what_tensorflow_does(tmp_path: Path) -> None:

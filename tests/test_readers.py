@@ -110,3 +110,22 @@ def test_name_of_a_file_shows_its_type(path: str, found: str | None, prefix: str
     file_type = file_types.file_type_of(path)
     assert (file_type and file_type.id) == found
     assert (file_type and file_type.prefix_of(path)) == prefix
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "the list of shards is no JSON"),
+        ("[]", "the list of shards is no JSON object"),
+        ("{}", "found no weight_map"),
+        ('{"weight_map": {"/a": ["../x.weights.h5"]}}', "expected a file in the same directory"),
+        ('{"weight_map": {"/a": [7]}}', "found 7 as a shard"),
+        ('{"weight_map": {}}', "names no shards"),
+        ('{"weight_map": {"/a": ["x.weights.h5"]}}', "found none of the 1 shards"),
+        ("[" * 100_000, "the list of shards is no JSON"),
+    ],
+)
+def test_bad_lists_of_shards_are_refused(content: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "x.weights.json").write_text(content)
+    with pytest.raises(cv.CkptVizError, match=said):
+        cv.graph(tmp_path / "x.weights.json")

@@ -11,6 +11,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +285,21 @@ def test_a_failed_fix_leaves_no_value_waiting(tmp_path: Path) -> None:
         assert live.save_counter.numpy() == 0
         live.restore(path).expect_partial()
         assert (live.net.late.numpy(), live.net.w.numpy().tolist()) == (5.0, [1.5])
+
+
+@pytest.mark.tf
+def test_a_failed_fix_by_a_plain_restore_leaves_no_value_waiting(tmp_path: Path) -> None:
+    path = ckpt(net=module(words=words("x"), late=var(5.0))).save(str(tmp_path / "was"))
+    for fails in (True, False):
+        live = ckpt(net=module(words=words("y")))
+        fix = cv.check(live, path).fix()
+        steps.begin((lambda step: refuse() if step == 1 else None) if fails else lambda step: None)
+        with pytest.raises(NotAppliedError) if fails else nullcontext():
+            fix.apply()
+        steps.begin()
+        assert (live._save_counter is None) is fails
+        live.net.late = var(0.0)
+        assert live.net.late.numpy() == (0.0 if fails else 5.0)
 
 
 @pytest.mark.tf

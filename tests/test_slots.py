@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
 import pytest
 
 import ckpt_viz as cv
@@ -433,6 +435,14 @@ def test_shape_and_last_name_decide_between_possible_variables() -> None:
     }
 
 
+def test_keras_3_slot_of_a_plain_variable_has_the_number_of_its_output_in_its_name() -> None:
+    trained = [("w", (2, 2)), ("b", (2, 2))]
+    own = [("adam/b_0_momentum", (2, 2))]
+    assert _found(_keras_3(trained, own, {"_momentums": []})) == {
+        4: ("momentum", 3, SlotRule.ORDER),
+    }
+
+
 def test_full_name_that_only_one_variable_has_decides() -> None:
     trained = [("a/kernel", (2, 2)), ("b/kernel", (2, 2)), ("c/kernel", (2, 2))]
     own = [("adam/b_kernel_momentum", (2, 2))]
@@ -543,3 +553,26 @@ def test_hostile_graphs_take_no_longer_than_they_are_long() -> None:
     assert len(_found(_keras_3([(f"v{i}", (2,)) for i in range(count)], suffixes, {}))) == count - 1
     copies = _keras_2([("Variable", ())] * count, [("Adam/m/Variable", ())] * count)
     assert _found(copies) == {}
+
+
+def test_a_weight_inside_a_frozen_layer_of_an_h5_file_has_no_slots(tmp_path: Path) -> None:
+    config = [("block", False), ("head", True)]
+    layers = [
+        {"class_name": "Own", "config": {"name": name, "trainable": is_trained}}
+        for name, is_trained in config
+    ]
+    weights = {
+        "model_weights/block": "block/inner/kernel:0",
+        "model_weights/head": "head/kernel:0",
+        "optimizer_weights": "training/Own/Variable:0",
+    }
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        model = {"class_name": "Sequential", "config": {"name": "net", "layers": layers}}
+        file.attrs["model_config"] = json.dumps(model)
+        file.create_group("model_weights").attrs["layer_names"] = [b"block", b"head"]
+        for group, name in weights.items():
+            file.require_group(group).attrs["weight_names"] = [name.encode()]
+            file[f"{group}/{name}"] = np.zeros((2, 2), np.float32)
+    graph = cv.graph(tmp_path / "x.h5")
+    slots = [node.slot for node in graph.nodes if node.slot is not None]
+    assert [graph.names.place(slot.variable) for slot in slots] == ["head.kernel"]

@@ -1,6 +1,8 @@
+import sys
 import unicodedata
 
 from ckpt_viz.render.text import advice, summary
+from ckpt_viz.text import printable, printable_lines
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import graphs
 
@@ -48,6 +50,19 @@ def test_names_neither_break_lines_nor_move_the_cursor() -> None:
     for line in str(hostile).splitlines():
         assert not any(unicodedata.category(c) in ("Cc", "Cf") for c in line)
     assert len(str(hostile).split("\n")) == len(str(keras3_adam()).split("\n"))
+
+
+def test_what_moves_a_cursor_or_starts_a_line_is_printed_as_its_escape() -> None:
+    """Controls, marks of direction and joining, separators of lines, and lone surrogates."""
+    invisible = ("Cc", "Cf", "Zl", "Zp", "Cs")
+    characters = map(chr, range(sys.maxunicode + 1))
+    signs = [sign for sign in characters if unicodedata.category(sign) in invisible]
+    assert {"\r", "\x85", "\u202e", "\u2028", "\u2029", "\udcff"} <= {*signs}
+    escapes = {sign: sign.encode("unicode_escape").decode() for sign in signs}
+    assert {sign: printable(f"a{sign}b") for sign in signs} == {
+        sign: f"a{escape}b" for sign, escape in escapes.items()
+    }
+    assert printable_lines("a\r\nb") == "a\\r\nb"
 
 
 def test_the_summary_counts_what_is_trained_if_the_source_records_it() -> None:

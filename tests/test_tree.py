@@ -32,6 +32,13 @@ def test_layers_kernel_is_below_its_layer_not_in_the_optimizers_list() -> None:
     assert (tree.parents[7], tree.labels[7]) == (2, "_kernel")
 
 
+def test_a_longer_path_is_more_natural_than_a_private_name() -> None:
+    edges = {0: {"_held": 3, "model": 1}, 1: {"block": 2}, 2: {"kernel": 3}, 3: {"_part": 4}}
+    tree = spanning_tree(graph(edges, variables=(4,)).nodes)
+    assert (tree.parents[3], tree.labels[3]) == (2, "kernel")
+    assert (tree.parents[4], tree.labels[4]) == (3, "_part")  # the only path
+
+
 def test_slots_are_below_their_variable() -> None:
     tree = spanning_tree(keras3_adam().nodes)
     assert (tree.parents[9], tree.labels[9]) == (7, "momentum")

@@ -57,6 +57,16 @@ def test_the_series_that_was_written_last_comes_first(dropped: Path) -> None:
     ]
 
 
+def test_of_many_checkpoints_the_page_lists_the_latest(
+    dropped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ckpt_viz.web.dropped._MOST_LISTED", 2)
+    (dropped / "run").mkdir()
+    for number in (1, 2, 10):
+        write_graph(dropped / "run" / f"ckpt-{number}", keras3_adam())
+    assert series(dropped) == [{"directory": "run", "paths": ["run/ckpt-2", "run/ckpt-10"]}]
+
+
 def test_loose_files_are_a_series_without_a_directory(dropped: Path) -> None:
     write_graph(dropped / "ckpt-1", keras3_adam())
     write_graph(dropped / "~home", keras3_adam())

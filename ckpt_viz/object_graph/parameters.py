@@ -47,8 +47,8 @@ def are_of_optimizers(nodes: Sequence[Node], tree: Tree) -> bytearray:
 def counts(shape: Sequence[int] | None, dtype: str | None) -> bool:
     """Return whether a value is an integer scalar, which counts steps, epochs or checkpoints.
 
-    >>> counts((), "int64"), counts((), "float32"), counts((3,), "int64")
-    (True, False, False)
+    >>> counts((), "int64"), counts((), "uint8"), counts((), "float32"), counts((3,), "int64")
+    (True, True, False, False)
     """
     return shape is not None and not shape and (dtype or "").startswith(("int", "uint"))
 

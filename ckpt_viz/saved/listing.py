@@ -104,6 +104,8 @@ def number_in(name: str) -> tuple[str, int] | None:
 
     >>> number_in("ckpt-12"), number_in("ckpt-3-?????-of-00002"), number_in("x-?????-of-00002")
     (('ckpt', 12), ('ckpt', 3), None)
+    >>> number_in("ckpt-²") is None
+    True
     """
     beginning, sign, digits = name.partition("-?????-of-")[0].rpartition("-")
     is_number = sign and digits.isascii() and digits.isdigit()

@@ -211,6 +211,8 @@ def test_what_converges_is_not_frozen_and_what_stops_is(tmp_path: Path) -> None:
     for name, pace, kinds in (("converges", 1e-2, []), ("stops", 1.0, [("frozen", 5)])):
         (tmp_path / name).mkdir()
         assert found(tmp_path / name, stopping(pace)) == kinds
+    (tmp_path / "once").mkdir()  # it may go on at the next save
+    assert found(tmp_path / "once", stopping(1.0)[:7]) == []
 
 
 def test_infinity_may_be_meant_but_nan_from_the_beginning_is_not(tmp_path: Path) -> None:

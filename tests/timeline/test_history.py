@@ -135,6 +135,13 @@ def test_what_is_wrong_with_one_of_many_is_marked_and_the_rest_shown(tmp_path: P
     assert "1 checkpoint cannot be opened: ckpt-5" in found.headline
 
 
+def test_a_damaged_checkpoint_keeps_its_place_also_as_the_first(tmp_path: Path) -> None:
+    paths = series(tmp_path, [{"a": np.full(8, n, np.float32)} for n in range(3)])
+    Path(paths[0] + ".index").write_bytes(b"damaged")
+    found = history(tmp_path)
+    assert [source.error is None for source in found.sources] == [False, True, True]
+
+
 def test_a_structure_that_changes_is_a_mark(tmp_path: Path) -> None:
     first = {"net/kernel": np.ones((3, 4), np.float32), "net/bias": np.ones(4, np.float32)}
     head = {"head/kernel": np.ones((4, 2), np.float32)}

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.errors import OutsideError
+from ckpt_viz.errors import FormatError, OutsideError
 from ckpt_viz.formats.bundle import open_bundle
 from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
 from ckpt_viz.formats.confinement import confined_to
@@ -95,6 +95,13 @@ def test_lengths_of_any_strings(sizes: list[int], order: str) -> None:
     assert (found.count, found.total) == (len(sizes), sum(sizes))
     assert (found.shortest, found.longest) == (min(sizes, default=None), max(sizes, default=None))
     assert crc == cv_crc(tensor.checked)
+
+
+def test_strings_without_a_byte_are_damaged() -> None:
+    from ckpt_viz.values.strings import stored_lengths
+
+    with pytest.raises(FormatError, match="x: ends within the lengths of its 2 strings"):
+        stored_lengths(iter(()), 2, "little", "x")
 
 
 def cv_crc(data: bytes) -> int:

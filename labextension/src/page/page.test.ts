@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { readAddress, writeAddress } from "./address";
 import { placed, type Side } from "./desk";
 import { EXAMPLES } from "./examples";
-import { chosenFiles, MOST_FILES, TooManyFiles, together } from "./files";
+import { chosenFiles, droppedFiles, MOST_FILES, TooManyFiles, together } from "./files";
 import { unpackedSnappy, unpackedZstandard } from "./unpacking";
 
 const file = (path: string) => ({ path, file: new File([], path) });
@@ -25,6 +25,23 @@ it("keeps the paths of two sides apart if they are the same", () => {
   const [others, ...none] = together([file("x/ckpt.index")], [file("y/ckpt.index")]);
   expect(others.map(({ path }) => path)).toEqual(["x/ckpt.index", "y/ckpt.index"]);
   expect(none).toEqual(["", ""]);
+});
+
+it("reads all of a folder that a browser gives in pieces", async () => {
+  const entry = (name: string) => ({
+    isDirectory: false,
+    isFile: true,
+    fullPath: `/run/${name}`,
+    file: (take: (file: File) => void) => take(new File([], name)),
+  });
+  const pieces = [[entry("a"), entry("b")], [entry("c")], []];
+  const folder = {
+    isDirectory: true,
+    createReader: () => ({ readEntries: (take: (piece: unknown) => void) => take(pieces.shift()) }),
+  };
+  const items = { items: [{ webkitGetAsEntry: () => folder }], files: [] };
+  const files = await droppedFiles(items as unknown as DataTransfer);
+  expect(files.map(({ path }) => path)).toEqual(["run/a", "run/b", "run/c"]);
 });
 
 it("refuses a folder of too many files", () => {
