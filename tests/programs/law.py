@@ -193,7 +193,11 @@ def is_tuple(value: Any) -> bool:
 def defaults_of(value: Any) -> dict[str, Any]:
     """Return the fields of a record, each with its default; no other value has any."""
     if is_dataclass(value):
-        return {one.name: one.default for one in fields(value) if one.init}
+        return {
+            one.name: one.default if one.default_factory is MISSING else one.default_factory()
+            for one in fields(value)
+            if one.init
+        }
     names = getattr(value, "_fields", ()) if isinstance(value, tuple) else ()
     return {name: value._field_defaults.get(name, MISSING) for name in names}
 
