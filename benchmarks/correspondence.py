@@ -31,7 +31,9 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.subtrees import values_of
-from tests.support import edited_models, name_based, oracle, tagged_programs
+from tests.programs.law import UnfitError
+from tests.programs.wrong_values import unknowable_in
+from tests.support import name_based, oracle, tagged_programs
 from tests.support.promises import unkept
 from tests.support.tagged_programs import Example, Tag, Tagged
 
@@ -155,7 +157,7 @@ def measure(example: Example, directory: Path) -> tuple[Counter[str], list[str]]
     unknowable = example.unknowable
     if example.was.made is not None and example.now.made is not None:
         made = example.was.made, example.now.made
-        unknowable |= edited_models.unknowable_in(*made, check).keys()
+        unknowable |= unknowable_in(*made, check).keys()
     truth = Truth(saved, live, of_saved, _by_object(live, example.now), unknowable)
     counts, words = judged(truth, places_of(saved, live))
     of_fix, more = _judged_fix(example, truth, check, path, numbers)
@@ -244,7 +246,7 @@ def main() -> None:
         for seed in range(options.seed, options.seed + options.programs):
             try:
                 counts, words = run(family, seed)
-            except edited_models.UnbuildableError:
+            except UnfitError:
                 continue
             programs += 1
             total += counts

@@ -5,7 +5,7 @@
 `laws` has the laws for every live source.
 
 `oracle` compares a check with TensorFlow, which does the same restore for real. The pairs in
-`check_rows` are written by hand; those of `pairs` (from `plain_recipes` and `keras_recipes`) are
-random. `check_findings` has the pairs for each kind of finding, with near misses, and laws for the
-claims of a finding.
+`check_rows` are written by hand; `programs` has the random ones, and all other random programs.
+`check_findings` has the pairs for each kind of finding, with near misses, and laws for the claims
+of a finding.
 """

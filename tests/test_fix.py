@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any, cast
 
 import numpy as np
@@ -12,18 +12,11 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.restore_fix.applying import NotAppliedError
+from tests.programs.keras_making import Key, Made, make
+from tests.programs.keras_programs import LIBRARIES, RANGES, Edited, becomes, draw_edited
+from tests.programs.law import Law
+from tests.programs.wrong_values import unknowable_in
 from tests.support.amounts import amount
-from tests.support.edited_models import (
-    FAMILIES,
-    Family,
-    Key,
-    Made,
-    UnbuildableError,
-    edited,
-    make,
-    make_program,
-    unknowable_in,
-)
 from tests.support.programs import ckpt, keras_2, keras_3, module, saved, var, written
 from tests.support.promises import unkept
 from tests.support.remedy_code import unrunnable
@@ -66,21 +59,30 @@ def layer(width: int, depth: int = 3) -> Any:
     return module(w=var(np.random.rand(depth, width)), b=var(np.random.rand(width)))
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_code_restores_edited_models(family: Family, seed: int, tmp_path: Path) -> None:
+def hold(
+    claim: str, judge: Callable[[Edited, Path], None], library: str, seed: int, number: int
+) -> None:
+    """Assert that something holds for random models and what edits make of them."""
+    __tracebackhide__ = True
     keras_3()
-    keras_2()
-    for number in range(PROGRAMS):
-        rng = Random(f"{family.name} {seed} {number}")
-        source = make_program(rng, family)
-        try:
-            was, now = make(family, source), make(family, edited(rng, source))
-        except UnbuildableError:
-            continue
+    pytest.importorskip(library)
+    Law(
+        f"{claim}, {library}",
+        lambda rng: draw_edited(rng, RANGES[library], library),
+        judge,
+        becomes,
+    ).hold(seed, number)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_code_restores_edited_models(library: str, seed: int) -> None:
+    def judge(example: Edited, at: Path) -> None:
+        was, now = make(example.was), make(example.now)
         for place, (_, variable) in enumerate(sorted(was.variables.items())):
             variable.assign(np.full(variable.shape, place + 1))
-        path = str(was.checkpoint.save(str(tmp_path / f"{number}")))
-        restored(now.checkpoint, path)
+        restored(now.checkpoint, str(was.checkpoint.save(str(at / "ckpt"))))
+
+    hold("The code of a fix restores an edited model", judge, library, seed, PROGRAMS)
 
 
 def test_a_right_restore_needs_no_fix(tmp_path: Path) -> None:
@@ -246,19 +248,11 @@ def test_runs_of_slots_that_are_assigned_are_comprehensions(tmp_path: Path) -> N
 # --- apply
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_apply_restores_what_the_code_restores(family: Family, seed: int, tmp_path: Path) -> None:
-    keras_3()
-    keras_2()
-    for number in range(PROGRAMS):
-        rng = Random(f"{family.name} {seed} apply {number}")
-        source = make_program(rng, family)
-        target = edited(rng, source)
-        try:
-            was, now, plain = make(family, source), make(family, target), make(family, target)
-        except UnbuildableError:
-            continue
-        path = str(was.checkpoint.save(str(tmp_path / f"{number}")))
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_apply_restores_what_the_code_restores(library: str, seed: int) -> None:
+    def judge(example: Edited, at: Path) -> None:
+        was, now, plain = make(example.was), make(example.now), make(example.now)
+        path = str(was.checkpoint.save(str(at / "ckpt")))
         before = _values(cv.graph(now.checkpoint))
         check = cv.check(now.checkpoint, path)
         assert not [*unkept(check), *unrunnable(check)]
@@ -272,6 +266,8 @@ def test_apply_restores_what_the_code_restores(family: Family, seed: int, tmp_pa
             expected = file.read(names[name]) if name in names else before.get(name)
             if name != "(root).save_counter":
                 np.testing.assert_array_equal(value, expected, name)
+
+    hold("Applying a fix restores what its code restores", judge, library, seed, PROGRAMS)
 
 
 def _times(key: str, code: str) -> int:
@@ -324,22 +320,14 @@ def test_a_model_is_restored_through_a_checkpoint_of_it(tmp_path: Path) -> None:
 # --- write
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_programs_restore_what_write_writes(family: Family, seed: int, tmp_path: Path) -> None:
-    keras_3()
-    keras_2()
-    for number in range(PROGRAMS):
-        rng = Random(f"{family.name} {seed} write {number}")
-        source = make_program(rng, family)
-        target = edited(rng, source)
-        try:
-            was, now = make(family, source), make(family, target)
-        except UnbuildableError:
-            continue
-        path = str(was.checkpoint.save(str(tmp_path / f"{number}")))
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_programs_restore_what_write_writes(library: str, seed: int) -> None:
+    def judge(example: Edited, at: Path) -> None:
+        was, now = make(example.was), make(example.now)
+        path = str(was.checkpoint.save(str(at / "ckpt")))
         before = _values(cv.graph(now.checkpoint))
         fix = cv.check(now.checkpoint, path).fix()
-        prefix = fix.write(tmp_path / f"{number}-fixed")
+        prefix = fix.write(at / "fixed")
         status = now.checkpoint.restore(prefix)
         if not fix.missing:
             status.assert_existing_objects_matched()
@@ -353,6 +341,8 @@ def test_programs_restore_what_write_writes(family: Family, seed: int, tmp_path:
                 expected = file.read(names[name]) if name in names else before[name]
             if name != "(root).save_counter":
                 np.testing.assert_array_equal(value, expected, name)
+
+    hold("A program restores what a fix writes", judge, library, seed, PROGRAMS)
 
 
 def test_write_refuses_to_overwrite(tmp_path: Path) -> None:

@@ -12,25 +12,15 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from tests.programs.keras_making import Key, Made, make
+from tests.programs.keras_programs import OLD_CHECKED, Edited, Layer, Program, becomes, draw_edited
+from tests.programs.law import Law, UnfitError
 from tests.support.amounts import amount
-from tests.support.edited_models import (
-    FAMILIES,
-    Key,
-    Layer,
-    Made,
-    Program,
-    UnbuildableError,
-    edited,
-    make,
-    make_program,
-)
 from tests.support.programs import keras_2, keras_3
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 PROGRAMS = amount(20, 500)
-FAMILIES_OF = (FAMILIES["tf_keras"], FAMILIES["keras 3"])
-
 
 _OLD = {"momentums": "m", "velocities": "v", "momentum": "m"}
 _LISTED = "/_trainable_variables/"
@@ -41,9 +31,11 @@ def _key(key: Key) -> Key:
     return tuple(_OLD.get(one, one) for one in key)
 
 
-def _of(family: Any, program: Program) -> Program:
-    is_new = family.name == "keras 3" and program.optimizer == "legacy adam"
-    return replace(program, optimizer="adam") if is_new else program
+def _of(library: str, program: Program) -> Program:
+    """Return the program in a library; Keras 3 has no legacy optimizers."""
+    is_legacy = library == "keras" and program.optimizer == "legacy adam"
+    optimizer = "adam" if is_legacy else program.optimizer
+    return replace(program, library=library, optimizer=optimizer)
 
 
 @dataclass(frozen=True)
@@ -80,27 +72,25 @@ class Migration:
         return {keys[int(self.fix.check.saved.read(name).flat[0])][:2] for name in names}
 
 
-def _migrations(rng: Random, at: Path, *, is_edited: bool) -> Iterator[Migration]:
-    for number in range(PROGRAMS * (5 if is_edited else 1)):
-        program = make_program(rng, FAMILIES_OF[0])
-        if program.form == "subclassed_with_a_list":
-            continue  # Keras 3 hides the list from TensorFlow
-        target = edited(rng, program) if is_edited else program
-        if is_edited and not (_are_named(program.layers) and _are_named(target.layers)):
-            continue
-        one, other = FAMILIES_OF if rng.random() < 0.6 else FAMILIES_OF[::-1]
-        try:
-            was, now = make(one, _of(one, program)), make(other, _of(other, target))
-        except UnbuildableError:
-            continue
-        numbers = {key: place for place, key in enumerate(sorted(was.variables), 1)}
-        for key, place in numbers.items():
-            was.variables[key].assign(np.full(was.variables[key].shape, place))
-        for variable in now.variables.values():
-            variable.assign(np.full(variable.shape, -1))
-        path = str(was.checkpoint.save(str(at / str(number))))
-        fix = cv.check(now.checkpoint, path).fix().apply()
-        yield Migration(was, now, fix, {_key(key): place for key, place in numbers.items()})
+def _drawn(rng: Random) -> Edited:
+    return draw_edited(rng, OLD_CHECKED, rng.choice(("tf_keras",) * 3 + ("keras",) * 2))
+
+
+def _migration(example: Edited, at: Path) -> Migration:
+    """Fix the restore of a program of one Keras into one of the other."""
+    if example.was.form == "subclassed_with_a_list":
+        raise UnfitError("Keras 3 hides the list from TensorFlow")
+    library, other = example.was.library, {"tf_keras": "keras", "keras": "tf_keras"}
+    was = make(_of(library, example.was))
+    now = make(_of(other[library], example.now))
+    numbers = {key: place for place, key in enumerate(sorted(was.variables), 1)}
+    for key, place in numbers.items():
+        was.variables[key].assign(np.full(was.variables[key].shape, place))
+    for variable in now.variables.values():
+        variable.assign(np.full(variable.shape, -1))
+    path = str(was.checkpoint.save(str(at / "ckpt")))
+    fix = cv.check(now.checkpoint, path).fix().apply()
+    return Migration(was, now, fix, {_key(key): place for key, place in numbers.items()})
 
 
 def _are_named(layers: tuple[Layer, ...]) -> bool:
@@ -111,30 +101,40 @@ def _are_named(layers: tuple[Layer, ...]) -> bool:
     )
 
 
-def test_models_of_one_keras_become_the_same_models_of_the_other_one(
-    seed: int, tmp_path: Path
-) -> None:
-    keras_3()
-    keras_2()
-    for made in _migrations(Random(seed), tmp_path, is_edited=False):
-        unsure = made.told_by_order_alone()
-        for key, variable in made.now.variables.items():
-            expected = made.numbers.get(_key(key), -1)  # a frozen variable has no slot in Keras 3
-            if key[:2] in unsure and int(np.asarray(variable).flat[0]) == -1:
-                continue
-            np.testing.assert_array_equal(variable, np.full(variable.shape, expected), str(key))
-        # Keras 3 has no slot variables of frozen layers.
-        unused = [k for k in made.fix.unused if "model" in k and ".OPTIMIZER_SLOT" not in k]
-        assert not any("kernel" in key or "bias" in key for key in unused)
+def _judge_same(example: Edited, at: Path) -> None:
+    made = _migration(replace(example, edits=()), at)
+    unsure = made.told_by_order_alone()
+    for key, variable in made.now.variables.items():
+        expected = made.numbers.get(_key(key), -1)  # a frozen variable has no slot in Keras 3
+        if key[:2] in unsure and int(np.asarray(variable).flat[0]) == -1:
+            continue
+        np.testing.assert_array_equal(variable, np.full(variable.shape, expected), str(key))
+    # Keras 3 has no slot variables of frozen layers.
+    unused = [k for k in made.fix.unused if "model" in k and ".OPTIMIZER_SLOT" not in k]
+    assert not any("kernel" in key or "bias" in key for key in unused)
 
 
-def test_layers_with_names_keep_their_values_if_these_fit(seed: int, tmp_path: Path) -> None:
+def _judge_named(example: Edited, at: Path) -> None:
+    if not (_are_named(example.was.layers) and _are_named(example.now.layers)):
+        raise UnfitError("Keras names a layer")
+    made = _migration(example, at)
+    both = {key[0] for key in made.numbers} & {key[0] for key in made.now.variables}
+    for layer, found in made.layers_of_the_values():
+        assert len(found) <= 1, (layer, found)  # never a kernel of one with the bias of another
+        if layer not in found:  # renamed, or two layers have changed places
+            for one in {layer, *found} & both:
+                assert not found or not made.fits(one), (layer, found)
+
+
+def test_models_of_one_keras_become_the_same_models_of_the_other_one(seed: int) -> None:
     keras_3()
     keras_2()
-    for made in _migrations(Random(seed), tmp_path, is_edited=True):
-        both = {key[0] for key in made.numbers} & {key[0] for key in made.now.variables}
-        for layer, found in made.layers_of_the_values():
-            assert len(found) <= 1, (layer, found)  # never a kernel of one with the bias of another
-            if layer not in found:  # renamed, or two layers have changed places
-                for one in {layer, *found} & both:
-                    assert not found or not made.fits(one), (layer, found)
+    claim = "A model of one Keras becomes the same model of the other one"
+    Law(claim, _drawn, _judge_same).hold(seed, PROGRAMS)
+
+
+def test_layers_with_names_keep_their_values_if_these_fit(seed: int) -> None:
+    keras_3()
+    keras_2()
+    claim = "Layers with names keep their values if these fit, in the other Keras"
+    Law(claim, _drawn, _judge_named, becomes).hold(seed, PROGRAMS)

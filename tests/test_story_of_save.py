@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
+from tests.programs.pairs import FAMILIES
+from tests.programs.recipes import Family
 from tests.support import live_objects, programs
 from tests.support.amounts import amount
-from tests.support.pairs import FAMILIES
-from tests.support.recipes import Family
 from tests.support.saves import Event, Recording, assert_tells, recorded
 from tests.test_live_random import any_checkpoint
 

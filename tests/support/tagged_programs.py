@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from tests.support import edited_models
-from tests.support.edited_models import Layer, Program
+from tests.programs import keras_programs
+from tests.programs.keras_making import Made, make
+from tests.programs.keras_programs import CHECKED, FORMS, RESTRUCTURED, Edited, Layer, Program
+from tests.programs.law import UnfitError
 from tests.support.refactorings import REFACTORINGS, Maker, Part, insert, numbered, remove
 
 Tag = tuple[str, ...]
@@ -28,7 +30,7 @@ class Tagged:
 
     checkpoint: Any
     variables: Sequence[tuple[Tag, Any]]
-    made: edited_models.Made | None = None
+    made: Made | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,6 @@ Family = Callable[[Random], Example]
 
 # --- models of Keras
 
-_KERAS_3 = edited_models.FAMILIES["keras 3"]
 _OTHER_MEANINGS = ("lion", "muon")
 
 
@@ -60,7 +61,7 @@ def _of_keras(was: Program, now: Program) -> Example:
 
 def _tagged(program: Program) -> Tagged:
     """Return a program; the state of Lion and Muon means something else than that of Adam."""
-    made = edited_models.make(_KERAS_3, program)
+    made = make(program)
     other = (program.optimizer,) if program.optimizer in _OTHER_MEANINGS else ()
     variables = [
         ((*key, *other) if len(key) == len(("role", "variable", "slot")) else key, variable)
@@ -77,43 +78,9 @@ def _row(rng: Random, names: str | None, most: int = 6, least: int = 3) -> tuple
 
 def edited_keras(rng: Random) -> Example:
     """Two to four edits of a model."""
-    was = edited_models.make_program(rng, _KERAS_3)
-    layers = list(was.layers)
-    has_names = any(layer.name for layer in layers)
-    edits = [*edited_models.EDITS, *_FURTHER_EDITS]
-    for number in range(rng.randint(2, 4)):
-        rng.choice(edits)(rng, layers, f"new{number}", has_names)
-    return _of_keras(was, replace(was, layers=tuple(layers), counts_anew=True))
-
-
-def _wrap(rng: Random, layers: list[Layer], role: str, named: bool) -> None:
-    start = rng.randrange(len(layers))
-    inner = tuple(layers[start : start + 2])
-    if not any(layer.inner for layer in inner):
-        layers[start : start + 2] = [Layer(role, "nested", None, inner=inner)]
-
-
-def _unwrap(rng: Random, layers: list[Layer], role: str, named: bool) -> None:
-    places = [place for place, layer in enumerate(layers) if layer.inner]
-    if places:
-        place = rng.choice(places)
-        layers[place : place + 1] = layers[place].inner
-
-
-def _change_class(rng: Random, layers: list[Layer], role: str, named: bool) -> None:
-    """Put a layer of another class under the name; no value belongs to the new layer."""
-    place = rng.randrange(len(layers))
-    if layers[place].kind == "dense":
-        layers[place] = replace(layers[place], role=role, kind="norm")
-
-
-def _change_units(rng: Random, layers: list[Layer], role: str, named: bool) -> None:
-    place = rng.randrange(len(layers))
-    if layers[place].kind == "dense":
-        layers[place] = replace(layers[place], units=6, way="")
-
-
-_FURTHER_EDITS = (_wrap, _unwrap, _change_class, _change_units)
+    was = keras_programs.draw(rng, CHECKED)
+    edits = keras_programs.draw_edits(rng, was, RESTRUCTURED, rng.randint(2, 4))
+    return _of_keras(was, replace(Edited(was, edits).now, counts_anew=True))
 
 
 def removed_and_added(rng: Random) -> Example:
@@ -121,7 +88,7 @@ def removed_and_added(rng: Random) -> Example:
 
     In the same place, nothing would tell a new layer from a renamed one.
     """
-    form, names = rng.choice(edited_models.FORMS), rng.choice(["fc_{}", "block_{}"])
+    form, names = rng.choice(FORMS), rng.choice(["fc_{}", "block_{}"])
     layers = list(_row(rng, names))
     optimizer = rng.choice(["", "adam"])
     was = Program(form, tuple(layers), optimizer)
@@ -144,7 +111,7 @@ def another_form(rng: Random) -> Example:
 
 def sliding_names(rng: Random) -> Example:
     """Remove the first of numbered blocks and append one; the names tell which remain."""
-    form = rng.choice(edited_models.FORMS)
+    form = rng.choice(FORMS)
     layers = _row(rng, "block_{}")
     last = str(len(layers) + 1)
     was = Program(form, layers, rng.choice(["", "adam"]))
@@ -406,7 +373,7 @@ def keras_by_names(rng: Random) -> Example:
         if len(tag) == len(("role", "variable"))
     }
     if len({*names.values()}) < len(names):
-        raise edited_models.UnbuildableError
+        raise UnfitError
     return replace(example, by_name=names)
 
 

@@ -1,34 +1,27 @@
-"""Random pairs of a checkpoint and a target, and the expected result of each check.
+"""Random pairs of a checkpoint and a target: the check must predict what TensorFlow does.
 
 A case is plain data: one recipe to save, and variants of it that programs may have become, each to
-restore into. `python -m tests.support.check_pairs` runs any number of them.
+restore into.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from hypothesis import strategies as st
-
 import ckpt_viz as cv
-from tests.support.keras_recipes import KERAS_3, TF_KERAS
-from tests.support.oracle import compare
-from tests.support.plain_recipes import PLAIN, saver_gone_afterwards, strategy
+from tests.programs.keras_recipes import KERAS_3, TF_KERAS
+from tests.programs.law import Law, UnfitError
+from tests.programs.plain_recipes import PLAIN, saver_gone_afterwards, strategy
+from tests.programs.recipes import Built, Case, Family, Goal, Recipe
+from tests.support.oracle import Comparison, Outcome, compare
 from tests.support.programs import checkpoint_of
-from tests.support.recipes import Built, Case, Family, Goal, Instruction, Recipe
 
 FAMILIES = {family.name: family for family in (PLAIN, KERAS_3, TF_KERAS)}
 GOALS = 4  # targets of one checkpoint
-
-
-def cases(family: str) -> st.SearchStrategy[Case]:
-    """Return a strategy for cases of a family."""
-    return st.randoms(use_true_random=True).map(lambda rng: make_case(rng, FAMILIES[family]))
 
 
 def make_case(rng: Random, family: Family) -> Case:
@@ -52,75 +45,58 @@ def _goal(rng: Random, family: Family, source: Recipe) -> Goal:
     )
 
 
-def as_text(case: Case) -> str:
-    """Return the case as text that `parse` reads."""
-    return json.dumps(case)
+def law_of(family: Family) -> Law[Case]:
+    """Return the law that a check predicts what TensorFlow does."""
+    return Law(
+        f"A check and TensorFlow agree about a random program, {family.name}",
+        lambda rng: make_case(rng, family),
+        lambda case, directory: [_in_short(one.outcome) for one in comparisons(case, directory)],
+    )
 
 
-def parse(text: str) -> Case:
-    """Return the case that `as_text` wrote."""
-    family, source, saving, goals = _tuples(json.loads(text))
-    made = tuple(Goal(_recipe(recipe), *call) for recipe, *call in goals)
-    return Case(family, _recipe(source), saving, made)
-
-
-def _recipe(instructions: Any) -> Recipe:
-    return tuple(Instruction(*one) for one in instructions)
-
-
-def _tuples(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_tuples, value))
-    return {key: _tuples(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-# --- carrying out
-
-
-def run(case: Case, directory: Path) -> Iterator[tuple[Goal, Built, Any]]:
-    """Save, then restore into each target, dry and for real; yield each result.
-
-    The result is a comparison with the target of the real restore, or the error of a comparison
-    that failed. If TensorFlow cannot save the source, it yields nothing.
-    """
+def comparisons(case: Case, directory: Path) -> Iterator[Comparison]:
+    """Save, then restore into each target, dry and for real; yield each comparison."""
     family = FAMILIES[case.family]
     source = family.build(case.source, 1)
     try:
         with saver_gone_afterwards():
             path = save(source, case.saving, str(directory / "ckpt"))
-    except Exception:
-        return
+    except Exception as error:
+        raise UnfitError("TensorFlow cannot save it") from error
     for goal in case.goals:
-        yield goal, source, _compare(family, goal, path)
+        yield _compare(family, goal, path)
 
 
-def _compare(family: Family, goal: Goal, path: str) -> Any:
+def _compare(family: Family, goal: Goal, path: str) -> Comparison:
     import tensorflow as tf
-
-    targets: list[Built] = []
 
     def make_target() -> Any:
         with strategy().scope() if goal.where == "made in" else nullcontext():
             built = family.build(goal.recipe, -1)
-        targets.append(built)
         if goal.before is not None:
             with suppress(Exception):
                 getattr(checkpoint_of(built.root), goal.before)(path).expect_partial()
         return built.root
 
-    try:
-        method, options = goal.method, None
-        if goal.recipe[-1].how["kind"] == "v1":  # it has neither read nor options
-            method = None
-        elif goal.skips_slots and hasattr(options := tf.train.CheckpointOptions(), _SKIPS):
-            setattr(options, _SKIPS, True)
-        saved: Any = Path(path) if goal.saved_as == "Path" else path
-        if goal.saved_as == "graph":
-            saved = cv.graph(path)
-        with surroundings(goal.where):
-            return compare(make_target, saved, method=method, options=options), targets[-1]
-    except Exception as error:
-        return error
+    method, options = goal.method, None
+    if goal.recipe[-1].how["kind"] == "v1":  # it has neither read nor options
+        method = None
+    elif goal.skips_slots and hasattr(options := tf.train.CheckpointOptions(), _SKIPS):
+        setattr(options, _SKIPS, True)
+    saved: Any = Path(path) if goal.saved_as == "Path" else path
+    if goal.saved_as == "graph":
+        saved = cv.graph(path)
+    with surroundings(goal.where):
+        return compare(make_target, saved, method=method, options=options)
+
+
+def _in_short(outcome: Outcome) -> str:
+    if outcome.raises:
+        return f"raises {outcome.raises}"
+    for name in ("existing_objects_matched", "consumed"):
+        if getattr(outcome, name):
+            return f"{name}: {getattr(outcome, name)}"
+    return "passes"
 
 
 def surroundings(where: str) -> AbstractContextManager[Any]:

@@ -98,25 +98,6 @@ class Built:
         self.variables[label], self.values[label] = variable, value
 
 
-def wrong_values(source: Built, target: Built) -> dict[str, tuple[Any, Any]]:
-    """Return, by label, the values that a restore of the source has lost or put elsewhere.
-
-    With each come the expected value and the found one. It skips labels that only one of the two
-    has, and variables whose dtype or shape differs.
-    """
-    import numpy as np
-
-    wrong = {}
-    for label, expected in source.values.items():
-        own = target.values.get(label)
-        if own is None or own.dtype != expected.dtype or own.shape != expected.shape:
-            continue
-        found = target.variables[label].numpy()
-        if not np.array_equal(found, expected):
-            wrong[label] = (expected, found)
-    return wrong
-
-
 @dataclass(frozen=True)
 class Family:
     """A kind of recipes: how to create, change and carry them out.

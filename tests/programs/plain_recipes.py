@@ -13,7 +13,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from tests.support.recipes import (
+from tests.programs.recipes import (
     REFUSALS,
     Built,
     Family,

@@ -13,14 +13,14 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from tests.support.plain_recipes import (
+from tests.programs.plain_recipes import (
     LEGACY_KINDS,
     NEW_KINDS,
     build_legacy_optimizer,
     build_new_optimizer,
     is_keras_3,
 )
-from tests.support.recipes import (
+from tests.programs.recipes import (
     REFUSALS,
     Built,
     Family,
