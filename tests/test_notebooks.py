@@ -48,14 +48,19 @@ all_notebooks = pytest.mark.parametrize("path", [*NOTEBOOKS, *LESSONS], ids=_nam
 lessons = pytest.mark.parametrize("path", LESSONS, ids=_name)
 
 
+def _first_then_more(paths: list[Path]) -> list[Any]:
+    """Return the first path for the first tier, and the others for --all."""
+    return [paths[0], *(pytest.param(path, marks=pytest.mark.more) for path in paths[1:])]
+
+
 @pytest.mark.tf
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=_name)
+@pytest.mark.parametrize("path", _first_then_more(NOTEBOOKS), ids=_name)
 def test_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path) -> None:
     course.execute(course.read_notebook(path), tmp_path, may_leave_temporary_files=True)
 
 
 @pytest.mark.tf
-@lessons
+@pytest.mark.parametrize("path", _first_then_more(LESSONS), ids=_name)
 def test_stored_outputs_of_a_lesson_are_those_of_a_run(path: Path, tmp_path: Path) -> None:
     if version("keras").startswith("2."):
         pytest.skip("the course shows Keras 3")

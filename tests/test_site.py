@@ -14,7 +14,8 @@ import pytest
 from tests.support.once import ROOT
 from tests.support.site import build_docs, built_site
 
-pytestmark = [pytest.mark.tf, pytest.mark.slow]  # the build runs the notebooks
+# The build runs the notebooks, which takes a minute.
+pytestmark = [pytest.mark.tf, pytest.mark.slow, pytest.mark.more]
 
 # Of the attributes that a browser loads or follows; of links, only `rel` tells which.
 _ADDRESSES = ("href", "src", "action", "data", "poster")

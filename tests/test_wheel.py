@@ -22,7 +22,7 @@ from tests.support.network import skip_if_unreachable
 from tests.support.once import ROOT, environment, keep_made, key_of, sources
 from tests.support.untrusted import untrusted_server
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.more]
 
 # What the wheel is made of; the source archive has more, which no build reads.
 _SOURCES = (

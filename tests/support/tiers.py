@@ -3,7 +3,8 @@
 One rule: the first tier runs each claim once for each mechanism, and `--all` runs it for all its
 inputs. So the first tier leaves out
 
-- what is marked `more`: a claim of another test at another host, version or size;
+- what is marked `more`: a claim of another test at another host, version or size, or of the built
+  site or wheel;
 - of a dear test with many inputs those between a sample, which is spread over all of them. A test
   is dear if it needs TensorFlow or a browser.
 

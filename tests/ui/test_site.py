@@ -11,7 +11,10 @@ from tests.support.once import ROOT
 from tests.support.site import built_site, served
 
 # The build runs the notebooks, and takes the front end that it finds.
-pytestmark = [pytest.mark.tf, pytest.mark.slow, pytest.mark.usefixtures("front_end")]
+pytestmark = [
+    *(pytest.mark.tf, pytest.mark.slow, pytest.mark.more),
+    pytest.mark.usefixtures("front_end"),
+]
 
 SCREENSHOTS = ROOT / "tests/screenshots"
 SHAPE = (
