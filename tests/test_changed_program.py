@@ -139,7 +139,7 @@ def test_an_edit_that_changes_nothing_changes_no_check(family: str) -> None:
         return check
 
     with mock.patch.object(cv, "check", checked):
-        law_of(FAMILIES[family]).hold(0, amount(4, 60))
+        law_of(FAMILIES[family]).hold(0, amount(30, 60))
     assert compared >= 4
 
 

@@ -835,7 +835,7 @@ def _random_map(draw: random.Random, program: Variables) -> Any:
 
 def test_random_maps(seed: int, tmp_path: Path) -> None:
     outcomes: set[str] = set()
-    for number in range(amount(60, 600)):
+    for number in range(amount(300, 600)):
         draw = random.Random(f"{seed} {number}")
         prefix = _random_file(draw, tmp_path / f"file{number}")
         raised = compare(partial(_random_map, draw), prefix).raises

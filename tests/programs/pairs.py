@@ -70,9 +70,12 @@ def comparisons(case: Case, directory: Path) -> Iterator[Comparison]:
 def _compare(family: Family, goal: Goal, path: str) -> Comparison:
     import tensorflow as tf
 
+    program = []  # it holds its objects; a root may hold one weakly
+
     def make_target() -> Any:
         with strategy().scope() if goal.where == "made in" else nullcontext():
             built = family.build(goal.recipe, -1)
+        program.append(built)
         if goal.before is not None:
             with suppress(Exception):
                 getattr(checkpoint_of(built.root), goal.before)(path).expect_partial()
