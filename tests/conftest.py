@@ -145,9 +145,9 @@ def _seeded(seed: int) -> None:
         tensorflow.random.set_seed(seed)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Keep what was collected out of each later search for garbage, which Keras often asks for."""
+@pytest.fixture(scope="module", autouse=True)
+def _old_objects_are_no_garbage() -> None:
+    """Keep what is there out of each later search for garbage: Keras searches for each model."""
     gc.collect()
     gc.freeze()
 
