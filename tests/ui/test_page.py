@@ -7,25 +7,28 @@ import http.server
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 from zipfile import ZipFile
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from tests.hostile.seeds import DIRECTORY
 from tests.support.site import built_page
 from tests.support.tables import FLOAT32, floats, raw, shape, write_bundle
 from tests.test_web import EXAMPLES, KERAS
-from tests.ui.pages import EXPECT_MS, WITHOUT_MOTION
+from tests.ui.pages import EXPECT_MS
 
 pytestmark = pytest.mark.ui
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 ENGINE_MS = 90_000  # in which the engine starts on a busy machine
-OpenPage = Callable[..., Page]
+WITHOUT_STORAGE = (
+    "Object.defineProperty(navigator, 'serviceWorker', {get() { throw Error('denied') }})"
+)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -49,7 +52,8 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(b"others")
         else:
-            super().do_GET()
+            with suppress(ConnectionError):  # of a browser that has been closed meanwhile
+                super().do_GET()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -73,34 +77,88 @@ def site(front_end: None) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture
-def open_page(browser: Browser, site: str) -> Iterator[OpenPage]:
-    """Opens the page in a browser that was never there; fails if something leaves the site."""
-    contexts: list[BrowserContext] = []
-    strangers: list[str] = []
+class Visitor:
+    """Opens the page in browsers that were never there; `strangers` keeps what left the site."""
 
-    def open_page(hash: str = "", script: str = "", **options: Any) -> Page:
-        size = {"width": 1500, "height": 1000}
-        context = browser.new_context(**{"viewport": size, **WITHOUT_MOTION, **options})
-        contexts.append(context)
-        context.on("request", lambda request: _note(request.url, strangers, site))
+    def __init__(self, browser: Browser, site: str) -> None:
+        self.strangers: list[str] = []
+        self._browser = browser
+        self._site = site
+        self._contexts: list[BrowserContext] = []
+
+    def open(self, hash: str = "", *, has_engine: bool = True, script: str = "") -> Page:
+        """Open the page in a new browser; without an engine, Python cannot come."""
+        size: ViewportSize = {"width": 1500, "height": 1000}
+        context = self._browser.new_context(viewport=size, reduced_motion="reduce")
+        self._contexts.append(context)
+        context.on("request", lambda request: self._note(request.url))
         page = context.new_page()
         page.set_default_timeout(ENGINE_MS)
-        if script:
-            page.add_init_script(script)
-        page.goto(site + hash)
+        if not has_engine:
+            page.route("**/engine/**", lambda route: route.abort())
+        if script or not has_engine:
+            page.add_init_script(script or WITHOUT_STORAGE)
+        return self.read(page, hash)
+
+    def read(self, page: Page, hash: str = "") -> Page:
+        """Open the page's address, and wait for its example."""
+        page.goto(self._site + hash)
         page.locator(".ckp-stage [role=treegrid]").wait_for()
         return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert strangers == []
+    def leave(self) -> None:
+        for context in self._contexts:
+            context.close()
+
+    def _note(self, url: str) -> None:
+        if not url.startswith((self._site, "blob:", "data:")):
+            self.strangers.append(url)
 
 
-def _note(url: str, strangers: list[str], site: str) -> None:
-    if not url.startswith((site, "blob:", "data:")):
-        strangers.append(url)
+@pytest.fixture
+def visitor(browser: Browser, site: str) -> Iterator[Visitor]:
+    """Opens the page anew; fails if something leaves the site."""
+    visitor = Visitor(browser, site)
+    yield visitor
+    visitor.leave()
+    assert visitor.strangers == []
+
+
+@pytest.fixture(scope="module")
+def guest(browser: Browser, site: str) -> Iterator[Visitor]:
+    """Keeps a page open for tests that need not see how it opens: its engine takes seconds."""
+    visitor = Visitor(browser, site)
+    yield visitor
+    visitor.leave()
+
+
+@pytest.fixture(scope="module")
+def open_pages() -> list[Page]:
+    """The page of the guest, once there is one."""
+    return []
+
+
+@pytest.fixture
+def page(guest: Visitor, open_pages: list[Page]) -> Iterator[Page]:
+    """The page as it is after its opening; fails if something leaves the site."""
+    if not open_pages:
+        open_pages.append(guest.open())
+    page = open_pages.pop()
+    yield page
+    assert guest.strangers == []
+    back_to_start(page)
+    open_pages.append(page)  # unless it did not come back: then the next test gets a new one
+
+
+def back_to_start(page: Page) -> None:
+    """Close what is open, and show the example that a new page shows."""
+    for closes in page.get_by_role("button", name="close", exact=True).all()[::-1]:
+        closes.click()
+    page.locator(".ckp-start h2").first.click()  # so that no field has the keys
+    page.keyboard.press("1")
+    expect(page.locator("[data-example=guide]")).to_have_attribute("aria-current", "true")
+    expect(page.locator(".ckp-notice")).to_have_count(0)
+    page.locator(".ckp-stage [role=treegrid]").wait_for()
 
 
 @pytest.fixture(scope="module")
@@ -138,18 +196,21 @@ def show_values(page: Page) -> None:
     expect(page.get_by_label("Histogram")).to_be_visible()
 
 
-def test_an_empty_browser_shows_an_example_before_python_runs(open_page: OpenPage) -> None:
-    page = open_page()
+def test_an_empty_browser_shows_an_example_before_python_runs(visitor: Visitor) -> None:
+    page = visitor.open(has_engine=False)
     expect(page.locator(".ckp-cards button")).to_have_count(8)
     expect(page.locator("[data-example=guide]")).to_have_attribute("aria-current", "true")
     page.locator(".ckp-stage >> text=kernel").first.click()
     assert "select=" in page.url
-    show_values(page)
     page.screenshot(path=SCREENSHOTS / "page-start.png")
 
 
-def test_drop_search_values_export(open_page: OpenPage, files: Path) -> None:
-    page = open_page()
+def test_an_example_has_values(page: Page) -> None:
+    page.locator(".ckp-stage >> text=kernel").first.click()
+    show_values(page)
+
+
+def test_drop_search_values_export(page: Page, files: Path) -> None:
     drop(page, *(files / "gan").iterdir())
     strip_and_stage(page)
     expect(page.locator(".ckp-strip")).to_contain_text("2 files, 1.2 MB")
@@ -165,8 +226,7 @@ def test_drop_search_values_export(open_page: OpenPage, files: Path) -> None:
     page.screenshot(path=SCREENSHOTS / "page-open.png")
 
 
-def test_two_are_compared_checked_and_played(open_page: OpenPage, files: Path) -> None:
-    page = open_page()
+def test_two_are_compared_checked_and_played(page: Page, files: Path) -> None:
     renamed = files / "renamed"
     drop(page, *renamed.glob("before*"), zone="[data-zone=before]")
     strip_and_stage(page)
@@ -180,10 +240,7 @@ def test_two_are_compared_checked_and_played(open_page: OpenPage, files: Path) -
     page.screenshot(path=SCREENSHOTS / "page-played.png")
 
 
-def test_a_folder_opens_its_newest_checkpoint_and_shows_a_history(
-    open_page: OpenPage, files: Path
-) -> None:
-    page = open_page()
+def test_a_folder_opens_its_newest_checkpoint_and_shows_a_history(page: Page, files: Path) -> None:
     page.locator(".ckp-first input").nth(1).set_input_files(files / "training")
     strip_and_stage(page)
     choice = page.get_by_label("Checkpoint")
@@ -195,8 +252,7 @@ def test_a_folder_opens_its_newest_checkpoint_and_shows_a_history(
     page.screenshot(path=SCREENSHOTS / "page-history.png")
 
 
-def test_files_of_keras_open_and_a_restore_is_rehearsed(open_page: OpenPage, files: Path) -> None:
-    page = open_page()
+def test_files_of_keras_open_and_a_restore_is_rehearsed(page: Page, files: Path) -> None:
     page.locator(".ckp-first input").nth(1).set_input_files(DIRECTORY / "orbax_keras")
     strip_and_stage(page)
     expect(page.locator(".ckp-stage")).to_contain_text("kernel")
@@ -217,13 +273,12 @@ def test_files_of_keras_open_and_a_restore_is_rehearsed(open_page: OpenPage, fil
 
 
 def test_numbers_that_numpy_has_no_dtype_for_are_shown_and_compared(
-    open_page: OpenPage, tmp_path: Path
+    page: Page, tmp_path: Path
 ) -> None:
     """The engine has no ml_dtypes."""
     for name, numbers in (("before", b"\xcd\x3d\x80\x7f"), ("after", b"\xcd\x3d\x00\x40")):
         tensors = {"half": raw(14, shape(2), numbers), "eighth": raw(25, shape(1), b"\x1d")}
         write_bundle(tmp_path / name, tensors)
-    page = open_page()
     drop(page, *tmp_path.glob("before*"), zone="[data-zone=before]")
     strip_and_stage(page)
     page.locator(".ckp-stage [role=row] >> text=half").first.click()
@@ -239,21 +294,21 @@ def test_numbers_that_numpy_has_no_dtype_for_are_shown_and_compared(
 
 
 def test_the_page_works_without_a_network_after_the_first_visit(
-    open_page: OpenPage, files: Path
+    guest: Visitor, page: Page, files: Path
 ) -> None:
-    page = open_page()
     page.locator("[data-offline]").wait_for(state="attached")
-    page.context.set_offline(True)
-    page.reload()
-    page.locator(".ckp-stage [role=treegrid]").wait_for()
+    context = page.context
+    context.set_offline(True)
+    page = guest.read(context.new_page())
     drop(page, *(files / "gan").iterdir())
     strip_and_stage(page)
     page.locator(".ckp-stage >> text=kernel").first.click()
     show_values(page)
+    context.set_offline(False)
+    page.close()
 
 
-def test_a_missing_shard_is_named_and_can_be_added(open_page: OpenPage, files: Path) -> None:
-    page = open_page()
+def test_a_missing_shard_is_named_and_can_be_added(page: Page, files: Path) -> None:
     drop(page, files / "gan" / "ckpt.index")
     expect(page.locator(".ckp-note")).to_contain_text("ckpt.data-… is not here")
     drop(page, files / "gan" / "ckpt.data-00000-of-00001", zone=".ckp-note")
@@ -261,14 +316,11 @@ def test_a_missing_shard_is_named_and_can_be_added(open_page: OpenPage, files: P
     expect(page.locator(".ckp-stage")).to_contain_text("optimizer")
 
 
-def test_reading_shows_how_far_it_is_and_can_be_stopped(
-    open_page: OpenPage, tmp_path: Path
-) -> None:
+def test_reading_shows_how_far_it_is_and_can_be_stopped(page: Page, tmp_path: Path) -> None:
     size = 100_000_000  # elements: some ten seconds in this engine
     zeros = raw(FLOAT32, shape(size), bytes(4 * size))
     write_bundle(tmp_path / "large", {"weights": zeros, "bias": floats(1.5)})
     del zeros
-    page = open_page()
     _choose_in_place(page, tmp_path.iterdir())
     strip_and_stage(page)
     page.get_by_label("Colour by").select_option("norm")
@@ -280,12 +332,12 @@ def test_reading_shows_how_far_it_is_and_can_be_stopped(
 
 
 def test_a_drop_goes_before_the_values_of_an_example(
-    open_page: OpenPage, files: Path, monkeypatch: pytest.MonkeyPatch
+    visitor: Visitor, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numpy, which reads values, takes longer than a first picture."""
     is_dropped, is_drawn = threading.Event(), threading.Event()
     monkeypatch.setattr(_Quiet, "late", {"memory.gz": is_dropped, "numpy.zip": is_drawn})
-    page = open_page(script=_WITHOUT_STORAGE)  # else its service worker fetches all files
+    page = visitor.open(script=WITHOUT_STORAGE)  # else its service worker fetches all files
     page.locator(".ckp-first input").first.set_input_files([*(files / "gan").iterdir()])
     loading = r"Starting Python in this page … \d+ of \d+ MB"
     expect(page.locator(".ckp-status")).to_contain_text(re.compile(loading))
@@ -294,16 +346,16 @@ def test_a_drop_goes_before_the_values_of_an_example(
     is_drawn.set()
 
 
-def test_links_lead_to_an_example_a_node_and_a_step(open_page: OpenPage) -> None:
-    page = open_page("#example=renamed&step=3")
+def test_links_lead_to_an_example_a_node_and_a_step(visitor: Visitor) -> None:
+    page = visitor.open("#example=renamed&step=3")
     expect(page.locator("[data-example=renamed]")).to_have_attribute("aria-current", "true")
     expect(page.locator(".ckv-play")).to_be_visible()
-    page = open_page("#example=gan&select=(root).generator")
+    page = visitor.open("#example=gan&select=(root).generator", has_engine=False)
     expect(page.locator("[role=row][aria-selected=true]")).to_contain_text("generator")
 
 
-def test_number_keys_open_examples_and_a_paste_leads_to_the_errors(open_page: OpenPage) -> None:
-    page = open_page()
+def test_number_keys_open_examples_and_a_paste_leads_to_the_errors(visitor: Visitor) -> None:
+    page = visitor.open(has_engine=False)
     page.keyboard.press("6")
     expect(page.locator("[data-example=head]")).to_have_attribute("aria-current", "true")
     page.get_by_label("Or paste an error message").fill("AssertionError: Unresolved object")
@@ -315,8 +367,7 @@ def test_number_keys_open_examples_and_a_paste_leads_to_the_errors(open_page: Op
 # --- bad input
 
 
-def test_what_is_no_checkpoint_gets_a_sentence(open_page: OpenPage, tmp_path: Path) -> None:
-    page = open_page()
+def test_what_is_no_checkpoint_gets_a_sentence(page: Page, tmp_path: Path) -> None:
     for name, data in (
         ("train.py", b"import tensorflow"),
         ("a.zip", b"PK\3\4"),
@@ -341,9 +392,8 @@ def test_what_is_no_checkpoint_gets_a_sentence(open_page: OpenPage, tmp_path: Pa
 
 
 def test_a_file_that_changes_while_it_is_open_gets_a_sentence(
-    open_page: OpenPage, files: Path, tmp_path: Path
+    page: Page, files: Path, tmp_path: Path
 ) -> None:
-    page = open_page()
     for path in (files / "gan").iterdir():
         shutil.copy(path, tmp_path)
     _choose_in_place(page, tmp_path.iterdir())
@@ -356,15 +406,9 @@ def test_a_file_that_changes_while_it_is_open_gets_a_sentence(
     expect(page.locator(".ckp-stage")).to_contain_text("cannot be read")
 
 
-_WITHOUT_STORAGE = (
-    "Object.defineProperty(navigator, 'serviceWorker', {get() { throw Error('denied') }})"
-)
-
-
-def test_without_webassembly_or_storage_the_page_tells_why(open_page: OpenPage) -> None:
-    page = open_page(script="delete globalThis.WebAssembly")
+def test_without_webassembly_or_storage_the_page_tells_why(visitor: Visitor) -> None:
+    page = visitor.open(script=f"delete globalThis.WebAssembly; {WITHOUT_STORAGE}")
     expect(page.locator(".ckp-alert").first).to_contain_text("runs no WebAssembly")
-    page = open_page(script=_WITHOUT_STORAGE)
     expect(page.locator(".ckp-promise")).to_have_text(
         "✓ Nothing is uploaded. This page reads the files itself.", use_inner_text=True
     )
@@ -372,7 +416,7 @@ def test_without_webassembly_or_storage_the_page_tells_why(open_page: OpenPage) 
 
 def test_in_an_old_browser_a_sentence_stays(browser: Browser, site: str) -> None:
     page = browser.new_page()
-    page.add_init_script("CSS.supports = () => false")
+    page.add_init_script(f"CSS.supports = () => false; {WITHOUT_STORAGE}")
     page.goto(site)
     page.wait_for_load_state("networkidle")
     expect(page.locator("body")).to_contain_text("the browser is too old")
@@ -381,14 +425,22 @@ def test_in_an_old_browser_a_sentence_stays(browser: Browser, site: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["packages.files", "memory.gz", "python_stdlib.zip", "pyodide.asm.wasm"]
+    "name",
+    [
+        "packages.files",
+        *(
+            pytest.param(name, marks=pytest.mark.more)
+            for name in ("memory.gz", "python_stdlib.zip")
+        ),
+        "pyodide.asm.wasm",
+    ],
 )
 def test_changed_files_of_the_site_do_not_run(
-    name: str, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+    name: str, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as those of another edition, or of someone who got into the server."""
     monkeypatch.setattr(_Quiet, "changed", {name})
-    page = open_page()
+    page = visitor.open(script=WITHOUT_STORAGE)  # else its service worker fetches all files
     page.locator(".ckp-stage >> text=kernel").first.click()
     page.get_by_text("Show values").click()
     expect(page.locator(".ckp-stage")).to_contain_text("Python could not start in this page")

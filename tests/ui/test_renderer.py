@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 
 from ckpt_viz.render import payload
 from tests.support.graphs import keras3_adam
-from tests.ui.jupyter import Cell, JupyterLab, code_cell
+from tests.ui.jupyter import Cell, JupyterLab, SharedKernel, code_cell
 
 MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json"
 
@@ -52,11 +52,9 @@ def expect_live(output: Locator) -> None:
 
 
 @pytest.fixture
-def shown(lab: JupyterLab, request: pytest.FixtureRequest) -> JupyterLab:
+def shown(lab: JupyterLab, shared: SharedKernel, request: pytest.FixtureRequest) -> JupyterLab:
     """A notebook whose kernel shows the explorer in its first cell."""
-    path = f"{request.node.name}.ipynb"
-    lab.create_notebook(path, code_cell(SHOW), code_cell("explorer.close()"))
-    lab.open_notebook(path)
+    shared.open(lab, f"{request.node.name}.ipynb", SHOW, "explorer.close()")
     lab.run_cell(0)
     expect_live(lab.output(0))
     return lab
@@ -64,39 +62,30 @@ def shown(lab: JupyterLab, request: pytest.FixtureRequest) -> JupyterLab:
 
 def test_without_a_kernel_the_snapshot_is_shown(lab: JupyterLab) -> None:
     lab.create_notebook("no-kernel.ipynb", saved_cell())
-    lab.open_notebook("no-kernel.ipynb")
-    lab.shut_down_kernel()
+    lab.open_without_kernel("no-kernel.ipynb")
     expect_snapshot(lab.output(0))
 
 
-def test_a_kernel_that_does_not_know_the_widget_leaves_the_snapshot(lab: JupyterLab) -> None:
+def test_a_kernel_that_does_not_know_the_widget_leaves_the_snapshot(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
     lab.create_notebook("other-kernel.ipynb", saved_cell(), code_cell("print('ran')"))
-    lab.open_notebook("other-kernel.ipynb")
+    lab.open_notebook("other-kernel.ipynb", shared.started(lab))
     lab.run_cell(1)
     expect(lab.output(1)).to_have_text("ran")
     expect_snapshot(lab.output(0))
 
 
-def test_a_restarted_kernel_leaves_the_snapshot(shown: JupyterLab) -> None:
-    shown.restart_kernel()
-    expect_snapshot(shown.output(0))
-    shown.run_cell(0)
-    expect_live(shown.output(0))
-
-
-def test_a_kernel_that_crashed_leaves_the_snapshot(lab: JupyterLab) -> None:
+def test_a_kernel_that_ends_leaves_the_snapshot(lab: JupyterLab) -> None:
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    lab.create_notebook("crash.ipynb", code_cell(SHOW), code_cell(crash))
-    lab.open_notebook("crash.ipynb")
-    lab.run_cell(0)
-    expect_live(lab.output(0))
-    lab.run_cell(1)
-    expect_snapshot(lab.output(0))
-
-
-def test_a_kernel_shut_down_leaves_the_snapshot(shown: JupyterLab) -> None:
-    shown.shut_down_kernel()
-    expect_snapshot(shown.output(0))
+    lab.create_notebook("ends.ipynb", code_cell(SHOW), code_cell(crash))
+    lab.open_notebook("ends.ipynb")
+    ends = (lab.restart_kernel, lambda: lab.run_cell(1), lab.shut_down_kernel)
+    for end in ends:
+        lab.run_cell(0)
+        expect_live(lab.output(0))
+        end()
+        expect_snapshot(lab.output(0))
 
 
 def test_a_closed_widget_leaves_the_snapshot(shown: JupyterLab) -> None:
@@ -104,23 +93,10 @@ def test_a_closed_widget_leaves_the_snapshot(shown: JupyterLab) -> None:
     expect_snapshot(shown.output(0))
 
 
-def test_reloaded_the_page_shows_the_live_widget_again(shown: JupyterLab) -> None:
-    shown.save()
-    shown.reload()
-    expect_live(shown.output(0))
-
-
-def test_reopened_a_notebook_with_its_kernel_shows_the_live_widget(shown: JupyterLab) -> None:
-    path = shown.path
-    shown.save()
-    shown.close()
-    shown.open_notebook(path)
-    expect_live(shown.output(0))
-
-
-def test_a_fresh_output_never_shows_its_snapshot_first(lab: JupyterLab) -> None:
-    lab.create_notebook("fresh.ipynb", code_cell(SHOW))
-    lab.open_notebook("fresh.ipynb")
+def test_a_fresh_output_never_shows_its_snapshot_first(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    shared.open(lab, "fresh.ipynb", SHOW)
     lab.page.evaluate(
         """() => {
             window.seen = "";
@@ -143,7 +119,7 @@ def test_bad_data_shows_one_sentence(lab: JupyterLab) -> None:
         ({"payload": None}, "payload is missing"),
     )
     lab.create_notebook("bad.ipynb", *(saved_cell(**changes) for changes, _ in bad))
-    lab.open_notebook("bad.ipynb")
+    lab.open_without_kernel("bad.ipynb")
     for place, (_, sentence) in enumerate(bad):
         expect(lab.output(place)).to_contain_text(sentence)
 
@@ -168,3 +144,13 @@ def test_a_view_of_an_output_shows_the_live_widget(shown: JupyterLab) -> None:
     shown.select_cell(0)
     shown.execute("notebook:create-output-view")
     expect_live(shown.page.locator(".jp-LinkedOutputView"))
+
+
+def test_opened_again_with_its_kernel_a_notebook_shows_the_live_widget(shown: JupyterLab) -> None:
+    path = shown.path
+    shown.save()
+    shown.close()
+    shown.open_notebook(path)
+    expect_live(shown.output(0))
+    shown.reload()
+    expect_live(shown.output(0))
