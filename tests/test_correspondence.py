@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -26,7 +24,7 @@ from tests.programs.law import Law, UnfitError
 from tests.support.amounts import amount
 from tests.support.graphs import graph
 from tests.support.programs import ckpt, keras_3, module, var
-from tests.support.refactorings import REFACTORINGS, Maker, Refactoring, graph_of
+from tests.support.refactorings import REFACTORINGS, Part, graph_of, law_of
 
 PROGRAMS = amount(40, 1000)
 EDITED = amount(5, 100)
@@ -204,40 +202,39 @@ def test_a_part_keeps_its_level(
     assert names[f"(root).{node}"] == f"(root).{obj}"
 
 
-@pytest.mark.parametrize("refactoring", REFACTORINGS, ids=lambda one: one.__name__)
-def test_each_node_has_one_counterpart(refactoring: Refactoring, seed: int) -> None:
-    for number in range(PROGRAMS):
-        maker = Maker(Random(seed + number))
-        was = maker.model()
-        now = copy.deepcopy(was)
-        refactoring(maker, now)
+@pytest.mark.parametrize("refactoring", REFACTORINGS)
+def test_each_node_has_one_counterpart(refactoring: str, seed: int) -> None:
+    def judge(was: Part, now: Part) -> None:
         saved, live = graph_of(was, Origin.SAVED)[0], graph_of(now, Origin.LIVE)[0]
         pairs = correspond(saved, live)
         objects = [pair.obj for pair in pairs.values()]
-        assert len(objects) == len(set(objects)), (seed + number, refactoring)
+        assert len(objects) == len(set(objects))
         assert all(pair.node == node for node, pair in pairs.items())
         assert pairs.keys() <= {*range(len(saved.nodes))}
         assert {*objects} <= {*range(len(live.nodes))}
 
+    law_of(f"Each node has one counterpart: {refactoring}", judge, [refactoring]).hold(
+        seed, PROGRAMS
+    )
+
 
 def test_an_unchanged_program_keeps_the_places_of_a_plain_restore(seed: int) -> None:
     """The classes of live objects make both graphs unequal: the search runs."""
-    for number in range(PROGRAMS):
-        saved, _ = graph_of(Maker(Random(seed + number)).model(), Origin.SAVED)
+
+    def judge(was: Part, _: Part) -> None:
+        saved, _values = graph_of(was, Origin.SAVED)
         live = replace(saved, nodes=tuple(n._replace(type_name="Layer") for n in saved.nodes))
         pairs = correspond(saved, live)
         assert {node: pair.obj for node, pair in pairs.items()} == {n: n for n in pairs}
-        assert pairs.keys() == {*range(len(saved.nodes))}, seed + number
+        assert pairs.keys() == {*range(len(saved.nodes))}
         assert Certainty.GUESS not in {pair.certainty for pair in pairs.values()}
 
+    law_of("An unchanged program keeps its places", judge).hold(seed, PROGRAMS)
 
-@pytest.mark.parametrize("refactoring", REFACTORINGS, ids=lambda one: one.__name__)
-def test_a_pair_of_other_values_is_at_most_likely(refactoring: Refactoring, seed: int) -> None:
-    for number in range(PROGRAMS):
-        maker = Maker(Random(seed + number))
-        was = maker.model()
-        now = copy.deepcopy(was)
-        refactoring(maker, now)
+
+@pytest.mark.parametrize("refactoring", REFACTORINGS)
+def test_a_pair_of_other_values_is_at_most_likely(refactoring: str, seed: int) -> None:
+    def judge(was: Part, now: Part) -> None:
         (saved, values), (live, others) = graph_of(was, Origin.SAVED), graph_of(now, Origin.LIVE)
         pairs = correspond(saved, live)
         wrong = [
@@ -245,7 +242,9 @@ def test_a_pair_of_other_values_is_at_most_likely(refactoring: Refactoring, seed
             for node, value in values.items()
             if node in pairs and others.get(pairs[node].obj) != value and value in others.values()
         ]
-        assert all(pair.certainty is not Certainty.CERTAIN for pair in wrong), seed + number
+        assert all(pair.certainty is not Certainty.CERTAIN for pair in wrong), wrong
+
+    law_of(f"No wrong pair is certain: {refactoring}", judge, [refactoring]).hold(seed, PROGRAMS)
 
 
 def test_a_removed_layer_and_an_added_layer_are_not_exchanged() -> None:

@@ -6,13 +6,14 @@ tree alone: neither TensorFlow nor a file is needed.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
+from tests.programs.law import Law, UnfitError
 
 WORDS = (
     *("stem", "encoder", "decoder", "block", "head", "proj", "query", "key", "value"),
@@ -25,7 +26,7 @@ class Part:
     """A part of a program: a value with a shape, or a holder of parts."""
 
     label: str
-    parts: list[Part] = field(default_factory=list)
+    parts: tuple[Part, ...] = ()
     shape: tuple[int, ...] | None = None
     identity: int = 0
 
@@ -34,6 +35,10 @@ class Part:
         yield self
         for part in self.parts:
             yield from part.all()
+
+    def copied(self, **changes: Any) -> Part:
+        """Return a tree in which nothing is shared, with changes of each part."""
+        return replace(self, parts=tuple(one.copied(**changes) for one in self.parts), **changes)
 
     def holders(self) -> list[Part]:
         """Return all parts that hold parts, this one included."""
@@ -51,35 +56,30 @@ class Part:
 
 
 class Maker:
-    """Makes random programs."""
+    """Makes random programs; from a size on, no two layers have the same shapes."""
 
-    def __init__(self, rng: Random, *, are_distinct: bool = False) -> None:
-        self.rng = rng
-        self._made = 0
-        self._are_distinct = are_distinct  # no two layers have the same shapes
-
-    def value(self, label: str, *shape: int) -> Part:
-        self._made += 1
-        return Part(label, shape=shape, identity=self._made)
+    def __init__(self, rng: Random, size: int = 0) -> None:
+        self.rng, self._size = rng, size
 
     def layer(self, label: str) -> Part:
         """Return a layer of a random kind and width."""
         wide, out = self.rng.choice([4, 8, 16]), self.rng.choice([4, 8, 16, 32])
-        if self._are_distinct:
-            wide, out = 100 + self._made, 101 + self._made
+        if self._size:
+            wide, out = self._size, self._size + 1
+            self._size += 2
         kind = self.rng.choice(["dense", "dense", "norm", "conv", "embedding"])
         values = {
-            "dense": lambda: [self.value("kernel", wide, out), self.value("bias", out)],
-            "norm": lambda: [self.value("gamma", wide), self.value("beta", wide)],
-            "conv": lambda: [self.value("kernel", 3, 3, wide, out), self.value("bias", out)],
-            "embedding": lambda: [self.value("embeddings", 10 * wide, out)],
-        }[kind]()
+            "dense": (value("kernel", wide, out), value("bias", out)),
+            "norm": (value("gamma", wide), value("beta", wide)),
+            "conv": (value("kernel", 3, 3, wide, out), value("bias", out)),
+            "embedding": (value("embeddings", 10 * wide, out),),
+        }[kind]
         return Part(label, values)
 
     def model(self) -> Part:
         """Return a program: layers, blocks of layers, lists of either."""
-        parts = [self._any(word, 0) for word in self.rng.sample(WORDS, self.rng.randint(2, 5))]
-        return Part("", [Part("model", parts)])
+        words = self.rng.sample(WORDS, self.rng.randint(2, 5))
+        return Part("", (Part("model", tuple(self._any(word, 0) for word in words)),))
 
     def _any(self, label: str, depth: int) -> Part:
         kind = self.rng.random()
@@ -87,39 +87,43 @@ class Maker:
             return self.layer(label)
         if kind < 0.75:
             words = self.rng.sample(WORDS, self.rng.randint(1, 4))
-            return Part(label, [self._any(word, depth + 1) for word in words])
+            return Part(label, tuple(self._any(word, depth + 1) for word in words))
         pattern = self._any("0", depth + 1)
-        alike = not self._are_distinct and self.rng.random() < 0.7
-        items = [
-            self.again(pattern) if alike else self._any(str(i), depth + 1)
-            for i in range(self.rng.randint(2, 6))
-        ]
-        return Part(label, numbered(items))
-
-    def again(self, part: Part) -> Part:
-        """Return a part that looks alike, with values of its own."""
-        new = copy.deepcopy(part)
-        for one in new.all():
-            if one.shape is not None:
-                self._made += 1
-                one.identity = self._made
-        return new
+        alike = not self._size and self.rng.random() < 0.7
+        number = self.rng.randint(2, 6)
+        return Part(
+            label, numbered(pattern if alike else self._any("", depth + 1) for _ in range(number))
+        )
 
 
-def numbered(parts: list[Part]) -> list[Part]:
-    """Give the parts of a sequence their indices."""
-    for index, part in enumerate(parts):
-        part.label = str(index)
-    return parts
+def value(label: str, *shape: int) -> Part:
+    """Return a value."""
+    return Part(label, shape=shape)
 
 
-# --- refactorings: each changes a program, and returns whether it could
+def numbered(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Return new parts of a sequence, with their indices."""
+    return tuple(replace(part.copied(), label=str(index)) for index, part in enumerate(parts))
 
-Refactoring = Callable[[Maker, Part], bool]
+
+def identified(root: Part, first: int = 1) -> Part:
+    """Give each value without an identity one of its own, and return the program."""
+    for part in root.all():
+        if part.shape is not None and not part.identity:
+            part.identity = first
+            first += 1
+    return root
 
 
-def _some(maker: Maker, parts: list[Part]) -> Part | None:
-    return maker.rng.choice(parts) if parts else None
+# --- refactorings: each changes a program, or raises UnfitError
+
+Refactoring = Callable[[Maker, Part], None]
+
+
+def _some(maker: Maker, parts: list[Part]) -> Part:
+    if not parts:
+        raise UnfitError("there is no such part")
+    return maker.rng.choice(parts)
 
 
 def _inner(root: Part) -> list[Part]:
@@ -131,50 +135,34 @@ def _parent_of(root: Part, part: Part) -> Part:
     return next(one for one in root.holders() if any(child is part for child in one.parts))
 
 
-def rename(maker: Maker, root: Part) -> bool:
+def rename(maker: Maker, root: Part) -> None:
     """Give a part another local name."""
     part = _some(maker, [p for p in _inner(root) if not p.label.isdecimal()])
-    if part is None:
-        return False
     taken = {one.label for one in _parent_of(root, part).parts}
-    part.label = maker.rng.choice(
-        [
-            label
-            for label in (f"{part.label}_net", f"new_{part.label}", "other")
-            if label not in taken
-        ]
-    )
-    return True
+    names = f"{part.label}_net", f"new_{part.label}", "other"
+    part.label = maker.rng.choice([name for name in names if name not in taken])
 
 
-def wrap(maker: Maker, root: Part) -> bool:
+def wrap(maker: Maker, root: Part) -> None:
     """Put a part one level deeper."""
     part = _some(maker, _inner(root))
-    if part is None:
-        return False
-    inner = Part("inner", part.parts)
-    part.parts = [inner]
-    return True
+    part.parts = (Part("inner", part.parts),)
 
 
-def unwrap(maker: Maker, root: Part) -> bool:
+def unwrap(maker: Maker, root: Part) -> None:
     """Dissolve a part that holds parts; its parts go one level up."""
     part = _some(maker, [p for p in _inner(root) if not p.is_layer and not p.is_sequence])
-    if part is None or part.label.isdecimal():
-        return False
     parent = _parent_of(root, part)
-    if {one.label for one in part.parts} & {one.label for one in parent.parts}:
-        return False
+    taken = {one.label for one in parent.parts}
+    if part.label.isdecimal() or any(one.label in taken for one in part.parts):
+        raise UnfitError("its parts cannot go there")
     place = next(i for i, one in enumerate(parent.parts) if one is part)
-    parent.parts[place : place + 1] = part.parts
-    return True
+    parent.parts = (*parent.parts[:place], *part.parts, *parent.parts[place + 1 :])
 
 
-def move(maker: Maker, root: Part) -> bool:
+def move(maker: Maker, root: Part) -> None:
     """Move a part to another holder."""
     part = _some(maker, [p for p in _inner(root) if not p.label.isdecimal()])
-    if part is None:
-        return False
     inside = {id(one) for one in part.all()}
     holders = [
         one
@@ -185,95 +173,144 @@ def move(maker: Maker, root: Part) -> bool:
         and part.label not in {child.label for child in one.parts}
     ]
     target = _some(maker, holders)
-    if target is None or len(_parent_of(root, part).parts) == 1:
-        return False
-    _parent_of(root, part).parts = [o for o in _parent_of(root, part).parts if o is not part]
-    target.parts.append(part)
-    return True
+    parent = _parent_of(root, part)
+    if len(parent.parts) == 1:
+        raise UnfitError("its holder would be empty")
+    parent.parts = tuple(one for one in parent.parts if one is not part)
+    target.parts += (part,)
 
 
-def insert(maker: Maker, root: Part) -> bool:
+def insert(maker: Maker, root: Part) -> None:
     """Add a layer, or an item to a sequence."""
     holder = _some(
         maker, [p for p in root.holders() if p.parts and not p.is_layer and p is not root]
     )
-    if holder is None:
-        return False
     if holder.is_sequence:
-        new = maker.layer("0") if maker.rng.random() < 0.5 else maker.again(holder.parts[0])
-        holder.parts.insert(maker.rng.randint(0, len(holder.parts)), new)
-        numbered(holder.parts)
-    elif "added" in {one.label for one in holder.parts}:
-        return False
+        new = maker.layer("0") if maker.rng.random() < 0.5 else holder.parts[0].copied(identity=0)
+        place = maker.rng.randint(0, len(holder.parts))
+        holder.parts = numbered((*holder.parts[:place], new, *holder.parts[place:]))
     else:
-        holder.parts.insert(0, maker.layer("added"))
-    return True
+        holder.parts = (maker.layer("added"), *holder.parts)
 
 
-def remove(maker: Maker, root: Part) -> bool:
+def remove(maker: Maker, root: Part) -> None:
     """Remove a part."""
     part = _some(maker, [p for p in _inner(root) if len(_parent_of(root, p).parts) > 1])
-    if part is None:
-        return False
     parent = _parent_of(root, part)
-    was_sequence = parent.is_sequence
-    parent.parts = [one for one in parent.parts if one is not part]
-    if was_sequence:
-        numbered(parent.parts)
-    return True
+    parts = tuple(one for one in parent.parts if one is not part)
+    parent.parts = numbered(parts) if parent.is_sequence else parts
 
 
-def to_names(maker: Maker, root: Part) -> bool:
+def to_names(maker: Maker, root: Part) -> None:
     """Turn a list into attributes or a dictionary."""
     part = _some(maker, [p for p in root.holders() if p.is_sequence])
-    if part is None:
-        return False
     for one in part.parts:
         one.label = f"item_{one.label}"
-    return True
 
 
-def to_list(maker: Maker, root: Part) -> bool:
+def to_list(maker: Maker, root: Part) -> None:
     """Turn attributes into a list, in their order."""
     part = _some(maker, [p for p in _inner(root) if not p.is_layer and not p.is_sequence])
-    if part is None:
-        return False
-    numbered(part.parts)
-    return True
+    part.parts = numbered(part.parts)
 
 
-def reshape(maker: Maker, root: Part) -> bool:
+def reshape(maker: Maker, root: Part) -> None:
     """Give a dense layer another width: its values belong nowhere any more."""
     part = _some(
         maker, [p for p in root.holders() if [v.label for v in p.parts] == ["kernel", "bias"]]
     )
-    if part is None:
-        return False
     kernel = part.parts[0].shape or ()
-    part.parts = [maker.value("kernel", *kernel[:-1], 7), maker.value("bias", 7)]
-    return True
+    part.parts = (value("kernel", *kernel[:-1], 7), value("bias", 7))
 
 
-def root_shift(maker: Maker, root: Part) -> bool:
+def root_shift(maker: Maker, root: Part) -> None:
     """Save the model itself in place of a checkpoint that holds it."""
     if len(root.parts) != 1 or root.parts[0].shape is not None:
-        return False
+        raise UnfitError("there is no model below it")
     root.parts = root.parts[0].parts
-    return True
 
 
-REFACTORINGS: tuple[Refactoring, ...] = (
-    rename,
-    wrap,
-    unwrap,
-    move,
-    insert,
-    remove,
-    to_names,
-    to_list,
-    reshape,
-    root_shift,
-)
+REFACTORINGS: dict[str, Refactoring] = {
+    one.__name__: one
+    for one in (
+        *(rename, wrap, unwrap, move, insert, remove),
+        *(to_names, to_list, reshape, root_shift),
+    )
+}
+
+
+def in_words(part: Part) -> str:
+    """Return a tree of parts in one line."""
+    if part.shape is not None:
+        return f"{part.label}=#{part.identity}{list(part.shape)}"
+    return f"{part.label}({', '.join(map(in_words, part.parts))})"
+
+
+# --- as examples of laws
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A refactoring, and the seed of what it chooses."""
+
+    do: str
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Refactored:
+    """A program, and its refactorings after it was saved."""
+
+    was: Part
+    edits: tuple[Edit, ...] = ()
+
+
+_DISTINCT = (100, 5000)  # the first sizes of a program, and of what is added
+NEW = 1000  # the first identity of what is added
+
+
+def law_of(
+    claim: str,
+    judge: Callable[[Part, Part], Sequence[str] | None],
+    refactorings: Sequence[str] = (),
+    numbers: Sequence[int] = (1,),
+    *,
+    are_distinct: bool = False,
+) -> Law[Refactored]:
+    """Return the law that a judge finds nothing wrong with a program before and after edits."""
+    sizes = _DISTINCT if are_distinct else (0, 0)
+
+    def draw(rng: Random) -> Refactored:
+        number = rng.choice(numbers) if refactorings else 0
+        edits = [Edit(rng.choice(refactorings), rng.randrange(1000)) for _ in range(number)]
+        return Refactored(Maker(rng, sizes[0]).model(), tuple(edits))
+
+    def sides(example: Refactored) -> tuple[Part, Part]:
+        if refactorings and not example.edits:
+            raise UnfitError("nothing was edited")
+        was = identified(example.was.copied())
+        _assert_fit(was, are_distinct)
+        now = was.copied()
+        for edit in example.edits:
+            REFACTORINGS[edit.do](Maker(Random(edit.seed), sizes[1]), now)
+        _assert_fit(now, False)
+        return was, identified(now, NEW)
+
+    return Law(
+        claim,
+        draw,
+        lambda example, _: judge(*sides(example)),
+        lambda example: f"becomes {in_words(sides(example)[1])}",
+    )
+
+
+def _assert_fit(root: Part, are_distinct: bool) -> None:
+    holders = root.holders()
+    names = [(id(one), part.label) for one in holders for part in one.parts]
+    shapes = [shape for one in holders for shape in {part.shape for part in one.parts} - {None}]
+    is_clear = len({*names}) == len(names) and all(one.parts for one in holders)
+    if not is_clear or (are_distinct and len({*shapes}) < len(shapes)):
+        raise UnfitError("a part is empty, or two have the same name or shape")
 
 
 # --- as graphs
