@@ -174,6 +174,7 @@ def test_parts_move_change_places_come_back_and_say_why_not(
     expect(explorer.locator(".ckv-headline")).to_contain_text("would pass")
 
 
+@pytest.mark.more
 def test_nothing_is_cut_and_axe_finds_nothing(lab: JupyterLab, explorer: Locator) -> None:
     explorer.get_by_role("treegrid").press("e")
     strip = explorer.locator(".ckv-changing")

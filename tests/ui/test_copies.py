@@ -205,6 +205,7 @@ def test_a_file_without_a_kernel_has_code_to_copy_and_the_diff(lab: JupyterLab) 
     assert files.complaints == []
 
 
+@pytest.mark.more
 def test_nothing_is_cut_and_axe_finds_nothing(lab: JupyterLab, explorer: Locator) -> None:
     _search(explorer).fill("kernel")
     line = explorer.locator(".ckv-copies-matches")

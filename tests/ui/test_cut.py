@@ -173,6 +173,7 @@ def test_a_narrow_check_opens_with_its_causes(pages: OpenPage) -> None:
     expect(page.locator(".ckv-cause").first).to_be_visible()
 
 
+@pytest.mark.more
 def test_nothing_is_cut_in_jupyterlab(
     lab: JupyterLab, shared: SharedKernel, tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ def labextensions(server: processes.Server, tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.more
 def test_without_the_extension_it_is_said_what_to_install_and_where(
     context: BrowserContext, labextensions: Path, tmp_path: Path
 ) -> None:
@@ -66,6 +67,7 @@ def test_below_a_base_url_and_behind_a_token_everything_is_as_elsewhere(
         files.lab.shut_down()
 
 
+@pytest.mark.more
 @pytest.mark.slow
 def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before(
     context: BrowserContext, labextensions: Path, tmp_path: Path
@@ -135,6 +137,7 @@ def _tell(files: Files, **changes: object) -> None:
     files.page.route(lambda url: "/ckpt-viz/api/v1/graph" in url, change)
 
 
+@pytest.mark.more
 def test_another_version_of_the_server_is_said(files: Files) -> None:
     _tell(files, version="99.1")
     tab = files.open("ckpt-1.index")
@@ -145,6 +148,7 @@ def test_another_version_of_the_server_is_said(files: Files) -> None:
     files.lab.screenshot("document-other-version")
 
 
+@pytest.mark.more
 def test_another_format_of_graphs_is_an_error_that_names_both(files: Files) -> None:
     _tell(files, version="99.1", format=99)
     files.show()

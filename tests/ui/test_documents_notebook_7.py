@@ -59,6 +59,7 @@ def files(lab: Notebook7, request: pytest.FixtureRequest) -> Iterator[Tree]:
     assert state_of(lab.server.root) == before
 
 
+@pytest.mark.more
 def test_a_double_click_opens_a_page_which_can_be_loaded_again(files: Tree) -> None:
     with files.page.context.expect_page() as opened:
         files.item("ckpt-1.index").dblclick()
@@ -100,6 +101,7 @@ def test_a_directory_opens_from_its_context_menu(files: Tree) -> None:
     page.close()
 
 
+@pytest.mark.more
 def test_two_are_compared_below(files: Tree) -> None:
     files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
     expect(row(files.tab, "bias")).to_contain_text("only in b")

@@ -297,6 +297,7 @@ explorer
 PRESS = (Path(__file__).parent / "press.js").read_text()
 
 
+@pytest.mark.more
 @pytest.mark.slow
 def test_a_large_model_answers_to_every_key(
     lab: JupyterLab, capsys: pytest.CaptureFixture[str]

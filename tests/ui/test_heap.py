@@ -57,7 +57,8 @@ _MOUNTS = """async (count) => {
   }
 }"""
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("front_end")]
+# Other tests open and close the same views once; these do it many times.
+pytestmark = [pytest.mark.slow, pytest.mark.more, pytest.mark.usefixtures("front_end")]
 
 
 @pytest.fixture(scope="module")

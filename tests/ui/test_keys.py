@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.ui.jupyter import JupyterLab, SharedKernel
@@ -111,6 +112,7 @@ def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(
     check_keys(lab)
 
 
+@pytest.mark.more
 def test_high_contrast_themes(lab: JupyterLab, shared: SharedKernel) -> None:
     shared.open(lab, "themes.ipynb", SHOW)
     lab.run_cell(0)
