@@ -109,10 +109,7 @@ def test_problems_are_in_sight_and_one_key_away(lab: JupyterLab, explorer: Locat
 
     # The notebook keeps the comparison.
     lab.save()
-    lab.shut_down_kernel()
-    lab.close()
-    lab.open_notebook("check.ipynb")
-    lab.shut_down_kernel()
+    lab.reopen_without_kernel("check.ipynb")
     explorer = lab.output(0).locator(".ckpt-viz")
     expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(explorer.locator(".ckv-headline")).to_contain_text("restore() would raise ValueError")
@@ -167,10 +164,7 @@ def test_the_code_of_a_remedy_goes_into_a_new_cell_below(
 
     # Without a kernel, nobody knows the names of the notebook.
     lab.save()
-    lab.shut_down_kernel()
-    lab.close()
-    lab.open_notebook("check.ipynb")
-    lab.shut_down_kernel()
+    lab.reopen_without_kernel("check.ipynb")
     snapshot = lab.output(5).locator(".ckpt-viz")
     expect(snapshot.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(snapshot.locator(".ckv-remedy pre")).to_be_visible()

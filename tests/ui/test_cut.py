@@ -29,6 +29,7 @@ _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _LONG = "runs/2026-11-22/resnet50_stage_two/checkpoints/epoch_0042/ckpt-172"
 # Of an explorer: from a cell beside the file browser in a page of 700 px to a page of its own.
 _WIDTHS = (300, 420, 520, 640, 700, 760, 860, 960, 1080, 1280, 1500)
+_PICTURED = (700, 1280)  # also in the dark, which changes colours alone
 _LAB_WIDTHS = (700, 1000, 1280, 1366, 1440, 1500)
 _WITH_KERNEL = "explorer.render({ model,"
 
@@ -110,14 +111,14 @@ def _faults_at(
     name: str,
     schemes: tuple[Literal["light", "dark"], ...],
 ) -> list[str]:
-    """Return the faults at each width, and leave pictures of two of them."""
+    """Return the faults at each width, and leave pictures of some of them."""
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
-        for scheme in schemes:
+        for scheme in schemes if width in _PICTURED else ("light",):
             page.emulate_media(color_scheme=scheme)
             settle(root)
-            if width in (700, 1280):
+            if width in _PICTURED:
                 page.screenshot(path=_SCREENSHOTS / f"{name}-{scheme}-{width}.png")
             found += [f"{width}, {scheme}: {fault}" for fault in faults(root)]
     return found

@@ -48,17 +48,24 @@ def kernels() -> dict[str, str]:
     return {}
 
 
-@pytest.fixture
-def host(
+@pytest.fixture(scope="module")
+def opened(
     browser: Browser,
     server: processes.Server,
     scripts: Path,
     kernels: dict[str, str],
     request: pytest.FixtureRequest,
 ) -> Iterator[WidgetHost]:
-    with opened_host(browser, server, scripts, request.param, kernels.get("shared")) as opened:
-        kernels["shared"] = opened.kernel
-        yield opened
+    with opened_host(browser, server, scripts, request.param, kernels.get("shared")) as host:
+        kernels["shared"] = host.kernel
+        yield host
+
+
+@pytest.fixture
+def host(opened: WidgetHost) -> Iterator[WidgetHost]:
+    """A host that shows no widget, in a page that the tests of this host share."""
+    yield opened
+    opened.reset()
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +76,7 @@ def axe() -> str:
 # One host in each of the ways that a page gets its widgets: from VS Code's scripts, or in a frame.
 _FIRST = ("vscode-dark", "frame-dark")
 ALL = pytest.mark.parametrize(
-    "host",
+    "opened",
     [pytest.param(name, marks=() if name in _FIRST else pytest.mark.more) for name in PAGES],
     indirect=True,
 )
@@ -109,7 +116,7 @@ def test_a_check_has_its_findings_and_is_legible(host: WidgetHost, axe: str) -> 
     assert host.errors == []
 
 
-@pytest.mark.parametrize("host", ["vscode-dark"], indirect=True)
+@pytest.mark.parametrize("opened", ["vscode-dark"], indirect=True)
 def test_it_follows_the_theme_of_vs_code(host: WidgetHost) -> None:
     host.run(SHOW)
     explorer = host.explorer

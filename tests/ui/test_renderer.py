@@ -77,11 +77,15 @@ def test_a_kernel_that_does_not_know_the_widget_leaves_the_snapshot(
 
 
 def test_a_kernel_that_ends_leaves_the_snapshot(lab: JupyterLab) -> None:
-    crash = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    lab.create_notebook("ends.ipynb", code_cell(SHOW), code_cell(crash))
+    die = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    lab.create_notebook("ends.ipynb", code_cell(SHOW), code_cell(die))
     lab.open_notebook("ends.ipynb")
-    ends = (lab.restart_kernel, lambda: lab.run_cell(1), lab.shut_down_kernel)
-    for end in ends:
+
+    def crash() -> None:
+        lab.run_cell(1)
+        lab.page.locator(".jp-Dialog .jp-mod-accept").click()  # which tells of it
+
+    for end in (lab.restart_kernel, crash, lab.shut_down_kernel):
         lab.run_cell(0)
         expect_live(lab.output(0))
         end()
@@ -93,21 +97,30 @@ def test_a_closed_widget_leaves_the_snapshot(shown: JupyterLab) -> None:
     expect_snapshot(shown.output(0))
 
 
+def test_reopened_a_notebook_with_its_kernel_shows_the_live_widget(shown: JupyterLab) -> None:
+    path = shown.path
+    shown.save()
+    shown.close()
+    shown.open_notebook(path)
+    expect_live(shown.output(0))
+
+
 def test_a_fresh_output_never_shows_its_snapshot_first(
     lab: JupyterLab, shared: SharedKernel
 ) -> None:
     shared.open(lab, "fresh.ipynb", SHOW)
     lab.page.evaluate(
         """() => {
-            window.seen = "";
             const notebook = document.querySelector(".jp-Notebook");
-            const look = () => { seen += notebook.querySelector(".jp-OutputArea").innerText; };
+            notebook.seen = "";
+            const output = notebook.querySelector(".jp-OutputArea");
+            const look = () => { notebook.seen += output.innerText; };
             new MutationObserver(look).observe(notebook, { childList: true, subtree: true });
         }"""
     )
     lab.run_all()
     expect_live(lab.output(0))
-    seen = lab.page.evaluate("seen")
+    seen = lab.page.evaluate("document.querySelector('.jp-Notebook').seen")
     assert "two nodes" in seen
     assert "snapshot" not in seen
 
@@ -144,13 +157,3 @@ def test_a_view_of_an_output_shows_the_live_widget(shown: JupyterLab) -> None:
     shown.select_cell(0)
     shown.execute("notebook:create-output-view")
     expect_live(shown.page.locator(".jp-LinkedOutputView"))
-
-
-def test_opened_again_with_its_kernel_a_notebook_shows_the_live_widget(shown: JupyterLab) -> None:
-    path = shown.path
-    shown.save()
-    shown.close()
-    shown.open_notebook(path)
-    expect_live(shown.output(0))
-    shown.reload()
-    expect_live(shown.output(0))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, Route, expect
 
 from tests.support.once import ROOT
 from tests.support.site import built_site, served
+from tests.ui.pages import lent_pages
 
 # The build runs the notebooks, and takes the front end that it finds.
 pytestmark = [
@@ -36,14 +39,20 @@ def address() -> Iterator[str]:
 class Reader:
     """A page of the site, with all that it printed and asked of other sites."""
 
-    def __init__(self, context: BrowserContext, address: str) -> None:
-        self.page: Page = context.new_page()
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
         self.complaints: list[str] = []
         self.foreign: list[str] = []
         self._address = address
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.route("**/*", self._stay)
+        page.on("console", self._note_message)
+        page.on("pageerror", self._note_error)
+        page.route("**/*", self._stay)
+
+    def _note_message(self, message: ConsoleMessage) -> None:
+        self.complaints.append(message.text)
+
+    def _note_error(self, error: Error) -> None:
+        self.complaints.append(str(error))
 
     def _stay(self, route: Route, request: Request) -> None:
         if request.url.startswith((self._address, "data:", "blob:")):
@@ -56,6 +65,11 @@ class Reader:
         self.page.goto(f"{self._address}/{path}")
         return self.page
 
+    def leave(self) -> None:
+        """Leave the page as it was lent."""
+        self.page.remove_listener("console", self._note_message)
+        self.page.remove_listener("pageerror", self._note_error)
+
     def keep_picture(self, name: str) -> None:
         SCREENSHOTS.mkdir(exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"site-{name}.png")
@@ -65,26 +79,28 @@ class Reader:
         assert self.foreign == []
 
 
-@pytest.fixture(
-    params=[
-        pytest.param((1500, "light"), id="wide-light"),
-        pytest.param((700, "dark"), id="narrow-dark", marks=pytest.mark.more),
-    ]
-)
+LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1500, "light"), (700, "dark"))
+
+
+@contextmanager
+def _reading(browser: Browser, address: str, width: int, scheme: str) -> Iterator[Reader]:
+    with lent_pages(browser) as lend:
+        page = lend(viewport={"width": width, "height": 1000}, color_scheme=scheme)
+        reader = Reader(page, address)
+        yield reader
+        reader.leave()
+
+
+@pytest.fixture(params=[pytest.param(look, id="-".join(map(str, look))) for look in LOOKS])
 def reader(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Reader]:
-    width, scheme = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": 1000}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    yield Reader(context, address)
-    context.close()
+    with _reading(browser, address, *request.param) as reader:
+        yield reader
 
 
 @pytest.fixture
 def wide(browser: Browser, address: str) -> Iterator[Reader]:
-    context = browser.new_context(viewport={"width": 1500, "height": 1000}, reduced_motion="reduce")
-    yield Reader(context, address)
-    context.close()
+    with _reading(browser, address, *LOOKS[0]) as reader:
+        yield reader
 
 
 PAGES = (
@@ -95,19 +111,19 @@ PAGES = (
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_and_follows_the_system(reader: Reader, name: str) -> None:
-    page = reader.read(f"{name}.html")
+def test_a_page_fits_and_follows_the_system(wide: Reader, name: str) -> None:
+    page = wide.read(f"{name}.html")
     page.wait_for_load_state("load")
     overhang = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(overhang) == 0
-    scheme = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert ground == ("rgb(17, 17, 17)" if scheme else "rgb(255, 255, 255)")
-    assert page.evaluate("getComputedStyle(document.body).colorScheme") == (
-        "dark" if scheme else "light"
-    )
-    reader.keep_picture(f"{name.replace('/', '-')}-{'dark' if scheme else 'light'}")
-    reader.check_quiet()
+    for width, scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 1000})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(overhang) == 0
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == ("rgb(17, 17, 17)" if scheme == "dark" else "rgb(255, 255, 255)")
+        assert page.evaluate("getComputedStyle(document.body).colorScheme") == scheme
+        wide.keep_picture(f"{name.replace('/', '-')}-{scheme}")
+    wide.check_quiet()
 
 
 def test_an_explorer_is_a_picture_until_a_reader_is_near_it(reader: Reader) -> None:
@@ -159,8 +175,8 @@ def test_from_the_start_to_the_answer_are_two_actions(reader: Reader) -> None:
     reader.check_quiet()
 
 
-def test_a_paste_leads_to_the_answer_at_once(reader: Reader) -> None:
-    page = reader.read("docs/index.html")
+def test_a_paste_leads_to_the_answer_at_once(wide: Reader) -> None:
+    page = wide.read("docs/index.html")
     page.get_by_label("Paste an error message").evaluate(
         "(field, text) => { field.value = text; field.dispatchEvent(new Event('paste')); }", SHAPE
     )
@@ -168,8 +184,8 @@ def test_a_paste_leads_to_the_answer_at_once(reader: Reader) -> None:
     assert "/docs/errors.html#paste=" in page.url
 
 
-def test_an_unknown_text_gets_no_wrong_answer(reader: Reader) -> None:
-    page = reader.read("docs/errors.html#paste=ZeroDivisionError%3A%20division%20by%20zero")
+def test_an_unknown_text_gets_no_wrong_answer(wide: Reader) -> None:
+    page = wide.read("docs/errors.html#paste=ZeroDivisionError%3A%20division%20by%20zero")
     expect(page.get_by_text("This page does not know the text.")).to_be_visible()
     expect(page.locator(".fits-none")).to_contain_text("%load_ext ckpt_viz")
     expect(page.locator(".answers > section")).to_have_count(0)
@@ -178,17 +194,17 @@ def test_an_unknown_text_gets_no_wrong_answer(reader: Reader) -> None:
     expect(page.get_by_text("This page does not know the text.")).to_be_hidden()
     page.get_by_label("Paste an error message").fill("")
     expect(page.locator(".answers > section")).to_have_count(0)
-    reader.check_quiet()
+    wide.check_quiet()
 
 
-def test_a_text_with_markup_stays_a_text(reader: Reader) -> None:
-    page = reader.read("docs/errors.html#paste=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%E0%A4%A")
+def test_a_text_with_markup_stays_a_text(wide: Reader) -> None:
+    page = wide.read("docs/errors.html#paste=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%E0%A4%A")
     expect(page.locator(".fits-none")).to_be_visible()
     expect(page.locator(".paste-box img")).to_have_count(0)
-    reader.check_quiet()
+    wide.check_quiet()
 
 
-def test_the_search_finds_a_page(reader: Reader) -> None:
-    page = reader.read("search.html?q=iterator")
+def test_the_search_finds_a_page(wide: Reader) -> None:
+    page = wide.read("search.html?q=iterator")
     expect(page.locator("ul.search li").first).to_be_visible()
-    reader.check_quiet()
+    wide.check_quiet()

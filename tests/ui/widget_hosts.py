@@ -63,6 +63,15 @@ PAGES: Mapping[str, str] = {
         </style><body>{_OUTPUT}{_FRAME_SCRIPTS}""",
     "frame-light": f"""<html theme="light"><body>{_OUTPUT}{_FRAME_SCRIPTS}""",
 }
+# What a test may change of a page.
+_LOOKS = """() => [document.documentElement, document.body].map(
+    ({ className, style }) => [className, style.cssText])"""
+_RESET = """(looks) => {
+    document.querySelector("#output").replaceChildren();
+    for (const [place, element] of [document.documentElement, document.body].entries()) {
+        [element.className, element.style.cssText] = looks[place];
+    }
+}"""
 
 
 @dataclass
@@ -73,10 +82,17 @@ class WidgetHost:
     page: Page
     errors: list[str]
     kernel: str = ""
+    _looks: object = None
 
     def start(self, kernel: str | None) -> None:
         """Connect the page to a kernel, or to a new one."""
         self.kernel = self._within("id => host.start(id)", kernel)
+        self._looks = self.page.evaluate(_LOOKS)
+
+    def reset(self) -> None:
+        """Show no widget, and look as at first."""
+        self.page.evaluate(_RESET, self._looks)
+        self.errors.clear()
 
     def run(self, code: str) -> str:
         """Run code; return what it prints. The page shows the widget that it displays."""
