@@ -121,19 +121,20 @@ def test_reopened_a_notebook_with_its_kernel_shows_the_live_widget(shown: Jupyte
 def test_a_fresh_output_never_shows_its_snapshot_first(lab: JupyterLab) -> None:
     lab.create_notebook("fresh.ipynb", code_cell(SHOW))
     lab.open_notebook("fresh.ipynb")
-    lab.page.evaluate(
+    seen = lab.page.evaluate_handle(
         """() => {
-            window.seen = "";
+            const seen = { text: "" };
             const notebook = document.querySelector(".jp-Notebook");
-            const look = () => { seen += notebook.querySelector(".jp-OutputArea").innerText; };
+            const look = () => { seen.text += notebook.querySelector(".jp-OutputArea").innerText; };
             new MutationObserver(look).observe(notebook, { childList: true, subtree: true });
+            return seen;
         }"""
     )
     lab.run_all()
     expect_live(lab.output(0))
-    seen = lab.page.evaluate("seen")
-    assert "two nodes" in seen
-    assert "snapshot" not in seen
+    text = seen.evaluate("seen => seen.text")
+    assert "two nodes" in text
+    assert "snapshot" not in text
 
 
 def test_bad_data_shows_one_sentence(lab: JupyterLab) -> None:
