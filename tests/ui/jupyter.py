@@ -40,12 +40,14 @@ _SHUT_DOWN_OTHERS = """async kept => {
     const others = [...sessions.running()].filter(one => !kept.includes(one.kernel?.id));
     await Promise.all(others.map(one => sessions.shutdown(one.id)));
 }"""
-# Tabs that are disposed of ask nothing. JupyterLab opens a launcher where no tab is left.
-_CLOSE_ALL = """async theme => {
+# Tabs that are disposed of ask nothing. JupyterLab opens a launcher where no tab is left, but not
+# in a page that was reloaded.
+_CLOSE_ALL = """async ([theme, isReloaded]) => {
     const { commands, shell } = jupyterapp;
     for (const area of ["main", "down"]) {
         for (const widget of [...shell.widgets(area)]) widget.dispose();
     }
+    if (isReloaded) await commands.execute("launcher:create");
     if (document.body.dataset.jpThemeName !== theme) {
         await commands.execute("apputils:change-theme", { theme });
     }
@@ -115,7 +117,7 @@ class JupyterLab:
         self.console: list[str] = []
         self.noted_at = f"{server.url}/lab/api/workspaces/{workspace}"
         self.has_failed = False
-        self.is_reloaded = False  # JupyterLab then opens no launcher after the last tab
+        self._is_reloaded = False
         self._logged = len(server.log.read_text())
         self._listeners: list[tuple[str, Callable[[Any], None]]] = []
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
@@ -130,6 +132,11 @@ class JupyterLab:
         """Shut down all kernels but the shared ones, and close the page."""
         self.page.evaluate(_SHUT_DOWN_OTHERS, list(SharedKernel.ids))
         self.page.close()
+
+    @property
+    def settings(self) -> Path:
+        """Where JupyterLab keeps what a person sets."""
+        return self.server.root.parent / "jupyter_config_dir/lab/user-settings"
 
     @property
     def log(self) -> str:
@@ -150,7 +157,7 @@ class JupyterLab:
         self.page.set_default_timeout(_DEFAULT_MS)
         self.page.mouse.move(0, 0)
         as_new(self.page)
-        self.page.evaluate(_CLOSE_ALL, _THEME)
+        self.page.evaluate(_CLOSE_ALL, [_THEME, self._is_reloaded])
         self.page.evaluate(_SHUT_DOWN_OTHERS, list(SharedKernel.ids))
         self._await_launcher()
         self.console.clear()
@@ -196,7 +203,7 @@ class JupyterLab:
 
     def reload_page(self) -> None:
         """Reload the page; JupyterLab opens the tabs that it has noted."""
-        self.is_reloaded = True
+        self._is_reloaded = True
         self.page.reload()
         self._await_start()
 
@@ -364,7 +371,6 @@ class SharedPage:
     def __init__(self, context: BrowserContext, server: Server) -> None:
         self._context = context
         self._server = server
-        self._settings = server.root.parent / "jupyter_config_dir/lab/user-settings"
         self._opened = 0
         self._lab: JupyterLab | None = None
         self._names: dict[str, list[str]] = {}
@@ -380,18 +386,19 @@ class SharedPage:
             self._lab.reset()
             self._names = self._lab.names()
             self._state = self._lab.state(self._names)
-            self._stored = self._read_settings()
+            self._stored = _read_settings(self._lab)
         self._lab.page.bring_to_front()  # a page behind that of another test draws no frames
         return self._lab
 
     def give_back(self) -> str:
         """Reset the page; if something of the test is left, close the page and return what."""
-        assert self._lab is not None
-        left = self._what_is_left(self._lab)
+        lab = self._lab
+        assert lab is not None
+        left = self._what_is_left(lab)
         if left:
             self.close()
-        if self._read_settings() != self._stored:
-            self._put_back()
+        if _read_settings(lab) != self._stored:
+            self._put_back(lab)
         return left
 
     def close(self) -> None:
@@ -402,12 +409,10 @@ class SharedPage:
             self._lab = None
 
     def _what_is_left(self, lab: JupyterLab) -> str:
-        if self._read_settings() != self._stored:
+        if _read_settings(lab) != self._stored:
             return "settings"
         if lab.has_failed:
             return "a failure"
-        if lab.is_reloaded:
-            return "a reload"
         try:
             lab.reset()
             state = lab.state(self._names)
@@ -416,20 +421,21 @@ class SharedPage:
         changed = {key: state[key] for key, value in self._state.items() if state[key] != value}
         return json.dumps(changed) if changed else ""
 
-    def _read_settings(self) -> dict[Path, tuple[int, str]]:
-        """Return when each file of settings was written, and its text."""
-        paths = self._settings.rglob("*.jupyterlab-settings")
-        return {
-            path: (path.stat().st_mtime_ns, path.read_text())
-            for path in paths
-            if path.name != _THEME_SETTINGS
-        }
-
-    def _put_back(self) -> None:
-        for path in self._read_settings().keys() - self._stored.keys():
+    def _put_back(self, lab: JupyterLab) -> None:
+        for path in _read_settings(lab).keys() - self._stored.keys():
             path.unlink()
         for path, (_, text) in self._stored.items():
             path.write_text(text)
+
+
+def _read_settings(lab: JupyterLab) -> dict[Path, tuple[int, str]]:
+    """Return when each file of settings was written, and its text."""
+    paths = lab.settings.rglob("*.jupyterlab-settings")
+    return {
+        path: (path.stat().st_mtime_ns, path.read_text())
+        for path in paths
+        if path.name != _THEME_SETTINGS
+    }
 
 
 class SharedKernel:

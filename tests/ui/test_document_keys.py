@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
@@ -86,21 +85,6 @@ def test_nothing_that_is_picked_opens_nothing(files: Files) -> None:
 # --- keys
 
 
-@pytest.fixture
-def settings(files: Files) -> Callable[[str, object], None]:
-    """A function that saves a plugin's settings, which the next test does not have."""
-
-    def save(plugin: str, settings: object) -> None:
-        files.page.evaluate(_SAVE, [plugin, json.dumps(settings)])
-        files.lab.reload_page()
-        files.show()
-
-    return save
-
-
-_SAVE = "([plugin, raw]) => jupyterapp.serviceManager.settings.save(plugin, raw)"
-
-
 def _expect_refreshed_by(files: Files, key: str) -> None:
     with files.page.expect_request(lambda asked: is_ours(asked) and asked.method == "GET"):
         files.tab.get_by_role("treegrid").press(key)
@@ -114,26 +98,25 @@ def test_a_key_reads_again_what_is_shown(files: Files) -> None:
     expect(row(tab, "bias")).to_be_visible()
 
 
-def test_a_setting_gives_refresh_a_different_key(
-    files: Files, settings: Callable[[str, object], None]
-) -> None:
-    own = {"command": "ckpt-viz:refresh", "keys": ["Alt Shift Y"], "selector": ".ckpt-viz-tab"}
-    settings("@jupyterlab/shortcuts-extension:shortcuts", {"shortcuts": [own]})
-    files.open("ckpt-1.index")
-    _expect_refreshed_by(files, "Alt+Shift+Y")
-
-
 def test_a_key_asks_what_to_compare_with(files: Files) -> None:
     files.open("ckpt-2.index").get_by_role("treegrid").press("Alt+Shift+D")
     _pick(files, "ckpt-1.index")
     files.await_tab("ckpt-1 → ckpt-2")
 
 
-def test_settings_change_the_keys_of_the_explorer(
-    files: Files, settings: Callable[[str, object], None]
-) -> None:
-    settings("ckpt-viz:explorer", {"keys": {"j": "ArrowDown", "k": "ArrowUp", "f": ""}})
+_SAVE = "([plugin, raw]) => jupyterapp.serviceManager.settings.save(plugin, raw)"
+
+
+def test_settings_change_the_keys_of_refresh_and_of_the_explorer(files: Files) -> None:
+    own = {"command": "ckpt-viz:refresh", "keys": ["Alt Shift Y"], "selector": ".ckpt-viz-tab"}
+    for plugin, settings in (
+        ("@jupyterlab/shortcuts-extension:shortcuts", {"shortcuts": [own]}),
+        ("ckpt-viz:explorer", {"keys": {"j": "ArrowDown", "k": "ArrowUp", "f": ""}}),
+    ):
+        files.page.evaluate(_SAVE, [plugin, json.dumps(settings)])
+    files.lab.reload_page()
     tab = files.open("ckpt-1.index")
+    _expect_refreshed_by(files, "Alt+Shift+Y")
     row(tab, "layer").click()
     selected = tab.get_by_role("row", selected=True)
     for key, name in {"j": "kernel", "k": "layer", "f": "layer"}.items():
@@ -179,24 +162,23 @@ def _violations(files: Files, axe: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_themes(files: Files, axe: str, theme: str) -> None:
-    files.lab.show_theme(theme)
-    name = theme.lower().replace(" ", "-")
+def test_each_theme_has_contrast_and_no_violation(files: Files, axe: str) -> None:
     tab = files.open("ckpt-1.index")
     files.write("ckpt-1", "bias")
     expect(tab.locator(".ckpt-viz-stale")).to_be_visible(timeout=CHANGED_MS)
     row(tab, "kernel").click()
-    files.lab.screenshot(f"document-{name}")
-    (back,) = files.page.evaluate(COLOURS, ["back"])
-    assert (sum(back) > 600) == (theme == "Light")
-    assert weak_contrasts(files.page) == {}
-    violations = _violations(files, axe)
-
+    _expect_good_looks(files, axe, "document")
     files.close()
     files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
     files.await_tab("ckpt-2 → ckpt-1")  # which was written again above
-    files.lab.screenshot(f"document-comparison-{name}")
-    assert weak_contrasts(files.page) == {}
-    violations += _violations(files, axe)
-    assert violations == []
+    _expect_good_looks(files, axe, "document-comparison")
+
+
+def _expect_good_looks(files: Files, axe: str, name: str) -> None:
+    for theme in THEMES:
+        files.lab.show_theme(theme)
+        files.lab.screenshot(f"{name}-{theme.lower().replace(' ', '-')}")
+        (back,) = files.page.evaluate(COLOURS, ["back"])
+        assert (sum(back) > 600) == (theme == "Light"), theme
+        assert weak_contrasts(files.page) == {}, theme
+        assert _violations(files, axe) == [], theme

@@ -14,11 +14,12 @@ from tests.support import frontend
 from tests.ui import processes
 from tests.ui.file_browser import Files, is_ours, show_values
 from tests.ui.jupyter import JupyterLab
-from tests.ui.pages import new_page
+from tests.ui.pages import hurry, new_page
 from tests.ui.test_explorer import row
 
 _TOKEN = "a-secret"
 _DOWN_MS = 8_000
+_HURRY = 8
 
 
 @pytest.fixture
@@ -75,6 +76,7 @@ def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before
     asked: list[str] = []
     with processes.jupyterlab(tmp_path, labextensions) as server:
         files = Files(JupyterLab(new_page(context), server, "restarted"), "restarted")
+        hurry(files.page, _HURRY)
         files.write("ckpt-1", "kernel")
         files.write("ckpt-2", "bias")
         tab = files.open("ckpt-1.index")
@@ -96,7 +98,7 @@ def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before
     expect(problem).to_contain_text("Jupyter's server does not answer: it has stopped")
     row(tab, "step").click()  # what is drawn is of use still
     row(tab, "kernel").click()
-    files.page.wait_for_timeout(_DOWN_MS)
+    files.page.wait_for_timeout(_DOWN_MS / _HURRY)
     assert len(asked) <= 2 + _DOWN_MS / 2_000  # two were asked for, the others look for changes
     port = int(server.url.rpartition(":")[2])
     with processes.jupyterlab(tmp_path, labextensions, port=port):

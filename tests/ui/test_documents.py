@@ -64,7 +64,7 @@ def test_a_document_is_coloured_by_values_that_the_server_reads(files: Files) ->
 
 
 @pytest.mark.parametrize(
-    ("seed", "name", "child"),
+    ("saved", "name", "child"),
     [
         ("several_shards", "ckpt.data-00001-of-00002", "a"),
         ("name_based", "model.meta", "dense"),
@@ -72,9 +72,9 @@ def test_a_document_is_coloured_by_values_that_the_server_reads(files: Files) ->
     ],
 )
 def test_so_does_every_other_file_of_a_checkpoint(
-    files: Files, seed: str, name: str, child: str
+    files: Files, saved: str, name: str, child: str
 ) -> None:
-    files.add(seed)
+    files.add(saved)
     expect(row(files.open(name), child)).to_be_visible()
 
 
@@ -103,9 +103,9 @@ def test_a_kept_checkpoint_that_is_gone_cannot_be_chosen(files: Files) -> None:
     expect(gone).to_be_disabled()
 
 
-@pytest.mark.parametrize(("seed", "child"), [("saved_model", "optimizer"), ("state", "a")])
-def test_directories_open_from_their_context_menu(files: Files, seed: str, child: str) -> None:
-    files.add(seed, "here")
+@pytest.mark.parametrize(("saved", "child"), [("saved_model", "optimizer"), ("state", "a")])
+def test_directories_open_from_their_context_menu(files: Files, saved: str, child: str) -> None:
+    files.add(saved, "here")
     files.show()
     files.choose("here", menu="Open in Checkpoint Explorer")
     files.await_tab("here")
@@ -184,15 +184,15 @@ def test_a_listing_is_asked_about_once_until_it_changes(files: Files) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "name"),
+    ("saved", "name"),
     [
         ("keras_archive", "model.keras"),
         ("keras_2_h5", "model.h5"),
         ("keras_weights", "model.weights.h5"),
     ],
 )
-def test_a_file_of_keras_opens_as_a_document(files: Files, seed: str, name: str) -> None:
-    files.add(seed)
+def test_a_file_of_keras_opens_as_a_document(files: Files, saved: str, name: str) -> None:
+    files.add(saved)
     tab = files.open(name)
     expect(files.title.locator(_ICON)).to_be_visible()
     expect(files.item(name).locator(_ICON)).to_be_visible()
@@ -200,7 +200,7 @@ def test_a_file_of_keras_opens_as_a_document(files: Files, seed: str, name: str)
     show_values(tab)
     expect(tab.locator(".ckv-values")).to_contain_text("float32 2×1")
     expect(files.page.locator(".jp-Dialog")).to_have_count(0)
-    files.lab.screenshot(f"document-{seed}")
+    files.lab.screenshot(f"document-{saved}")
     assert files.complaints == []
 
 
@@ -219,8 +219,8 @@ def test_json_of_keras_stays_with_its_viewer_and_opens_on_request(files: Files) 
 
 
 def test_files_of_keras_in_two_formats_are_compared(files: Files) -> None:
-    for seed, name in {"keras_weights": "new.weights.h5", "keras_2_h5": "old.h5"}.items():
-        (file,) = files.add(seed, seed).iterdir()
+    for saved, name in {"keras_weights": "new.weights.h5", "keras_2_h5": "old.h5"}.items():
+        (file,) = files.add(saved, saved).iterdir()
         file.rename(files.place / name)
     os.utime(files.place / "old.h5", (10**9, 10**9))
     files.show()

@@ -8,7 +8,6 @@ growth.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,10 +18,11 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Child, Node
 from ckpt_viz.render.html import to_html
 from tests.support.amounts import size
+from tests.support.waiting import wait_until
 from tests.ui import processes
 from tests.ui.file_browser import Files
 from tests.ui.jupyter import JupyterLab, SharedKernel
-from tests.ui.pages import showing_objects
+from tests.ui.pages import hurry, showing_objects
 
 _GROWTH = 1.05
 
@@ -176,7 +176,6 @@ def test_a_closed_output_leaves_nothing_behind(
 
 _PANEL = "jupyterapp.shell.currentWidget.content.constructor.prototype"
 _COUNT = "function() { return this.length; }"
-_GONE_SECONDS = 30
 
 
 def test_documents_opened_and_closed_leave_nothing_behind(
@@ -185,6 +184,7 @@ def test_documents_opened_and_closed_leave_nothing_behind(
     context = uncompiled.new_context()
     page = context.new_page()
     files = Files(JupyterLab(page, server, "heap"), "heap")
+    hurry(page, 10)
     files.write("ckpt-1", *(f"variable_{i}" for i in range(500)))
     devtools = context.new_cdp_session(page)
     files.open("ckpt-1.index")
@@ -201,15 +201,12 @@ def test_documents_opened_and_closed_leave_nothing_behind(
         return int(counted)
 
     def open_and_close(times: int) -> int:
-        """Return the heap once no panel is left: a closed one has a timer for up to 5 s."""
+        """Return the heap once no panel is left: a closed one has a timer for a while."""
         for _ in range(times):
             files.open("ckpt-1.index")
             files.close()
             expect(files.tab).to_have_count(0)
-        deadline = time.monotonic() + _GONE_SECONDS
-        while alive() > 0:
-            assert time.monotonic() < deadline, "panels of closed documents stay"
-            page.wait_for_timeout(200)
+        wait_until(lambda: alive() == 0, "for panels of closed documents to go")
         return _heap(devtools)
 
     before, after = open_and_close(1), open_and_close(18)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.support.waiting import wait_until
 from tests.ui.jupyter import JupyterLab
 from tests.ui.live_panel import Live, complaints
 from tests.ui.test_explorer import row
@@ -45,16 +45,8 @@ def _ask(live: Live, explorer: Locator) -> None:
     asked.unlink(missing_ok=True)
     row(explorer, "kernel").click()
     row(explorer, "step").click()
-    _until(live, asked.exists)
+    wait_until(asked.exists, "for the kernel to be at the question")
     expect(explorer.locator(".ckv-values")).to_contain_text("reading…")
-
-
-def _until(live: Live, condition: Callable[[], bool]) -> None:
-    for _ in range(300):
-        if condition():
-            return
-        live.page.wait_for_timeout(100)
-    raise AssertionError("waited in vain")
 
 
 def test_a_kernel_that_stops_in_the_middle_of_a_question_ends_it_in_a_sentence(live: Live) -> None:

@@ -109,20 +109,20 @@ def test_a_fresh_output_never_shows_its_snapshot_first(
     lab: JupyterLab, shared: SharedKernel
 ) -> None:
     shared.open(lab, "fresh.ipynb", SHOW)
-    lab.page.evaluate(
+    seen = lab.page.evaluate_handle(
         """() => {
+            const seen = { text: "" };
             const notebook = document.querySelector(".jp-Notebook");
-            notebook.seen = "";
-            const output = notebook.querySelector(".jp-OutputArea");
-            const look = () => { notebook.seen += output.innerText; };
+            const look = () => { seen.text += notebook.querySelector(".jp-OutputArea").innerText; };
             new MutationObserver(look).observe(notebook, { childList: true, subtree: true });
+            return seen;
         }"""
     )
     lab.run_all()
     expect_live(lab.output(0))
-    seen = lab.page.evaluate("document.querySelector('.jp-Notebook').seen")
-    assert "two nodes" in seen
-    assert "snapshot" not in seen
+    text = seen.evaluate("seen => seen.text")
+    assert "two nodes" in text
+    assert "snapshot" not in text
 
 
 def test_bad_data_shows_one_sentence(lab: JupyterLab) -> None:

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from ckpt_viz.render.static_html import to_static_html
 from tests.support.payload_fixtures import overlays
+from tests.support.waiting import wait_until
 from tests.ui import processes
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import new_page
@@ -146,10 +147,16 @@ def test_a_lost_payload_is_one_sentence(lab: JupyterLab) -> None:
 
 
 @pytest.fixture
-def saving_state(lab: JupyterLab) -> JupyterLab:
+def saving_state(lab: JupyterLab) -> Iterator[JupyterLab]:
     """A JupyterLab where "Save Widget State Automatically" is on."""
+    file = lab.settings / "@jupyter-widgets/jupyterlab-manager/plugin.jupyterlab-settings"
+    assert not file.exists()
     lab.execute(SAVE_STATE)
-    return lab
+    wait_until(file.exists, "for the setting")
+    yield lab
+    lab.execute(SAVE_STATE)
+    wait_until(lambda: '"saveState": false' in file.read_text(), "for the setting as it was")
+    file.unlink()  # so that the page serves the next test
 
 
 def read(lab: JupyterLab, path: str) -> Any:
