@@ -108,7 +108,7 @@ def test_a_cause_a_line_and_the_evidence_are_one_state(opened: Open) -> None:
     expect(evidence).to_contain_text("Save once more with step tracked.")
 
 
-@pytest.mark.parametrize("width", [1500, 1100, 700])
+@pytest.mark.parametrize("width", [1500, pytest.param(1100, marks=pytest.mark.more), 700])
 def test_two_strips_show_the_verdicts_and_lead_to_the_rows(opened: Open, width: int) -> None:
     page = opened(overlays()["diff"], width)
     strips = page.locator(".ckv-ribbon ul")
@@ -206,7 +206,7 @@ CUT = """() => [...document.querySelectorAll(
 
 
 @pytest.mark.parametrize("width", _WIDTHS)
-@pytest.mark.parametrize("name", ["check", "diff"])
+@pytest.mark.parametrize("name", ["check", pytest.param("diff", marks=pytest.mark.more)])
 def test_no_word_is_cut(opened: Open, name: str, width: int) -> None:
     page = opened(overlays()[name], width)
     tab = page.get_by_role("tab", name="Two sides")
