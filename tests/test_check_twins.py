@@ -1,19 +1,19 @@
-"""Remedies for programs with parts of equal structure, from `tests/support/twins.py`."""
+"""Remedies for programs with parts of equal structure, from `tests/programs/twins.py`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from random import Random
 
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
 from tests.check_findings import leftovers, structure
 from tests.check_findings.table import Maker
+from tests.programs.twins import FIXES, REMEDIES, draw
 from tests.support.oracle import compare
 from tests.support.told import told
-from tests.support.twins import TriedRemedy, in_words, plans, tried, wrong_after_fix
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -22,41 +22,18 @@ PROGRAMS = 30
 SEEDS_OF_FIXES = (*range(10), 22, 46, 60, 107, 111, 119, 121, 124, 149, 150, 152, 161, 177, 264)
 
 
-@pytest.fixture(scope="module")
-def remedies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, TriedRemedy]]:
-    """Return the remedies of some programs, each with what the program was and has become."""
-    found = []
+def test_no_remedy_puts_a_value_into_a_twin_or_raises() -> None:
+    """Remedies have code where names tell, and none where equal parts fit as well."""
+    counts = Counter[str]()
     for seed in range(PROGRAMS):
-        was, now = plans(Random(seed))
-        for one in tried(was, now, tmp_path_factory.mktemp("twins")):
-            found.append((f"seed {seed}: {in_words(was)}, now {in_words(now)}", one))
-    return found
+        counts.update(REMEDIES.hold_for(draw(Random(seed))))
+    assert counts["with code"] >= 5 and counts["equal parts"] >= 2 and counts["renamed"]
 
 
-def test_no_remedy_puts_a_value_into_a_twin_or_raises(
-    remedies: list[tuple[str, TriedRemedy]],
-) -> None:
-    assert [
-        (program, one.wrong, one.finding.remedy) for program, one in remedies if one.wrong
-    ] == []
-
-
-def test_no_fix_puts_a_value_into_a_twin(tmp_path: Path) -> None:
+def test_no_fix_puts_a_value_into_a_twin() -> None:
     """What could belong to either of two twins is a guess, and a fix takes no guess unasked."""
     for seed in SEEDS_OF_FIXES:
-        was, now = plans(Random(seed))
-        assert wrong_after_fix(was, now, tmp_path / str(seed)) == [], seed
-
-
-def test_remedies_have_code_where_names_tell_and_none_where_not(
-    remedies: list[tuple[str, TriedRemedy]],
-) -> None:
-    """Without such, the other test would say nothing."""
-    with_code = [one for _, one in remedies if one.code]
-    equal = [one for _, one in remedies if "equal parts fit as well" in one.finding.why]
-    assert len(with_code) >= 5 and all(one.restored for one in with_code)
-    assert len(equal) >= 2 and not any(one.code for one in equal)
-    assert any(one.finding.kind is Kind.RENAMED for _, one in remedies)
+        FIXES.hold_for(draw(Random(seed)))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@
 | `keras_making` | makes these models, of Keras 3 or tf_keras |
 | `wrong_values` | a law of them: a finding names each wrong value after a restore, and no other |
 | `weights_loading` | a law of them: the check of `load_weights` does as Keras |
+| `twins` | laws of programs with equal parts: no remedy and no fix mixes them up |
 
 `python -m tests.programs LAW --programs N --seed S` tries as many programs of a law as you like. A
 failure is code. To try it again, pass what that code makes to `hold_for` of the law.

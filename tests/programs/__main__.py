@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from tests.programs import pairs, weights_loading, wrong_values
+from tests.programs import pairs, twins, weights_loading, wrong_values
 from tests.programs.keras_programs import LIBRARIES
 from tests.programs.law import Failure, Law
 from tests.support.oracle import silence_tensorflow
@@ -21,6 +21,8 @@ LAWS: Mapping[str, Law[Any]] = {
     **{f"pairs, {name}": pairs.law_of(family) for name, family in pairs.FAMILIES.items()},
     **{f"wrong values, {name}": wrong_values.law_of(name) for name in LIBRARIES},
     **{f"load_weights, {name}": weights_loading.law_of(name) for name in LIBRARIES},
+    "remedies of twins": twins.REMEDIES,
+    "fixes of twins": twins.FIXES,
 }
 
 

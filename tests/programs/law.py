@@ -69,11 +69,11 @@ class Law(Generic[T]):
             counts.update(outcome)
         return counts
 
-    def hold_for(self, example: T) -> None:
-        """Assert that it holds for one example."""
+    def hold_for(self, example: T) -> Sequence[str]:
+        """Assert that it holds for one example; return what came out."""
         __tracebackhide__ = True
         try:
-            self._outcome(example)
+            return self._outcome(example) or ()
         except Exception as error:
             pytest.fail(str(Failure(self, example, error, "a given example")), pytrace=False)
 
