@@ -75,7 +75,8 @@ class Law(Generic[T]):
         try:
             return self._outcome(example) or ()
         except Exception as error:
-            pytest.fail(str(Failure(self, example, error, "a given example")), pytrace=False)
+            failure = Failure(self, example, error, "a given example")
+        pytest.fail(str(failure), pytrace=False)  # outside of the except, so that it is alone
 
     def _outcome(self, example: T) -> Sequence[str] | None:
         with tempfile.TemporaryDirectory() as directory:
