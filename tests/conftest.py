@@ -136,8 +136,9 @@ def seed(pytestconfig: pytest.Config) -> int:
 
 
 @pytest.fixture(autouse=True)
-def _seeded(seed: int) -> None:
+def _seeded(pytestconfig: pytest.Config) -> None:
     """Give each test the same random values, whichever tests ran before it."""
+    seed = int(pytestconfig.getoption(_SEED))  # a parameter of a test may hide the fixture `seed`
     random.seed(seed)
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(seed)
