@@ -64,6 +64,8 @@ _STATE = """known => {
     const { commands, shell, status } = jupyterapp;
     // The first kernel brings its pages of help.
     const isNew = (id) => !known.commands.includes(id) && !id.startsWith("help-menu-");
+    // JupyterLab loads MathJax when it first needs it.
+    const isAdded = (name) => !known.globals.includes(name) && name !== "MathJax";
     const leftOver = ".jp-Dialog, .lm-Menu, .jp-ModalCommandPalette:not(.lm-mod-hidden)";
     delete window.axe; // which tests bring along
     return {
@@ -73,7 +75,7 @@ _STATE = """known => {
         classes: [document.documentElement, document.body].map(({ className }) => className),
         commands: commands.listCommands().filter(isNew),
         dialogs: document.querySelectorAll(leftOver).length,
-        globals: Object.keys(window).filter((name) => !known.globals.includes(name)),
+        globals: Object.keys(window).filter(isAdded),
         isDirty: status.isDirty,
         layout: shell.saveLayout().relativeSizes,
         theme: document.body.dataset.jpThemeName,
@@ -177,6 +179,7 @@ class JupyterLab:
         self.page.wait_for_function(
             """() => {
                 const [launcher, ...others] = jupyterapp.shell.widgets("main");
+                for (const other of others) other.dispose(); // JupyterLab opened one as well
                 return others.length === 0 && launcher?.isVisible &&
                     launcher.node.querySelector(".jp-LauncherCard") !== null;
             }"""
@@ -271,7 +274,11 @@ class JupyterLab:
 
     def _ask_kernel(self) -> None:
         self.await_idle(_ANSWER_SECONDS)
-        ask = "requestExecute({ code: '', silent: true }).done"
+        self.run_silently("")
+
+    def run_silently(self, code: str) -> None:
+        """Run code in the current notebook's kernel, in no cell, and wait for its end."""
+        ask = f"requestExecute({{ code: {json.dumps(code)}, silent: true }}).done"
         self._within(f"{_CURRENT}.sessionContext.session.kernel.{ask}")
 
     def _within(self, promise: str) -> None:
@@ -443,7 +450,8 @@ class SharedKernel:
 
     ids: ClassVar[set[str]] = set()
 
-    # The first lines of a cell that needs the kernel as if it were new.
+    # The first lines of a program that needs the kernel as if it were new. As those of a cell they
+    # may leave an output: TensorFlow warns of objects that another test has left.
     AFRESH = """
 %reset -f
 import ipywidgets; ipywidgets.Widget.close_all()
@@ -454,9 +462,9 @@ import ipywidgets; ipywidgets.Widget.close_all()
 
     def open(self, lab: JupyterLab, path: str, *sources: str) -> None:
         """Write a notebook of these cells, and open it with the kernel as if that were new."""
-        first, *others = sources
-        lab.create_notebook(path, *map(code_cell, (self.AFRESH + first, *others)))
+        lab.create_notebook(path, *map(code_cell, sources))
         lab.open_notebook(path, self.started(lab))
+        lab.run_silently(self.AFRESH)
 
     def started(self, lab: JupyterLab) -> str:
         """Return the kernel's id; start it if it does not run, or no longer."""

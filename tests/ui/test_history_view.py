@@ -17,7 +17,7 @@ from tests.support import frontend, history_fixtures
 from tests.ui.cut import settle
 from tests.ui.file_browser import Files
 from tests.ui.history_pages import history_page
-from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import lent_pages
 from tests.ui.test_access import SCHEMES, in_scheme, violations
 
@@ -399,16 +399,14 @@ def test_a_notebook_shows_the_view_and_keeps_the_picture(
     directory = lab.server.root / "training"
     directory.mkdir()
     history_fixtures.write(directory, history_fixtures.training())
-    lab.create_notebook(
+    shared.open(
+        lab,
         "history.ipynb",
-        code_cell(
-            f"{shared.AFRESH}import ckpt_viz as cv\n"
-            f"history = cv.history('{directory}/ckpt-*', progress=False)\nhistory"
-        ),
-        code_cell("print(history.show().a, history.show().b)"),
-        code_cell("history.show().b = 5"),
+        "import ckpt_viz as cv\n"
+        f"history = cv.history('{directory}/ckpt-*', progress=False)\nhistory",
+        "print(history.show().a, history.show().b)",
+        "history.show().b = 5",
     )
-    lab.open_notebook("history.ipynb", shared.started(lab))
     lab.run_cell(0)
     view = lab.output(0).locator(".ckpt-viz-timeline")
     expect(rows(view).first).to_be_visible()
@@ -468,12 +466,8 @@ cv.history(manager, progress=False)
 @pytest.mark.tf
 def test_a_notebook_takes_the_code_of_the_way_back(lab: JupyterLab, shared: SharedKernel) -> None:
     directory = str(lab.server.root / "way_back")
-    lab.create_notebook(
-        "way_back.ipynb",
-        code_cell(shared.AFRESH + TRAINING.format(directory=directory)),
-        code_cell("print(float(tf.reduce_sum(kernel)))"),
-    )
-    lab.open_notebook("way_back.ipynb", shared.started(lab))
+    read = "print(float(tf.reduce_sum(kernel)))"
+    shared.open(lab, "way_back.ipynb", TRAINING.format(directory=directory), read)
     lab.run_cell(0)
     view = lab.output(0).locator(".ckpt-viz-timeline")
     expect(rows(view).first).to_be_visible(timeout=60_000)

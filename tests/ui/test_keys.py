@@ -28,13 +28,16 @@ OURS = (
     *("1", "0", "0", "[", "]", "*", "+", "-", "Space", "Enter", "Escape", "?", "?", "/"),
 )
 HEARD = """() => {
-    window.heard = [];
+    const heard = [];
     const { commands } = jupyterapp;
-    for (const key of ["Escape", "Ctrl J"]) {
+    const added = ["Escape", "Ctrl J"].flatMap(key => {
         const command = `test:${key}`;
-        commands.addCommand(command, { execute: () => { heard.push(key); } });
-        commands.addKeyBinding({ command, keys: [key], selector: ".jp-Notebook" });
-    }
+        return [
+            commands.addCommand(command, { execute: () => { heard.push(key); } }),
+            commands.addKeyBinding({ command, keys: [key], selector: ".jp-Notebook" }),
+        ];
+    });
+    return { heard, remove: () => added.forEach(one => one.dispose()) };
 }"""
 
 
@@ -88,17 +91,19 @@ def check_meanings(explorer: Locator) -> None:
 
 def check_left_alone(lab: JupyterLab, explorer: Locator) -> None:
     """Escape, Shift+Enter and what is pressed with Ctrl are the notebook's."""
-    lab.page.evaluate(HEARD)
+    listener = lab.page.evaluate_handle(HEARD)
+    heard = "listener => listener.heard"
     grid = explorer.get_by_role("treegrid")
     grid.press("Escape")
     grid.press("Control+j")
-    assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
+    assert listener.evaluate(heard) == ["Escape", "Ctrl J"]
     # While something covers the explorer, Escape closes that.
     menu = explorer.locator(".ckv-menu > summary:visible").first
     for opens in (menu, explorer.locator(".ckv-help-button")):
         opens.click()
         lab.page.keyboard.press("Escape")
-    assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
+    assert listener.evaluate(heard) == ["Escape", "Ctrl J"]
+    listener.evaluate("listener => listener.remove()")
     lab.select_cell(0)
     grid.press("Shift+Enter")
     lab.await_idle()
