@@ -73,10 +73,13 @@ def tries_more(path: Path) -> bool:
 
 @cache
 def _reached(module: str) -> frozenset[str]:
-    """Return the modules of the tests that a module imports, also by way of others."""
+    """Return the modules of the tests that a module imports, also by way of others.
+
+    What it takes from another `test_` module is a small helper: the amounts there are for others.
+    """
     reached, waiting = {module}, [module]
     while waiting:
-        new = _imports(waiting.pop()) - reached
+        new = {name for name in _imports(waiting.pop()) if ".test_" not in name} - reached
         reached |= new
         waiting += new
     return frozenset(reached)
