@@ -311,7 +311,8 @@ def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None
     saved = _declared(case, node) if is_declaring else _lists(case, node, plan)
     made = [name for group in plan.slots for name in group]
     state = case.saved_side.state_of(node)
-    misfit, doubt = _other_variables(case, node, obj, plan, made), ""
+    left = _without_place(case, node, obj, plan, made)
+    misfit, doubt = left or _lacking(case, node, plan), ""
     if not misfit and (made or saved):
         misfit, doubt = _trained_otherwise(case, node, saved, optimizer)
     lacks, more = saved.keys() - set(made), set(made) - saved.keys()
@@ -324,7 +325,7 @@ def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None
     is_placed = is_declaring or _is_in_order(case, node, obj, plan, saved)
     if not is_placed and not misfit and not doubt:
         doubt = f"the variables of {case.saved_side.place(node)} are in another order"
-    is_more_alone = bool(misfit and more and not lacks and is_placed)
+    is_more_alone = bool(misfit and more and not lacks and not left and is_placed)
     if misfit:
         unbound = tuple(sorted(state.difference(case.trace.bound)))
         future.misfits.append(Misfit(() if is_more_alone else unbound, misfit))
@@ -373,15 +374,23 @@ def _items(case: Case, node: int | None) -> list[int]:
     return [c.node_id for c in sorted(numbered, key=lambda c: int(c.local_name))]
 
 
-def _other_variables(
+def _without_place(
     case: Case, node: int, obj: int, plan: OptimizerPlan, slots: Iterable[str]
 ) -> str:
-    """Return which variables other than slots do not fit; "" if all do."""
+    """Return what was saved that an optimizer will have no place for; "" if nothing."""
     there = {child.local_name for child in case.live.nodes[obj].children}
     known = {*there, *plan.own, *slots, VARIABLES, TRAINABLE}
+    is_declaring = facts.generation(case.live_side.object(obj)) in _DECLARING
     for child in case.saved.nodes[node].children:
-        if child.local_name not in known and case.saved.nodes[child.node_id].attributes:
+        may_be_slots = not is_declaring and not case.saved.nodes[child.node_id].attributes
+        is_left = child.node_id in case.saved_side.waiting and child.local_name not in known
+        if is_left and not may_be_slots:
             return f"the optimizer has no place for {case.saved_side.place(child.node_id)}"
+    return ""
+
+
+def _lacking(case: Case, node: int, plan: OptimizerPlan) -> str:
+    """Return which variable other than a slot was not saved; "" if all were."""
     for name in plan.own:
         made = case.saved_side.child(node, name)
         if made is None or not case.saved.nodes[made].attributes:

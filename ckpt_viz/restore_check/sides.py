@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -66,6 +66,23 @@ class SavedSide(_SideOfRestore):
     def unbound_below(self, node: int, seen: set[int]) -> Iterator[int]:
         """Yield a node and those below it that have no object; skip those in `seen`."""
         return _below(self.graph, node, self.trace.bound, seen)
+
+    @cached_property
+    def waiting(self) -> Set[int]:
+        """The nodes without an object that have a value, or lead to one through such nodes.
+
+        The root's save_counter is not among them: what is built later does not take it.
+        """
+        bound, graph = self.trace.bound, self.graph
+        valued = (
+            node_id
+            for node_id, node in enumerate(graph.nodes)
+            if node.attributes and node_id not in bound and node_id != graph.save_counter
+        )
+        return walks.reached(
+            valued,
+            lambda node: [above for above, _ in graph.edges_to[node] if above not in bound],
+        )
 
     def is_below_optimizer(self, node: int) -> bool:
         """Return whether the only path to a node leads through an optimizer."""

@@ -806,6 +806,32 @@ def keras_3_optimizer_that_makes_slots_which_were_not_saved(at: Path) -> Pair:
     return _fitted(at, lambda: program(optimizers.SGD()), lambda: program(optimizers.Adam()))
 
 
+def _optimizer_with_more_below(at: Path, held: Callable[[Any], Any], method: str) -> Pair:
+    optimizer = legacy_adam()
+    path = saved(at, optimizer, kernel=held(optimizer))
+    return Pair(
+        path,
+        (lambda: ckpt(legacy_adam())) if method == "restore" else legacy_adam,
+        method,
+        after=lambda target: stepped(getattr(target, "root", target), [var()]),
+    )
+
+
+@silent(Kind.NOT_BUILT)
+def optimizer_without_a_module_that_leads_back_to_it(at: Path) -> Pair:
+    return _optimizer_with_more_below(at, lambda root: module(root=root), "restore")
+
+
+@silent(Kind.DEFERRED)
+def optimizer_for_which_only_a_save_counter_waits(at: Path) -> Pair:
+    return _optimizer_with_more_below(at, lambda root: module(root=root), "read")
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).kernel", "(root)", "has no place for kernel")
+def optimizer_without_a_module_that_has_a_value(at: Path) -> Pair:
+    return _optimizer_with_more_below(at, lambda _: module(v=var()), "restore")
+
+
 @shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "may not fit then: the checkpoint lacks")
 def model_with_an_optimizer_that_waits_for_nothing(at: Path) -> Pair:
     import tensorflow as tf

@@ -89,6 +89,37 @@ def legacy_live_has_slots_and_file_has_none(at: Path) -> Pair:
     return Pair(path, lambda: training(legacy_adam()))
 
 
+def _touched() -> Any:
+    optimizer = legacy_adam()
+    assert optimizer.iterations is not None  # to ask for it makes it
+    return optimizer
+
+
+def _module_with_the_root_is_gone(make: Callable[[], Any], method: str) -> Callable[[Path], Pair]:
+    """Return a pair with a module that leads to no value but those of the optimizer, the root."""
+
+    def pair(at: Path) -> Pair:
+        optimizer = make()
+        held = module(optimizer=optimizer)
+        held.itself = held
+        path = saved(at, optimizer, kernel=held)
+        return Pair(path, lambda: ckpt(make()) if method == "restore" else make(), method)
+
+    return pair
+
+
+for _name, _make, _read in (
+    ("tensorflow_1", v1_adam, "consumed nontrivial"),
+    ("keras_2_legacy", legacy_adam, "consumed nontrivial"),
+    ("keras_2_legacy, touched", _touched, "consumed"),
+    ("keras_3", keras_3_adam, "consumed"),
+):
+    for _method, _fails in {"restore": "", "read": _read}.items():
+        row(_fails, name=f"{_name}, {_method} without a module that holds the root")(
+            _module_with_the_root_is_gone(_make, _method)
+        )
+
+
 @row("consumed")
 def optimizer_is_missing(at: Path) -> Pair:
     path = saved_training(at, v1_adam())

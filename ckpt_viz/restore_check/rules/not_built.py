@@ -180,7 +180,7 @@ def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
     waiting: dict[int, list[int]] = {}
     unbuilt: dict[int, int | None] = {}
     for step in (*case.trace.steps_of(Action.DEFER), *case.trace.steps_of(Action.DEFER_SLOT)):
-        if step.obj is None or step.node is None or step.node in case.trace.bound:
+        if step.obj is None or step.node is None or step.node not in case.saved_side.waiting:
             continue
         if step.node in explained.nodes or is_harmless(case, step.node):
             continue
