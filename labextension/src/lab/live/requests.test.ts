@@ -53,6 +53,15 @@ test("a connection closed before the kernel told of itself causes the same sente
   }
 });
 
+test("a kernel that has told of itself is not listened to any more", async () => {
+  const disposed = new Signal<never, void>({} as never);
+  const disconnect = vi.spyOn(disposed, "disconnect");
+  const reply = { language_info: { name: "python" } };
+  const info = Promise.resolve(reply) as never;
+  expect(await infoOf({ info, isDisposed: false, disposed })).toBe(reply);
+  expect(disconnect.mock.results).toEqual([{ type: "return", value: true }]);
+});
+
 test("a caller can stop waiting for a busy kernel", async () => {
   const { requestExecute, dispose } = kernel();
   const cancelled = new AbortController();
