@@ -34,6 +34,13 @@ _IS_RUNNING = """async id => {
     await kernels.refreshRunning();
     return [...kernels.running()].some(one => one.id === id);
 }"""
+_RUN_APART = """async ([id, code]) => {
+    const { kernels } = jupyterapp.serviceManager;
+    const model = { id, name: "python3" };
+    const connection = kernels.connectTo({ model, handleComms: false });
+    await connection.requestExecute({ code, silent: true }).done;
+    connection.dispose();
+}"""
 _SHUT_DOWN_OTHERS = """async kept => {
     const { sessions } = jupyterapp.serviceManager;
     await sessions.refreshRunning();
@@ -274,12 +281,12 @@ class JupyterLab:
 
     def _ask_kernel(self) -> None:
         self.await_idle(_ANSWER_SECONDS)
-        self.run_silently("")
-
-    def run_silently(self, code: str) -> None:
-        """Run code in the current notebook's kernel, in no cell, and wait for its end."""
-        ask = f"requestExecute({{ code: {json.dumps(code)}, silent: true }}).done"
+        ask = "requestExecute({ code: '', silent: true }).done"
         self._within(f"{_CURRENT}.sessionContext.session.kernel.{ask}")
+
+    def run_apart(self, kernel_id: str, code: str) -> None:
+        """Run code in a kernel that no notebook needs, and wait for its end."""
+        self._within(f"({_RUN_APART})({json.dumps([kernel_id, code])})")
 
     def _within(self, promise: str) -> None:
         self.page.evaluate(
@@ -355,8 +362,9 @@ class JupyterLab:
         self.await_idle()
 
     def shut_down_kernel(self) -> None:
-        """Shut down the current notebook's kernel."""
+        """Shut down the current notebook's kernel, and let all in the page know."""
         self.execute("notebook:shutdown-kernel")
+        self._within("jupyterapp.serviceManager.kernels.refreshRunning()")
 
     def screenshot(self, name: str) -> None:
         """Leave a picture in tests/screenshots/ for people to look at."""
@@ -461,10 +469,15 @@ import ipywidgets; ipywidgets.Widget.close_all()
         self.id: str | None = None
 
     def open(self, lab: JupyterLab, path: str, *sources: str) -> None:
-        """Write a notebook of these cells, and open it with the kernel as if that were new."""
+        """Write a notebook of these cells, and open it with the kernel as if that were new.
+
+        The kernel is cleared before: a notebook that opens loads the widgets that the kernel has.
+        """
         lab.create_notebook(path, *map(code_cell, sources))
+        was_running = self.id
+        if self.started(lab) == was_running:
+            lab.run_apart(self.started(lab), self.AFRESH)
         lab.open_notebook(path, self.started(lab))
-        lab.run_silently(self.AFRESH)
 
     def started(self, lab: JupyterLab) -> str:
         """Return the kernel's id; start it if it does not run, or no longer."""

@@ -44,15 +44,14 @@ export class KernelError extends Error {
 
 /** What a kernel tells of itself; JupyterLab never answers for a connection that it has closed. */
 export function infoOf(kernel: Informed): Promise<KernelMessage.IInfoReply> {
-  let lost = () => {};
-  const closed = new Promise<never>((_, reject) => {
-    lost = () => reject(new Error(LOST));
+  return new Promise<KernelMessage.IInfoReply>((resolve, reject) => {
+    const lost = () => reject(new Error(LOST));
+    if (kernel.isDisposed) {
+      lost();
+    }
+    kernel.disposed.connect(lost);
+    kernel.info.then(resolve, reject).finally(() => kernel.disposed.disconnect(lost));
   });
-  kernel.disposed.connect(lost);
-  if (kernel.isDisposed) {
-    lost();
-  }
-  return Promise.race([kernel.info, closed]).finally(() => kernel.disposed.disconnect(lost));
 }
 
 /** The value of an expression in a Python kernel; waits for the cells that run. */
