@@ -281,8 +281,14 @@ class JupyterLab:
 
     def _ask_kernel(self) -> None:
         self.await_idle(_ANSWER_SECONDS)
-        ask = "requestExecute({ code: '', silent: true }).done"
-        self._within(f"{_CURRENT}.sessionContext.session.kernel.{ask}")
+        kernel = f"{_CURRENT}.sessionContext.session.kernel"
+        self._within(f"{kernel}.requestExecute({{ code: '', silent: true }}).done")
+        # JupyterLab refuses the widgets of a kernel for which no manager of widgets is there yet. A
+        # second notebook of the same kernel gets none.
+        self.page.wait_for_function(
+            f"!{kernel}.handleComms || 'jupyter.widget' in {kernel}._targetRegistry",
+            timeout=_ANSWER_SECONDS * 1000,
+        )
 
     def run_apart(self, kernel_id: str, code: str) -> None:
         """Run code in a kernel that no notebook needs, and wait for its end."""
