@@ -21,6 +21,7 @@ class Wording:
         verify: What tests the checksums of stored values.
         most: What opens more checkpoints of a history.
         unchanged: What reads the values that never change in a history.
+        details: What shows each problem of a check with its reason.
     """
 
     fix: str
@@ -34,6 +35,7 @@ class Wording:
     verify: str
     most: str
     unchanged: str
+    details: str = "print(check.details)"
 
 
 PYTHON = Wording(
@@ -92,4 +94,5 @@ def in_commands(fix: str = "ckpt-viz fix") -> Wording:
         verify="--verify",
         most="a larger --most",
         unchanged="--unchanged",
+        details="--details",
     )

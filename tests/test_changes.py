@@ -152,7 +152,7 @@ def test_an_inserted_layer_and_a_new_head_are_two_findings(tmp_path: Path) -> No
     assert "norm is new" in told[0].why and "model.head" in told[1].why
     assert len(check.findings) == 3  # the last one is a note on the learning rate
     assert sum(len(finding.explains) for finding in told) >= 5
-    assert "This change causes 5 more problems" in str(check)
+    assert "This change causes 5 more problems" in str(check.details)
 
 
 @pytest.mark.tf
@@ -209,7 +209,7 @@ def test_a_layer_of_another_class_is_not_of_another_version_of_keras(tmp_path: P
 
     path = save_any(tmp_path, model(keras.layers.Conv2D))
     check = cv.check(model(keras.layers.SeparableConv2D), path)
-    assert "version of Keras" not in str(check)
+    assert "version of Keras" not in str(check.details)
     assert "depthwise_kernel 3×3×3×4 → 3×3×3×1" in check.findings[0].why
 
 

@@ -379,7 +379,9 @@ def test_check_of_two_files_says_what_a_restore_would(adam: str, plain: str) -> 
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert lines[0] == f"{plain} → {adam}"
-    assert lines[-1] == "assert_consumed() would fail: 3 values not in checkpoint"
+    assert "assert_consumed() and assert_existing_objects_matched() fail." in lines[2]
+    details = _run("check", adam, plain, "--details").output.splitlines()
+    assert details[-1] == "assert_consumed() would fail: 3 values not in checkpoint"
     assert _run("check", adam, adam).exit_code == 0
 
 
@@ -468,7 +470,7 @@ def test_fix_takes_the_guesses_that_a_person_accepts(tmp_path: Path) -> None:
 def test_remedies_and_notes_are_in_the_language_of_the_command_line(tmp_path: Path) -> None:
     saved = write_graph(tmp_path / "it's saved", graph({0: {"w": 1, "net": 2, "b": 3}}, (1, 3)))
     grown = write_graph(tmp_path / "grown", graph({0: {"net": 1, "w": 2, "b": 3}}, (2, 3)))
-    result = _run("check", grown, saved, "--method", "read")
+    result = _run("check", grown, saved, "--method", "read", "--details")
     command = shlex.join(["ckpt-viz", "fix", "--method", "read", grown, saved])
     assert f"restore the rest with the code of `{command}`." in result.output
     assert "fix()" not in result.output
@@ -499,7 +501,7 @@ def test_check_judges_the_path_that_restore_would_get(adam: str) -> None:
 def test_checkpoint_that_is_not_there_is_what_restore_raises(adam: str, tmp_path: Path) -> None:
     result = _run("check", adam, tmp_path / "adam-2")
     assert result.exit_code == 1
-    assert result.output.splitlines()[-1] == "restore() would raise NotFoundError"
+    assert "restore() raises NotFoundError. All asserts fail." in result.output
 
 
 def test_slot_variables_are_skipped_on_request(tmp_path: Path) -> None:
@@ -595,7 +597,8 @@ def test_comparisons_are_written_and_keep_their_status(
     result = _run(command, adam, plain, "--svg", svg, "--dot", dot, "--html", html)
     assert result.exit_code == 1
     found = cv.diff(adam, plain) if command == "diff" else cv.check(adam, plain)
-    assert result.output == f"{found}\n".replace("verify=True", "--verify")
+    printed = f"{found}\n".replace("verify=True", "--verify")
+    assert result.output == printed.replace("print(check.details)", "--details")
     assert svg.read_text("utf-8") == found.to_svg().replace("verify=True", "--verify")
     assert ("only in a" if command == "diff" else "not in checkpoint") in dot.read_text()
     assert html.read_text().startswith("<!DOCTYPE html>")

@@ -55,7 +55,7 @@ def test_a_restore_that_raises_shows_them_too(run: Any, tmp_path: Path) -> None:
     path = saved(tmp_path, net=module(w=var([1.0, 2.0])))
     live = ckpt(net=module(w=var([0.0, 0.0, 0.0])))
     out = run("live.restore(path)", {"live": live, "path": path})
-    assert "restore() would raise ValueError" in out
+    assert "restore() raises ValueError" in out
 
 
 def test_a_saver_that_raises_shows_its_fix(run: Any, tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ with tf.Graph().as_default():
     tf.compat.v1.train.init_from_checkpoint(path, {{{key}: {values}}})
 """
     after = run(cell, {"tf": tf, "path": path}).rpartition("is not found in")[2]
-    assert "error, renamed  old/w → new.v" in after or "has no 'old/v'" in after
-    assert "init_from_checkpoint() would raise ValueError" in after
+    assert "The map says 'old/v'" in after or "has no 'old/v'" in after or "old/w" in after
+    assert "init_from_checkpoint() raises ValueError" in after
     assert "other graph" not in after and "as_default" not in after
 
 
@@ -142,9 +142,8 @@ def test_below_a_failed_load_of_a_file_of_keras_is_its_check(
     path = tmp_path / f"x{suffix}"
     (model(2).save_weights if suffix == ".weights.h5" else model(2).save)(path)
     out = run("live.load_weights(path)", {"live": model(4), "path": path})
-    assert "head.kernel has the shape 3×2 in the file and 3×4 in the model" in out
-    assert "2 of 4 variables already have saved values when load_weights raises" in out
-    assert "load_weights() would raise ValueError" in out
+    assert "You resized head, 3×2 → 3×4." in out
+    assert "load_weights() raises ValueError, after 2 values." in out
     assert "This restores every value that has a place" in out
     fitting = "live.load_weights(path, skip_mismatch=True)"
     assert "would" not in run(fitting, {"live": model(4), "path": path})

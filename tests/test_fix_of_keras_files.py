@@ -349,7 +349,7 @@ def test_the_explorer_draws_the_fix_of_a_load(
     assert len(kept) == len(fix.missing)
     after = fix.check
     assert after.raises is None
-    assert f"sets {len(fix.pairs)} of 31 variables" in str(after)
+    assert f"restores {len(fix.pairs)} of 31 values" in str(after)
 
 
 def test_states_without_names_go_by_order_if_keras_loads_the_rest_as_it_should(

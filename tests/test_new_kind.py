@@ -33,7 +33,7 @@ import ckpt_viz as cv
 
 path = sys.argv[1]
 check = cv.check(cv.graph(path), path)
-print(check)
+print(check.details)
 print([cause.title for cause in check.overlay.causes], check.to_json()["problems"][0]["kind"])
 """
 

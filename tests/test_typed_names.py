@@ -283,7 +283,7 @@ def test_each_name_in_a_comparison_can_be_typed(make: Make, tmp_path: Path) -> N
     check, diff = cv.check(live, path), cv.diff(path, cv.graph(live))
     checked, differing = cv.show(live, against=path), cv.show(path, against=cv.graph(live))
     causes = (name for cause in check.overlay.causes for name in cause.place.split(" → ") if name)
-    assert _assert_selected([*_names_in_rows(str(check)), *causes], checked)
+    assert _assert_selected([*_names_in_rows(str(check.details)), *causes], checked)
     assert _assert_selected(_names_in_rows(str(diff)), differing)
     for fix in (check.fix(), check.fix(guesses=True)):
         # TensorFlow does not track some: they are in neither graph.
@@ -310,7 +310,7 @@ def test_each_name_in_the_terminal_can_be_typed(make: Make, tmp_path: Path) -> N
     for row in rows[:2]:
         table = CliRunner().invoke(main, ["values", paths[0], "--where", row.place])
         assert re.search(rf"^{re.escape(row.place)} ", table.output, re.MULTILINE), table.output
-    text = CliRunner().invoke(main, ["check", paths[0], paths[1]]).output
+    text = CliRunner().invoke(main, ["check", "--details", paths[0], paths[1]]).output
     _assert_selected(_names_in_rows(text), explorer)
 
 

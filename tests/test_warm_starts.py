@@ -722,7 +722,7 @@ def test_the_command_line_checks_a_map_of_a_program(
     with pytest.raises(SystemExit) as ended:
         main(["check", "--run", f"{tmp_path}/warm.py:mapped", files["named"]])
     assert ended.value.code == 0
-    assert "init_from_checkpoint() sets 1 of 1 variable" in capsys.readouterr().out
+    assert "init_from_checkpoint() restores 1 of 1 value." in capsys.readouterr().out
 
 
 # --- many

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ckpt_viz.changes.deeds import Deed
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import Certainty
 
@@ -21,6 +22,7 @@ class Change:
         why: One or two sentences.
         nodes: The saved nodes whose place it changes, those below them included.
         objects: The live objects that they are now, or that have no value.
+        deed: What somebody did, in a few words.
     """
 
     kind: Kind
@@ -31,3 +33,4 @@ class Change:
     why: str
     nodes: tuple[int, ...] = field(default=(), repr=False)
     objects: tuple[int, ...] = field(default=(), repr=False)
+    deed: Deed | None = field(default=None, repr=False)

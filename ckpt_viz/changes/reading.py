@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import chain
 
 from ckpt_viz.changes.change import Change
+from ckpt_viz.changes.deeds import Deeds
 from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.kind import Kind
@@ -65,6 +66,7 @@ def changes_of(
     of_live = _owners(mapping.live, [group.objects for group in groups])
     taken = {pair.obj for pair in mapping.parts.values()}
     sentences = Sentences(mapping.saved.names, mapping.live.names, taken)
+    deeds = Deeds(mapping.saved.names, mapping.live.names)
     alike = Signatures(mapping.saved, mapping.live)
     changes = []
     for group, nodes, objects in zip(groups, of_saved, of_live, strict=True):
@@ -86,6 +88,7 @@ def changes_of(
                 sentences.of(group.kind, subject),
                 tuple(nodes),
                 tuple(objects),
+                deeds.of(group.kind, subject),
             )
         )
     return tuple(changes)

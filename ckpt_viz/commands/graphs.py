@@ -115,6 +115,9 @@ def show(
 @click.option(
     "--steps", is_flag=True, help="Print the restore and the required asserts step by step."
 )
+@click.option(
+    "--details", is_flag=True, help="Print each problem with its reason in place of the table."
+)
 @output_options
 def check(
     live: str,
@@ -125,6 +128,7 @@ def check(
     run: bool,
     verify: bool,
     steps: bool,
+    details: bool,
     **output: Any,
 ) -> None:
     """Report what restoring the checkpoint SAVED into LIVE would do; change nothing.
@@ -153,10 +157,11 @@ def check(
     }
     resolved = check.live.provenance.resolved if check.live.provenance is not None else ""
     stories = [check.steps, *(check.steps_of(_VERDICTS[name]) for name in required)]
-    with_steps = partial(_with_steps, check, stories) if steps else None
+    data = partial(_with_steps, check, stories) if steps else check.to_json
     notes = [f"live: {resolved}"] if resolved else []
     played = partial(played_in_file, check)
-    print_comparison(overlay, notes, data=with_steps, steps=played, **output)
+    text = None if details else lambda color: check.to_text(color=color)
+    print_comparison(overlay, notes, data=data, steps=played, text=text, **output)
     if steps and is_text_printed and not output["as_json"]:
         echo("".join(f"\n{story.to_text(None)}\n" for story in stories).rstrip("\n"))
     sys.exit(0 if all(passes[name] for name in required) else DIFFERS)

@@ -105,6 +105,7 @@ def print_comparison(
     more: Sequence[str] = (),
     data: Callable[[], Any] | None = None,
     steps: Callable[[], Steps | None] | None = None,
+    text: Callable[[bool], str] | None = None,
     *,
     as_json: bool,
     view: View,
@@ -115,7 +116,8 @@ def print_comparison(
     """Write the files that the options name, and print the comparison with `more` lines.
 
     Files have only the first of these lines, which sums them up. `data` returns the comparison for
-    JSON; the default is what the export has. `steps` returns what a page plays.
+    JSON; the default is what the export has. `steps` returns what a page plays. `text` returns the
+    text of the comparison, in colours if asked; the default has a line for each difference.
     """
     is_text_printed = prints_text(as_json, files)
     content = Content(overlay.graph, overlay, [*notes, *more[:1]], view=view, steps=steps)
@@ -124,10 +126,13 @@ def print_comparison(
     if as_json:
         echo(JSON.text_of(content) if data is None else json.dumps(data()))
     elif is_text_printed:
-        from ckpt_viz.render.plan import render_plan
-
         is_colored = color == "always" or (color == "auto" and _is_color_expected())
-        printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
+        if text is None:
+            from ckpt_viz.render.plan import render_plan
+
+            printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
+        else:
+            printed = "\n".join([text(is_colored), *notes])
         echo("\n".join([printed, *more]), color=is_colored)
 
 

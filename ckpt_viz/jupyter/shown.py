@@ -58,7 +58,8 @@ class Shown:
 
     def content(self, state: Mapping[str, Any] | None = None) -> Content:
         """Return the content of an exported file; `state` holds the explorer's traits."""
-        content = self.graph, self.overlay, self._notes, state
+        notes = self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
+        content = self.graph, self.overlay, notes, state
         return Content(*content, measures=self._measured, steps=self.steps)
 
     def steps(self) -> Played | None:
@@ -129,11 +130,10 @@ class Shown:
         """The same as text, as `print` shows it, with every sign."""
         if self.overlay is None:
             return render_layers(self.graph)
-        return render_plan(self.overlay, notes=self._notes)
-
-    @property
-    def _notes(self) -> tuple[str, ...]:
-        return self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
+        if isinstance(self.comparison, RestoreCheck):
+            return self.comparison.to_text()
+        notes = self.comparison.notes if self.comparison is not None else ()
+        return render_plan(self.overlay, notes=notes)
 
     @cached_property
     def fix(self) -> RestoreFix[RestoreCheck]:

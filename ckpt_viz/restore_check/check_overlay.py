@@ -30,7 +30,6 @@ from ckpt_viz.restore_check.headline import headline
 from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.marks import RowMarks, marks_by_name, same_parts
 from ckpt_viz.restore_check.verdicts import Raised
-from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.text import count, readable, size_words
 from ckpt_viz.values.verifying import Verification
 
@@ -60,7 +59,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         base_size=size,
         marks=marks,
         problems=problems,
-        verdicts=_verdicts(run),
+        verdicts=[_verdict(*call) for call in run.outcome.calls(run.method)],
         headline=headline(run, graph, marks, causes_found),
         notes=untested(run),
         causes=causes(graph, marks, problems, TITLES, sides),
@@ -115,24 +114,6 @@ def _tested(verification: Verification) -> Iterator[str]:
         yield f"The restore reads {values}: all match their checksums."
     for tensor in verification.untested:
         yield f"Not tested: {tensor.why}."
-
-
-def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
-    verdicts = run.verdicts
-    if isinstance(run.outcome, WarmOutcome):
-        call = _verdict(f"{run.method}()", verdicts.restore)
-        later = _verdict("global_variables_initializer()", verdicts.consumed)
-        return (call,) if run.outcome.is_eager else (call, later)
-    if isinstance(run.outcome, KerasOutcome):
-        raised = verdicts.restore
-        in_a_line = raised and replace(raised, message=" ".join(raised.message.split()))
-        return (_verdict(f"{run.method}()", in_a_line),)
-    return (
-        _verdict(f"{run.method}()", verdicts.restore),
-        _verdict("assert_consumed()", verdicts.consumed),
-        _verdict("assert_existing_objects_matched()", verdicts.existing),
-        _verdict("assert_nontrivial_match()", verdicts.nontrivial),
-    )
 
 
 def _verdict(name: str, raised: Raised | None) -> Verdict:

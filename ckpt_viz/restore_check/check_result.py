@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.matching.trace import Step, Trace
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.overlay import Overlay
@@ -26,9 +29,22 @@ from ckpt_viz.restore_check.marks import same_parts
 from ckpt_viz.restore_check.stories import story_of, story_of_assert
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
+from ckpt_viz.restore_table.of_check import table_of_check, text_of_check
+from ckpt_viz.restore_table.rows import RestoreTable
+from ckpt_viz.restore_table.table_json import rows_json
 from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.story.asserts import AssertStory
 from ckpt_viz.story.step import Story
+
+
+@dataclass(frozen=True)
+class Details:
+    """Each problem of a check, its reason and the next step: `print(check.details)`."""
+
+    _overlay: Overlay = field(repr=False)
+
+    def __str__(self) -> str:
+        return shown_on_stdout(render_plan(self._overlay))
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,10 +209,31 @@ class RestoreCheck:
 
     def to_json(self) -> dict[str, Any]:
         """Return the check as plain data, as docs/plan_json.md describes it."""
-        return plan_json(self.overlay)
+        return plan_json(self.overlay) | {"rows": rows_json(self.table)}
+
+    @cached_property
+    def table(self) -> RestoreTable:
+        """Where each value goes, by the checked call and by the fix: a row for each value."""
+        return gc_paused(lambda: table_of_check(self._run, self.findings, self._own_fix))
+
+    @cached_property
+    def _own_fix(self) -> RestoreFix[RestoreCheck] | None:
+        with suppress(CkptVizError):
+            return self.fix()
+        return None
+
+    @cached_property
+    def details(self) -> Details:
+        """Each problem with its reason and the next step, in the names of TensorFlow; for print."""
+        return Details(self.overlay)
+
+    def to_text(self, *, color: bool = False) -> str:
+        """Return what `print` shows: what changed, and where values go; in colours if asked."""
+        known = self._run, self.table, self.findings, self._own_fix, self.notes
+        return text_of_check(*known, color=color)
 
     def __str__(self) -> str:
-        return shown_on_stdout(render_plan(self.overlay))
+        return shown_on_stdout(self.to_text())
 
     def __repr__(self) -> str:
         words = f"{printable(self.live.title)}: {printable(self.overlay.headline)}"

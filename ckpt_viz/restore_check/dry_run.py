@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,7 +22,7 @@ from ckpt_viz.object_graph.remedy import Advice, LoadWithKeras
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.objects_by_name import as_named
 from ckpt_viz.restore_check.orbax_load import remedy_of
-from ckpt_viz.restore_check.verdicts import Verdicts
+from ckpt_viz.restore_check.verdicts import Raised, Verdicts
 from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.orbax_reader import ORBAX
@@ -76,6 +76,21 @@ class Outcome:
     def maps_names(self) -> bool:
         """Whether the names of variables decide which values are theirs, and no objects."""
         return self.saver is not None
+
+    def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
+        """Return the checked call, then the asserts, each with what it raises."""
+        verdicts = self.verdicts
+        return (
+            (f"{method}()", verdicts.restore),
+            ("assert_consumed()", verdicts.consumed),
+            ("assert_existing_objects_matched()", verdicts.existing),
+            ("assert_nontrivial_match()", verdicts.nontrivial),
+        )
+
+    @property
+    def unknown(self) -> frozenset[int]:
+        """The live objects whose own code decides what they get."""
+        return frozenset()
 
     @property
     def finds_no_name(self) -> bool:

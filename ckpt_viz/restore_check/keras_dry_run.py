@@ -7,8 +7,8 @@ saved ones reach the model, `existing` that all of the model get a saved one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -58,6 +58,20 @@ class KerasOutcome(Outcome):
     nodes: Mapping[str, int] = field(kw_only=True)
     options: Mapping[str, bool] = field(default_factory=dict)
     not_read: tuple[int, ...] = ()  # saved nodes of an optimizer that the call does not load
+
+    def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
+        """Return the call alone: it returns no status. Its error is one line."""
+        raised = self.verdicts.restore
+        return (
+            (f"{method}()", raised and replace(raised, message=" ".join(raised.message.split()))),
+        )
+
+    @property
+    def unknown(self) -> frozenset[int]:
+        """The variables that only the code of their layers loads."""
+        loaded = enumerate(self.loading.loaded)
+        numbers = [number for number, each in loaded if each.stays is Stays.UNKNOWN]
+        return frozenset(self.target.variables[n] for n in numbers if n in self.target.variables)
 
     @property
     def effect(self) -> str:

@@ -109,7 +109,7 @@ class RowMarks:
     @cached_property
     def _waiting(self) -> set[int]:
         """The saved nodes that wait for something to be built, with all nodes below them."""
-        return _waiting_in(self.saved, self.findings)
+        return waiting_in(self.saved, self.findings)
 
     def _both(self, node: int, place: int, mark: Mark) -> Mark:
         """Return the mark of a part that both sides have."""
@@ -182,7 +182,7 @@ def marks_by_name(run: DryRun) -> list[Mark]:
     return marks
 
 
-def _waiting_in(saved: Graph, findings: Iterable[Finding]) -> set[int]:
+def waiting_in(saved: Graph, findings: Iterable[Finding]) -> set[int]:
     """Return the saved nodes that wait for something to be built, with all nodes below them."""
     waiting = {n for f in findings if f.severity is Severity.DEFERRED for n in f.nodes}
     stack = list(waiting)

@@ -104,6 +104,12 @@ class WarmOutcome(Outcome):
         problems = (each.problem for each in self.warm.initializers)
         return scopes + sum(problem is MapProblem.NOT_IN_STORE for problem in problems)
 
+    def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
+        """Return the call; unless it assigns values itself, also what runs the initializers."""
+        call = (f"{method}()", self.verdicts.restore)
+        later = ("global_variables_initializer()", self.verdicts.consumed)
+        return (call,) if self.is_eager else (call, later)
+
     @property
     def effect(self) -> str:
         """What happens if neither the call nor the initializers raise, in a few words."""

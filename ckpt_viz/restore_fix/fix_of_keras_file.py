@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -118,27 +118,40 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         mapping, trace = self._mapping_of_picture(self._load), self._load.trace
         return fixed_places(mapping, of_saved, trace.bound if isinstance(trace, Trace) else {}, ())
 
-    def _mapping_of_picture(self, load: KerasOutcome) -> ValueMapping:
-        """Return the mapping with the live nodes of the check, without what Keras does not save."""
-        picture = load.target.graph
+    def _in_check(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+        """Return pairs with the live objects of the check, without what Keras does not save."""
+        of_live = self._objects_of_check
+        if of_live is None:
+            return tuple(pairs)
+        return tuple(p._replace(obj=of_live[p.obj]) for p in pairs if p.obj in of_live)
+
+    @cached_property
+    def _objects_of_check(self) -> Mapping[int, int] | None:
+        """By live object, the one in the picture of the check; None if the picture is the same."""
+        if self._load is None:
+            return None
+        picture = self._load.target.graph
         # A list is made again for each look, and so has no identity.
         nodes = {
             id(held): node
             for node in range(len(picture.nodes))
             if not isinstance(held := picture.object(node), (list, dict, type(None)))
         }
-        of_live = {
+        return {
             obj: nodes[id(held)]
             for obj in range(len(self._live.nodes))
             if (held := self._live.object(obj)) is not None and id(held) in nodes
         }
-        mapping = self._mapping
-        pairs, parts, misfits = (
-            tuple(pair._replace(obj=of_live[pair.obj]) for pair in group if pair.obj in of_live)
-            for group in (mapping.pairs, mapping.parts.values(), mapping.misfits)
+
+    def _mapping_of_picture(self, load: KerasOutcome) -> ValueMapping:
+        """Return the mapping with the live nodes of the check, without what Keras does not save."""
+        mapping, of_live = self._mapping, self._objects_of_check or {}
+        pairs, parts, misfits = map(
+            self._in_check, (mapping.pairs, mapping.parts.values(), mapping.misfits)
         )
         by_node = {pair.node: pair for pair in parts}
         missing = tuple(of_live[obj] for obj in mapping.missing if obj in of_live)
+        picture = load.target.graph
         return ValueMapping(self._saved, picture, pairs, by_node, misfits, missing, mapping.unused)
 
     @property

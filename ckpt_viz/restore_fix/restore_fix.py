@@ -26,6 +26,7 @@ from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.verified import keys_read
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
+from ckpt_viz.restore_fix.fixed_values import FixedValues
 from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
 from ckpt_viz.restore_fix.in_words import Summary
 from ckpt_viz.restore_fix.left_out import FixOfMapping, LeftOut, keys_of
@@ -174,6 +175,28 @@ class RestoreFix(ABC, Generic[CheckT]):
         bound = trace.bound if isinstance(trace, Trace) else {}
         guessed = [part.node for part in guessed_parts(self._unasked)]
         return fixed_places(self._mapping, of_saved, bound, guessed)
+
+    @property
+    def saved_graph(self) -> Graph:
+        """The graph whose values the fix restores."""
+        return self._saved
+
+    def values(self) -> FixedValues:
+        """Return what the fix does with each value, by saved nodes and objects of the check."""
+        sure = frozenset(self._sure)
+        return FixedValues(
+            self._in_check(self._sure),
+            self._in_check(
+                pair for pair in (*self._mapping.pairs, *self._mapping.misfits) if pair not in sure
+            ),
+            self._waiting,
+            self._damaged,
+            frozenset(pair.node for pair in self._mapping.misfits),
+        )
+
+    def _in_check(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+        """Return pairs with the live objects of the check."""
+        return tuple(pairs)
 
     @property
     @abstractmethod

@@ -1,0 +1,149 @@
+"""Changes as what people did, in a few words each, for the head of a check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.changes.kind import Kind
+from ckpt_viz.changes.sentences import Subject
+from ckpt_viz.object_graph.names import LayerNames
+from ckpt_viz.object_graph.nodes import Attribute
+from ckpt_viz.text import count, listed, shape_words
+
+_MOST_CLAUSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What somebody did to a program: a verb in the past, its object, and what follows.
+
+    `is_sure` is False if only looks tell. The passive says the same of a program that is a file.
+    """
+
+    verb: str
+    thing: str
+    more: str = ""
+    is_many: bool = False
+    is_sure: bool = True
+
+    @property
+    def active(self) -> str:
+        """What a person did: "removed block5"."""
+        return f"{self.verb} {self.thing}{self.more}"
+
+    @property
+    def passive(self) -> str:
+        """The same of a file: "block5 was removed"."""
+        return f"{self.thing} {'were' if self.is_many else 'was'} {self.verb}{self.more}"
+
+
+def sentences_of(deeds: Sequence[Deed], *, by_person: bool) -> str:
+    """Return what was done, in one sentence, and in another what perhaps was; "" for nothing."""
+    sure, unsure = (
+        [deed for deed in deeds if deed.is_sure is is_sure] for is_sure in (True, False)
+    )
+    sentences = []
+    if sure:
+        done = _first([deed.active if by_person else deed.passive for deed in sure])
+        sentences.append(f"You {done}." if by_person else f"Since then, {done}.")
+    if unsure:
+        sentences.append(f"Perhaps {_first([deed.passive for deed in unsure])}.")
+    return " ".join(sentences)
+
+
+def _first(clauses: Sequence[str]) -> str:
+    """Return the first clauses, and how many more there are."""
+    rest = len(clauses) - _MOST_CLAUSES
+    more = [f"{count(rest, 'more change')}"] if rest > 0 else []
+    return listed([*clauses[:_MOST_CLAUSES], *more], most=_MOST_CLAUSES + 1)
+
+
+@dataclass(frozen=True)
+class Deeds:
+    """Says what somebody did, with the names of both sides."""
+
+    saved: LayerNames
+    live: LayerNames
+
+    def of(self, kind: Kind, subject: Subject) -> Deed:
+        """Return what was done to some parts."""
+        is_one_sided = not (subject.nodes and subject.objects)  # nothing was compared
+        is_sure = is_one_sided or not (subject.is_guess or subject.is_by_looks)
+        deed = self._deed(kind, subject)
+        return Deed(*deed, is_many=subject.number > 1, is_sure=is_sure)
+
+    def _deed(self, kind: Kind, subject: Subject) -> tuple[str, str, str]:
+        match kind:
+            case Kind.REMOVED:
+                return "removed", self._alone(self.saved, subject), ""
+            case Kind.UNRESOLVED | Kind.UNMATCHED if subject.words:
+                verb = "removed" if kind is Kind.UNRESOLVED else "added"
+                return verb, f"{count(int(subject.words[0]), 'item')} of several that are alike", ""
+            case Kind.UNRESOLVED:
+                return "removed", self._were(subject), ""
+            case Kind.INSERTED:
+                return "added", self._alone(self.live, subject), ""
+            case Kind.UNMATCHED:
+                return "added", self._are(subject), ""
+            case Kind.RENAMED:
+                times = f" in {subject.number} places" if subject.number > 1 else ""
+                return "renamed", subject.words[0], f" to {subject.words[1]}{times}"
+            case Kind.MOVED | Kind.ROOT_SHIFTED:
+                return "moved", self._were(subject), f" to {self._first(subject)}"
+            case Kind.WRAPPED:
+                return "wrapped", self._were(subject), f" in {'.'.join(subject.words)}"
+            case Kind.UNWRAPPED:
+                return "unwrapped", self._were(subject), f" from {'.'.join(subject.words)}"
+            case Kind.CONTAINER_CHANGED:
+                return "put", self._were(subject), " into another kind of container"
+            case Kind.REORDERED:
+                return "reordered", self._are(subject), ""
+            case Kind.SCOPE_CHANGED:
+                old, new = (repr(word) if word else "none" for word in subject.words)
+                return "changed", "the scope of the names", f": {old} → {new}"
+            case Kind.MIGRATED:
+                return "changed", "the major version of Keras", ""
+            case Kind.SHAPE:
+                return "resized", self._resized(subject), self._sizes(subject)
+            case Kind.DTYPE:
+                was, now = subject.words
+                return "changed", f"the dtype of {self._are(subject)}", f": {was} → {now}"
+            case _:
+                return "changed", "the optimizer", ""
+
+    def _were(self, subject: Subject) -> str:
+        return _listed(self.saved, subject.nodes)
+
+    def _are(self, subject: Subject) -> str:
+        return _listed(self.live, subject.objects)
+
+    def _first(self, subject: Subject) -> str:
+        return self.live.place(subject.objects[0])
+
+    @staticmethod
+    def _alone(names: LayerNames, subject: Subject) -> str:
+        """Return the items of a sequence that one side alone has, so far as they are known."""
+        number = int(subject.words[1])
+        if len(subject.alone) != number:
+            return count(number, "item")
+        return _listed(names, subject.alone)
+
+    def _resized(self, subject: Subject) -> str:
+        """Return the variable that has another shape, or the layer of several."""
+        obj, parents = subject.objects[0], self.live.graph.tree.parents
+        return self.live.place(max(parents[obj], 0) if subject.number > 1 else obj)
+
+    def _sizes(self, subject: Subject) -> str:
+        saved, live = self.saved.graph.nodes, self.live.graph.nodes
+        was, now = saved[subject.nodes[0]].attributes, live[subject.objects[0]].attributes
+        return f", {_shapes(was)} → {_shapes(now)}"
+
+
+def _shapes(attributes: Iterable[Attribute]) -> str:
+    return listed([shape_words(attribute.shape, unknown="?") for attribute in attributes])
+
+
+def _listed(names: LayerNames, nodes: Sequence[int]) -> str:
+    parts = [names.place(node) for node in nodes[:3]]
+    return listed([*parts, *[""] * (len(nodes) - len(parts))])

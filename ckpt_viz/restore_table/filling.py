@@ -1,0 +1,231 @@
+"""Fills the table of a restore: the steps of the checked call, and the mapping of the fix.
+
+The five kinds of restore differ in their steps alone; nothing here asks which of them it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ckpt_viz.correspondence.pairs import Evidence, Pair, is_guess
+from ckpt_viz.matching.trace import Cause, Failure
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.restore_fix.fixed_values import FixedValues
+from ckpt_viz.restore_table.rows import (
+    Destination,
+    RestoreRow,
+    RestoreTable,
+    ValueCell,
+    Why,
+    WhyNot,
+)
+
+_WHY = {
+    Cause.SHAPE: Why.SHAPE,
+    Cause.DTYPE: Why.DTYPE,
+    Cause.UNREADABLE: Why.DAMAGED,
+    Cause.DAMAGED: Why.DAMAGED,
+    Cause.KEY_MISSING: Why.ABSENT,
+}
+
+
+class AssignedValue(NamedTuple):
+    """One value that the checked call assigns, or fails to: by saved node and live object."""
+
+    node: int | None
+    obj: int | None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class CheckedCall:
+    """What the checked call does: its assignments in order, and what waits.
+
+    `unknown` are the live objects whose own code decides.
+    """
+
+    assigned: Sequence[AssignedValue]
+    waiting: Set[int] = frozenset()
+    unknown: Set[int] = frozenset()
+
+    @cached_property
+    def _until_error(self) -> int:
+        """The number of assignments before the call raises."""
+        raising = (
+            place
+            for place, (_, _, failure) in enumerate(self.assigned)
+            if failure is not None and not failure.in_session
+        )
+        return next(raising, len(self.assigned))
+
+    @cached_property
+    def object_of(self) -> Mapping[int, int]:
+        """The object that gets each saved value that the call restores; of several the first."""
+        done = [a for a in self.assigned[: self._until_error] if a.failure is None]
+        return {a.node: a.obj for a in reversed(done) if a.node is not None and a.obj is not None}
+
+    @cached_property
+    def source_of(self) -> Mapping[int, int]:
+        """The saved node whose value each object gets."""
+        done = [a for a in self.assigned[: self._until_error] if a.failure is None]
+        return {a.obj: a.node for a in done if a.node is not None and a.obj is not None}
+
+    @cached_property
+    def too_late(self) -> frozenset[int]:
+        """The saved nodes that the call would have restored, if it had not raised before."""
+        late = self.assigned[self._until_error :]
+        return frozenset(a.node for a in late if a.failure is None and a.node is not None)
+
+    @cached_property
+    def failures(self) -> Mapping[tuple[str, int], Failure]:
+        """The first failure of each saved node and of each live object."""
+        failures: dict[tuple[str, int], Failure] = {}
+        for node, obj, failure in self.assigned:
+            if failure is not None and node is not None:
+                failures.setdefault(("saved", node), failure)
+            if failure is not None and obj is not None:
+                failures.setdefault(("live", obj), failure)
+        return failures
+
+
+def table_of(saved: Graph | None, live: Graph, call: CheckedCall, fix: FixedValues) -> RestoreTable:
+    """Return the table: each saved value and each value of the program in exactly one row."""
+    return RestoreTable(saved, live, tuple(_Filling(saved, live, call, fix).rows()))
+
+
+@dataclass(frozen=True)
+class _Filling:
+    saved: Graph | None
+    live: Graph
+    call: CheckedCall
+    fix: FixedValues
+
+    def rows(self) -> Iterator[RestoreRow]:
+        taken: set[int] = set()
+        for node in self._valued(self.saved):
+            obj = self._counterparts.get(node)
+            if obj is not None:
+                taken.add(obj)
+            yield RestoreRow(node, obj, self._plain(node, obj), self._fixed(node))
+        for obj in self._valued(self.live):
+            if obj not in taken:
+                yield RestoreRow(None, obj, self._plain_of_live(obj), self._fixed_of_live(obj))
+
+    @staticmethod
+    def _valued(graph: Graph | None) -> Iterator[int]:
+        if graph is not None:
+            yield from (n for n in graph.tree.preorder() if has_value(graph.nodes[n]))
+
+    @cached_property
+    def _counterparts(self) -> Mapping[int, int]:
+        """The object of each saved value's row: one for each, and no object twice.
+
+        What the fix pairs comes first, and what it leaves out next. The call decides the rest.
+        """
+        size, by_node, taken = len(self.live.nodes), dict[int, int](), set[int]()
+        every = *self.fix.sure, *self.fix.others
+        paired = ((p.node, p.obj) for p in every if not is_guess(p))
+        guessed = ((p.node, p.obj) for p in every if is_guess(p))
+        for node, obj in (*paired, *self.call.object_of.items(), *guessed):
+            is_row = obj < size and has_value(self.live.nodes[obj])
+            if is_row and node not in by_node and obj not in taken:
+                by_node[node] = obj
+                taken.add(obj)
+        return by_node
+
+    def _plain(self, node: int, obj: int | None) -> ValueCell:
+        target = self.call.object_of.get(node)
+        if target is not None:
+            is_here = target == obj or target >= len(self.live.nodes)
+            is_tied = self.call.source_of.get(target) != node  # another value of it came last
+            return (
+                ValueCell(Destination.HERE)
+                if is_here and not is_tied
+                else ValueCell(Destination.INTO, other=target)
+            )
+        if node in self.call.waiting:
+            return ValueCell(Destination.WAITS)
+        if obj is not None and obj in self.call.unknown:
+            return ValueCell(Destination.UNKNOWN)
+        return ValueCell(Destination.STAYS, self._why_not(node, obj))
+
+    def _why_not(self, node: int, obj: int | None) -> WhyNot:
+        failure = self.call.failures.get(("saved", node))
+        if failure is None and obj is not None:
+            failure = self.call.failures.get(("live", obj))
+        if failure is not None and (obj is None or failure.cause is not Cause.KEY_MISSING):
+            return _reason_of(failure)
+        if node in self.call.too_late:
+            return WhyNot(Why.AFTER_ERROR)
+        if obj is None:
+            return WhyNot(Why.ABSENT)
+        return WhyNot(Why.OCCUPIED if obj in self.call.source_of else Why.NOT_REACHED)
+
+    def _plain_of_live(self, obj: int) -> ValueCell:
+        source = self.call.source_of.get(obj)
+        if source is not None:
+            return ValueCell(Destination.INTO, other=source)
+        if obj in self.call.unknown:
+            return ValueCell(Destination.UNKNOWN)
+        failure = self.call.failures.get(("live", obj))
+        return ValueCell(
+            Destination.KEEPS, WhyNot(Why.ABSENT) if failure is None else _reason_of(failure)
+        )
+
+    @cached_property
+    def _sure(self) -> Mapping[int, Pair]:
+        return {pair.node: pair for pair in reversed(self.fix.sure)}
+
+    @cached_property
+    def _left_out(self) -> Mapping[int, Pair]:
+        return {pair.node: pair for pair in reversed(self.fix.others)}
+
+    def _fixed(self, node: int) -> ValueCell | None:
+        if not self.fix.is_there:
+            return None
+        pair = self._sure.get(node)
+        if pair is not None:
+            return ValueCell(Destination.HERE, certainty=pair.certainty)
+        if node in self.fix.waiting:
+            return ValueCell(Destination.WAITS)
+        return ValueCell(Destination.STAYS, self._why_left_out(node))
+
+    def _why_left_out(self, node: int) -> WhyNot:
+        pair = self._left_out.get(node)
+        if node in self.fix.damaged:
+            return WhyNot(Why.DAMAGED)
+        if pair is None:
+            return WhyNot(Why.ABSENT)
+        if pair.evidence is Evidence.OTHER_STATE:
+            return WhyNot(Why.OTHER_MEANING)
+        if is_guess(pair):
+            return WhyNot(Why.GUESS)
+        return self._difference(pair) if node in self.fix.misfits else WhyNot(Why.NO_CODE)
+
+    def _difference(self, pair: Pair) -> WhyNot:
+        assert self.saved is not None
+        was, now = self.saved.nodes[pair.node].attributes, self.live.nodes[pair.obj].attributes
+        have_shapes = [a.shape for a in was] == [a.shape for a in now]
+        return WhyNot(Why.DTYPE if have_shapes else Why.SHAPE)
+
+    @cached_property
+    def _filled(self) -> Mapping[int, Pair]:
+        return {pair.obj: pair for pair in self.fix.sure}
+
+    def _fixed_of_live(self, obj: int) -> ValueCell | None:
+        if not self.fix.is_there:
+            return None
+        shared = self._filled.get(obj)  # the value belongs to another row, too
+        if shared is not None:
+            return ValueCell(Destination.HERE, certainty=shared.certainty)
+        return ValueCell(Destination.KEEPS, WhyNot(Why.ABSENT))
+
+
+def _reason_of(failure: Failure) -> WhyNot:
+    why = _WHY.get(failure.cause, Why.FAILURE)
+    error = failure.type if why is Why.FAILURE else ""
+    return WhyNot(why, failure.actual, failure.expected, error)

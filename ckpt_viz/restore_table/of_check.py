@@ -1,0 +1,152 @@
+"""The table of a check, and its text: what the dry run and the fix say of each value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ckpt_viz.changes.deeds import sentences_of
+from ckpt_viz.changes.kind import CHANGES, Kind
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.matching.trace import Action
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.render.signs import SEVERITIES
+from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
+from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.marks import waiting_in
+from ckpt_viz.restore_fix.fixed_values import FixedValues
+from ckpt_viz.restore_fix.restore_fix import RestoreFix
+from ckpt_viz.restore_table.filling import AssignedValue, CheckedCall, table_of
+from ckpt_viz.restore_table.rows import Destination, RestoreTable
+from ckpt_viz.restore_table.text import CheckText, following
+from ckpt_viz.text import count, listed, readable
+
+_MOST_NOTES = 8
+# What rows and the sentence about changes tell.
+_IN_TABLE = CHANGES | {
+    *(Kind.MISPLACED, Kind.SWAPPED, Kind.KEY_MISSING, Kind.PARTIAL_OVERWRITE, Kind.SHAPE),
+    *(Kind.DTYPE, Kind.UNRESOLVED, Kind.UNMATCHED),
+}
+
+
+def table_of_check(
+    run: DryRun, findings: Iterable[Finding], fix: RestoreFix[Any] | None
+) -> RestoreTable:
+    """Return the table of a dry run with these findings; `fix` is None if there is none."""
+    saved = run.saved if fix is None else fix.saved_graph
+    if saved is None:
+        saved = _named(run)
+    every = [part for finding in findings for part in finding.all()]
+    waiting = frozenset() if saved is None else frozenset(waiting_in(saved, every))
+    call = CheckedCall([*_assigned(run, saved)], waiting, run.outcome.unknown)
+    values = _without_fix(run, saved) if fix is None else fix.values()
+    return table_of(saved, run.live, call, values)
+
+
+def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
+    """Return what belongs together, for a check that has no fix."""
+    if saved is None:
+        return FixedValues(is_there=False)
+    mapping = run.mapping_of(saved)
+    misfits = frozenset(pair.node for pair in mapping.misfits)
+    return FixedValues(others=(*mapping.pairs, *mapping.misfits), misfits=misfits, is_there=False)
+
+
+def _named(run: DryRun) -> Graph | None:
+    """Return the names in the file that the call reads; None if there are none to read."""
+    if run.reading is None or run.trace is None or not run.outcome.tensors:
+        return None
+    with suppress(CkptVizError):
+        return run.named
+    return None
+
+
+def _assigned(run: DryRun, saved: Graph | None) -> Iterator[AssignedValue]:
+    """Yield what the call assigns; a restore by names has names in place of saved nodes."""
+    nodes: Mapping[str, int] = {} if saved is None else _nodes_by_name(saved)
+    for step in () if run.trace is None else run.trace.steps:
+        if step.action in (Action.RESTORE, Action.FAIL):
+            node = nodes.get(step.name) if step.node is None else step.node
+            yield AssignedValue(node, step.obj, step.failure)
+
+
+def _nodes_by_name(saved: Graph) -> Mapping[str, int]:
+    named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
+    return {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
+
+
+def text_of_check(
+    run: DryRun,
+    table: RestoreTable,
+    findings: Sequence[Finding],
+    fix: RestoreFix[Any] | None,
+    notes: Sequence[str],
+    *,
+    color: bool = False,
+) -> str:
+    """Return the text of a check, about forty lines at most."""
+    by_person = run.live.origin is Origin.LIVE
+    changes = () if fix is None else fix.changes
+    deeds = [change.deed for change in changes if change.deed is not None]
+    told = [*_told(findings, run, has_fix=fix is not None)]
+    return CheckText(
+        title=f"{_title(run)} → {run.live.title}",
+        changes=sentences_of(deeds, by_person=by_person),
+        verdict=_verdict(run, table),
+        call=f"{run.method}()",
+        notes=[*told[:_MOST_NOTES], *notes],
+        following=[*following(table, run.wording)],
+    ).of(table, color=color)
+
+
+def _title(run: DryRun) -> str:
+    if run.saved is not None:
+        return prefix_of(run.saved)
+    return run.reading or "no checkpoint"
+
+
+def _verdict(run: DryRun, table: RestoreTable) -> str:
+    """Return what the call does, and which asserts fail, in one or two sentences."""
+    (call, raised), *asserts = run.outcome.calls(run.method)
+    if raised is not None:
+        astray = sum(
+            row.plain.place in (Destination.INTO, Destination.HERE) and row.saved is not None
+            for row in table.rows
+        )
+        after = f", after {count(astray, 'value')}" if astray else ""
+        first = f"{call} raises {raised.type}{after}."
+    else:
+        first = f"{call} restores {_number(table.restored, table.in_program)}{_astray(table)}."
+    failing = [name for name, error in asserts if error is not None]
+    if not asserts:
+        return first
+    every = "All asserts" if len(asserts) > 1 else asserts[0][0]
+    if not failing:
+        return f"{first} {every} {'pass' if len(asserts) > 1 else 'passes'}."
+    if len(failing) == len(asserts):
+        return f"{first} {every} {'fail' if len(asserts) > 1 else 'fails'}."
+    return f"{first} {listed(failing)} {'fails' if len(failing) == 1 else 'fail'}."
+
+
+def _number(part: int, whole: int) -> str:
+    if part == whole > 1:
+        return f"all {count(whole, 'value')}"
+    return f"{part or 'none'} of {count(whole, 'value')}"
+
+
+def _astray(table: RestoreTable) -> str:
+    number = sum(
+        row.plain.place is Destination.INTO and row.saved is not None for row in table.rows
+    )
+    return f", and puts {count(number, 'value')} into other places" if number else ""
+
+
+def _told(findings: Iterable[Finding], run: DryRun, *, has_fix: bool) -> Iterator[str]:
+    """Yield what no row tells, with the next step; without a fix, all that is wrong."""
+    for finding in findings:
+        is_in_table = finding.change is not None or finding.kind in _IN_TABLE
+        if not (is_in_table and has_fix):
+            remedy = finding.remedy.in_words(run.wording)
+            sentences = f"{readable(finding.why)} {readable(remedy)}".strip()
+            yield f"{SEVERITIES[finding.severity].glyph} {sentences}"

@@ -1,0 +1,208 @@
+"""The table of a restore: a row for each value, for every kind of restore; TensorFlow is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.restore_table.rows import Destination, RestoreTable, Why
+from tests.support.graphs import graph
+from tests.support.programs import ckpt, module, var
+from tests.support.saved_graphs import write_graph
+
+MOST_LINES = 40
+Case = tuple[Any, Any, str, Callable[[], object]]
+
+
+def _model(units: int, blocks: int = 3, *, is_bare: bool = False) -> Any:
+    import keras
+
+    layers = [keras.layers.Dense(4, name=f"block{number}") for number in range(blocks)]
+    head = keras.layers.Dense(units, name="head")
+    model = keras.Sequential([keras.Input((4,)), *layers, head])
+    model.compile("adam", "mse")
+    if not is_bare:
+        model.optimizer.build(model.trainable_variables)
+    return model
+
+
+def _trained(model: Any) -> Any:
+    generator = np.random.default_rng(7)
+    for variable in model.variables:
+        if variable.dtype.startswith("float"):
+            variable.assign(generator.normal(size=variable.shape))
+    return model
+
+
+KINDS = ("object graph", ".weights.h5", ".keras", ".h5")
+
+
+def _check_of(kind: str, old: Any, new: Any, tmp_path: Path) -> tuple[cv.RestoreCheck, Any]:
+    """Return the check of a file of the old model and the new model, and the real call."""
+    import tensorflow as tf
+
+    if kind == "object graph":
+        path = tf.train.Checkpoint(model=old, optimizer=old.optimizer).save(str(tmp_path / "c"))
+        ckpt = tf.train.Checkpoint(model=new, optimizer=new.optimizer)
+        return cv.check(ckpt, path), lambda: ckpt.restore(path)
+    path = str(tmp_path / f"file{kind}")
+    old.save_weights(path) if kind == ".weights.h5" else old.save(path)
+    return cv.check(new, path), lambda: new.load_weights(path)
+
+
+def _assert_complete(table: RestoreTable) -> None:
+    """Assert that each value of either side has exactly one row."""
+    sides = [(table.live, [row.live for row in table.rows])]
+    sides += [] if table.saved is None else [(table.saved, [row.saved for row in table.rows])]
+    for side, of_rows in sides:
+        valued = [n for n in side.tree.preorder() if has_value(side.nodes[n])]
+        assert sorted(node for node in of_rows if node is not None) == sorted(valued)
+    assert all(row.saved is not None or row.live is not None for row in table.rows)
+
+
+def _of_model(table: RestoreTable) -> RestoreTable:
+    """Return the rows of a model alone."""
+    names = table.live.names
+    rows = [r for r in table.rows if r.live is not None and "optimizer" not in names.place(r.live)]
+    rows = [row for row in rows if "state" not in names.place_or_state(row.live or 0)]
+    return replace(table, rows=rows)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("edit", ["none", "head", "block", "bare"])
+def test_the_plain_column_is_what_the_call_does(kind: str, edit: str, tmp_path: Path) -> None:
+    old = _trained(_model(3))
+    new = _model(5 if edit == "head" else 3, 4 if edit == "block" else 3, is_bare=edit == "bare")
+    check, call = _check_of(kind, old, new, tmp_path)
+    table = check.table
+    _assert_complete(table)
+    for variable in (*new.variables, *new.optimizer.variables):
+        if variable.dtype.startswith("float"):
+            variable.assign(np.full(variable.shape, 77.0))
+    try:
+        call()
+    except Exception as error:
+        assert check.raises is not None and type(error).__name__ == check.raises.type
+    else:
+        assert check.raises is None
+    for row in table.rows:
+        value: Any = None if row.live is None else table.live.object(row.live)
+        if value is None or not str(value.dtype).startswith(("float", "<dtype: 'float")):
+            continue
+        is_kept = bool(np.all(np.asarray(value) == 77.0))
+        gets_other = row.plain.place is Destination.INTO and row.saved is None
+        if row.plain.place is Destination.HERE or gets_other:
+            assert not is_kept, (row, table.live.name(row.live or 0))
+        elif row.plain.reason is None or row.plain.reason.why is not Why.OCCUPIED:
+            others = {each.plain.other for each in table.rows if each.saved is not None}
+            assert is_kept or row.live in others, (row, table.live.name(row.live or 0))
+    if edit == "none":
+        if kind == ".h5":  # load_weights leaves the optimizer's state in the file
+            table = _of_model(table)
+        assert all(row.plain.place is Destination.HERE for row in table.rows)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_text_has_forty_lines_at_most_for_any_model(kind: str, tmp_path: Path) -> None:
+    old = _model(3, 30)
+    new = _model(5, 31, is_bare=True)
+    check, _ = _check_of(kind, old, new, tmp_path)
+    text = str(check)
+    assert len(text.splitlines()) <= MOST_LINES, text
+    assert "… block29" in text or "other values" in text, text
+    assert "head" in text
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_a_program_that_has_not_changed_has_one_sentence_and_no_table(tmp_path: Path) -> None:
+    check, _ = _check_of(".weights.h5", _model(3), _model(3), tmp_path)
+    assert str(check).splitlines()[1] == "load_weights() restores all 26 values."
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_the_head_says_what_a_person_did(tmp_path: Path) -> None:
+    check, _ = _check_of("object graph", _model(3), _model(5, 4), tmp_path)
+    lines = str(check).splitlines()
+    assert lines[1] == "You added model.block3 and resized model.head, 4×3 → 4×5."
+    assert lines[2].startswith("restore() raises ValueError, after ")
+    rows = [line.split("  ") for line in lines if "model.block" in line and "value" in line]
+    assert any("model.block3" in row[-2] or "model.block3" in str(row) for row in rows)
+
+
+def _saver(tmp_path: Path) -> Iterator[cv.RestoreCheck]:
+    import tensorflow as tf
+
+    tf1, path = tf.compat.v1, str(tmp_path / "names")
+    with tf.Graph().as_default(), tf1.Session() as session:
+        for name in ("a/w", "b/w"):
+            tf1.get_variable(name, (2, 2))
+        session.run(tf1.global_variables_initializer())
+        tf1.train.Saver().save(session, path)
+    with tf.Graph().as_default():
+        for name in ("x/a/w", "x/b/w"):
+            tf1.get_variable(name, (2, 2))
+        yield cv.check(tf1.train.Saver(), path)
+        yield cv.check({"a/": "x/a/"}, path)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_restores_by_names_have_the_same_table(tmp_path: Path) -> None:
+    saver, mapped = _saver(tmp_path)
+    _assert_complete(saver.table)
+    assert saver.table.fixed == 2 and saver.table.restored == 0
+    assert "You changed the scope of the names: none → 'x'." in str(saver)
+    _assert_complete(mapped.table)
+    assert mapped.table.restored == 1
+    assert all(row.fixed is None for row in mapped.table.rows)
+    assert "with the fix" not in str(mapped)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_a_value_of_another_shape_has_both_shapes_in_its_row(tmp_path: Path) -> None:
+    saved, live = (
+        module(net=module(w=var(np.zeros((2, columns), "float32")))) for columns in (3, 5)
+    )
+    paths = [ckpt(root=side).write(str(tmp_path / f"{n}")) for n, side in enumerate((saved, live))]
+    check = cv.check(paths[1], paths[0])
+    (row,) = check.table.rows
+    assert row.plain.reason is not None and row.plain.reason.why is Why.SHAPE
+    text = str(check)
+    assert "  net.w 2×3   ✗ other shape   net.w 2×5        1 value" in text, text
+    assert text.splitlines()[1] == "Since then, net.w was resized, 2×3 → 2×5."
+
+
+def test_hostile_names_move_no_cursor(tmp_path: Path) -> None:
+    name = "a\x1b[2J\nb"
+    saved = write_graph(tmp_path / "saved", graph({0: {name: 1, "w": 2}}, (1, 2)))
+    live = write_graph(tmp_path / "live", graph({0: {"w": 1}}, (1,)))
+    text = str(cv.check(live, saved))
+    assert "\x1b" not in text and r"a\x1b[2J\nb" in text
+    ends = {len(line) for line in text.splitlines() if line.endswith("1 value")}
+    assert len(ends) == 1, text
+
+
+def test_json_has_the_rows(tmp_path: Path) -> None:
+    saved = write_graph(tmp_path / "saved", graph({0: {"v": 1, "w": 2}}, (1, 2)))
+    live = write_graph(tmp_path / "live", graph({0: {"v": 1}}, (1,)))
+    rows = json.loads(json.dumps(cv.check(live, saved).to_json()))["rows"]
+    assert [(row["saved"], row["live"], row["plain"]["place"]) for row in rows] == [
+        ("v", "v", "here"),
+        ("w", None, "stays"),
+    ]
+    assert rows[1]["plain"]["why"] == rows[1]["fixed"]["why"] == "absent"
