@@ -19,7 +19,6 @@ pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 # Fixtures for which the check rightly warns. They hold objects that TensorFlow does not track, or
 # cannot restore what they save: a tensor whose name has a slash is not found again.
 ALARMS = {
-    live_objects.keras3_model_with_lists_and_seeds: {Kind.NOT_TRACKED},
     live_objects.untracked_attributes: {Kind.NOT_TRACKED},
     live_objects.objects_that_serialize_themselves: {Kind.KEY_MISSING},
 }
@@ -29,8 +28,6 @@ ALARMS = {
 def test_every_kind_of_object(make: Callable[[], Any], tmp_path: Path) -> None:
     source = live_object(make)
     check = cv.check(live_object(make), save_any(tmp_path, source))
-    if make is live_objects.keras3_model_with_lists_and_seeds:
-        keras_3()  # Keras 2 tracks what is in a list
     assert alarms(check) == ALARMS.get(make, set())
 
 

@@ -89,13 +89,13 @@ def text_of_check(
     by_person = run.live.origin is Origin.LIVE
     changes = () if fix is None else fix.changes
     deeds = [change.deed for change in changes if change.deed is not None]
-    told = [*_told(findings, run, has_fix=fix is not None)]
+    beside = [*_beside(findings, run, has_fix=fix is not None)]
     return CheckText(
         title=f"{_title(run)} → {run.live.title}",
         changes=sentences_of(deeds, by_person=by_person),
         verdict=_verdict(run, table),
         call=f"{run.method}()",
-        notes=[*told[:_MOST_NOTES], *notes],
+        notes=[*beside[:_MOST_NOTES], *notes],
         following=[*following(table, run.wording)],
     ).of(table, color=color)
 
@@ -142,7 +142,7 @@ def _astray(table: RestoreTable) -> str:
     return f", and puts {count(number, 'value')} into other places" if number else ""
 
 
-def _told(findings: Iterable[Finding], run: DryRun, *, has_fix: bool) -> Iterator[str]:
+def _beside(findings: Iterable[Finding], run: DryRun, *, has_fix: bool) -> Iterator[str]:
     """Yield what no row tells, with the next step; without a fix, all that is wrong."""
     for finding in findings:
         is_in_table = finding.change is not None or finding.kind in _IN_TABLE

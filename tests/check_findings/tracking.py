@@ -70,6 +70,22 @@ def list_of_keras_3_layers(at: Path) -> Pair:
     return _keras_3_net(at, lambda net: _kernels(net.blocks), blocks=lambda: dense(4, 5))
 
 
+@shows(
+    *(Kind.NOT_TRACKED, WARNING, None, "(root).model", "its 2 objects with values keep these"),
+    "4 trained values in the optimizer's list alone",
+    "Build the optimizer for this model and restore both",
+)
+def list_of_keras_3_layers_without_its_optimizer(at: Path) -> Pair:
+    def model() -> Any:
+        return _net(keras_3().Model, out=lambda: dense(2)[0], blocks=lambda: dense(4, 5))
+
+    saved_model = differently(model())
+    optimizer = keras_3().optimizers.Adam()
+    optimizer.build([*saved_model.out.weights, *(w for b in saved_model.blocks for w in b.weights)])
+    path = save_any(at, ckpt(model=saved_model, optimizer=optimizer))
+    return Pair(path, lambda: ckpt(model=model()))
+
+
 @shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'_blocks' (TrackedList)", "1 object")
 def private_list_of_keras_3_layers(at: Path) -> Pair:
     return _keras_3_net(at, lambda net: _kernels(net._blocks), _blocks=lambda: dense(4))

@@ -140,6 +140,7 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _everything_else(case: Case, number: int) -> str:
-    if number < len(case.unresolved) or case.unmatched:
+    is_lost = any(attribute.is_lost for node in case.live.nodes for attribute in node.not_saved)
+    if number < len(case.unresolved) or case.unmatched or is_lost:
         return ""
     return f"; everything else, {count(len(case.trace.restored), 'value')}, is restored"

@@ -11,6 +11,7 @@ from ckpt_viz.live import facts
 from ckpt_viz.live.code_reading import is_set_by_libraries
 from ckpt_viz.live.left_aside import aside_of
 from ckpt_viz.live.untracked import attributes_of, ids_of
+from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.nodes import Node, NotSaved, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
@@ -46,27 +47,41 @@ def not_tracked(case: Case, explained: Explained) -> Iterator[Finding]:
 
 def _attribute(case: Case, obj: int, attribute: NotSaved) -> Finding:
     described = f"{attribute.name!r} ({attribute.type_name})"
-    held = f"{count(attribute.count, 'object')} with values, and no assert fails"
-    is_followed = case.live_side.child(obj, attribute.name) is not None
-    return case.finding(
-        Severity.WARNING,
-        Kind.NOT_TRACKED,
-        f"TensorFlow does not track the plain objects in the attribute {described}: no checkpoint "
-        f"holds their {held}."
-        if is_followed
-        else f"TensorFlow does not track the attribute {described}: no checkpoint holds its {held}."
-        if attribute.is_lost
-        else f"TensorFlow does not track the attribute {described}: no checkpoint holds its "
-        f"{count(attribute.count, 'object')} under this name, but no trained value is lost.",
-        Advice(
+    held = f"{count(attribute.count, 'object')} with values"
+    hanging = _hanging_left(case) if attribute.is_lost else []
+    if case.live_side.child(obj, attribute.name) is not None:
+        why = (
+            f"TensorFlow does not track the plain objects in the attribute {described}: no "
+            f"checkpoint holds their {held}, and no assert fails."
+        )
+        advice = (
             "Derive the class of these objects from tf.Module, or assign each value to an "
             "attribute of its own."
-            if is_followed
-            else "Assign each object to an attribute of its own, or pass it to "
-            "tf.train.Checkpoint by name."
-        ),
-        objects=(obj,),
-    )
+        )
+    elif hanging:
+        why = (
+            f"TensorFlow does not track the attribute {described}, so its {held} keep these. The "
+            f"checkpoint has {count(len(hanging), 'trained value')} in the optimizer's list alone."
+        )
+        advice = (
+            "Build the optimizer for this model and restore both, as the program did that saved: "
+            "the optimizer's list leads to these values."
+        )
+    else:
+        why = f"TensorFlow does not track the attribute {described}: no checkpoint holds its " + (
+            f"{held}, and no assert fails."
+            if attribute.is_lost
+            else f"{count(attribute.count, 'object')} under this name, but no trained value is lost."
+        )
+        advice = "Assign each object to an attribute of its own, or pass it to tf.train.Checkpoint."
+    severity = Severity.WARNING if attribute.is_lost else Severity.INFO
+    return case.finding(severity, Kind.NOT_TRACKED, why, Advice(advice), objects=(obj,))
+
+
+def _hanging_left(case: Case) -> list[int]:
+    """Return the saved variables that only an optimizer leads to, and that stay in the file."""
+    hanging = hanging_from_optimizers(case.saved.nodes).variables
+    return [node for node in hanging if node not in case.trace.restored]
 
 
 def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
