@@ -89,6 +89,11 @@ def without_manager(source: Any) -> Any:
     return source.checkpoint if is_checkpoint_manager(source) else source
 
 
+def counter_of(checkpoint: Any) -> Any:
+    """Return the `save_counter` of a checkpoint; None if it has not made one yet."""
+    return checkpoint._save_counter
+
+
 def is_load_status(obj: object) -> bool:
     """Return whether the object is any kind of status that `Checkpoint.restore` returns."""
     return isinstance(obj, private("checkpoint.checkpoint", "_LoadStatus"))
