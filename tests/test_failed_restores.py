@@ -79,6 +79,24 @@ def test_code_below_a_traceback_changes_no_other_object(
     assert list(mine.net.dense.numpy()) == ([1.0, 2.0] if is_known else [0.0, 0.0])
 
 
+def test_a_failed_assert_of_a_checkpoint_beside_its_root_shows_its_fix(
+    run: Any, tmp_path: Path
+) -> None:
+    """Its status knows the root alone."""
+
+    def made(part: str, value: float) -> Any:
+        return ckpt(module(**{part: module(w=var([value]))}), step=var(value))
+
+    path = str(made("net", 1.0).save(str(tmp_path / "ckpt")))
+    mine = made("other", 0.0)
+    names = {"mine": mine, "ckpt": made("other", 0.0), "path": path}
+    after = run("mine.restore(path).assert_consumed()", names)
+    code = after.rpartition("(`mine` is yours):\n\n")[2]
+    run(code, {"path": "another/file"})
+    assert list(mine.root.other.w.numpy()) == [1.0] and int(mine.save_counter) == 1
+    assert list(names["ckpt"].root.other.w.numpy()) == [0.0]
+
+
 def test_the_hint_names_no_other_object(run: Any, tmp_path: Path) -> None:
     names = _status_of_own_code(tmp_path, _sleep)
     held = [names.pop("live"), names.pop("status")]

@@ -16,7 +16,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import CkptVizError, SourceError
-from ckpt_viz.jupyter.kernel_run import expression_for, free_name, kernel_shell
+from ckpt_viz.jupyter.kernel_run import expression_for, free_name, held_objects, kernel_shell
 from ckpt_viz.jupyter.time_limit import TimeIsUp, TimeLimit
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.assignment_map import is_warm_start, pairs_of
@@ -65,7 +65,8 @@ class FailedRestores:
     def _after(self, result: Any) -> None:
         has_warned, self._log.has_warned = self._log.has_warned, False
         with suppress(Exception):  # not even a message that cannot be printed
-            call = None if result.error_in_exec is None else call_of(result.error_in_exec)
+            held = (obj for _, obj in held_objects(self._shell))
+            call = None if result.error_in_exec is None else call_of(result.error_in_exec, held)
             if call is not None:
                 self._look_at(call)
             elif has_warned:
@@ -205,8 +206,11 @@ class LoadCall:
         )
 
 
-def call_of(error: BaseException) -> RestoreCall | LoadCall | None:
-    """Return the restore, the assert of its status, or the load in whose call an error came."""
+def call_of(error: BaseException, held: Iterable[object] = ()) -> RestoreCall | LoadCall | None:
+    """Return the restore, the assert of its status, or the load in whose call an error came.
+
+    `held` are objects of the user, one of which may be the checkpoint of a status.
+    """
     frames = [*_frames(error.__traceback__)]
     load = next(filter(None, map(_load_in, frames)), None)
     if load is not None or "tensorflow" not in sys.modules:
@@ -215,7 +219,7 @@ def call_of(error: BaseException) -> RestoreCall | LoadCall | None:
         name, known = frame.f_code.co_name, frame.f_locals
         target = known.get("self")
         if name in _ASSERTS and tf_private.is_load_status(target):
-            known_by = tf_private.restored_by(target)
+            known_by = tf_private.restored_by(target, held)
             return RestoreCall(target) if known_by is None else RestoreCall(*known_by)
         if name in _RESTORES and _is_checkpoint(target) and "save_path" in known:
             return RestoreCall(target, known["save_path"], name)

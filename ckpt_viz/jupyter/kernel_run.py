@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,13 +45,15 @@ def variable_of(shell: Any, obj: object) -> str | None:
 
 def expression_for(shell: Any, obj: object) -> str | None:
     """Return the variable that holds an object, or an attribute of one, such as `trainer.ckpt`."""
-    attributes = (
-        f"{name}.{attribute}"
-        for name, holder in _named(shell.user_ns)
-        for attribute, value in _named(instance_dict(holder))
-        if value is obj
-    )
-    return variable_of(shell, obj) or next(attributes, None)
+    return next((expression for expression, value in held_objects(shell) if value is obj), None)
+
+
+def held_objects(shell: Any) -> Iterator[tuple[str, object]]:
+    """Yield the variables of a notebook and what they hold, then their attributes."""
+    names = _named(shell.user_ns)
+    yield from names
+    for name, holder in names:
+        yield from ((f"{name}.{part}", value) for part, value in _named(instance_dict(holder)))
 
 
 def _named(values: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -38,7 +38,8 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
         parent, label, child = edges.pop(0)
         is_counter = (parent, label) == (ROOT, SAVE_COUNTER)
         if is_counter and _is_own_counter(holder, graph.object(child)):
-            expression = f"{_checkpoint(source, name)}.{SAVE_COUNTER}"  # makes it if need be
+            own = expression if holder is graph.object(ROOT) else _checkpoint(source, name)
+            expression = f"{own}.{SAVE_COUNTER}"  # which makes it if need be
             continue
         obj, target = _object(graph, parent), _object(graph, child)
         if label.startswith("_"):
