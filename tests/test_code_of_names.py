@@ -121,7 +121,7 @@ def test_root_beside_another_taken_name_is_restored_by_keys(tmp_path: Path) -> N
     names = ["root", "restore"]
     was, live = program("root part", names, 5.0), program("root part", PLAIN[:2], 0.0)
     fix = run_fix(live, str(was.save(str(tmp_path / "saved"))))
-    assert len(fix.pairs) == 4 and "load_checkpoint" in fix.code
+    assert len(fix.pairs) == 5 and "load_checkpoint" in fix.code
 
 
 def test_the_parts_of_a_root_in_a_file_are_told_from_its_keywords(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_the_parts_of_a_root_in_a_file_are_told_from_its_keywords(tmp_path: Path
     was, live = made("before", 5.0), made("now", 0.0)
     path, target = str(was.save(str(tmp_path / "was"))), str(live.save(str(tmp_path / "live")))
     fix = run_fix(live, path, target)
-    assert len(fix.pairs) == 9 and "before=ckpt.root.now" in fix.code
+    assert len(fix.pairs) == 10 and "before=ckpt.root.now" in fix.code
 
 
 def test_a_root_that_is_false_is_no_root(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_root_that_is_false_is_no_root(tmp_path: Path) -> None:
     was = ckpt(w=var([5.0] * 3), b=var([5.0] * 5))
     live = ckpt(net=inner(0.0))
     fix = run_fix(live, str(was.save(str(tmp_path / "saved"))))
-    assert fix.check.consumed and len(fix.pairs) == 2
+    assert fix.check.consumed and len(fix.pairs) == 3
 
 
 def test_slots_of_any_name_have_expressions(tmp_path: Path) -> None:

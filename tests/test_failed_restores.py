@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,7 +49,73 @@ def test_a_failed_assert_shows_the_check_and_its_fix(run: Any, tmp_path: Path) -
     assert "AssertionError" in out
     after = out.partition("AssertionError")[2]
     assert "renamed" in after.lower()
-    assert "net=tf.train.Checkpoint(l1=ckpt.net.dense)" in after
+    assert "net=tf.train.Checkpoint(l1=live.net.dense)" in after
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        ("mine.restore(path).assert_consumed()", "mine"),
+        ("trainer.mine.restore(path).assert_consumed()", "trainer.mine"),
+        ("unnamed().restore(path).assert_consumed()", "ckpt_2"),
+    ],
+)
+def test_code_below_a_traceback_changes_no_other_object(
+    cell: str, name: str, run: Any, tmp_path: Path
+) -> None:
+    """A checkpoint from before is still called `ckpt`, and `path` is that of another file."""
+    path = saved(tmp_path, net=module(l1=var([1.0, 2.0])))
+    mine, other = (ckpt(net=module(dense=var([0.0, 0.0]))) for _ in range(2))
+    trainer = SimpleNamespace(mine=mine)
+    calls = {"mine": {"mine": mine}, "trainer.mine": {"trainer": trainer}}
+    names = calls.get(name, {"unnamed": lambda: mine}) | {"ckpt": other, "path": path}
+    after = run(cell, names).rpartition("This restores every value that has a place")[2]
+    note, _, code = after.partition(":\n\n")
+    is_known = name != "ckpt_2"
+    assert note == f" (`{name}` is {'yours' if is_known else 'the object of this call'})"
+    error = run(code, {"path": "another/file"})
+    assert "NameError" in error or is_known
+    assert list(other.net.dense.numpy()) == [0.0, 0.0]
+    assert list(mine.net.dense.numpy()) == ([1.0, 2.0] if is_known else [0.0, 0.0])
+
+
+def test_a_failed_assert_of_a_checkpoint_beside_its_root_shows_its_fix(
+    run: Any, tmp_path: Path
+) -> None:
+    """Its status knows the root alone."""
+
+    def made(part: str, value: float) -> Any:
+        return ckpt(module(**{part: module(w=var([value]))}), step=var(value))
+
+    path = str(made("net", 1.0).save(str(tmp_path / "ckpt")))
+    mine = made("other", 0.0)
+    names = {"mine": mine, "ckpt": made("other", 0.0), "path": path}
+    after = run("mine.restore(path).assert_consumed()", names)
+    code = after.rpartition("(`mine` is yours):\n\n")[2]
+    run(code, {"path": "another/file"})
+    assert list(mine.root.other.w.numpy()) == [1.0] and int(mine.save_counter) == 1
+    assert list(names["ckpt"].root.other.w.numpy()) == [0.0]
+
+
+def test_the_hint_names_no_other_object(run: Any, tmp_path: Path) -> None:
+    names = _status_of_own_code(tmp_path, _sleep)
+    held = [names.pop("live"), names.pop("status")]
+    out = run("held[1].assert_consumed()", {"held": held, "ckpt": ckpt(a=var(0.0))})
+    assert f"check = ckpt_viz.check(ckpt_2, {str(tmp_path / 'own')!r})" in out
+
+
+def test_code_of_a_saver_names_the_session_of_its_call(run: Any, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = save_by_name(tmp_path / "model", {"old/w": [1.0, 2.0], "old/b": [3.0, 4.0, 5.0]})
+    cell = """
+with tf.Graph().as_default(), tf.compat.v1.Session() as mine:
+    for name, size in (("w", 2), ("b", 3)):
+        tf.compat.v1.get_variable(f"new/{name}", [size])
+    tf.compat.v1.train.Saver().restore(mine, path)
+"""
+    out = run(cell, {"tf": tf, "path": path, "session": "another"})
+    assert "(`mine` is yours):\n\nsession = mine\n" in out
 
 
 def test_a_restore_that_raises_shows_them_too(run: Any, tmp_path: Path) -> None:
@@ -71,8 +138,8 @@ with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     saver.restore(session, path)
 """
     after = run(cell, {"tf": tf, "path": path}).rpartition("NotFoundError")[2]
-    assert "1 value" not in after and "(`session` and `path` are yours)" in after
-    code = after.partition("are yours):")[2]
+    assert "1 value" not in after and "(`session` is yours)" in after
+    code = after.partition("is yours):")[2]
     assert "    'old/w': variables['new/w'],\n" in code
     compile(code, "code", "exec")
 

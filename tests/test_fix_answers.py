@@ -68,7 +68,7 @@ def test_a_renamed_layer_goes_to_its_new_name(tmp_path: Path) -> None:
         "The program no longer has gone.",
         "The program has added net.new.",
     ]
-    assert fix["restored"] == 4
+    assert fix["restored"] == 5
     assert {*map(shown.graph.name, kept)} == {"(root).net.new.w", "(root).net.new.b"}
     assert [*map(shown.graph.name, unused)] == ["(root).gone"]
     # A pair is one node of the shown graph; what only the file has is behind the program's nodes.
@@ -84,7 +84,7 @@ def test_counts_and_names_are_those_of_the_fix(tmp_path: Path) -> None:
     check = cv.check(live, path)
     fix, shown = check.fix(), show_of(check)
     found, (_, misfits, kept, unused, _) = asked(shown)
-    assert found["restored"] == len(fix.pairs) == 2
+    assert found["restored"] == len(fix.pairs) == 3
     assert [shown.graph.name(node) for node in kept] == list(fix.missing)
     assert len(unused) == len(fix.unused)
     assert {(a, b) for a, b, _ in named(shown, misfits)} == {
@@ -260,7 +260,7 @@ def test_what_is_not_in_the_graph_has_the_place_of_its_object(tmp_path: Path) ->
     live = ckpt(net=module(dense=layer(2)))
     check = cv.check(live, path)
     places = check.fix().places({})  # as if the picture had the program alone
-    assert places.restored == 2
+    assert places.restored == 3
     assert (places.unused, places.unused_count) == ((), 1)
     assert places.pairs and all(pair.saved == pair.live for pair in places.pairs)
     names = {check.live.name(pair.live) for pair in places.pairs}

@@ -12,7 +12,7 @@ import pytest
 
 import ckpt_viz as cv
 from tests.support.live_objects import untracked_attributes
-from tests.support.programs import ckpt, keras_2, keras_3, module, var
+from tests.support.programs import COUNTER, ckpt, keras_2, keras_3, module, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -79,7 +79,7 @@ def test_neither_of_two_equal_models_is_chosen_without_a_reason(
 ) -> None:
     was = ckpt(**{name: net(keras(), 1.0) for name in saved})
     fix = fix_of(ckpt(**{name: net(keras()) for name in names}), was, tmp_path)
-    assert not fix.pairs
+    assert [*fix.pairs] == [COUNTER]
     assert "# These are guesses, and left out; " in fix.code
 
 
@@ -159,7 +159,7 @@ def test_all_keys_of_a_dict_have_another_name(tmp_path: Path) -> None:
         return ckpt(d={prefix + key: var([value] * size) for size, key in shapes})
 
     now = live("new_", 0.0)
-    assert len(fix_of(now, live("old_", 1.0), tmp_path).apply().pairs) == 3
+    assert len(fix_of(now, live("old_", 1.0), tmp_path).apply().pairs) == 4
     assert values(now.d.values()) == {1.0}
 
 
@@ -171,7 +171,7 @@ def test_one_shape_by_chance_does_not_relate_two_models(tmp_path: Path) -> None:
     live = ckpt(model=keras.Sequential([keras.Input((8, 8, 3)), *layers]))
     check = cv.check(live, was.save(str(tmp_path / "model")))
     assert [finding.kind.value for finding in check.findings] == ["unrelated"]
-    assert not check.fix().pairs
+    assert [*check.fix().pairs] == [COUNTER]
 
 
 def test_layers_that_moved_on_by_one_are_not_renamed_to_the_free_name(tmp_path: Path) -> None:
@@ -212,9 +212,7 @@ def restored_by_default(live: Any, was: Any, at: Path) -> set[str]:
     return {
         graph.name(node)
         for node in range(len(graph.nodes))
-        if graph.nodes[node].attributes
-        and node != graph.save_counter
-        and values([graph.read(graph.name(node))]) == {1.0}
+        if graph.nodes[node].attributes and values([graph.read(graph.name(node))]) == {1.0}
     }
 
 
@@ -341,7 +339,7 @@ def test_state_of_another_class_of_optimizer_is_not_taken_for_that_of_another_ve
     fix = check.fix()
     states = {cv.graph(live).name(i) for i, n in enumerate(cv.graph(live).nodes) if n.slot}
     assert states.isdisjoint(fix.pairs.values()) and states
-    assert len(fix.pairs) == 6  # the model's, the counter and the rate
+    assert len(fix.pairs) == 7  # the model's, two counters and the rate
     assert ["Keras" in change.why for change in fix.changes] == [False]
     assert check.findings[0].kind is cv.Kind.OPTIMIZER_CHANGED
 
@@ -462,13 +460,14 @@ def test_another_head_and_a_frozen_base_are_two_findings(keras: Any, tmp_path: P
     assert len(found) == 2
 
 
-def test_a_fix_without_a_value_changes_nothing(tmp_path: Path) -> None:
+def test_a_fix_without_a_part_lets_save_count_on(tmp_path: Path) -> None:
     was = ckpt(parts=[module(w=var([float(n)])) for n in range(3)])
     live = ckpt(parts={name: module(w=var([9.0])) for name in "abc"})
     fix = fix_of(live, was, tmp_path)
-    assert fix.pairs == {}
+    assert [*fix.pairs] == [COUNTER]
     assert fix.apply() is fix
-    assert live._save_counter is None
+    assert int(live.save_counter) == 1
+    assert [float(part.w[0]) for part in live.parts.values()] == [9.0] * 3
 
 
 # --- guesses
@@ -522,7 +521,7 @@ def test_a_fix_takes_the_guesses_that_a_person_accepts(
             item.w.assign([-1.0])
         restore()
         assert [float(item.w[0]) for item in live.net.layers] == expected
-    assert len(fix.guesses) + len(fix.pairs) == 2
+    assert len(fix.guesses) + len({*fix.pairs} - {COUNTER}) == 2
 
 
 @pytest.mark.parametrize(
@@ -575,7 +574,7 @@ def test_states_that_mean_something_else_are_never_accepted(tmp_path: Path) -> N
     fix = cv.check(live, was.save(str(tmp_path / "ckpt"))).fix(guesses=True)
     assert {key.split("/.", 1)[0] for key in fix.pairs} == {
         *(f"blocks/{n}/{name}" for n in range(2) for name in ("_kernel", "bias")),
-        *("optimizer/_iterations", "optimizer/_learning_rate"),
+        *("optimizer/_iterations", "optimizer/_learning_rate", "save_counter"),
     }
 
 
@@ -603,15 +602,16 @@ def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
     fix = check.fix()
     assert f"{fix}".splitlines() == [
         f"{fix.prefix} into Checkpoint",
-        "  restores nothing: no value has a sure place",
+        "  restores 1 value with a plain restore()",
+        "  save_counter is restored, so save() counts on from this checkpoint",
         "  1 value left in the checkpoint; the program has no place for net.blocks.2.w",
         "  2 values left out as guesses, because only order or shape suggests their places: "
         "net.blocks.0 and net.blocks.1",
         "check.fix(guesses=True) adds these guesses; with names of saved parts, it adds only "
         "theirs.",
-        "fix.changes says what happened to the program.",
+        "fix.apply() restores now, all values or none; fix.code is the same as a program.",
     ]
-    assert repr(fix).endswith("into Checkpoint: 0 values restored, 2 guesses left out>")
+    assert repr(fix).endswith("into Checkpoint: 1 value restored, 2 guesses left out>")
     taken = f"{check.fix(guesses='net.blocks.0')}".splitlines()
     assert taken[1].endswith(" by their saved names, 1 of them accepted guesses")
     assert taken[-1].startswith("fix.apply() restores now")
@@ -634,7 +634,7 @@ def test_a_fix_takes_a_guess_under_the_name_that_it_prints(keras: Any, tmp_path:
     was, live = ckpt(model=chain("p", "q")), ckpt(net=chain("x", "between", "y"))
     check = cv.check(live, was.save(str(tmp_path / "ckpt")))
     assert f"{check.fix()}".splitlines()[-3].endswith("their places: model.p and model.q")
-    assert len(check.fix(guesses="model.q").pairs) == 2
+    assert len(check.fix(guesses="model.q").pairs) == 3
 
 
 def test_a_fix_counts_untracked_attributes_as_attributes(tmp_path: Path) -> None:
@@ -647,5 +647,5 @@ def test_a_fix_counts_untracked_attributes_as_attributes(tmp_path: Path) -> None
 def test_the_text_of_a_fix_has_no_control_characters_of_a_file(tmp_path: Path) -> None:
     was = ckpt(**{"a\x1b[31m": var([1.0]), "b": var([2.0])})
     text = f"{cv.check(ckpt(b=var([0.0])), was.save(str(tmp_path / 'ckpt'))).fix()}"
-    assert "restores 1 value with a plain restore()" in text
+    assert "restores 2 values with a plain restore()" in text
     assert "has no place for a" in text and "\x1b" not in text

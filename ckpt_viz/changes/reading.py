@@ -181,7 +181,8 @@ class _ChangesReader:
         if self.mapping.saved.is_name_based:
             self._scopes()
         else:
-            self._edges(_below_optimizers(self.mapping.saved))
+            saved = self.mapping.saved
+            self._edges({*_below_optimizers(saved), saved.save_counter})
         for change in of_optimizers:
             kind = Kind.OPTIMIZER_CHANGED
             nodes, objects = list(change.nodes), list(change.objects)
@@ -220,7 +221,7 @@ class _ChangesReader:
             if scopes is not None and nodes[0].slot is None:
                 self._put(Kind.SCOPE_CHANGED, scopes, scopes, pair.node, pair.obj)
 
-    def _edges(self, left_out: set[int]) -> None:
+    def _edges(self, left_out: set[int | None]) -> None:
         """Group the parts whose edges have changed."""
         in_sequence: dict[tuple[int, int], list[Edge]] = defaultdict(list)
         saved, misfits = self.mapping.saved, {pair.node for pair in self.mapping.misfits}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ckpt_viz.correspondence.by_names import pairs_by_name
 from ckpt_viz.correspondence.descriptions import described
 from ckpt_viz.correspondence.names import ChosenNames
 from ckpt_viz.correspondence.optimizers import Optimizers
 from ckpt_viz.correspondence.pairing import PairedItems
-from ckpt_viz.correspondence.pairs import Pair
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.rivals import make_guesses_of_rivals
 from ckpt_viz.correspondence.states import state_pairs, unsure_states
 from ckpt_viz.correspondence.unchanged import is_unchanged, pairs_as_bound
@@ -26,7 +26,12 @@ def correspond(saved: Graph, live: Graph) -> Mapping[int, Pair]:
     content speak against it. A name-based checkpoint is compared by the scopes of its names, but
     two of them by their trees. Values of a pair may differ in dtype or shape.
     """
-    return gc_paused(lambda: _with_states(saved, live, _without_states(saved, live)))
+
+    def pairs() -> Mapping[int, Pair]:
+        others = [*_without_states(saved, live), *_of_counters(saved, live)]
+        return _with_states(saved, live, others)
+
+    return gc_paused(pairs)
 
 
 def _without_states(saved: Graph, live: Graph) -> Iterable[Pair]:
@@ -36,6 +41,13 @@ def _without_states(saved: Graph, live: Graph) -> Iterable[Pair]:
     if is_unchanged(saved, live, bound):
         return pairs_as_bound(saved, bound)
     return _compared(saved, live, bound)
+
+
+def _of_counters(saved: Graph, live: Graph) -> Iterator[Pair]:
+    """Yield the counters of saves: each belongs to its root, whatever happened to the parts."""
+    node, obj = saved.save_counter, live.save_counter
+    if node and obj:  # a hostile file can declare the root a counter
+        yield Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
 
 
 def _with_states(saved: Graph, live: Graph, others: Iterable[Pair]) -> dict[int, Pair]:

@@ -75,7 +75,6 @@ class _Defaults:
             obj < len(live.nodes)  # a restore also makes slot variables
             and node not in self._settled[0]
             and obj not in self._settled[1]
-            and node != saved.save_counter
             and has_value(saved.nodes[node])
             and fits(saved, live, node, obj)
             and (saved.is_name_based or not self._is_of_optimizer(node, obj))

@@ -11,7 +11,7 @@ from ckpt_viz.correspondence.conversions import Conversion, Form, conversion_of
 from ckpt_viz.correspondence.correspond import correspond
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.sequences import INDEX
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.graph import Graph, Layout
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
 
@@ -104,6 +104,24 @@ def with_pairs(mapping: ValueMapping, pairs: Sequence[Pair]) -> ValueMapping:
         missing=tuple(sorted({*mapping.missing, *freed} - objects)),
         unused=tuple(sorted({*mapping.unused, *unplaced} - nodes)),
     )
+
+
+def with_counters(mapping: ValueMapping, live: Graph) -> ValueMapping:
+    """Return the mapping to a program whose root has its `save_counter`, if it counts saves.
+
+    A counter that the file lacks keeps its value. A file that no `save` wrote has none to lack.
+    """
+    node, obj = mapping.saved.save_counter, live.save_counter
+    if not obj or (node is None and mapping.saved.layout is not Layout.OBJECTS):
+        return mapping
+    if not node:
+        return replace(mapping, missing=(*mapping.missing, obj))
+    if live is mapping.live:
+        return mapping
+    pair = Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
+    if fits(mapping.saved, live, node, obj):
+        return replace(with_pairs(mapping, [pair]), live=live)
+    return replace(mapping, live=live, misfits=(*mapping.misfits, pair))
 
 
 def _valued(graph: Graph, reached: Set[int]) -> list[int]:

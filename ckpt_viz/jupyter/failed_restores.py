@@ -9,21 +9,20 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import CkptVizError, SourceError
-from ckpt_viz.jupyter.kernel_run import kernel_shell
+from ckpt_viz.jupyter.kernel_run import expression_for, free_name, held_objects, kernel_shell
 from ckpt_viz.jupyter.time_limit import TimeIsUp, TimeLimit
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.assignment_map import is_warm_start, pairs_of
 from ckpt_viz.live.saver import is_of_graph
 from ckpt_viz.restore_check.keras_dry_run import METHOD, OPTIONS
 from ckpt_viz.saved.file_types import has_name_of_keras
-from ckpt_viz.text import listed
 
 if TYPE_CHECKING:
     from ckpt_viz.load_check.load_result import LoadCheck
@@ -49,8 +48,8 @@ _HINT = (
 class FailedRestores:
     """Watches the cells of an IPython shell; it changes neither their errors nor their objects."""
 
-    def __init__(self, shell: Any, say: Callable[[RestoreCheck | LoadCheck], None]) -> None:
-        self._shell, self._say = shell, say
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
         self._log = _Warnings()
 
     def start(self) -> None:
@@ -66,7 +65,8 @@ class FailedRestores:
     def _after(self, result: Any) -> None:
         has_warned, self._log.has_warned = self._log.has_warned, False
         with suppress(Exception):  # not even a message that cannot be printed
-            call = None if result.error_in_exec is None else call_of(result.error_in_exec)
+            held = (obj for _, obj in held_objects(self._shell))
+            call = None if result.error_in_exec is None else call_of(result.error_in_exec, held)
             if call is not None:
                 self._look_at(call)
             elif has_warned:
@@ -75,17 +75,13 @@ class FailedRestores:
     def _look_at(self, call: RestoreCall | LoadCall) -> None:
         """Check a call that has failed, and show the check; or say how to do that."""
         if not TimeLimit.is_possible():
-            print(
-                call.hint(
-                    "a check has no time limit in this thread or on this system",
-                    self._shell.user_ns,
-                )
-            )
+            why = "a check has no time limit in this thread or on this system"
+            print(call.hint(why, self._shell))
             return
         limit = TimeLimit(_SECONDS)
         try:
             with limit:
-                self._say(call.check())
+                call.show_below(self._shell)
             return
         except (CkptVizError, LookupError):
             return
@@ -97,7 +93,7 @@ class FailedRestores:
             why = f"the check of this restore ended with a {type(error).__name__}"
         finally:
             limit.stop()
-        print(call.hint(why, self._shell.user_ns))
+        print(call.hint(why, self._shell))
 
 
 class _Warnings(logging.Handler):
@@ -114,7 +110,7 @@ class _Warnings(logging.Handler):
 class RestoreCall:
     """A call that has failed: of what was restored, from where, by which method.
 
-    Without a `path` the target is a status, which knows it. A Saver restores in a session, and a
+    Without a `path` the target is a status, which knows it. A Saver restores in a `session`, and a
     map initializes variables, whose `graph` may no longer be the default graph.
     """
 
@@ -123,6 +119,7 @@ class RestoreCall:
     method: str | None = None
     graph: Any = None
     options: Any = None
+    session: Any = None
 
     def check(self) -> RestoreCheck:
         """Return the check of the call; raises what `check` raises."""
@@ -131,14 +128,39 @@ class RestoreCall:
         with self.graph.as_default() if self.graph is not None else nullcontext():
             return check(self.target, self.path, method=self.method, options=self.options)
 
-    def hint(self, why: str, names: Mapping[str, object]) -> str:
-        """Return the code for the check, after the reason why it is not here.
+    def show_below(self, shell: Any) -> None:
+        """Show the check and its fix, in the names of the user; raises what `check` raises."""
+        check = self.check()
+        if kernel_shell() is None:
+            print(check)
+        else:
+            from IPython.display import display
 
-        `names` are those of the user, one of which may be the target's.
-        """
-        known = (name for name, value in list(names.items()) if value is self.target)
-        name = next((name for name in known if not name.startswith("_")), "ckpt")
-        path = ascii(self.path) if isinstance(self.path, str) else "path"
+            from ckpt_viz.jupyter.widget import show
+
+            display(show(check))  # type: ignore[no-untyped-call]
+        fix = _fix_of(check)
+        if fix is not None and fix.pairs:
+            print(self._code(fix, shell))
+
+    def _code(self, fix: RestoreFix[RestoreCheck], shell: Any) -> str:
+        """Return the code of the fix, after a sentence on the names in it."""
+        name, of_target = _name_for(self.target, "ckpt", shell)
+        session, of_session = _name_for(self.session, "session", shell)
+        code = fix.to_code(name, fix.prefix)
+        notes = [of_target] if {"ckpt", "saver"}.intersection(fix.free_names) else []
+        if "session" in fix.free_names:
+            notes.append(of_session)
+            code = code if session == "session" else f"session = {session}\n{code}"
+        are = f" ({'; '.join(notes)})" if notes else ""
+        return f"This restores every value that has a place{are}:\n\n{code}"
+
+    def hint(self, why: str, shell: Any) -> str:
+        """Return the code for the check, after the reason why it is not here."""
+        name, _ = _name_for(self.target, "ckpt", shell)
+        path = "path"
+        if isinstance(self.path, (str, os.PathLike)):
+            path = ascii(os.fspath(self.path))
         arguments = name if self.path is None else f"{name}, {path}"
         return (
             f"ckpt_viz: {why}. To see why the restore failed, run\n"
@@ -162,7 +184,19 @@ class LoadCall:
 
         return check_load_model(self.path, **self.options, keras=sys.modules[self.library])
 
-    def hint(self, why: str, names: Mapping[str, object]) -> str:
+    def show_below(self, shell: Any) -> None:
+        """Show the check if it finds why the call failed; raises what `check` raises."""
+        check = self.check()
+        if check.raises is None:  # it failed for what the check does not follow
+            return
+        if kernel_shell() is None:
+            print(check)
+        else:
+            from IPython.display import display
+
+            display(check)  # type: ignore[no-untyped-call]
+
+    def hint(self, why: str, shell: Any) -> str:
         """Return the code for the check, after the reason why it is not here."""
         given = ", custom_objects=custom_objects" if self.options.get("custom_objects") else ""
         return (
@@ -172,8 +206,11 @@ class LoadCall:
         )
 
 
-def call_of(error: BaseException) -> RestoreCall | LoadCall | None:
-    """Return the restore, the assert of its status, or the load in whose call an error came."""
+def call_of(error: BaseException, held: Iterable[object] = ()) -> RestoreCall | LoadCall | None:
+    """Return the restore, the assert of its status, or the load in whose call an error came.
+
+    `held` are objects of the user, one of which may be the checkpoint of a status.
+    """
     frames = [*_frames(error.__traceback__)]
     load = next(filter(None, map(_load_in, frames)), None)
     if load is not None or "tensorflow" not in sys.modules:
@@ -182,13 +219,14 @@ def call_of(error: BaseException) -> RestoreCall | LoadCall | None:
         name, known = frame.f_code.co_name, frame.f_locals
         target = known.get("self")
         if name in _ASSERTS and tf_private.is_load_status(target):
-            known_by = tf_private.restored_by(target)
+            known_by = tf_private.restored_by(target, held)
             return RestoreCall(target) if known_by is None else RestoreCall(*known_by)
         if name in _RESTORES and _is_checkpoint(target) and "save_path" in known:
             return RestoreCall(target, known["save_path"], name)
         if name == "restore" and tf_private.is_saver(target) and "save_path" in known:
-            graph = getattr(known.get("sess"), "graph", None)
-            return RestoreCall(target, known["save_path"], name, graph)
+            session = known.get("sess")
+            graph = getattr(session, "graph", None)
+            return RestoreCall(target, known["save_path"], name, graph, session=session)
         if name == "init_from_checkpoint" and is_warm_start(known.get("assignment_map")):
             warm_start = known["assignment_map"], known.get("ckpt_dir_or_file")
             return RestoreCall(*warm_start, graph=_graph_of_map(warm_start[0], frames))
@@ -257,7 +295,7 @@ def load(shell: Any) -> None:
 
         if kernel_shell() is not None:
             import ckpt_viz.jupyter.widget  # noqa: F401
-        _watching.append(FailedRestores(shell, show_below))
+        _watching.append(FailedRestores(shell))
         _watching[0].start()
 
 
@@ -267,37 +305,16 @@ def unload() -> None:
         _watching.pop().stop()
 
 
-def show_below(check: RestoreCheck | LoadCheck) -> None:
-    """Show a check and its fix: in Jupyter the explorer, in a terminal the text."""
-    from ckpt_viz.load_check.load_result import LoadCheck
+def _name_for(obj: object, name: str, shell: Any) -> tuple[str, str]:
+    """Return the user's expression for an object, and a note on it.
 
-    if isinstance(check, LoadCheck):
-        if check.raises is not None:  # else it failed for what the check does not follow
-            _show_load(check)
-        return
-    if kernel_shell() is None:
-        print(check)
-    else:
-        from IPython.display import display
-
-        from ckpt_viz.jupyter.widget import show
-
-        display(show(check))  # type: ignore[no-untyped-call]
-    fix = _fix_of(check)
-    if fix is not None and fix.pairs:
-        code, names = fix.code, listed([f"`{name}`" for name in fix.free_names])
-        are = "are" if len(fix.free_names) > 1 else "is"
-        print(f"This restores every value that has a place ({names} {are} yours):\n")
-        print(code)
-
-
-def _show_load(check: LoadCheck) -> None:
-    if kernel_shell() is None:
-        print(check)
-        return
-    from IPython.display import display
-
-    display(check)  # type: ignore[no-untyped-call]
+    Without one it is a name that the user has not used: the code must not change another object.
+    """
+    known = None if obj is None else expression_for(shell, obj)
+    if known is not None:
+        return known, f"`{known}` is yours"
+    free = free_name(shell, name)
+    return free, f"`{free}` is the {'session' if name == 'session' else 'object'} of this call"
 
 
 def _fix_of(check: RestoreCheck) -> RestoreFix[RestoreCheck] | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ckpt_viz.expressions import is_name
+from ckpt_viz.live.shadows import instance_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,26 @@ def variable_of(shell: Any, obj: object) -> str | None:
 
     It runs no code of the notebook's objects.
     """
-    names = dict.copy(shell.user_ns)  # another thread may set names
-    for name, value in names.items():
-        if value is obj and isinstance(name, str) and is_name(name) and not name.startswith("_"):
-            return name
-    return None
+    return next((name for name, value in _named(shell.user_ns) if value is obj), None)
+
+
+def expression_for(shell: Any, obj: object) -> str | None:
+    """Return the variable that holds an object, or an attribute of one, such as `trainer.ckpt`."""
+    return next((expression for expression, value in held_objects(shell) if value is obj), None)
+
+
+def held_objects(shell: Any) -> Iterator[tuple[str, object]]:
+    """Yield the variables of a notebook and what they hold, then their attributes."""
+    names = _named(shell.user_ns)
+    yield from names
+    for name, holder in names:
+        yield from ((f"{name}.{part}", value) for part, value in _named(instance_dict(holder)))
+
+
+def _named(values: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the names that a person may type, and what they hold."""
+    every = dict.copy(values).items()  # another thread may set names
+    return [(n, held) for n, held in every if isinstance(n, str) and is_name(n) and n[0] != "_"]
 
 
 def package_of(shell: Any | None) -> tuple[str, str]:

@@ -36,6 +36,11 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
     edges = way_to(graph, node_id)
     while edges:
         parent, label, child = edges.pop(0)
+        is_counter = (parent, label) == (ROOT, SAVE_COUNTER)
+        if is_counter and _is_own_counter(holder, graph.object(child)):
+            own = expression if holder is graph.object(ROOT) else _checkpoint(source, name)
+            expression = f"{own}.{SAVE_COUNTER}"  # which makes it if need be
+            continue
         obj, target = _object(graph, parent), _object(graph, child)
         if label.startswith("_"):
             # A public way, past what Keras keeps for itself.
@@ -125,6 +130,10 @@ def _object(graph: Graph, node_id: int) -> Any:
     if obj is None:
         raise SourceError(f"{graph.name(node_id)}: the program has dropped this object since")
     return obj
+
+
+def _is_own_counter(holder: Any, counter: Any) -> bool:
+    return tf_private.is_checkpoint(holder) and tf_private.counter_of(holder) is counter
 
 
 def _step(obj: Any, label: str, target: Any) -> str | None:

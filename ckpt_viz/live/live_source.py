@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from ckpt_viz.live.shadows import steadily
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Access, Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Node, Stored
+from ckpt_viz.object_graph.nodes import Attribute, Node, Stored, with_new_counter
 from ckpt_viz.object_graph.roles import assign_roles
 
 if TYPE_CHECKING:
@@ -91,6 +91,23 @@ def _graph(
         calls=calls,
         _access=_LiveAccess(source, tuple(map(weak, objects)), nodes),
     )
+
+
+def with_counter(graph: Graph) -> Graph:
+    """Return the graph of a `tf.train.Checkpoint` with its `save_counter`, which may not exist yet.
+
+    The checkpoint makes the counter as soon as code asks for it; until then, the node has no
+    object. The graph of any other source is the same.
+    """
+    access = graph._access
+    if graph.save_counter is not None or not isinstance(access, _LiveAccess):
+        return graph
+    checkpoint = tf_private.without_manager(access.source)
+    if not tf_private.is_checkpoint(checkpoint):
+        return graph
+    nodes = with_new_counter(graph.nodes)
+    references = *access.references, lambda: tf_private.counter_of(checkpoint)
+    return replace(graph, nodes=nodes, _access=_LiveAccess(access.source, references, nodes))
 
 
 def view_of(source: object) -> Any:

@@ -8,7 +8,7 @@ version and the name.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import import_module
@@ -89,18 +89,29 @@ def without_manager(source: Any) -> Any:
     return source.checkpoint if is_checkpoint_manager(source) else source
 
 
+def counter_of(checkpoint: Any) -> Any:
+    """Return the `save_counter` of a checkpoint; None if it has not made one yet."""
+    return checkpoint._save_counter
+
+
 def is_load_status(obj: object) -> bool:
     """Return whether the object is any kind of status that `Checkpoint.restore` returns."""
     return isinstance(obj, private("checkpoint.checkpoint", "_LoadStatus"))
 
 
-def restored_by(status: Any) -> tuple[object, str] | None:
-    """Return what a status restored, and from which path; None if only the status can tell."""
+def restored_by(status: Any, held: Iterable[object] = ()) -> tuple[object, str] | None:
+    """Return what a status restored, and from which path; None if only the status can tell.
+
+    A checkpoint beside its root is one of the `held` objects of the program.
+    """
     view = getattr(status, "_object_graph_view", None)
     path = getattr(getattr(status, "_checkpoint", None), "save_path_string", None)
-    if not isinstance(path, str) or view is None or getattr(view, "attached_dependencies", None):
+    if not isinstance(path, str) or view is None:
         return None
-    return view.root, path
+    if not getattr(view, "attached_dependencies", None):
+        return view.root, path
+    own = (obj for obj in held if is_checkpoint(obj) and checkpoints_view(obj) is view)
+    return next(((checkpoint, path) for checkpoint in own), None)
 
 
 def checkpoints_view(checkpoint: Any) -> Any:

@@ -16,6 +16,7 @@ from ckpt_viz.live.tensorflow_private import (
     private,
     serializes_itself,
     text_of,
+    without_manager,
 )
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
@@ -310,6 +311,11 @@ def new_checkpoint(root: Any, children: Mapping[str, Any]) -> Any:
     view = private("checkpoint.graph_view", "ObjectGraphView")(root, attached_dependencies=attached)
     checkpoint._saver = private("checkpoint.checkpoint", "TrackableSaver")(view)
     return checkpoint
+
+
+def make_counter(source: Any) -> None:
+    """Let a checkpoint, or that of a manager, make the `save_counter` that it has not made yet."""
+    _ = without_manager(source).save_counter
 
 
 def new_list(items: Sequence[Any]) -> Any:

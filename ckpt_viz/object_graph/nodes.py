@@ -220,6 +220,15 @@ class Node(NamedTuple):
     waits: bool | None = None
 
 
+def with_new_counter(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return the nodes, and as the last the `save_counter` that a `tf.train.Checkpoint` makes."""
+    root, counter = nodes[ROOT], Child(SAVE_COUNTER, len(nodes))
+    key = f"{SAVE_COUNTER}/.ATTRIBUTES/{VARIABLE_VALUE}"
+    value = Attribute(VARIABLE_VALUE, SAVE_COUNTER, key, "int64", ())
+    made = Node(attributes=(value,), role=Role.VARIABLE, trainable=False)
+    return root._replace(children=(*root.children, counter)), *nodes[1:], made
+
+
 def has_value(node: Node) -> bool:
     """Return whether a node itself holds something that is saved, and that a restore may need."""
     attributes = node.attributes

@@ -45,6 +45,8 @@ class Arrangement:
     _edges: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        counter = self.saved.save_counter  # a checkpoint has its own, and takes no other
+        self.wanted = {node: obj for node, obj in self.wanted.items() if node != counter}
         for node in self.wanted:
             for parent, label, child in self.saved.way_up(node):
                 if self._edges.get(parent, {}).get(label) == child:

@@ -13,6 +13,8 @@ from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.errors import CkptVizError, DeniedError, FormatError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
 from ckpt_viz.gc_pause import gc_paused
+from ckpt_viz.live.live_source import with_counter
+from ckpt_viz.live.restore_target import RESTORE
 from ckpt_viz.live.saver import GraphOfSaver, ListInCode, SaversVariable
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
@@ -181,6 +183,11 @@ class DryRun:
     def live(self) -> Graph:
         """The graph of the live side."""
         return self.outcome.names.graph
+
+    def program(self, saved: Graph) -> Graph:
+        """Return the live side, with the counter that its checkpoint makes for a saved one."""
+        is_counted = self.method == RESTORE and saved.save_counter is not None
+        return with_counter(self.live) if is_counted else self.live
 
     @property
     def saved(self) -> Graph | None:

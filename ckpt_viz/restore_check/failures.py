@@ -148,6 +148,7 @@ def _or_the_rest(run: DryRun, request: str) -> Remedy:
     failed = {step.node for step in steps if step.failure is not None}
     if any(
         pair.certainty is not Certainty.GUESS
+        and pair.node != mapping.saved.save_counter
         and not (pair.node in failed and mapping.live.nodes[pair.obj].role is Role.VALUE)
         and _is_whole(run, mapping.saved, pair.node)
         for pair in mapping.pairs

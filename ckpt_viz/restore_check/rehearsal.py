@@ -18,15 +18,18 @@ from ckpt_viz.matching.graph_side import GraphSide
 from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Attribute, Child, Node, SlotVariable
+from ckpt_viz.object_graph.nodes import (
+    ROOT,
+    SAVE_COUNTER,
+    Child,
+    Node,
+    SlotVariable,
+    with_new_counter,
+)
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.skeleton import Skeleton, Variables, can_be_made
-
-_COUNTER = Attribute(
-    "VARIABLE_VALUE", SAVE_COUNTER, "save_counter/.ATTRIBUTES/VARIABLE_VALUE", "int64", ()
-)
 
 
 @dataclass(frozen=True)
@@ -152,11 +155,9 @@ def _graph_of(live: Graph, skeleton: Skeleton, method: str) -> tuple[Graph, Mapp
     old_root, nodes[ROOT] = nodes[ROOT], made(skeleton)
     nodes += [old_root, *map(made, new[1:])]
     has_counter = any(child.local_name == SAVE_COUNTER for child in nodes[ROOT].children)
-    if method == "restore" and skeleton != Skeleton(ROOT) and not has_counter:
-        counter = Child(SAVE_COUNTER, len(nodes))
-        nodes[ROOT] = nodes[ROOT]._replace(children=(*nodes[ROOT].children, counter))
-        nodes.append(Node(attributes=(_COUNTER,)))
-    return replace(live, nodes=tuple(nodes)), {place(obj): obj for obj in range(size)}
+    makes_counter = method == "restore" and skeleton != Skeleton(ROOT) and not has_counter
+    new_nodes = with_new_counter(nodes) if makes_counter else tuple(nodes)
+    return replace(live, nodes=new_nodes), {place(obj): obj for obj in range(size)}
 
 
 def _with_moved(live: Graph, place: Callable[[int], int], others: Sequence[int]) -> list[Node]:

@@ -54,12 +54,14 @@ def apply(
         raise SourceError(
             f"{live.title}: in graph mode, a restore only adds operations; run the fix's code"
         )
-    variables = _variables(live, pairs)
+    variables, unmade = _variables(live, pairs), _unmade_counter(live)
     if restore is None and len(variables) < len(pairs):
         other = next(pair for pair in pairs if pair not in variables)
         raise SourceError(f"{live.name(other.obj)}: no variable; expected values to assign")
 
     def change() -> None:
+        if unmade in {pair.obj for pair in pairs}:
+            tf_restore.make_counter(live.source)
         if restore is not None:
             restore()
         else:
@@ -81,19 +83,30 @@ def apply(
 def _held(live: Graph, pairs: Sequence[Pair]) -> tuple[list[Held], Callable[[], None]]:
     """Return the old values of the pairs' objects, and what puts TensorFlow's records back."""
     walk = walked(live.source)
-    objects: dict[int, Any] = {pair.obj: live.object(pair.obj) for pair in pairs}
+    unmade = _unmade_counter(live)
+    known = (pair.obj for pair in pairs if pair.obj != unmade)
+    objects: dict[int, Any] = {obj: live.object(obj) for obj in known}
     gone = next((live.name(node_id) for node_id, obj in objects.items() if obj is None), None)
     if gone is not None:
         raise SourceError(f"{gone}: the program has dropped it; check the program again")
     named: list[tuple[Callable[[], str], Any]] = [
         (partial(live.name, node_id), obj) for node_id, obj in objects.items()
     ]
-    named += [(lambda: SAVE_COUNTER, counter) for counter in walk.save_counters()]
+    held = {id(obj) for obj in objects.values()}
+    counters = [counter for counter in walk.save_counters() if id(counter) not in held]
+    named += [(lambda: SAVE_COUNTER, counter) for counter in counters]
     budget = budget_of_old_values(live)
     budget.expect(
         sum(attribute.nbytes or 0 for obj in objects for attribute in live.nodes[obj].attributes)
     )
-    return hold(named, budget), records_of(walk.objects)
+    checkpoint = tf_private.without_manager(live.source)  # it records the counter that it makes
+    return hold(named, budget), records_of([*walk.objects, checkpoint])
+
+
+def _unmade_counter(live: Graph) -> int | None:
+    """Return the `save_counter` that a checkpoint makes as soon as it needs it."""
+    counter = live.save_counter
+    return counter if counter is not None and live.object(counter) is None else None
 
 
 def put_held(mapping: ValueMapping, pairs: Sequence[Pair]) -> None:

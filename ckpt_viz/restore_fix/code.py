@@ -12,6 +12,7 @@ from inspect import getattr_static
 
 from ckpt_viz.correspondence.conversions import Conversion
 from ckpt_viz.expressions import quoted
+from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.comprehensions import ReadTensor, in_lines
@@ -52,6 +53,7 @@ class Steps:
 
 def restoring(
     skeleton: Skeleton,
+    beside: Mapping[int, str],
     live: Graph,
     method: str,
     verdicts: Verdicts,
@@ -60,16 +62,27 @@ def restoring(
     path: str,
     reader: str,
 ) -> str:
-    """Return the code that restores into a skeleton of live objects."""
+    """Return the code that restores into a skeleton of live objects.
+
+    `beside` has the checkpoint keys of variables that are no part of it.
+    """
     call = f"{method}({path})"
     if skeleton == Skeleton(ROOT) and restores_by_itself(live, method):
-        lines, after = [f"status = {source}.{call}"], list(comments(left))
+        is_managed = tf_private.is_checkpoint_manager(live.source)
+        own = f"{source}.checkpoint" if is_managed else source
+        lines, after = [f"status = {own}.{call}"], list(comments(left))
     else:
         made = making(skeleton, live, source, "restored")
         lines = ["import tensorflow as tf", "", *made, f"status = restored.{call}"]
         after = [*_of_file(live, source), *comments(left)]
     after += _copied(left.partly, live, source, reader)
-    return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *after]) + "\n"
+    lines.append(f"status.{strongest_assert(verdicts)}()")
+    if beside:
+        lines.append(f"reader = {reader}")
+    for obj, key in beside.items():
+        value = f"reader.get_tensor({quoted(key)})"
+        lines.append(f"{expression_of(live, obj, source)}.assign({value})")
+    return "\n".join([*lines, *after]) + "\n"
 
 
 def reading(prefix: str, path: str) -> str:
@@ -89,7 +102,9 @@ def restoring_nothing(left: LeftOut) -> str:
 def restores_by_itself(live: Graph, method: str) -> bool:
     """Return whether the checked object is a checkpoint with this method, or a file for one."""
     source = live.source
-    return source is None or getattr_static(type(source), method, None) is not None
+    if source is None or tf_private.is_checkpoint_manager(source):
+        return True
+    return getattr_static(type(source), method, None) is not None
 
 
 def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, reader: str) -> str:

@@ -116,7 +116,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         if self._load is None:
             return super().places(of_saved)
         mapping, trace = self._mapping_of_picture(self._load), self._load.trace
-        return fixed_places(mapping, of_saved, trace.bound if isinstance(trace, Trace) else {}, ())
+        bound = trace.bound if isinstance(trace, Trace) else {}
+        return fixed_places(mapping, of_saved, {}, bound, ())
 
     def _in_check(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
         """Return pairs with the live objects of the check, without what Keras does not save."""

@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from ckpt_viz.correspondence.pairs import Certainty, Pair
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
-from ckpt_viz.matching.trace import Action, Cause, Trace
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.matching.trace import Action, Cause, Step, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.restore_check.arrangement import Arrangement
-from ckpt_viz.restore_check.dry_run import (
-    prefix_of,
-)
+from ckpt_viz.restore_check.dry_run import DryRun, Outcome, prefix_of
+from ckpt_viz.restore_check.keras_dry_run import FIX
+from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.rehearsal import (
     Rehearsal,
     checkpoint_of,
@@ -24,6 +25,7 @@ from ckpt_viz.restore_check.rehearsal import (
     rehearse_on_graphs,
 )
 from ckpt_viz.restore_check.skeleton import Skeleton
+from ckpt_viz.restore_check.verdicts import Bindings, object_based
 from ckpt_viz.restore_fix.applying import (
     apply,
     assign_variables,
@@ -79,8 +81,9 @@ class FixOfObjects(RestoreFix[CheckT]):
             steps = Steps(keys, parts, self._conversions(assigned))
             return assigning(steps, self._live, left, live, where, reader)
         run = self._rehearsal.run
+        keys = {pair.obj: self._keys(pair.node)[0] for pair in self._beside}
         how = run.method, run.verdicts, left, live, where, reader
-        return restoring(self._skeleton, self._live, *how)
+        return restoring(self._skeleton, keys, self._live, *how)
 
     @property
     def is_applied(self) -> bool:
@@ -115,8 +118,36 @@ class FixOfObjects(RestoreFix[CheckT]):
 
     @cached_property
     def check(self) -> CheckT:
-        """The check of the fixed restore."""
-        return self._check_of(self._rehearsal.run)
+        """The check of the fixed restore, or of what the fix assigns."""
+        run = self._run_of_assigned if self._skeleton is None else self._rehearsal.run
+        return self._check_of(run)
+
+    @property
+    def _run_of_assigned(self) -> DryRun:
+        """The dry run of a restore that binds every value and every part as the fix does."""
+        saved, live, mapping = self._saved, self._live, self._mapping
+        parts = (p for p in mapping.parts.values() if not has_value(saved.nodes[p.node]))
+        pairs = [p for p in (*parts, *self._sure) if p.certainty is not Certainty.GUESS]
+        steps = [Step(Action.BIND, pair.node, pair.obj) for pair in pairs]
+        keys = {pair: self._keys(pair.node) for pair in self._sure}
+        steps += [Step(Action.RESTORE, p.node, p.obj, names=names) for p, names in keys.items()]
+        # A restore binds a value once; one that several objects take was bound to its counterpart.
+        pairs.sort(key=lambda pair: pair.evidence is not Evidence.SHARED)
+        bound = {pair.node: pair.obj for pair in pairs}
+        taken = {pair.obj for pair in self._sure}
+        valued = {*mapping.missing, *(pair.obj for pair in mapping.pairs)}
+        names = LiveNames(live)
+        verdicts = object_based(
+            saved,
+            Bindings(bound),
+            sorted(valued - (taken - {*bound.values()})),  # a value of several is bound once
+            raised=None,
+            listing=None,
+            skips_slots=False,
+            live_name=names.readable,
+        )
+        outcome = Outcome(names, verdicts, Trace(steps, bound, {}), saved)
+        return DryRun(outcome, FIX, prefix_of(saved), tested=self._run.tested)
 
     def apply(self) -> RestoreFix[CheckT]:
         """Restore now; return the fix."""
@@ -155,8 +186,10 @@ class FixOfObjects(RestoreFix[CheckT]):
         source, method = self._live.source, self._rehearsal.run.method
         is_whole = self._skeleton == Skeleton(ROOT) and restores_by_itself(self._live, method)
         assert self._skeleton is not None
-        checkpoint = source if is_whole else checkpoint_of(self._live, self._skeleton)
+        own = tf_private.without_manager(source)
+        checkpoint = own if is_whole else checkpoint_of(self._live, self._skeleton)
         getattr(checkpoint, method)(prefix_of(self._saved)).expect_partial()
+        assign_variables(self._mapping, self._beside)
 
     def _restore_by_parts(self) -> None:
         for skeleton, _ in self._by_parts:
@@ -173,6 +206,16 @@ class FixOfObjects(RestoreFix[CheckT]):
         return tuple(
             pair for pair in self._placed if is_variable(self._live, pair) or pair in by_parts
         )
+
+    @property
+    def _beside(self) -> Sequence[Pair]:
+        """The values that the checkpoint of the skeleton does not restore.
+
+        It counts its own saves: the `save_counter` of the program is no part of it.
+        """
+        counters = [pair for pair in self._placed if pair.node == self._saved.save_counter]
+        is_own = self._skeleton == Skeleton(ROOT)
+        return [p for p in counters if not (is_own and self._plain.get(p.obj) == p.node)]
 
     @cached_property
     def _placed(self) -> tuple[Pair, ...]:

@@ -50,18 +50,22 @@ class FixedPlaces:
 def fixed_places(
     mapping: ValueMapping,
     of_saved: Mapping[int, int],
+    of_made: Mapping[int, int],
     bound: Mapping[int, int],
     guessed: Iterable[int],
 ) -> FixedPlaces:
     """Return the picture of a mapping.
 
-    `of_saved` has the merged graph's nodes by saved node, and `bound` the live objects to which a
-    plain restore binds saved nodes. `guessed` are the saved parts of the guesses.
+    `of_saved` has the merged graph's nodes by saved node, `of_made` those of objects that the
+    restore makes. `bound` has the live objects to which a plain restore binds saved nodes.
+    `guessed` are the saved parts of the guesses.
     """
 
     def placed(pairs: Iterable[Pair]) -> tuple[Placed, ...]:
         return tuple(
-            Placed(of_saved.get(p.node, p.obj), p.obj, p.certainty, p.evidence) for p in pairs
+            Placed(of_saved.get(p.node, obj), obj, p.certainty, p.evidence)
+            for p in pairs
+            for obj in [of_made.get(p.obj, p.obj)]
         )
 
     sure = [pair for pair in mapping.pairs if pair.certainty is not Certainty.GUESS]

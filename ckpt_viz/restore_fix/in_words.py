@@ -18,6 +18,7 @@ class Summary:
         restored: How many values the fix restores.
         accepted: How many of them were guesses.
         how: The call or the form of the code.
+        is_counted: Whether the `save_counter` is one of them.
         converted: By what happens to values that change their form, the names of their objects.
         guessed_parts: The names of the saved parts that hold guesses.
         following: What to do next, a sentence each.
@@ -27,6 +28,7 @@ class Summary:
     restored: int
     accepted: int
     how: str
+    is_counted: bool
     converted: Mapping[str, Sequence[str]]
     left: LeftOut
     guessed_parts: Sequence[str]
@@ -36,6 +38,8 @@ class Summary:
         """Yield the lines of the text."""
         yield printable(self.title)
         yield f"  {self._first()}"
+        if self.is_counted:
+            yield "  save_counter is restored, so save() counts on from this checkpoint"
         for words, names in self.converted.items():
             yield f"  {count(len(names), 'value')} {words}: {printable(listed([*names]))}"
         yield from (f"  {printable(line)}" for line in self._left_out())

@@ -15,7 +15,7 @@ from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.correspondence.conversions import Conversion
 from ckpt_viz.correspondence.guesses import guessed_parts
 from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
-from ckpt_viz.correspondence.value_mapping import ValueMapping
+from ckpt_viz.correspondence.value_mapping import ValueMapping, with_counters
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
@@ -136,6 +136,7 @@ class RestoreFix(ABC, Generic[CheckT]):
             restored=len(self.pairs),
             accepted=len({pair.node for pair in self._sure} & accepted),
             how=self._how,
+            is_counted=self._saved.save_counter in {pair.node for pair in self._sure},
             converted=self._converted,
             left=self._left_out,
             guessed_parts=[part.saved for part in guessed_parts(self._mapping)],
@@ -171,10 +172,16 @@ class RestoreFix(ABC, Generic[CheckT]):
 
     def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
         """Return the mapping by nodes of a picture, whose nodes `of_saved` has by saved node."""
-        trace = self._run.trace
+        trace, counter = self._run.trace, self._saved.save_counter
         bound = trace.bound if isinstance(trace, Trace) else {}
         guessed = [part.node for part in guessed_parts(self._unasked)]
-        return fixed_places(self._mapping, of_saved, bound, guessed)
+        made: dict[int, int] = {}
+        if counter is not None and counter in of_saved:
+            # The picture shows a counter that the restore makes in the place of the saved one.
+            made = {len(self._run.live.nodes): of_saved[counter]}
+            obj = self._in_program(bound[counter]) if counter in bound else None
+            bound = {**bound, counter: obj} if obj is not None else bound
+        return fixed_places(self._mapping, of_saved, made, bound, guessed)
 
     @property
     def saved_graph(self) -> Graph:
@@ -266,9 +273,15 @@ class RestoreFix(ABC, Generic[CheckT]):
         assert saved is not None
         return saved
 
-    @property
+    @cached_property
     def _live(self) -> Graph:
-        return self._run.live
+        return self._run.program(self._saved)
+
+    def _in_program(self, obj: int) -> int | None:
+        """Return the node of an object in the check; None for one that only a restore makes."""
+        if obj < len(self._run.live.nodes):
+            return obj
+        return self._live.save_counter if self._run.outcome.names.is_save_counter(obj) else None
 
     @cached_property
     def _mapping(self) -> ValueMapping:
@@ -277,13 +290,16 @@ class RestoreFix(ABC, Generic[CheckT]):
     @cached_property
     def _unasked(self) -> ValueMapping:
         """The mapping in which all guesses are open."""
-        return self._run.mapping if self._by_name is None else self._run.mapping_of_names
+        run = self._run
+        mapping = run.mapping if self._by_name is None else run.mapping_of_names
+        return with_counters(mapping, self._live)
 
     @cached_property
     def _plain(self) -> Mapping[int, int]:
         """By live object, the saved node whose value a plain restore gives it."""
-        sources, size = self._run.sources_in(self._saved), len(self._live.nodes)
-        return {obj: node for obj, node in sources.items() if obj < size}
+        sources = self._run.sources_in(self._saved).items()
+        placed = ((self._in_program(obj), node) for obj, node in sources)
+        return {obj: node for obj, node in placed if obj is not None}
 
     @cached_property
     def _left_out(self) -> LeftOut:
@@ -321,7 +337,8 @@ class RestoreFix(ABC, Generic[CheckT]):
             others = {obj for obj in self._plain if nodes[obj].role is Role.VARIABLE}
             return placed.items() <= self._plain.items() and others <= placed.keys()
         return trace.restored <= {*placed.values(), self._saved.save_counter} and all(
-            node in trace.restored and trace.bound[node] == obj for obj, node in placed.items()
+            node in trace.restored and self._in_program(trace.bound[node]) == obj
+            for obj, node in placed.items()
         )
 
     @cached_property

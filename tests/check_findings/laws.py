@@ -528,6 +528,7 @@ def the_code_does_what_the_fix_does(finding: Finding, real: Real, fix: Any) -> N
         for i, node in enumerate(real.saved.nodes)
         if node.attributes
     }
-    assert fix.pairs
-    for key, name in fix.pairs.items():
+    pairs = {key: name for key, name in fix.pairs.items() if name != "(root).save_counter"}
+    assert pairs  # the short code is a checkpoint of its own, which counts its own saves
+    for key, name in pairs.items():
         assert np.array_equal(value_of(graph.object(names[name])), stored[key])

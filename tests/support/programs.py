@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+COUNTER = "save_counter/.ATTRIBUTES/VARIABLE_VALUE"  # the key of the counter of saves
+
 
 def var(value: Any = 1.0, **options: Any) -> Any:
     import tensorflow as tf

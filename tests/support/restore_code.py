@@ -70,6 +70,7 @@ _METHODS = {
     *("_lookup_dependency", "_trackable_children"),
 }
 _ATTRIBUTES = {"__dict__", "checkpoint", "dtype", "layers", "parts", "root", "shape", "variables"}
+_ATTRIBUTES |= {"save_counter"}
 _IMPORTS = {"import tensorflow as tf"}
 
 
