@@ -79,6 +79,7 @@ def check(
             `{"skip_mismatch": True}`.
         verify: Whether to read the bytes of the values that this restore reads, and to test their
             checksums. Without it, only the restore finds damaged bytes, and raises DataLossError.
+            The checksum of a `.keras` archive is always tested.
 
     Returns:
         A RestoreCheck. Its `raises` holds the error that the restore itself would raise.
@@ -105,7 +106,8 @@ def check_load_model(
 
     The check reads the configuration in the file and the source of the installed Keras. It names
     every class, function and argument of the file that this Keras does not take, not only the
-    first. It follows neither values nor weights: after them, `load_model` may still fail.
+    first. It tests the checksums of a `.keras`, and follows neither values nor weights: after them,
+    `load_model` may still fail.
 
     Args:
         path: The path exactly as the program passes it to `load_model`: of a `.keras` archive, or
