@@ -247,7 +247,8 @@ def average(sources: Sequence[object], weights: Sequence[float] | None = None) -
         weights: One number for each source; they are normalised. None: all count the same.
 
     Raises:
-        EditError: A checkpoint has a value that another one lacks, or of another dtype or shape.
+        EditError: A checkpoint has a value that another one lacks, or of another dtype or shape; or
+            only its shape tells which value of another one it is.
         SourceError: There are fewer than two sources, one is live, or the weights do not fit.
         CkptVizError: For a source, as `graph` raises it. Reading a mean raises UnsupportedError if
             a value is NaN.
@@ -270,7 +271,7 @@ def merged(parts: Mapping[str, object]) -> ObjectGraph:
         parts: By place, a saved source that `graph` takes, or such a source and the name of a part.
 
     Raises:
-        EditError: There are slots for a variable that no part has, or that only the order tells; or
+        EditError: There are slots for a variable that no part has, or that only its shape tells; or
             nothing holds a place; or two tensors of name-based checkpoints get one name.
         NoSuchNodeError: A checkpoint has no part of a name, or several.
         SourceError: There is no part, one is live, or only some are name-based.
