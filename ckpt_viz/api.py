@@ -32,11 +32,11 @@ def graph(
     Args:
         source: What to read. Live: anything that TensorFlow can track (`tf.train.Checkpoint`,
             `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
-            status that `restore` returned, a `tf.compat.v1.train.Saver`, or an assignment map of
-            `init_from_checkpoint`, for the variables that it means. Saved, as str or path, local or
-            remote: a prefix, any of its files, a directory of checkpoints (its latest), a
-            SavedModel's directory, a file of Keras, or a directory of Orbax (its latest step). A
-            Snapshot is its values in memory. `graph` returns an ObjectGraph unchanged.
+            status that `restore` returned, a `tf.compat.v1.train.Saver`, a list or dict of such
+            objects and variables, or an assignment map of `init_from_checkpoint`. Saved, as str or
+            path, local or remote: a prefix, any of its files, a directory of checkpoints (its
+            latest), a SavedModel's directory, a file of Keras, or a directory of Orbax (its latest
+            step). A Snapshot is its values in memory. `graph` returns an ObjectGraph unchanged.
         meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
         as_saved_by: "keras" for the graph of the file that `model.save_weights("x.weights.h5")`
             would write of a Keras model. By default it is the graph that TensorFlow would write.
@@ -65,9 +65,10 @@ def check(
         live: What the program would restore: a `tf.train.Checkpoint` or its manager, a
             `tf.compat.v1.train.Saver`, or any other trackable, checked as
             `tf.train.Checkpoint(root=live)`. The status that `restore` returned shows what that
-            call did; do not pass `saved` then. An assignment map, a dict or a list of pairs, is
-            checked as `tf.compat.v1.train.init_from_checkpoint(saved, live)`. A Keras model and one
-            of Keras' own files are checked as `live.load_weights(saved)`. An ObjectGraph of
+            call did; do not pass `saved` then. A list or dict of objects is checked as a whole, as
+            `snapshot` takes it. With a file, a dict from names to variables, or a list of pairs, is
+            an assignment map: `tf.compat.v1.train.init_from_checkpoint(saved, live)`. A Keras model
+            and one of Keras' own files are checked as `live.load_weights(saved)`. An ObjectGraph of
             live objects means these objects. A checkpoint, or its path, means a program that would
             save exactly this checkpoint.
         saved: The path exactly as the program passes it to `restore`, an ObjectGraph of a
