@@ -32,11 +32,11 @@ def graph(
     Args:
         source: What to read. Live: anything that TensorFlow can track (`tf.train.Checkpoint`,
             `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
-            status that `restore` returned, a `tf.compat.v1.train.Saver`, or an assignment map of
-            `init_from_checkpoint`, for the variables that it means. Saved, as str or path, local or
-            remote: a prefix, any of its files, a directory of checkpoints (its latest), a
-            SavedModel's directory, a file of Keras, or a directory of Orbax (its latest step). A
-            Snapshot is its values in memory. `graph` returns an ObjectGraph unchanged.
+            status that `restore` returned, a `tf.compat.v1.train.Saver`, a list or dict of such
+            objects and variables, or an assignment map of `init_from_checkpoint`. Saved, as str or
+            path, local or remote: a prefix, any of its files, a directory of checkpoints (its
+            latest), a SavedModel's directory, a file of Keras, or a directory of Orbax (its latest
+            step). A Snapshot is its values in memory. `graph` returns an ObjectGraph unchanged.
         meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
         as_saved_by: "keras" for the graph of the file that `model.save_weights("x.weights.h5")`
             would write of a Keras model. By default it is the graph that TensorFlow would write.
@@ -65,9 +65,10 @@ def check(
         live: What the program would restore: a `tf.train.Checkpoint` or its manager, a
             `tf.compat.v1.train.Saver`, or any other trackable, checked as
             `tf.train.Checkpoint(root=live)`. The status that `restore` returned shows what that
-            call did; do not pass `saved` then. An assignment map, a dict or a list of pairs, is
-            checked as `tf.compat.v1.train.init_from_checkpoint(saved, live)`. A Keras model and one
-            of Keras' own files are checked as `live.load_weights(saved)`. An ObjectGraph of
+            call did; do not pass `saved` then. A list or dict of objects is checked as a whole, as
+            `snapshot` takes it. With a file, a dict from names to variables, or a list of pairs, is
+            an assignment map: `tf.compat.v1.train.init_from_checkpoint(saved, live)`. A Keras model
+            and one of Keras' own files are checked as `live.load_weights(saved)`. An ObjectGraph of
             live objects means these objects. A checkpoint, or its path, means a program that would
             save exactly this checkpoint.
         saved: The path exactly as the program passes it to `restore`, an ObjectGraph of a
@@ -79,6 +80,7 @@ def check(
             `{"skip_mismatch": True}`.
         verify: Whether to read the bytes of the values that this restore reads, and to test their
             checksums. Without it, only the restore finds damaged bytes, and raises DataLossError.
+            The checksum of a `.keras` archive is always tested.
 
     Returns:
         A RestoreCheck. Its `raises` holds the error that the restore itself would raise.
@@ -105,7 +107,8 @@ def check_load_model(
 
     The check reads the configuration in the file and the source of the installed Keras. It names
     every class, function and argument of the file that this Keras does not take, not only the
-    first. It follows neither values nor weights: after them, `load_model` may still fail.
+    first. It tests the checksums of a `.keras`, and follows neither values nor weights: after them,
+    `load_model` may still fail.
 
     Args:
         path: The path exactly as the program passes it to `load_model`: of a `.keras` archive, or
@@ -245,7 +248,8 @@ def average(sources: Sequence[object], weights: Sequence[float] | None = None) -
         weights: One number for each source; they are normalised. None: all count the same.
 
     Raises:
-        EditError: A checkpoint has a value that another one lacks, or of another dtype or shape.
+        EditError: A checkpoint has a value that another one lacks, or of another dtype or shape; or
+            only its shape tells which value of another one it is.
         SourceError: There are fewer than two sources, one is live, or the weights do not fit.
         CkptVizError: For a source, as `graph` raises it. Reading a mean raises UnsupportedError if
             a value is NaN.
@@ -268,7 +272,7 @@ def merged(parts: Mapping[str, object]) -> ObjectGraph:
         parts: By place, a saved source that `graph` takes, or such a source and the name of a part.
 
     Raises:
-        EditError: There are slots for a variable that no part has, or that only the order tells; or
+        EditError: There are slots for a variable that no part has, or that only its shape tells; or
             nothing holds a place; or two tensors of name-based checkpoints get one name.
         NoSuchNodeError: A checkpoint has no part of a name, or several.
         SourceError: There is no part, one is live, or only some are name-based.

@@ -93,6 +93,40 @@ def test_renamed_parts_and_scopes_are_mapped(tmp_path: Path) -> None:
     assert mean.read("new.bias").tolist() == [2.0]
 
 
+_OTHER_NAMES: dict[str, tuple[Any, Any]] = {
+    "a value": (lambda value: {"v": value}, lambda value: {"w": value}),
+    "in a module": (
+        lambda value: {"m": module(kernel=var([[1.0]]), v=value)},
+        lambda value: {"m": module(kernel=var([[2.0]]), w=value)},
+    ),
+    "a list": (
+        lambda value: {"m": [value, var(1.0)]},
+        lambda value: {"m": module(a=value, b=var(2.0))},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", _OTHER_NAMES)
+def test_a_value_is_not_averaged_with_one_that_only_has_its_shape(
+    case: str, tmp_path: Path
+) -> None:
+    first, second = _OTHER_NAMES[case]
+    a = written(tmp_path / "a", **first(var([1.0, 2.0])))
+    b = written(tmp_path / "b", **second(var([3.0, 4.0])))
+    with pytest.raises(cv.EditError, match=r"only its shape tells that .*renamed\(\{") as caught:
+        cv.average([a, b])
+    history = cv.history([a, b], unchanged=True, progress=False)
+    assert not any(
+        row.cells[1].state.value == "changed" and "kernel" not in row.key for row in history.rows
+    )
+    (mark,) = history.marks
+    for name in (*mark.new[:1], *mark.gone[:1]):
+        assert name in str(caught.value) and name in history.headline
+    if case == "a value":
+        mean = cv.average([cv.graph(a).renamed({"v": "w"}), b])
+        assert mean.read("w").tolist() == [2.0, 3.0]
+
+
 @pytest.mark.parametrize(
     ("other", "weights", "error", "message"),
     [

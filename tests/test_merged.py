@@ -218,3 +218,17 @@ def test_parts_that_cannot_be_merged_say_why(
 def test_without_slots_an_optimizer_needs_no_variable(tmp_path: Path) -> None:
     graph = cv.graph(_odd(tmp_path)["a"]).without("role:slot")
     assert cv.merged({"optimizer": graph}).find("role:slot") == ()
+
+
+@pytest.mark.parametrize("maker", [keras_3_adam, legacy_adam])
+def test_slots_do_not_lead_to_a_variable_that_only_has_the_shape(
+    maker: Callable[..., Any], tmp_path: Path
+) -> None:
+    net = module(v=var([1.0, 2.0]))
+    trained = written(tmp_path / "trained", net=net, optimizer=maker(net.v))
+    other = written(tmp_path / "other", net=module(w=var([1.0, 2.0])))
+    with pytest.raises(cv.EditError, match=r"only its shape tells what net\.v is"):
+        cv.merged({"net": other, "optimizer": trained})
+    renamed = cv.graph(trained).renamed({"net.v": "net.w"})
+    merged = cv.merged({"net": other, "optimizer": renamed})
+    assert merged.read("net.w").tolist() == [1.0, 2.0]

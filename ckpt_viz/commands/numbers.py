@@ -63,8 +63,7 @@ def values(
         table = graph.values(where, executor=executor, progress=is_watched())
         table = table if column is None else table.sorted(column)
         printed = json.dumps(table.to_json()) if as_json else table.to_text(max_lines)
-        # A missing file of the V1 format has tensors that no other file lists.
-        lacks_unknown = any(not files.nbytes for files in lost_files(graph.stored_in))
+        lacks_unknown = any(files.holds_unknown for files in lost_files(graph.stored_in))
     echo(printed)
     sys.exit(DIFFERS if table.problems or lacks_unknown else 0)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 
 from ckpt_viz.correspondence.by_names import pairs_of_namesakes
 from ckpt_viz.correspondence.conversions import Conversion, Form, conversion_of
 from ckpt_viz.correspondence.correspond import correspond
+from ckpt_viz.correspondence.full_names import FullNames
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph, Layout
@@ -39,9 +40,38 @@ class ValueMapping:
     unused: tuple[int, ...]
     conversions: Mapping[tuple[int, int], Conversion] = field(default_factory=dict)
 
+    def is_by_shape(self, pair: Pair) -> bool:
+        """Return whether only order or shape tells a pair of values.
+
+        A slot variable goes with its variable. No function may take such a pair unasked.
+        """
+        slot = self.saved.nodes[pair.node].slot
+        node = pair.node if slot is None else slot.variable
+        return pair.certainty is Certainty.GUESS or {pair.node, node} & self._by_shape != set()
+
+    @cached_property
+    def _by_shape(self) -> frozenset[int]:
+        """The saved values whose names say nothing for their pair, without slot variables."""
+        values = (p for p in self.parts.values() if has_value(self.saved.nodes[p.node]))
+        pairs = (*values, *self.pairs)  # a value that was shared has several
+        return frozenset(p.node for p in pairs if p.evidence in _OF_SHAPE and not self._names(p))
+
+    def _names(self, pair: Pair) -> Set[str]:
+        """Return the names that both values of a pair have, and that a person chose."""
+        chosen = FullNames.of(self.live).is_chosen
+        was, now = (
+            {graph.tree.labels[node]}
+            | {a.full_name for a in graph.nodes[node].attributes if chosen(a.full_name)}
+            for graph, node in ((self.saved, pair.node), (self.live, pair.obj))
+        )
+        return (was & now) - {""}
+
     def without(self, waiting: Collection[int]) -> ValueMapping:
         """Return the mapping without values that only wait until an object is built."""
         return replace(self, unused=tuple(node for node in self.unused if node not in waiting))
+
+
+_OF_SHAPE = (Evidence.CONTENT, Evidence.ORDER, Evidence.ALONE)
 
 
 def map_values(saved: Graph, live: Graph) -> ValueMapping:

@@ -21,8 +21,10 @@ from ckpt_viz.formats.files import File
 from ckpt_viz.formats.hdf5_types import ElementType, is_opaque
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.streams import FileStream
+from ckpt_viz.formats.zip_archive import Member
 
 if TYPE_CHECKING:
+    from ckpt_viz.formats.lost_files import LostFiles
     from ckpt_viz.formats.tensors import Array
 
 Opener: TypeAlias = Callable[[], File]
@@ -78,6 +80,19 @@ class Hdf5:
         default_factory=list, repr=False, compare=False
     )
 
+    @property
+    def member(self) -> Member | None:
+        """The member of an archive that this is; None for a file of its own."""
+        return self._opener if isinstance(self._opener, Member) else None
+
+    def lost_files(self) -> tuple[LostFiles, ...]:
+        """Return what a test has found to be damaged."""
+        if self.member is None or not self.member.damage:
+            return ()
+        from ckpt_viz.formats.lost_files import lost_member
+
+        return lost_member(self.member, [*self.entries], sum(e.size for e in self.entries.values()))
+
     @contextmanager
     def kept_open(self) -> Iterator[None]:
         """Keep the file open while many attributes are read.
@@ -114,13 +129,16 @@ class Hdf5:
     def read(self, key: str) -> Array:
         """Return the value of a data set; the array is read-only, and texts are `bytes`.
 
-        Raises NoSuchTensorError for a key that is not in `entries`.
+        Of a member of an archive, the first read tests the checksum of all bytes. Raises
+        NoSuchTensorError for a key that is not in `entries`, and FormatError for damaged bytes.
         """
+        self._test()
         with self._opened(brief(key)) as stream:
             return values.read_value(self._header(stream, key), stream, self._place(key))
 
     def first_elements(self, key: str, count: int) -> Array | None:
         """Return the first elements of a data set as a flat array, None if that is not cheap."""
+        self._test()
         with self._opened(brief(key)) as stream:
             header = self._header(stream, key)
             return values.first_elements(header, stream, count, self._place(key))
@@ -135,6 +153,10 @@ class Hdf5:
 
     def fingerprint(self, key: str) -> None:
         """Return None: this format has no checksum for a value."""
+
+    def _test(self) -> None:
+        if self.member is not None:
+            self.member.test()
 
     def _entry(self, key: str) -> Dataset:
         if key not in self.entries:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.entries import Absence, Entry, Lack, raised_for
 from ckpt_viz.formats.files import split
 from ckpt_viz.formats.saver_v1 import SaverV1
+from ckpt_viz.formats.zip_archive import BAD_ZIP, Member
 from ckpt_viz.text import count, first_clause, listed, size_words
 
 
@@ -33,6 +35,11 @@ class LostFiles:
     left: int = 0
 
     @property
+    def holds_unknown(self) -> bool:
+        """Whether the files have tensors that no other file lists."""
+        return not self.nbytes
+
+    @property
     def why(self) -> str:
         """The files, what is wrong with them and what is lost, without a full stop."""
         return f"{self.what}: {self.extent}"
@@ -52,14 +59,56 @@ class LostFiles:
         return {**lists, "bytes": self.nbytes, **words}
 
 
+@runtime_checkable
+class Lacking(Protocol):
+    """An open checkpoint that knows itself what it lacks."""
+
+    def lost_files(self) -> tuple[LostFiles, ...]:
+        """Return what it lacks, as `lost_files` does."""
+
+
 def lost_files(stored: object) -> tuple[LostFiles, ...]:
     """Return what an open checkpoint lacks, by its index: an item for each reason.
 
-    Compares the sizes of files with the index and reads nothing.
+    Compares the sizes of files with the index and reads nothing. The member of an archive is lost
+    once a test has found damage.
     """
+    if isinstance(stored, Lacking):
+        return stored.lost_files()
     if isinstance(stored, SaverV1) and stored.missing:
         return (_of_v1(stored),)
     return _of_bundle(stored) if isinstance(stored, Bundle) else ()
+
+
+def lost_member(member: Member, keys: Sequence[str], nbytes: int) -> tuple[LostFiles, ...]:
+    """Return what is lost with the damaged member of an archive, which has all of some tensors."""
+    if not member.damage:
+        return ()
+    return (
+        LostFiles(
+            (member.path,),
+            f"{member.name} in {split(member.path)[1]} does not match its checksum",
+            _extent(len(keys), nbytes, len(keys), 0),
+            _request(Lack.SHORT, 1),
+            BAD_ZIP,
+            tuple(keys),
+            nbytes,
+        ),
+    )
+
+
+def missing_shards(paths: Sequence[str], groups: Sequence[str], left: int) -> LostFiles:
+    """Return what is lost with missing shards of Keras, which hold the values of some groups."""
+    are = "is" if len(paths) == 1 else "are"
+    return LostFiles(
+        tuple(paths),
+        f"{listed([split(path)[1] for path in paths])} {are} missing",
+        f"values of {listed(groups)} cannot be read, {count(left, 'tensor')} of the other files "
+        "can",
+        _request(Lack.MISSING, len(paths)),
+        "FileNotFoundError",
+        left=left,
+    )
 
 
 def _of_bundle(bundle: Bundle) -> tuple[LostFiles, ...]:

@@ -2,27 +2,34 @@
 
 A stored member is read in ranges, where it is in the archive. A compressed one is unpacked into
 memory, up to a limit. Nothing is ever written to disk, so the names of members are only keys.
+
+A member has one checksum, of all its bytes. Opening a member does not read them all: whoever takes
+a value from a member calls `Member.test` first.
 """
 
 from __future__ import annotations
 
+import io
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
-from ckpt_viz.formats.files import BytesFile, File, open_file
+from ckpt_viz.formats.files import BytesFile, File, file_stamp, is_remote, open_file
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.streams import FileStream
 
 _MAX_DIRECTORY_BYTES = 4 << 20  # of the list of members: 40,000 of them, with usual names
 _DIRECTORY_READS = 100
 _MAX_UNPACKED = 64 << 20
+_PIECE_BYTES = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 1
+
+BAD_ZIP = "BadZipFile"
+"""The class of the error that Python raises for a checksum that does not match."""
 
 
 class _PartOfFile(File):
@@ -39,28 +46,96 @@ class _PartOfFile(File):
         self._archive.close()
 
 
-def member(path: str, name: str) -> Callable[[], File]:
-    """Return a function that opens a member of the archive at a path.
+class Member:
+    """A member of an archive; a call opens it.
 
-    The function reads a stored member in ranges; it unpacks a compressed one the first time, and
-    keeps it. Raises GoneError if there is no such file or member, FormatError for a damaged
-    archive, and UnsupportedError for a member that is encrypted, or too large when unpacked.
+    A call tests only the header of a stored member. A compressed one is unpacked and tested when
+    this object is made. `size` is in bytes, as they are in the archive.
+
+    Raises FormatError for a damaged header or compressed member, and UnsupportedError for a member
+    that is encrypted, or too large when unpacked.
     """
-    info = _info(path, name)
+
+    def __init__(self, path: str, info: zipfile.ZipInfo) -> None:
+        _refuse_unreadable(path, info)
+        self.path, self.name, self.size = path, info.filename, info.compress_size
+        self._info = info
+        is_stored = info.compress_type == zipfile.ZIP_STORED
+        self._unpacked = None if is_stored else _unpacked(path, info, _MAX_UNPACKED)
+        self._tested: tuple[object, str] | None = None  # the state of the file, and its damage
+        self().close()  # tests the local header
+
+    def __call__(self) -> File:
+        """Open the member; raises GoneError, or FormatError for a damaged header."""
+        if self._unpacked is not None:
+            return BytesFile(self._place, self._unpacked)
+        return _open_stored(self.path, self._info)
+
+    @property
+    def damage(self) -> str:
+        """What the last test found, as a sentence without a full stop; "" for nothing."""
+        return self._known_damage() or ""
+
+    @property
+    def untested_bytes(self) -> int:
+        """The bytes that the next test reads: 0 after a test of this state of the file."""
+        return self.size if self._known_damage() is None else 0
+
+    def test(self, on_read: Callable[[int], object] = lambda nbytes: None) -> None:
+        """Read all bytes and compare their checksum, once for each state of the file.
+
+        `on_read` gets the number of bytes of each piece of at most 1 MiB. Raises FormatError for
+        damaged bytes, and CkptVizError if the bytes cannot be read.
+        """
+        damage = self._known_damage()
+        if damage is None:
+            state = self._state()  # of before: bytes that change meanwhile are tested again
+            damage = self._damage_in_bytes(on_read)
+            self._tested = state, damage
+        if damage:
+            raise FormatError(damage, file=self.path)
+
+    @property
+    def _place(self) -> str:
+        return f"{self.path}: {brief(self.name)}"
+
+    def _state(self) -> object:
+        return None if is_remote(self.path) else file_stamp(self.path)
+
+    def _known_damage(self) -> str | None:
+        """Return what the last test has found; None without a test of this state of the file."""
+        if self._unpacked is not None:
+            return ""
+        if self._tested is None or self._tested[0] != self._state():
+            return None
+        return self._tested[1]
+
+    def _damage_in_bytes(self, on_read: Callable[[int], object]) -> str:
+        """Return what is wrong with the bytes, "" if nothing is."""
+        checksum = 0
+        with self() as file:
+            for start in range(0, file.size, _PIECE_BYTES):
+                piece = file.read(start, min(_PIECE_BYTES, file.size - start))
+                checksum = zlib.crc32(piece, checksum)
+                on_read(len(piece))
+            return _misfit(self._place, self._info, file.size, checksum)
+
+
+def member(path: str, name: str) -> Member:
+    """Return a member of the archive at a path.
+
+    Raises GoneError if there is no such file or member, FormatError for a damaged archive, and
+    otherwise as `Member`.
+    """
+    info = _infos(path).get(name)
     if info is None:
         raise GoneError(f"{path}: there is no member {brief(name)} in this archive; save it again")
-    place = f"{path}: {brief(name)}"
-    if info.compress_type == zipfile.ZIP_STORED:
-        open_member = partial(_open_stored, path, info)
-        open_member().close()  # checks the local header
-        return open_member
-    return partial(BytesFile, place, _unpacked(path, info, _MAX_UNPACKED))
+    return Member(path, info)
 
 
 def member_names(path: str) -> list[str]:
     """Return the names of an archive's members, in the archive's order."""
-    with open_file(path) as file, _explained(path), _archive(file) as archive:
-        return list(dict.fromkeys(archive.namelist()))
+    return list(_infos(path))
 
 
 def read_member(path: str, name: str, most: int) -> bytes | None:
@@ -68,22 +143,54 @@ def read_member(path: str, name: str, most: int) -> bytes | None:
 
     Raises UnsupportedError if it has more than `most` bytes.
     """
-    info = _info(path, name)
-    return None if info is None else _unpacked(path, info, most)
+    info = _infos(path).get(name)
+    if info is None:
+        return None
+    _refuse_unreadable(path, info)
+    return _unpacked(path, info, most)
 
 
-def _info(path: str, name: str) -> zipfile.ZipInfo | None:
-    """Return what the archive's directory says of a member that can be read."""
+def member_of(stored: object) -> Member | None:
+    """Return the member of an archive that an open checkpoint is; None for any other."""
+    member = getattr(stored, "member", None)
+    return member if isinstance(member, Member) else None
+
+
+def error_of_zipfile(path: str, name: str, *, seeks: bool) -> tuple[str, str] | None:
+    """Return the class and the text of what Python's own `zipfile` raises for a member.
+
+    `seeks` reads the member as h5py does, which seeks in it. Newer versions of Python then test no
+    checksum. Returns None if nothing is raised.
+    """
+    with open_file(path) as file:
+        stream = FileStream(file, reads=1 << 40, most=1 << 60, refusal="is read without an end")
+        try:
+            with zipfile.ZipFile(stream) as archive, archive.open(name) as member:
+                if seeks:
+                    member.seek(0, io.SEEK_END)
+                while member.read(_PIECE_BYTES):
+                    pass
+        except Exception as error:  # BadZipFile, zlib.error and others
+            return type(error).__name__, str(error)
+    return None
+
+
+def _infos(path: str) -> dict[str, zipfile.ZipInfo]:
+    """Return what the archive's directory says of each member, in the archive's order."""
     with open_file(path) as file, _explained(path), _archive(file) as archive:
-        info = archive.NameToInfo.get(name)
-    if info is not None and info.flag_bits & _ENCRYPTED:
-        raise UnsupportedError(f"{path}: {brief(name)}: is encrypted; unpack the archive first")
-    if info is not None and info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return dict(archive.NameToInfo)
+
+
+def _refuse_unreadable(path: str, info: zipfile.ZipInfo) -> None:
+    if info.flag_bits & _ENCRYPTED:
         raise UnsupportedError(
-            f"{path}: {brief(name)}: has the compression {info.compress_type}, expected 0 (stored) "
-            "or 8 (deflated); unpack the archive first"
+            f"{path}: {brief(info.filename)}: is encrypted; unpack the archive first"
         )
-    return info
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnsupportedError(
+            f"{path}: {brief(info.filename)}: has the compression {info.compress_type}, expected 0 "
+            "(stored) or 8 (deflated); unpack the archive first"
+        )
 
 
 def _archive(file: File) -> zipfile.ZipFile:
@@ -147,12 +254,20 @@ def _unpacked(path: str, info: zipfile.ZipInfo, most: int) -> bytes:
             raise FormatError(f"{place}: is damaged ({error}); copy the archive again") from error
         except MemoryError as error:
             raise CkptVizError(f"{place}: does not fit into memory") from error
-    if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
-        raise FormatError(
-            f"{place}: found {len(data)} bytes of checksum {zlib.crc32(data):08x}, expected "
-            f"{info.file_size} of {info.CRC:08x}; copy the archive again"
-        )
+    damage = _misfit(place, info, len(data), zlib.crc32(data))
+    if damage:
+        raise FormatError(damage)
     return data
+
+
+def _misfit(place: str, info: zipfile.ZipInfo, size: int, checksum: int) -> str:
+    """Return in what bytes differ from what the archive says of them, "" if they do not."""
+    if (size, checksum) == (info.file_size, info.CRC):
+        return ""
+    return (
+        f"{place}: found {size} bytes of checksum {checksum:08x}, expected {info.file_size} of "
+        f"{info.CRC:08x}; copy the archive again"
+    )
 
 
 def _too_large(place: str, size: int, most: int) -> UnsupportedError:

@@ -14,6 +14,8 @@ from ckpt_viz.errors import (
 )
 from ckpt_viz.formats.files import is_file, join, open_file, split
 from ckpt_viz.formats.hdf5 import Dataset, Hdf5, open_hdf5
+from ckpt_viz.formats.lost_files import LostFiles, missing_shards
+from ckpt_viz.keras_files.weights_layout import VARIABLES
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -54,6 +56,11 @@ class Shards:
                 if paths
                 else f"{path}: names no shards, expected at least one"
             )
+        self._lost_groups = tuple(
+            group.strip("/").removesuffix(VARIABLES).rstrip("/") or "the model itself"
+            for group, shards in weight_map.items()
+            if not {*shard_paths(path, {group: shards})}.isdisjoint(self.missing)
+        )
         self._shards: list[Hdf5] = []
         objects = 0
         for shard in paths:
@@ -69,6 +76,12 @@ class Shards:
         }
         self._holders = {key: shard for shard in self._shards for key in shard.entries}
         self._entries = {key: shard.entries[key] for key, shard in self._holders.items()}
+
+    def lost_files(self) -> tuple[LostFiles, ...]:
+        """Return which shards are missing, and the groups whose values they hold."""
+        if not self.missing:
+            return ()
+        return (missing_shards(self.missing, self._lost_groups, len(self._entries)),)
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:

@@ -159,6 +159,11 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
             yield f"[{int(label)}]", obj[int(label)]
         elif is_name(label) and label in getattr(obj, "_fields", ()):
             yield f".{label}", getattr(obj, label)
+    if type(obj) is dict:  # a plain one, whose keys may be numbers
+        numbers = [key for key in obj if type(key) is int and str(key) == label]
+        yield from ((f"[{number}]", obj[number]) for number in numbers)
+    if not tf_private.is_trackable(obj):
+        return
     yield from _layers(obj)
     # An optimizer around another one lists the inner one's children as its own.
     for name, value in trackable_attributes(obj).items():

@@ -30,7 +30,7 @@ from ckpt_viz.live.holding import (
     put,
     state_of,
 )
-from ckpt_viz.live.live_source import view_of, weak
+from ckpt_viz.live.live_source import is_plain, tracked, view_of, weak
 from ckpt_viz.live.rollback import put_each
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.live.walk import Walk
@@ -232,7 +232,7 @@ def as_source(live: Any) -> Any:
             f"found {os.fspath(live) if not isinstance(live, Graph) else live.title!r}, expected "
             "live objects: only they have values to put back; graph() reads a file"
         )
-    if type(live) not in (list, tuple, dict):
+    if not is_plain(live):
         return live
     items = live if type(live) is dict else dict(enumerate(live))
     for name, item in items.items():
@@ -241,9 +241,7 @@ def as_source(live: Any) -> Any:
                 f"item {name!r}: found a {type(item).__name__}, expected a variable or another "
                 "trackable object"
             )
-    if type(live) is dict:
-        return tf_restore.new_checkpoint(None, {str(name): item for name, item in live.items()})
-    return tf_restore.new_list(list(live))
+    return tracked(live) if items else tf_restore.new_list([])
 
 
 def _expected(nodes: Sequence[Node], objects: Sequence[Any]) -> Iterator[int]:

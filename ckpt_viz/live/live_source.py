@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live.accessors import accessor, map_accessor, saver_accessor
 from ckpt_viz.live.assignment_map import WarmProgram, is_warm_start, name_of_call, read_named
 from ckpt_viz.live.saver import read_saver
@@ -18,7 +19,7 @@ from ckpt_viz.live.shadows import steadily
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Access, Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Node, Stored, with_new_counter
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Node, Stored, with_new_counter
 from ckpt_viz.object_graph.roles import assign_roles
 
 if TYPE_CHECKING:
@@ -39,11 +40,33 @@ def read_live(source: object) -> Graph:
 def _read(source: object) -> Graph:
     if "tensorflow" in sys.modules and tf_private.is_saver(source):
         return _graph(source, *read_saver(source))
-    if is_warm_start(source):
+    root = tracked(source)
+    if is_warm_start(root):
         return _graph(source, *read_named(source), title=_warm_title(source))
-    walk = Walk(view_of(source))
+    walk = Walk(view_of(root))
     nodes = walk.run()
     return graph_of_walk(source, walk, nodes)
+
+
+def is_plain(source: object) -> bool:
+    """Return whether a source is a list, tuple or dict that TensorFlow does not track."""
+    return type(source) in (list, tuple, dict)
+
+
+def tracked(source: Any) -> Any:
+    """Return a plain list, tuple or dict of trackables as TensorFlow tracks it.
+
+    Anything else is returned as it is, and so are all in graph mode, where a map has names. A dict
+    is `tf.train.Checkpoint(**dict)`. This leaves no trace in the objects.
+    """
+    if not is_plain(source) or "tensorflow" not in sys.modules or not tf_private.is_eager_now():
+        return source
+    items = source if type(source) is dict else dict(enumerate(source))
+    if not items or not all(map(tf_private.is_trackable, items.values())):
+        return source
+    if type(source) is dict:
+        return tf_restore.new_checkpoint(None, {str(name): item for name, item in items.items()})
+    return tf_restore.new_list([*items.values()])
 
 
 def graph_of_program(source: object, program: WarmProgram) -> Graph:
@@ -69,6 +92,8 @@ def walked(source: object) -> Walk:
 def graph_of_walk(source: object, walk: Walk, nodes: tuple[Node, ...]) -> Graph:
     """Return the graph of the nodes from a walk."""
     objects = list(walk.objects)
+    if is_plain(source):  # nothing else holds the tracked one
+        objects[ROOT] = source
     for parent, node in enumerate(nodes):
         for child in node.children:
             if isinstance(objects[child.node_id], list):
@@ -116,7 +141,10 @@ def view_of(source: object) -> Any:
     Raises SourceError for objects that TensorFlow cannot track, and for a root that only a weak
     reference held and that is gone.
     """
-    view = _view_of(source)
+    root = tracked(source)
+    view = _view_of(root)
+    if root is not source:
+        view.held_root = root  # the view itself holds its root weakly
     if tf_private.has_lost_its_root(view):
         raise SourceError(
             f"the root of this {type(source).__name__} is gone: it was given as a weak reference; "
@@ -138,8 +166,8 @@ def _view_of(source: object) -> Any:
     raise SourceError(
         f"found {_a(type(source).__name__)}, expected a checkpoint's path or a trackable "
         "object: a tf.train.Checkpoint or its manager, tf.Module, Keras layer, model or "
-        "optimizer, or a tf.compat.v1.train.Saver; or a map from names to variables, as "
-        "init_from_checkpoint takes it"
+        "optimizer, or a tf.compat.v1.train.Saver; a list or dict of such objects and variables; "
+        "or a map from names to variables, as init_from_checkpoint takes it"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
-from ckpt_viz.live.live_source import graph_of_walk, view_of
+from ckpt_viz.live.live_source import graph_of_walk, tracked, view_of
 from ckpt_viz.live.restore_side import TensorFlowSide
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.matching.trace import Cause, Failure
@@ -67,9 +67,10 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Res
 
     Raises SourceError for an object that TensorFlow cannot track, or a method it lacks.
     """
+    given, source = source, tracked(source)
     checkpoint = tf_private.without_manager(source)
     is_checkpoint = tf_private.is_checkpoint(checkpoint)
-    chosen = method or (RESTORE if is_checkpoint else READ)
+    chosen = method or (RESTORE if is_checkpoint and source is given else READ)
     if chosen not in (RESTORE, READ):
         raise SourceError(f"found method {method!r}, expected 'restore' or 'read'")
     is_v1 = is_checkpoint and not hasattr(type(checkpoint), READ)
@@ -96,7 +97,7 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Res
     )
     valued, valuing = _valued(walk, side, skips_slots=skips_slots)
     return RestoreTarget(
-        graph=graph_of_walk(source, walk, nodes),
+        graph=graph_of_walk(given, walk, nodes),
         side=side,
         method=chosen,
         listed=tuple(range(len(walk.objects))),

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.formats.files import is_file
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.keras_private import KERAS_2, KERAS_3
 from ckpt_viz.load_check.abstract import LoadFault
@@ -26,11 +27,16 @@ from ckpt_viz.load_check.load_findings import (
     places_in_words,
 )
 from ckpt_viz.load_check.loading import LoadOptions, ReadFaults, faults_of
-from ckpt_viz.load_check.stored_model import StoredModel
+from ckpt_viz.load_check.stored_model import (
+    CONFIG,
+    DamagedMember,
+    StoredModel,
+    damaged_members,
+)
 from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.verdicts import Raised
-from ckpt_viz.text import count, listed, printable, readable, sendable
+from ckpt_viz.text import count, first_clause, listed, printable, readable, sendable
 
 _MOST_SHOWN = 20
 _SCOPE = (
@@ -176,6 +182,9 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
     if way.refusal is not None:
         return LoadCheck(path, library, (_of_file(path, way.refusal),))
     assert way.read is not None
+    damaged = damaged_members(path) if way.is_archive and is_file(path) else []
+    if damaged and damaged[0].name == CONFIG:
+        return LoadCheck(path, library, tuple(map(_of_damage, damaged[:1])))
     stored = way.read()
     if stored is None:
         assert way.if_empty is not None
@@ -186,11 +195,20 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
     notes = [*_generations(library, stored, faults), _SCOPE]
     notes += [] if read.is_whole else [_UNREAD]
     notes += _to_import(library, read.modules)
+    notes += [f"{part.why}: load_model sets damaged values." for part in damaged if not part.raises]
+    findings += tuple(_of_damage(part) for part in damaged if part.raises)
     check = LoadCheck(path, library, findings, tuple(notes))
-    if not read.is_whole:
+    if damaged or not read.is_whole:
         return check
     is_newer = generation(stored.keras_version) > generation(library.version)
     return _with_code(check, way, options, faults, is_newer=is_newer)
+
+
+def _of_damage(part: DamagedMember) -> LoadFinding:
+    assert part.raises is not None
+    why = f"The archive is damaged: {first_clause(part.why)}."
+    remedy = "Copy the file again from where it came."
+    return LoadFinding(("the file",), Raised(*part.raises), why, remedy)
 
 
 def _to_import(library: Library, modules: Sequence[str]) -> list[str]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.files import is_file, open_file
 from ckpt_viz.formats.hdf5 import open_hdf5
-from ckpt_viz.formats.zip_archive import member_names, read_member
+from ckpt_viz.formats.zip_archive import error_of_zipfile, member, member_names, read_member
 from ckpt_viz.keras_files.bounded_json import mapping_in
 from ckpt_viz.load_check.abstract import UNKNOWN
 
 CONFIG = "config.json"
 WEIGHTS = ("model.weights.h5", "model.weights.npz")
 _MOST_JSON = 64 << 20
+_LEAST_MEMBERS = 3  # of an archive without assets
 _MODEL, _TRAINING = "model_config", "training_config"
 
 
@@ -41,12 +43,42 @@ def in_archive(path: str) -> StoredModel | None:
     if encoded is None:
         return None
     model = dict(mapping_in(f"{path}: {CONFIG}", encoded))
-    metadata = read_member(path, "metadata.json", _MOST_JSON)
-    version = (
-        mapping_in(f"{path}: metadata.json", metadata).get("keras_version") if metadata else ""
-    )
+    version: object = ""
+    with suppress(FormatError):  # of damage: Keras does not read this member
+        metadata = read_member(path, "metadata.json", _MOST_JSON) or b"{}"
+        version = mapping_in(f"{path}: metadata.json", metadata).get("keras_version")
     has_weights = not set(WEIGHTS).isdisjoint(member_names(path))
     return StoredModel(model, has_weights=has_weights, keras_version=str(version or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedMember:
+    """A damaged member of an archive; `raises` is class and text of Keras' error, None for none.
+
+    `why` is a sentence without a full stop.
+    """
+
+    name: str
+    why: str
+    raises: tuple[str, str] | None
+
+
+def damaged_members(path: str) -> list[DamagedMember]:
+    """Return which members `load_model` reads from an archive and are damaged, in its order.
+
+    Reads and tests all bytes of these members. Keras unpacks all members if there are more than
+    three, as there are with the vocabulary of a layer.
+    """
+    names = member_names(path)
+    wanted = [name for name in (CONFIG, *WEIGHTS[:1]) if name in names]
+    damaged: list[DamagedMember] = []
+    for name in dict.fromkeys([*wanted, *(names if len(names) > _LEAST_MEMBERS else [])]):
+        try:
+            member(path, name).test()
+        except FormatError as error:
+            raises = error_of_zipfile(path, name, seeks=name in WEIGHTS)
+            damaged.append(DamagedMember(name, str(error), raises))
+    return damaged
 
 
 def in_directory(path: str) -> StoredModel | None:

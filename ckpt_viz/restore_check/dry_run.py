@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from ckpt_viz.correspondence.of_savers import map_names
 from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.errors import CkptVizError, DeniedError, FormatError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
+from ckpt_viz.formats.zip_archive import member_of
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.live_source import with_counter
 from ckpt_viz.live.restore_target import RESTORE
@@ -308,9 +310,20 @@ def damage_of(path: str) -> DamagedFile | FileOfKeras | CheckpointOfOrbax | None
         return DamagedFile(str(error), file=error.file, fault=error.fault)
     except CkptVizError as error:
         return DamagedFile(str(error), is_denied=isinstance(error, DeniedError))
-    of_keras = file_of_keras(saved)
-    if of_keras is not None:
-        return of_keras
+    damage, of_keras = damage_in(saved), file_of_keras(saved)
+    is_lost = damage is not None and damage.lost is not None and not damage.lost.left
+    return damage if of_keras is None or is_lost else of_keras
+
+
+def damage_in(saved: Graph) -> DamagedFile | None:
+    """Return which files of an open checkpoint lack values, or are a damaged archive.
+
+    The checksum of an archive is that of all weights, so this reads the whole archive.
+    """
+    archived = member_of(saved.stored_in)
+    if archived is not None:
+        with suppress(FormatError):  # `lost_files` then tells the damage
+            archived.test()
     lost = lost_files(saved.stored_in)
     return DamagedFile(lost[0].why, lost[0]) if lost else None
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.formats.zip_archive import error_of_zipfile, member_of
 from ckpt_viz.keras_files.drafts import StoredWeights
 from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in
 from ckpt_viz.live.keras_graph import KerasTarget, keras_h5_target, keras_target
@@ -24,7 +25,7 @@ from ckpt_viz.matching.trace import Action, Cause, Failure, Step, Trace
 from ckpt_viz.object_graph.graph import Graph, Layout
 from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT, Role, Stored
-from ckpt_viz.restore_check.dry_run import DryRun, Outcome, prefix_of
+from ckpt_viz.restore_check.dry_run import DryRun, Outcome, damage_in, prefix_of
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
 from ckpt_viz.saved.keras_reader import KERAS
@@ -126,8 +127,22 @@ def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> D
         target, layers = keras_h5_target(model)
         by_name = given.get(_BY_NAME, False)
         loading = h5_loading(layers, saved_layers(graph), by_name=by_name, skip_mismatch=skips)
+    damage = damage_in(graph)
+    raised = _raised_by_archive(graph) if damage is not None else None
+    if raised is not None:
+        verdicts = Verdicts(raised, raised, raised, raised)
+        return DryRun(Outcome(LiveNames(target.graph), verdicts), METHOD, path, damage)
     not_read = () if graph.layout is Layout.KERAS_PATHS else tuple(_of_optimizer(graph))
-    return DryRun(_outcome(graph, target, loading, given, not_read), METHOD, path)
+    return DryRun(_outcome(graph, target, loading, given, not_read), METHOD, path, damage)
+
+
+def _raised_by_archive(graph: Graph) -> Raised | None:
+    """Return what Keras raises when it opens the damaged archive of a graph."""
+    archived = member_of(graph.stored_in)
+    if archived is None or not archived.damage:
+        return None
+    error = error_of_zipfile(archived.path, archived.name, seeks=True)
+    return None if error is None else Raised(*error)
 
 
 def run_of_placed(model: object, saved: Graph, keys: Mapping[int, str]) -> DryRun:

@@ -109,7 +109,7 @@ def _run(
                     "that write(prefix) returns"
                 )
             return saver_dry_run(live, saved, faults)
-        if is_warm_start(live):
+        if is_warm_start(live) and not (isinstance(saved, Graph) and saved.is_held):
             if method not in (None, name_of_call(live)):
                 raise SourceError(f"found method {method!r}, expected {name_of_call(live)!r}")
             return warm_dry_run(live, saved, faults)

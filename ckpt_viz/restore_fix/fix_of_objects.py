@@ -11,6 +11,7 @@ from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.live_source import is_plain
 from ckpt_viz.matching.trace import Action, Cause, Step, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, has_value
@@ -233,6 +234,8 @@ class FixOfObjects(RestoreFix[CheckT]):
     @cached_property
     def _skeleton(self) -> Skeleton | None:
         """The live objects under saved names; None if no such arrangement restores all pairs."""
+        if is_plain(self._live.source):
+            return None  # no checkpoint of TensorFlow has a plain list or dict as its root
         if self._is_right_by_itself:
             return Skeleton(ROOT)
         wanted = {pair.node: pair.obj for pair in reversed(self._placed)}

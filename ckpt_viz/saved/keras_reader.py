@@ -116,9 +116,15 @@ def _read_archive(location: Location) -> Graph:
     path = location.prefix
     stored = open_hdf5(f"{path}: {_WEIGHTS}", member(path, _WEIGHTS))
     _check_weights(stored)
-    config = mapping_in(f"{path}: {_CONFIG}", read_member(path, _CONFIG, _MOST_JSON) or b"{}")
+    try:
+        encoded, damage = read_member(path, _CONFIG, _MOST_JSON) or b"{}", None
+    except FormatError as error:  # the values are in another member, with a checksum of its own
+        encoded, damage = b"{}", f"{error}; the graph has no classes and no names of layers"
+    config = mapping_in(f"{path}: {_CONFIG}", encoded)
     with stored.kept_open():
         nodes, calls = nodes_of_weights(stored, config)
+    if damage is not None:
+        nodes = (nodes[ROOT]._replace(error=damage), *nodes[1:])
     return replace(graph_at(location, stored, nodes, Format.KERAS_ARCHIVE), calls=calls)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.edits.as_checkpoint import as_checkpoint
 from ckpt_viz.edits.edited_access import EditedAccess, NewValue
@@ -155,14 +154,15 @@ def _averaged_in(graph: Graph) -> Iterator[tuple[int, Attribute]]:
 def _counterparts(graph: Graph, last: Graph) -> dict[int, int]:
     """Return the node of a checkpoint by that of the last one; raise EditError for other models."""
     mapping = map_values(graph, last)
-    guessed = [pair for pair in mapping.pairs if pair.certainty is Certainty.GUESS]
     misfits = [pair.node for pair in mapping.misfits]
     alone = [node for node in (*misfits, *mapping.unused) if has_value(graph.nodes[node])]
-    if guessed:
-        places = graph.names.place(guessed[0].node), last.names.place(guessed[0].obj)
+    first = next(filter(mapping.is_by_shape, mapping.pairs), None)
+    if first is not None:
+        places = graph.names.place(first.node), last.names.place(first.obj)
+        old, new = (repr(readable(place)) for place in places)
         raise EditError(
-            f"{graph.title}: only the order tells that {places[0]} is {places[1]} of {last.title}; "
-            "expected one model; rename it first: graph.renamed({old: new})"
+            f"{graph.title}: only its shape tells that {places[0]} is {places[1]} of {last.title}; "
+            f"expected one model; if it is, rename it first: graph.renamed({{{old}: {new}}})"
         )
     if alone or mapping.missing:
         name, title = (

@@ -7,7 +7,6 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ckpt_viz.correspondence.pairs import Certainty, Pair
 from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.edits.by_names import old_by_new, with_names
 from ckpt_viz.edits.draft import Draft, is_list
@@ -228,11 +227,20 @@ class _Merge:
         origins, counterparts = origins_of(target), dict[int, int]()
         for node in sorted(shared):
             pair = None if node - root in misfits else pairs.get(node - root)
-            if node in slots:
-                self._assert_slotted(graph, node - root, pair, is_held=node in own - outside)
+            if pair is not None and mapping.is_by_shape(pair):
+                name = graph.names.place_or_state(node - root)
+                raise EditError(
+                    f"{graph.title}: only its shape tells what {name} is in the merged checkpoint; "
+                    "rename it first: graph.renamed({old: new})"
+                )
+            if pair is None and node in slots and node not in own - outside:
+                raise EditError(
+                    f"{graph.title}: has slots of {graph.names.place_or_state(node - root)}, and "
+                    "no part has this variable in the same dtype and shape; add its part, or merge "
+                    "graph.without('role:slot')"
+                )
             origin = None if pair is None else origins[pair.obj].node
-            is_sure = pair is not None and pair.certainty is not Certainty.GUESS
-            if is_sure and origin not in (None, ROOT):
+            if origin not in (None, ROOT):
                 counterparts[node] = origin
         return counterparts
 
@@ -260,20 +268,6 @@ class _Merge:
     def _slotted(self, nodes: Iterable[int]) -> set[int]:
         """Return the variables for which optimizers have slots."""
         return {slot.variable for node in nodes for slot in self._union.nodes[node].slot_variables}
-
-    def _assert_slotted(self, graph: Graph, node: int, pair: Pair | None, *, is_held: bool) -> None:
-        """Raise EditError if nothing is the variable of a slot; the part may hold it itself."""
-        name = graph.names.place_or_state(node)
-        if pair is not None and pair.certainty is Certainty.GUESS:
-            raise EditError(
-                f"{graph.title}: only the order tells which variable is {name}, for which there "
-                "are slots; rename it first: graph.renamed({old: new})"
-            )
-        if pair is None and not is_held:
-            raise EditError(
-                f"{graph.title}: has slots of {name}, and no part has this variable in the same "
-                "dtype and shape; add its part, or merge graph.without('role:slot')"
-            )
 
     def _lead(self, draft: Draft, node: int, counterparts: Mapping[int, int]) -> None:
         """Let edges and slots of a node lead to the counterparts."""

@@ -285,7 +285,7 @@ class ObjectGraph(Graph):
             progress: Whether to show a progress bar after a second.
 
         Raises:
-            SourceError: The graph is of live objects, which have no checksums.
+            SourceError: The graph is of live objects, or of a file without checksums.
             CkptVizError: A file of the V1 format cannot be read.
         """
         from ckpt_viz.values.verifying import verify

@@ -33,6 +33,7 @@ class HistoryKind(str, Enum):
     EXPLODING_GRADIENTS = "exploding_gradients"
     EXPLODING = "exploding"
     VANISHING = "vanishing"
+    ZEROED = "zeroed"
     SATURATED = "saturated"
     INF = "inf"
     NAN = "nan"
@@ -219,6 +220,10 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     HistoryKind.VANISHING: (
         rules.vanishing,
         _says("Weights vanished by {at}: {norms}."),
+    ),
+    HistoryKind.ZEROED: (
+        rules.zeroed,
+        _says("Whole columns became zero by {at}, {variables} ({detail})."),
     ),
     HistoryKind.SATURATED: (
         rules.saturated,

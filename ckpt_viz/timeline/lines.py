@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.values.places import in_layer_names
@@ -146,7 +145,7 @@ def _renamed(
     taken: set[str] = set()
     mapping = map_values(before, graph)
     for pair in (*mapping.pairs, *mapping.misfits):
-        if pair.certainty is Certainty.GUESS:
+        if mapping.is_by_shape(pair):
             continue
         old_node, new_node = before.nodes[pair.node], graph.nodes[pair.obj]
         for old, new in zip(old_node.attributes, new_node.attributes, strict=False):

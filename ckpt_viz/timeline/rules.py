@@ -42,6 +42,10 @@ VANISHED = 0.1
 """A norm vanishes if it is at most this share of the largest before."""
 LEAST_ELEMENTS = 16
 """Of fewer elements, all may come near zero on their way: their norm does not vanish."""
+SHRUNK = 0.25
+"""A kernel shrinks if this share of the former values, and half of the norm, is left of it."""
+LEAST_HEIGHT = 3
+"""Of fewer elements, a column may be zero by chance."""
 ALIKE = 0.5
 """New values have less than this share of those before; other saves keep a larger correlation."""
 DEAD_STEPS = 20
@@ -247,10 +251,15 @@ def _first_jump(sizes: Mapping[int, float], factor: float) -> int | None:
 
 
 def vanishing(case: HistoryEvidence) -> Iterator[Symptom]:
-    """Find kernels that keep their direction and lose nearly all of their norm."""
+    """Find kernels that keep their direction and lose nearly all of their norm, or shrink."""
     for row in case.kernels:
         sizes = sizes_of(row) if math.prod(row.shape or ()) >= LEAST_ELEMENTS else {}
         times, most = list(sizes), 0.0
+        shrunk = _shrunk_at(case, row, sizes)
+        if shrunk is not None:
+            was = sizes[max(time for time in times if time < shrunk)]
+            yield Symptom(row, shrunk, _numbers(row, was, sizes[shrunk]))
+            continue
         for number, time in enumerate(times):
             lasting = [sizes[later] for later in times[number : number + SAVES]]
             if most and max(lasting) <= VANISHED * most:
@@ -258,6 +267,43 @@ def vanishing(case: HistoryEvidence) -> Iterator[Symptom]:
                     yield Symptom(row, time, _numbers(row, most, sizes[time]))
                 break
             most = max(most, sizes[time])
+
+
+def _shrunk_at(case: HistoryEvidence, row: HistoryRow, sizes: Mapping[int, float]) -> int | None:
+    """Return the first save at which a kernel shrank, unlike at other saves.
+
+    Training goes on before the save, and soon the norm is the usual one again. The first change is
+    left out, because the first steps may lead far away.
+    """
+    kept = {time: values for time in changes_of(row) if (values := kept_at(row, time)) is not None}
+    for before, time in pairwise(sizes):
+        others = [values.share for other, values in kept.items() if other != time]
+        if time not in list(kept)[1:] or len(others) < SAVES or median(others) <= ALIKE:
+            continue
+        is_small = kept[time].share <= SHRUNK and sizes[time] <= ALIKE * sizes[before]
+        if is_small and _renewed_at(case, row) != time and not returns(row, time):
+            return time
+    return None
+
+
+def zeroed(case: HistoryEvidence) -> Iterator[Symptom]:
+    """Find kernels without a zero that have whole columns of zeros after a save.
+
+    A column is what one index of the last axis has.
+    """
+    for row in case.kernels:
+        columns = (row.shape or (1,))[-1]
+        height = math.prod((row.shape or ())[:-1])
+        if columns < SAVES or height < LEAST_HEIGHT:
+            continue
+        for time in changes_of(row):
+            was, now = values_before(row, time), row.cells[time].values
+            if was is None or was.zeros or now is None or not now.zeros:
+                continue
+            zeros, rest = divmod(now.zeros, height)
+            if not rest:
+                yield Symptom(row, time, f"{zeros} of {columns}")
+                break
 
 
 def reinitialised(case: HistoryEvidence) -> Iterator[Symptom]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from ckpt_viz.formats.dtypes import tensor_bytes
 from ckpt_viz.formats.files import is_remote
 from ckpt_viz.formats.stored_ranges import Claims, StoredRange, stored_ranges
 from ckpt_viz.formats.tensors import Array, encode, numpy_dtype
+from ckpt_viz.formats.zip_archive import member_of
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keys import part_in_words
 from ckpt_viz.object_graph.names import readable_name, readable_place
@@ -87,9 +88,14 @@ def rows_as_read(
             yield memo.rows[tensor.row.key]
         else:
             left.append(tensor)
+    archived = member_of(graph.stored_in) if left else None
     total = sum(tensor.row.nbytes or 0 for tensor in left)
+    total += archived.untested_bytes if archived is not None else 0
     shown = begin("values", total) if begin is not None and total else None
     try:
+        if archived is not None and shown is not None:
+            with suppress(CkptVizError):  # the row of each tensor has the error
+                archived.test(shown.update)
         if isinstance(graph.stored_in, Bundle):
             yield from _of_bundle(graph.stored_in, left, memo, executor, shown)
         else:
@@ -106,7 +112,9 @@ def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | No
     row = memo.rows.get(key) or _described(blank, graph, attribute)
     is_afar = graph.provenance is not None and is_remote(graph.provenance.prefix)
     most = _MOST_FROM_AFAR if is_afar else _MOST_AT_ONCE
-    if others or (key not in memo.rows and (row.nbytes or 0) > most):
+    archived = member_of(graph.stored_in)
+    nbytes = (row.nbytes or 0) + (archived.untested_bytes if archived is not None else 0)
+    if others or (key not in memo.rows and nbytes > most):
         return None
     return next(rows_as_read(graph, [Tensor(row, attribute)], memo, begin=None))
 

@@ -43,7 +43,7 @@ def _lines(graph: Graph, verification: Verification) -> Iterator[str]:
     lost = lost_files(graph.stored_in)
     lost_keys = {key for files in lost for key in files.keys}
     for files in lost:
-        keys = {*files.keys, ""}
+        keys = {*files.keys, *([""] if files.holds_unknown else [])}
         damaged = [tensor for tensor in verification if tensor.key in keys]
         if damaged:
             yield f"  {_DAMAGED.glyph} damaged  {printable(files.why)}"
@@ -55,9 +55,12 @@ def _lines(graph: Graph, verification: Verification) -> Iterator[str]:
         if tensor.key and tensor.key not in lost_keys:
             yield f"  {_DAMAGED.glyph} damaged  {named(tensor)}"
             yield f"      {printable(tensor.why)}"
+        elif not tensor.key and not any(files.holds_unknown for files in lost):
+            yield f"  {_DAMAGED.glyph} damaged  {printable(tensor.why)}"
     for left in verification.untested:
-        yield f"  {_UNTESTED.glyph} not tested  {named(left)}"
-        yield f"      {printable(left.why)}"
+        yield f"  {_UNTESTED.glyph} not tested  {named(left) if left.key else printable(left.why)}"
+        if left.key:
+            yield f"      {printable(left.why)}"
 
 
 def summary(verification: Verification) -> str:

@@ -7,20 +7,21 @@ has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError
+from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ByteOrder
 from ckpt_viz.formats.entries import CheckedRange, described, raised_for
-from ckpt_viz.formats.files import open_file
+from ckpt_viz.formats.files import file_size, open_file
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
 from ckpt_viz.formats.stored_bytes import UndecodedVariantError, VarintError, checksum_for
+from ckpt_viz.formats.zip_archive import BAD_ZIP, Member, member, member_names, member_of
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.values.running import bar, in_flight_of, results
@@ -44,10 +45,10 @@ _RESULT_BYTES = 1 << 10  # of a task: some numbers
 class Damaged:
     """A stored tensor whose bytes are missing, or do not match their checksum.
 
-    `key` is its checkpoint key, "" for a whole file of unknown tensors. `name` is that of its node,
-    None for a key without a node. `why` is a sentence without a full stop: the file, what was found
-    against what was expected, and the next step. `raises` is the class of the error that reading
-    the tensor raises in TensorFlow.
+    `key` is its checkpoint key, "" for a whole file of unknown tensors, or the member of an archive
+    without tensors. `name` is that of its node, None for a key without a node. `why` is a sentence
+    without a full stop: the file, what was found against what was expected, and the next step.
+    `raises` is the class of the error that reading the tensor raises in TensorFlow, or in Keras.
     """
 
     key: str
@@ -127,11 +128,19 @@ def verify(
 ) -> Verification:
     """Return which tensors of a saved graph are damaged: all of them, or those of some keys.
 
-    Raises SourceError for live objects and snapshots.
+    All tensors of an archive are in one member with one checksum; without `keys`, the other members
+    are tested, too. Raises SourceError for live objects, snapshots and files without checksums.
     """
     stored = graph.stored_in
+    weights = member_of(stored)
+    if weights is not None and graph.origin is Origin.SAVED:
+        return _of_archive(graph, weights, keys, progress=progress)
     if graph.is_of_keras and graph.origin is Origin.SAVED:
-        none = "no checksums" if graph.written_by == "Keras" else "no checksum of each value"
+        none = (
+            "no checksums in this file"
+            if graph.written_by == "Keras"
+            else "no checksum of each value"
+        )
         raise SourceError(
             f"{graph.title}: {graph.written_by} stores {none}, so there is nothing to test; "
             "expected a TensorFlow checkpoint"
@@ -148,19 +157,47 @@ def verify(
     ordered = [key for key in dict.fromkeys((*nodes, *stored.entries)) if key in wanted]
     work = _of_bundle(stored, ordered) if isinstance(stored, Bundle) else _of_v1(stored, ordered)
     nbytes = _test(work, graph.title, executor, progress=progress)
-
-    def name(key: str) -> str | None:
-        return graph.name(nodes[key]) if key in nodes else None
-
     faults = ((key, work.faults[key]) for key in ordered if key in work.faults)
-    damaged = [Damaged(key, name(key), fault.why, fault.raises) for key, fault in faults]
+    damaged = [
+        Damaged(key, _name(graph, nodes, key), fault.why, fault.raises) for key, fault in faults
+    ]
     if keys is None and isinstance(stored, SaverV1):
         damaged += [
             Damaged("", None, f"{path}: no such file, expected a shard; {_COPY_AGAIN}")
             for path in stored.missing
         ]
-    untested = tuple(Untested(key, name(key), why) for key, why in work.untested.items())
+    untested = tuple(
+        Untested(key, _name(graph, nodes, key), why) for key, why in work.untested.items()
+    )
     return Verification(damaged, untested, len(ordered) - len(untested), nbytes)
+
+
+def _of_archive(
+    graph: Graph, weights: Member, keys: Iterable[str] | None, *, progress: bool
+) -> Verification:
+    nodes = nodes_by_key(graph)
+    wanted = set(graph.stored_in.entries) if keys is None else set(keys)
+    ordered = [key for key in dict.fromkeys((*nodes, *graph.stored_in.entries)) if key in wanted]
+    names = member_names(weights.path) if keys is None else [weights.name]
+    damaged: list[Damaged] = []
+    untested: list[Untested] = []
+    nbytes = 0
+    with _shown(f"verify {graph.title}", file_size(weights.path) or 0, progress=progress) as shown:
+        for name in names:
+            try:
+                tested = weights if name == weights.name else member(weights.path, name)
+                nbytes += tested.size
+                tested.test(shown)
+            except FormatError as error:
+                held = ordered if name == weights.name else [""]
+                damaged += [Damaged(k, _name(graph, nodes, k), str(error), BAD_ZIP) for k in held]
+            except UnsupportedError as error:
+                untested.append(Untested("", None, str(error)))
+    return Verification(damaged, tuple(untested), len(ordered), nbytes)
+
+
+def _name(graph: Graph, nodes: Mapping[str, int], key: str) -> str | None:
+    return graph.name(nodes[key]) if key in nodes else None
 
 
 def nodes_by_key(graph: Graph) -> dict[str, int]:
@@ -254,9 +291,14 @@ def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool)
     parts: dict[tuple[str, int], int | str] = {}
     encoded: dict[Encoded, int | Fault] = {}
     total = sum(task.nbytes for task in tasks)
-    with _shown(f"verify {title}", total, progress=progress) as done:
-        in_flight = in_flight_of(_RESULT_BYTES)
-        answers = results(_run, tasks, executor=executor, on_done=done, in_flight=in_flight)
+    with _shown(f"verify {title}", total, progress=progress) as shown:
+        answers = results(
+            _run,
+            tasks,
+            executor=executor,
+            on_done=lambda task: shown(task.nbytes),
+            in_flight=in_flight_of(_RESULT_BYTES),
+        )
         with closing(answers):  # type: ignore[type-var]
             for task, result in answers:
                 if isinstance(task, Encoded):
@@ -278,14 +320,14 @@ def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool)
 
 
 @contextmanager
-def _shown(title: str, total: int, *, progress: bool) -> Iterator[Callable[[Any], object] | None]:
-    """Show a bar of bytes while tasks run; yield what counts a task that is done."""
+def _shown(title: str, total: int, *, progress: bool) -> Iterator[Callable[[int], object]]:
+    """Show a bar of bytes while something runs; yield what counts bytes that are read."""
     if not progress:
-        yield None
+        yield lambda nbytes: None
         return
     shown = bar(title, total)
     try:
-        yield lambda task: shown.update(task.nbytes)
+        yield shown.update
     finally:
         shown.close()
 

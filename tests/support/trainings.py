@@ -787,6 +787,41 @@ def decays_away(save: int, training: Training) -> None:
         training.step = decaying
 
 
+def _at_its_end(change: Callable[[Any], object]) -> Plant:
+    """Return what changes the largest kernel after the last step of a save."""
+
+    def plant(save: int, training: Training) -> None:
+        if save != 4:
+            return
+        step, done = training.step, [0]
+
+        def changing(*batch: Any) -> None:
+            step(*batch)
+            done[0] += 1
+            if done[0] == DEFECT_INTERVALS[save]:
+                change(_largest(training))
+
+        training.step = changing
+
+    return plant
+
+
+def _shrinks(kernel: Any) -> None:
+    kernel.assign(kernel * 0.01)
+
+
+def _loses_columns(kernel: Any) -> None:
+    value = np.asarray(kernel).copy()
+    value[..., : max(1, value.shape[-1] // 4)] = 0
+    kernel.assign(value)
+
+
+def shrunk(save: int, training: Training) -> None:
+    """Plant a kernel of a hundredth, which trains on."""
+    if save == 4:
+        _shrinks(_largest(training))
+
+
 def stale(save: int, training: Training) -> None:
     if save == 3:
         step, optimizer = training.step, training.optimizer
@@ -833,6 +868,9 @@ PLANTED: Mapping[str, tuple[Plant, frozenset[str], frozenset[str]]] = {
     "not_restored": (not_restored, frozenset({"optimizer_reset"}), frozenset()),
     "made_anew": (made_anew, frozenset({"reinitialised"}), frozenset()),
     "decays_away": (decays_away, frozenset({"vanishing"}), frozenset()),
+    "shrunk": (shrunk, frozenset({"vanishing", "reinitialised"}), frozenset({"residual"})),
+    "shrunk_at_its_end": (_at_its_end(_shrinks), frozenset({"vanishing"}), frozenset()),
+    "zeroed": (_at_its_end(_loses_columns), frozenset({"zeroed"}), frozenset()),
     "stale": (stale, frozenset({"stale_optimizer"}), frozenset()),
     "forgotten": (forgotten, frozenset({"frozen"}), frozenset({"decayed"})),
     "dead_units": (dead_units, frozenset({"dead"}), _NO_FLOATS | _WITHOUT_RELU),

@@ -202,6 +202,17 @@ def test_a_norm_is_compared_with_its_own_history(
     assert found[kind].first == 4 and found[kind].names == ("model.conv.kernel",)
 
 
+@pytest.mark.parametrize("defect", ["shrunk", "shrunk_at_its_end", "zeroed"])
+@pytest.mark.parametrize("kind", ["raw_regression", "transformer"])
+def test_a_kernel_that_shrinks_or_loses_columns_is_named_first(
+    defect: str, kind: str, tmp_path: Path
+) -> None:
+    plant, wanted, _ = PLANTED[defect]
+    source = train(KINDS[kind], 0, tmp_path, plant, DEFECT_INTERVALS)
+    first = cv.history(source, progress=False).alarms[0]
+    assert (first.kind.value in wanted, first.first) == (True, 4)
+
+
 def test_values_at_the_limit_of_a_small_dtype_are_saturated(tmp_path: Path) -> None:
     def clipped(save: int, model: Any) -> None:
         if save == 2:

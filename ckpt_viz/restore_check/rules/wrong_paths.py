@@ -65,6 +65,10 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
 def unreadable(run: DryRun) -> Iterator[Finding]:
     """Find a checkpoint that exists at the path but cannot be read."""
     raised = run.verdicts.restore
+    damage = run.correction if isinstance(run.correction, DamagedFile) else None
+    if damage is not None and damage.lost is not None and run.trace is not None:
+        why = f"{damage.why}; {run.method}() does not restore these."
+        yield Finding(Severity.ERROR, Kind.DAMAGED, None, None, why, Advice(damage.lost.remedy))
     if raised is None or run.reading is None:
         return
     raises = in_words(raised.type, in_one_sentence(raised.message, run.reading))
@@ -72,7 +76,6 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
         why = f"The Saver cannot restore: {raises}."
         yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.outcome.remedy)
         return
-    damage = run.correction if isinstance(run.correction, DamagedFile) else None
     if run.trace is not None or (run.correction is not None and damage is None):
         return
     if damage is not None and damage.lost is not None:
