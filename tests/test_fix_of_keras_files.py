@@ -75,6 +75,37 @@ def test_a_file_of_either_keras_restores_into_keras_3(
     assert "._" not in code  # Keras' private names
 
 
+@pytest.mark.parametrize("is_whole", (False, True))
+def test_h5_of_keras_2_is_fixed_for_keras_2(is_whole: bool, tmp_path: Path) -> None:
+    keras = pytest.importorskip("tf_keras")
+    old, path = _trained(keras), tmp_path / "x.h5"
+    (old.save if is_whole else old.save_weights)(path)
+    same, other, by_code = (_with_other_values(keras, units) for units in (2, 7, 7))
+    check = cv.check(same, path)
+    assert check.raises is None
+    assert "sets 11 of 11" in str(check)
+    if not is_whole:
+        assert check.fix().code.startswith(f"ckpt.load_weights({str(path)!r})\n# These keep")
+    check.fix().apply()
+    _assert_state(old, same, has_slots=False) if is_whole else None
+    for mine, theirs in zip(same.get_weights(), old.get_weights(), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    check = cv.check(other, path)
+    assert check.raises is not None
+    with pytest.raises(ValueError, match="Shape mismatch") as raised:
+        _with_other_values(keras, 7).load_weights(path)
+    assert str(raised.value).startswith(check.raises.message.strip())
+    fix = check.fix()
+    exec(fix.code, {"ckpt": by_code})
+    assert fix.apply().is_applied
+    for model in (other, by_code):
+        for name in ("body", "norm", "rnn"):
+            pairs = zip(model.get_layer(name).weights, old.get_layer(name).weights, strict=True)
+            for mine, theirs in pairs:
+                np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
+        assert (model.get_layer("head").kernel.numpy() == -3).all()
+
+
 @pytest.mark.parametrize("form", (".keras", ".weights.h5"))
 def test_the_code_is_the_checked_call_if_that_is_right(
     keras_3: ModuleType, form: str, tmp_path: Path
@@ -92,8 +123,11 @@ def test_the_code_is_the_checked_call_if_that_is_right(
 
 def _with_other_values(keras: Any, units: int = 2) -> Any:
     model = _trained(keras, units)
-    for variable in (*model.weights, *model.optimizer.variables):
-        variable.assign(np.full(variable.shape, -3).astype(str(variable.dtype)))
+    of_optimizer = model.optimizer.variables  # a method in Keras 2
+    of_optimizer = of_optimizer() if callable(of_optimizer) else of_optimizer
+    for variable in (*model.weights, *of_optimizer):
+        dtype = getattr(variable.dtype, "name", variable.dtype)
+        variable.assign(np.full(variable.shape, -3).astype(dtype))
     return model
 
 

@@ -48,13 +48,14 @@ class KerasTarget:
     """A live model as `load_weights` finds it, and the graph of it.
 
     `objects` and `variables` have the node of each saveable and each variable that the graph has,
-    by its number in `weights`.
+    by its number in `weights`. `is_built` is False if Keras refuses the model as not built.
     """
 
     graph: Graph
     weights: LiveWeights
     objects: Mapping[int, int]
     variables: Mapping[int, int]
+    is_built: bool
 
 
 def keras_target(model: object) -> KerasTarget:
@@ -67,14 +68,14 @@ def keras_target(model: object) -> KerasTarget:
         live,
         {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes},
         {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes},
+        live.saveables[0].is_built,
     )
 
 
 def keras_h5_target(model: object) -> tuple[KerasTarget, LiveLayers]:
     """Return the live side of `model.load_weights("x.h5")`, also as the layers that it lists.
 
-    The saveables of the target are those layers. Raises as `keras_target`, and UnsupportedError for
-    a model of Keras 2.
+    The saveables of the target are those layers, and the model. Raises as `keras_target`.
     """
     target = keras_target(model)
     walk, layers = layers_of(model)
@@ -83,15 +84,17 @@ def keras_h5_target(model: object) -> tuple[KerasTarget, LiveLayers]:
         obj = target.graph.object(node)
         if obj is not None:
             nodes.setdefault(id(obj), node)
-    held: list[Any] = list(model.layers)  # type: ignore[attr-defined]
+    held: list[Any] = [*model.layers, model]  # type: ignore[attr-defined]
+    own = [*(layer.weights for layer in layers.layers), layers.top_level]
     saveables = (
-        LiveSaveable("", type(layer).__name__, entry.name, own=entry.weights)
-        for layer, entry in zip(held, layers.layers, strict=True)
+        LiveSaveable("", type(holder).__name__, holder.name, own=weights)
+        for holder, weights in zip(held, own, strict=True)
     )
     weights = LiveWeights(tuple(saveables), layers.variables, target.weights.rules)
     objects = {i: nodes[id(layer)] for i, layer in enumerate(held) if id(layer) in nodes}
     variables = {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes}
-    return KerasTarget(target.graph, weights, objects, variables), layers
+    is_built = layers.refusal is None
+    return KerasTarget(target.graph, weights, objects, variables, is_built), layers
 
 
 def read_as_keras_saves(model: object) -> Graph:

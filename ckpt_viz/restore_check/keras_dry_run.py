@@ -14,7 +14,7 @@ from typing import Any
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.keras_files.drafts import StoredWeights
-from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in
+from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in, version_in
 from ckpt_viz.live.keras_graph import KerasTarget, keras_h5_target, keras_target
 from ckpt_viz.live.keras_private import is_model
 from ckpt_viz.matching.keras_h5_loading import SavedLayers, h5_loading
@@ -43,6 +43,7 @@ _CAUSES = {
     Stays.UNREADABLE: Cause.UNREADABLE,
 }
 _NOT_LOADED = "keeps its value"
+_OF_KERAS_1 = (None, "1")  # the versions that Keras takes for the first one
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,7 @@ def is_load_of_weights(live: object, saved: object) -> bool:
 def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> DryRun:
     """Return what `model.load_weights(saved, **options)` would do; change nothing.
 
-    Raises SourceError for another method or other options, and UnsupportedError for a model of
-    Keras 2 and an `.h5` file.
+    Raises SourceError for another method or other options.
     """
     if method not in (None, METHOD):
         raise SourceError(f"found method {method!r}; Keras loads its files by {METHOD!r}")
@@ -176,7 +176,7 @@ def saved_layers(graph: Graph) -> SavedLayers:
             top_level = weights
         else:
             layers.append((layer, weights))
-    return SavedLayers(layers, top_level)
+    return SavedLayers(layers, top_level, version_in(stored) in _OF_KERAS_1)
 
 
 def saved_weights(graph: Graph) -> SavedWeights:
