@@ -121,6 +121,47 @@ def test_the_code_is_the_checked_call_if_that_is_right(
     _assert_state(old, new, has_slots=True)
 
 
+@pytest.mark.parametrize("is_saved_with_it", (False, True))
+@pytest.mark.parametrize("form", (".keras", ".weights.h5"))
+def test_low_rank_matrices_can_be_trained_after_a_fix(
+    keras_3: ModuleType, form: str, is_saved_with_it: bool, tmp_path: Path
+) -> None:
+    def model(*, has_lora: bool) -> Any:
+        layers = [keras_3.layers.Dense(4, name="a"), keras_3.layers.Dense(2, name="head")]
+        made = keras_3.Sequential([keras_3.Input((3,)), *layers])
+        if has_lora:
+            layers[0].enable_lora(2)
+        return made
+
+    old = model(has_lora=is_saved_with_it)
+    path = saved(old, tmp_path / "x", form)
+    by_call, new, by_code, by_file = (model(has_lora=True) for _ in range(4))
+    by_call.load_weights(path)
+    a, b = "lora_kernel_a", "lora_kernel_b"
+    assert not by_call.layers[0].lora_kernel_a.numpy().any()
+    check = cv.check(new, path)
+    assert [finding.why for finding in check.findings] == [
+        f"load_weights sets {a} and {b} of a to zero, and training cannot change them from there."
+    ]
+    assert "sets 4 of 6 variables" in str(check)
+    fix = check.fix()
+    assert not fix.changes
+    assert [*cv.check(new, path).fix().missing] == [*fix.missing]
+    exec(fix.code, {"ckpt": by_code})
+    by_file.load_weights(fix.write(tmp_path / "new.weights.h5"))
+    fix.apply()
+    assert "sets 4 of 6 variables" in str(fix.check)
+    assert fix.check.raises is None
+    for fixed in (new, by_code):
+        assert fixed.layers[0].lora_kernel_a.numpy().any()
+        fixed.compile(keras_3.optimizers.SGD(0.1), "mse")
+        fixed.fit(np.ones((4, 3)), np.zeros((4, 2)), verbose=0)
+        assert fixed.layers[0].lora_kernel_b.numpy().any()
+    expected = old.layers[0].kernel.numpy()
+    for fixed in (new, by_code, by_file):
+        np.testing.assert_array_equal(fixed.layers[0]._kernel.numpy(), expected)
+
+
 def _with_other_values(keras: Any, units: int = 2) -> Any:
     model = _trained(keras, units)
     of_optimizer = model.optimizer.variables  # a method in Keras 2

@@ -48,7 +48,9 @@ class KerasTarget:
     """A live model as `load_weights` finds it, and the graph of it.
 
     `objects` and `variables` have the node of each saveable and each variable that the graph has,
-    by its number in `weights`. `is_built` is False if Keras refuses the model as not built.
+    by its number in `weights`. A layer with LoRA saves a sum in the place of its kernel, so the
+    kernel has the node of this value. `is_built` is False if Keras refuses the model as not built.
+    `held` gives the variables themselves.
     """
 
     graph: Graph
@@ -56,6 +58,7 @@ class KerasTarget:
     objects: Mapping[int, int]
     variables: Mapping[int, int]
     is_built: bool
+    held: Sequence[Callable[[], object | None]] = field(repr=False)
 
 
 def keras_target(model: object) -> KerasTarget:
@@ -63,13 +66,28 @@ def keras_target(model: object) -> KerasTarget:
     walk, live = walk_of(model)
     drawing = _Drawing(_Groups(walk, live), walk.library)
     nodes = {id(obj): node for node, obj in reversed([*enumerate(drawing.objects)])}
+    objects = {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes}
+    variables = {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes}
     return KerasTarget(
         drawing.graph(model),
         live,
-        {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes},
-        {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes},
+        objects,
+        dict(_of_values(live, objects, drawing.owners)) | variables,
         live.saveables[0].is_built,
+        tuple(map(weak, walk.variables)),
     )
+
+
+def _of_values(
+    live: LiveWeights, objects: Mapping[int, int], owners: Mapping[int, tuple[int, str]]
+) -> Iterator[tuple[int, int]]:
+    """Yield each variable that loading sets, with the node of the value that saving writes."""
+    nodes = {place: node for node, place in owners.items()}
+    for number, saveable in enumerate(live.saveables):
+        for name, variable in saveable.loading.targets if saveable.loading is not None else ():
+            node = nodes.get((objects.get(number, -1), name))
+            if node is not None:
+                yield variable, node
 
 
 def keras_h5_target(model: object) -> tuple[KerasTarget, LiveLayers]:
@@ -93,8 +111,8 @@ def keras_h5_target(model: object) -> tuple[KerasTarget, LiveLayers]:
     weights = LiveWeights(tuple(saveables), layers.variables, target.weights.rules)
     objects = {i: nodes[id(layer)] for i, layer in enumerate(held) if id(layer) in nodes}
     variables = {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes}
-    is_built = layers.refusal is None
-    return KerasTarget(target.graph, weights, objects, variables, is_built), layers
+    is_built, of_variables = layers.refusal is None, tuple(map(weak, walk.variables))
+    return KerasTarget(target.graph, weights, objects, variables, is_built, of_variables), layers
 
 
 def read_as_keras_saves(model: object) -> Graph:

@@ -120,8 +120,8 @@ def run_of_placed(model: object, saved: Graph, keys: Mapping[int, str]) -> DryRu
     """Return the run that gives live variables the values of `keys`, by `id`, as a fix does."""
     target = keras_target(model)
     loaded = [Loaded(stays=Stays.NOT_LOADED) for _ in target.weights.variables]
-    for number, obj in target.variables.items():
-        key = keys.get(id(target.graph.object(obj)))
+    for number in target.variables:
+        key = keys.get(id(target.held[number]()))
         if key is not None:
             loaded[number] = Loaded(key)
     used = {of_variable.key for of_variable in loaded}

@@ -37,6 +37,7 @@ def keras_weights(run: DryRun, outcome: KerasOutcome) -> Iterator[Finding]:
     yield from rules.partly_overwritten()
     yield from rules.exchanged()
     yield from rules.skipped()
+    yield from rules.zeroed()
     yield from rules.cast()
     yield from rules.unused()
     yield from rules.left()
@@ -302,6 +303,22 @@ class _Rules:
                 "values.",
                 "Save the weights again by this version of Keras, from a model that has them.",
             )
+
+    def zeroed(self) -> Iterator[Finding]:
+        for number, saveable in enumerate(self.target.weights.saveables):
+            zeroed = () if saveable.loading is None else saveable.loading.zeroed
+            is_set = (v for v in zeroed if self.loading.loaded[v].stays is Stays.ZEROED)
+            names = [self.target.weights.variables[v].name for v in is_set]
+            if names:
+                yield self._finding(
+                    Severity.WARNING,
+                    Kind.UNMATCHED,
+                    f"load_weights sets {listed(names)} of {self._place(number)} to zero, and "
+                    "training cannot change them from there.",
+                    "Load the weights before enable_lora(), or call check.fix().apply(): it leaves "
+                    "these values.",
+                    objects=self._owner(number),
+                )
 
     def cast(self) -> Iterator[Finding]:
         casts = Counter(loaded.cast for loaded in self.loading.loaded if loaded.cast)
