@@ -222,12 +222,24 @@ def _trace(
         elif loaded.stays is not Stays.UNKNOWN:
             failure = _failure(saved, target, number, loaded)
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
-    known = {*target.variables.values()}
+    known = {*target.variables.values(), *_second_places(target)}
     for obj, holder in enumerate(target.graph.nodes):  # what the call does not look at
         if holder.attributes and obj not in known:
             failure = Failure(Cause.KEY_MISSING, _NOT_LOADED, "", in_session=True)
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
     return Trace(steps, bound, {})
+
+
+def _second_places(target: KerasTarget) -> Iterator[int]:
+    """Yield the further nodes of variables that Keras saves twice.
+
+    An optimizer around another one saves the state of both.
+    """
+    variables = {id(target.held[number]()) for number in target.variables}
+    for obj, holder in enumerate(target.graph.nodes):
+        variable = target.graph.object(obj) if holder.attributes else None
+        if variable is not None and id(variable) in variables:
+            yield obj
 
 
 def _of_optimizer(graph: Graph) -> Iterator[int]:
