@@ -1,39 +1,104 @@
-"""The dry run of `load_weights` for `.h5` says what Keras 3 does, by order and by name."""
+"""The dry run of `load_weights` for `.h5` says what Keras does, by order and by name."""
 
 from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import ckpt_viz as cv
 from ckpt_viz.live.keras_walk import layers_of
-from ckpt_viz.matching.keras_h5_loading import h5_loading
+from ckpt_viz.matching.keras_h5_loading import NEEDS_BY_NAME, h5_loading
 from tests.support import keras_models, keras_pairs
 from tests.support.keras_files import saved_layers
 from tests.support.keras_loading import assert_checked, compare, keras_loading, tag_file
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 # Keras writes their values in a form that `.h5` does not have, or no such file at all.
-_WITHOUT = ("bfloat16", "own code", "not built", "trained", "optimizer", "cycle", "lead to")
+_WITHOUT = ("bfloat16", "own code", "trained", "optimizer", "cycle", "lead to")
 
 
 @pytest.mark.parametrize(
-    "name",
-    [n for lib, n in keras_pairs.pairs() if lib == "keras" and not any(w in n for w in _WITHOUT)],
+    ("library", "name"),
+    [pair for pair in keras_pairs.pairs_of_h5() if not any(w in pair[1] for w in _WITHOUT)],
 )
-def test_keras_does_what_the_dry_run_says(name: str, tmp_path: Path) -> None:
-    import h5py
-    from keras.src.legacy.saving import legacy_h5_format
-
-    keras, pair = keras_models.library("keras"), keras_pairs.pair(name)
-    path, live = tmp_path / "x.h5", pair.live(keras)
-    with h5py.File(path, "w") as file:
-        legacy_h5_format.save_weights_to_hdf5_group(file, pair.saved(keras))
+def test_keras_does_what_the_dry_run_says(library: str, name: str, tmp_path: Path) -> None:
+    keras, pair = keras_models.library(library), keras_pairs.pair(name)
+    path = tmp_path / "x.h5"
+    _save_as_h5(library, pair.saved(keras), path)
     tags = tag_file(path)
-    walk, side = layers_of(live)
     for by_name, skips in product((False, True), repeat=2):
+        live = pair.live(keras)
+        walk, side = layers_of(live)
         options = {"by_name": by_name, "skip_mismatch": skips}
         dry = h5_loading(side, saved_layers(path), **options)
         assert_checked(live, path, dry, options)
         compare(dry, keras_loading(live, walk.variables, path, tags, **options), warns=False)
+
+
+def _save_as_h5(library: str, model: Any, path: Path) -> None:
+    import h5py
+
+    if library == "keras":
+        from keras.src.legacy.saving import legacy_h5_format as saving
+    else:
+        from tf_keras.src.saving.legacy import hdf5_format as saving
+    with h5py.File(path, "w") as file:
+        saving.save_weights_to_hdf5_group(file, model)
+
+
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_a_skipped_layer_is_there_with_another_shape(library: str, tmp_path: Path) -> None:
+    keras, path = keras_models.library(library), tmp_path / "x.h5"
+    _save_as_h5(library, _two(keras, 3), path)
+    check = cv.check(_two(keras, 5), path, options={"by_name": True, "skip_mismatch": True})
+    assert check.raises is None
+    assert [finding.why for finding in check.findings] == [
+        "head.kernel has the shape 4×3 in the file and 4×5 in the model; this keeps 2 values."
+    ]
+    assert "sets 2 of 4" in str(check)
+
+
+def test_keras_2_skips_by_name_alone(tmp_path: Path) -> None:
+    keras, path = keras_models.library("tf_keras"), tmp_path / "x.h5"
+    _save_as_h5("tf_keras", _two(keras, 3), path)
+    (finding,) = cv.check(_two(keras, 5), path, options={"skip_mismatch": True}).findings
+    assert NEEDS_BY_NAME in finding.why
+    assert str(finding.remedy) == "Give load_weights by_name=True, too, or leave out skip_mismatch."
+
+
+def test_an_error_of_one_layer_explains_why_keras_2_loads_nothing(tmp_path: Path) -> None:
+    keras, path = keras_models.library("tf_keras"), tmp_path / "x.h5"
+    _save_as_h5("tf_keras", _two(keras, 3), path)
+    check = cv.check(_two(keras, 3, use_bias=False), path)
+    assert [finding.why for finding in check.findings] == [
+        "head has 1 variable in the model and 2 in the file; this makes load_weights raise."
+    ]
+
+
+@pytest.mark.parametrize(("name", "form"), [("LSTM of cuDNN", "bias"), ("keras 1", "version")])
+def test_what_only_the_loader_of_keras_2_converts_is_deferred(
+    name: str, form: str, tmp_path: Path
+) -> None:
+    import h5py
+
+    keras, path = keras_models.library("tf_keras"), tmp_path / "x.h5"
+    pair = keras_pairs.pair("a convolution of one name" if form == "version" else name)
+    _save_as_h5("tf_keras", (pair.live if form == "version" else pair.saved)(keras), path)
+    if form == "version":
+        with h5py.File(path, "r+") as file:
+            del file.attrs["keras_version"]
+    check = cv.check(pair.live(keras), path)
+    assert check.raises is None
+    (finding,) = check.findings
+    assert finding.kind.value == "unknowable"
+    assert finding.why.startswith("Keras 2 converts the saved values of ")
+    assert finding.why.endswith(", which have an older form: only a load shows the result.")
+
+
+def _two(keras: Any, units: int, **options: Any) -> Any:
+    layers = keras.layers
+    head = layers.Dense(units, name="head", **options)
+    return keras.Sequential([keras.Input((3,)), layers.Dense(4, name="body"), head])

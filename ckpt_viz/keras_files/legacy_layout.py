@@ -30,6 +30,7 @@ MODEL_WEIGHTS = "model_weights"
 OPTIMIZER_WEIGHTS = "optimizer_weights"
 _LAYERS = "layer_names"
 _WEIGHTS = "weight_names"
+_VERSION = "keras_version"
 OF_MODEL = "top_level_model_weights"
 """The name of the group of the variables that a model has beside its layers."""
 _OPTIMIZER = "optimizer"
@@ -56,6 +57,11 @@ def layers_in(stored: StoredWeights) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield layer, _keys_of(stored, top, layer)
     if _joined(top, OF_MODEL) in stored.groups:
         yield OF_MODEL, _keys_of(stored, top, OF_MODEL)
+
+
+def version_in(stored: StoredWeights) -> str | None:
+    """Return the version of Keras that has written a file, None if the file does not tell."""
+    return stored.text(_group_of_layers(stored) or "", _VERSION)
 
 
 def _keys_of(stored: StoredWeights, top: str, layer: str) -> tuple[str, ...]:

@@ -48,13 +48,17 @@ class KerasTarget:
     """A live model as `load_weights` finds it, and the graph of it.
 
     `objects` and `variables` have the node of each saveable and each variable that the graph has,
-    by its number in `weights`.
+    by its number in `weights`. A layer with LoRA saves a sum in the place of its kernel, so the
+    kernel has the node of this value. `is_built` is False if Keras refuses the model as not built.
+    `held` gives the variables themselves.
     """
 
     graph: Graph
     weights: LiveWeights
     objects: Mapping[int, int]
     variables: Mapping[int, int]
+    is_built: bool
+    held: Sequence[Callable[[], object | None]] = field(repr=False)
 
 
 def keras_target(model: object) -> KerasTarget:
@@ -62,19 +66,34 @@ def keras_target(model: object) -> KerasTarget:
     walk, live = walk_of(model)
     drawing = _Drawing(_Groups(walk, live), walk.library)
     nodes = {id(obj): node for node, obj in reversed([*enumerate(drawing.objects)])}
+    objects = {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes}
+    variables = {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes}
     return KerasTarget(
         drawing.graph(model),
         live,
-        {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes},
-        {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes},
+        objects,
+        dict(_of_values(live, objects, drawing.owners)) | variables,
+        live.saveables[0].is_built,
+        tuple(map(weak, walk.variables)),
     )
+
+
+def _of_values(
+    live: LiveWeights, objects: Mapping[int, int], owners: Mapping[int, tuple[int, str]]
+) -> Iterator[tuple[int, int]]:
+    """Yield each variable that loading sets, with the node of the value that saving writes."""
+    nodes = {place: node for node, place in owners.items()}
+    for number, saveable in enumerate(live.saveables):
+        for name, variable in saveable.loading.targets if saveable.loading is not None else ():
+            node = nodes.get((objects.get(number, -1), name))
+            if node is not None:
+                yield variable, node
 
 
 def keras_h5_target(model: object) -> tuple[KerasTarget, LiveLayers]:
     """Return the live side of `model.load_weights("x.h5")`, also as the layers that it lists.
 
-    The saveables of the target are those layers. Raises as `keras_target`, and UnsupportedError for
-    a model of Keras 2.
+    The saveables of the target are those layers, and the model. Raises as `keras_target`.
     """
     target = keras_target(model)
     walk, layers = layers_of(model)
@@ -83,15 +102,17 @@ def keras_h5_target(model: object) -> tuple[KerasTarget, LiveLayers]:
         obj = target.graph.object(node)
         if obj is not None:
             nodes.setdefault(id(obj), node)
-    held: list[Any] = list(model.layers)  # type: ignore[attr-defined]
+    held: list[Any] = [*model.layers, model]  # type: ignore[attr-defined]
+    own = [*(layer.weights for layer in layers.layers), layers.top_level]
     saveables = (
-        LiveSaveable("", type(layer).__name__, entry.name, own=entry.weights)
-        for layer, entry in zip(held, layers.layers, strict=True)
+        LiveSaveable("", type(holder).__name__, holder.name, own=weights)
+        for holder, weights in zip(held, own, strict=True)
     )
     weights = LiveWeights(tuple(saveables), layers.variables, target.weights.rules)
     objects = {i: nodes[id(layer)] for i, layer in enumerate(held) if id(layer) in nodes}
     variables = {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes}
-    return KerasTarget(target.graph, weights, objects, variables), layers
+    is_built, of_variables = layers.refusal is None, tuple(map(weak, walk.variables))
+    return KerasTarget(target.graph, weights, objects, variables, is_built, of_variables), layers
 
 
 def read_as_keras_saves(model: object) -> Graph:

@@ -17,11 +17,13 @@ from typing import Any
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.live.packages import package_of
 from ckpt_viz.live.shadows import instance_dict
+from ckpt_viz.matching.keras_h5_loading import H5Rules
 from ckpt_viz.matching.keras_sides import SavingRules
 
 KERAS_3, KERAS_2 = "keras", "tf_keras"
 _LAYERS_OWN = {KERAS_3: "layers.layer", KERAS_2: "engine.base_layer"}
 _OPTIMIZERS_OWN = {KERAS_3: "optimizers.base_optimizer", KERAS_2: "optimizers.optimizer"}
+_H5 = {KERAS_3: "legacy.saving.legacy_h5_format", KERAS_2: "saving.legacy.hdf5_format"}
 # Before Keras 3.12, no class lists what it saves for a mode of quantization.
 _OF_EMBEDDING: Mapping[str | None, tuple[str, ...]] = {None: (), "int8": ("_scale",)}
 _OF_KERNEL: Mapping[str | None, tuple[str, ...]] = {
@@ -79,6 +81,12 @@ def rules_of(library: str) -> SavingRules:
         writes_names="metadata" in saving.H5IOStore.make.__code__.co_varnames,
         names_unbuilt=is_keras_3,
     )
+
+
+def h5_rules_of(library: str) -> H5Rules:
+    """Return how a library loads the weights of `.h5`."""
+    is_keras_2 = library == KERAS_2
+    return H5Rules(skips_by_name_alone=is_keras_2, assigns_at_end=is_keras_2)
 
 
 def is_saveable(library: str) -> Callable[[object], bool]:
@@ -205,6 +213,14 @@ def own_variables(library: str, layer: Any) -> list[Any]:
     if library == KERAS_2:
         return list(layer._trainable_weights + layer._non_trainable_weights)
     return list(layer._trainable_variables + layer._non_trainable_variables)
+
+
+def variables_in_h5(library: str, layer: Any) -> list[Any]:
+    """Return the variables of a layer and its parts, in the order in which `.h5` has them.
+
+    Raises what Keras raises for a layer whose variables `.h5` cannot hold.
+    """
+    return list(private(library, _H5[library], "_legacy_weights")(layer))
 
 
 def quantized_variables(layer: Any) -> list[str]:

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz.errors import SourceError, UnsupportedError
+from ckpt_viz.errors import SourceError
 from ckpt_viz.live import keras_private
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.keras_2_layers import layer_to_load, refusal_of_model
 from ckpt_viz.live.keras_loaders import loading_of
 from ckpt_viz.live.keras_stores import is_variable
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.matching.keras_h5_loading import LiveLayer, LiveLayers
+from ckpt_viz.matching.keras_loading import LoadFailure
 from ckpt_viz.matching.keras_sides import (
     Item,
     LiveSaveable,
@@ -145,23 +147,30 @@ def walk_of(model: object) -> tuple[KerasWalk, LiveWeights]:
 
 
 def layers_of(model: Any) -> tuple[KerasWalk, LiveLayers]:
-    """Return the live side of `load_weights` for `.h5`; raises UnsupportedError for Keras 2."""
-    if keras_private.library_of(model) != keras_private.KERAS_3:
-        raise UnsupportedError(
-            f"found a {type(model).__name__} of Keras 2, expected a model of Keras 3: Keras 2 "
-            "converts some values of `.h5` when it loads them"
-        )
-    walk = KerasWalk(keras_private.KERAS_3)
-
-    def numbers(variables: Iterable[Any]) -> tuple[int, ...]:
-        return tuple(map(walk.number_of_variable, variables))
-
-    layers = tuple(
-        LiveLayer(layer.name, numbers(layer.trainable_weights + layer.non_trainable_weights))
-        for layer in model.layers
+    """Return the live side of `load_weights` for `.h5`."""
+    library = keras_private.library_of(model)
+    assert library is not None
+    walk = KerasWalk(library)
+    layers = tuple(_layer_in_h5(walk, layer) for layer in model.layers)
+    own = tuple(map(walk.number_of_variable, keras_private.own_variables(library, model)))
+    return walk, LiveLayers(
+        layers,
+        own,
+        tuple(map(walk.described_variable, walk.variables)),
+        keras_private.h5_rules_of(library),
+        refusal_of_model(model) if library == keras_private.KERAS_2 else None,
     )
-    own = numbers(keras_private.own_variables(walk.library, model))
-    return walk, LiveLayers(layers, own, tuple(map(walk.described_variable, walk.variables)))
+
+
+def _layer_in_h5(walk: KerasWalk, layer: Any) -> LiveLayer:
+    try:
+        weights = keras_private.variables_in_h5(walk.library, layer)
+        to_load = layer_to_load(layer) if walk.library == keras_private.KERAS_2 else None
+    except Exception as error:  # load_weights asks for the same, and raises the same
+        failure = LoadFailure(type(error).__name__, str(error), refuses=True)
+        return LiveLayer(layer.name, (), failure)
+    numbers = tuple(map(walk.number_of_variable, weights))
+    return LiveLayer(layer.name, numbers, to_load=to_load)
 
 
 def _holds_saveables(items: SaveableList, seen: set[int]) -> bool:

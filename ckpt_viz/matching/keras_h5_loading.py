@@ -1,36 +1,76 @@
-"""A dry run of Keras 3's `load_weights` for `.h5`: by the order of the layers, or by their names.
+"""A dry run of `load_weights` for `.h5`: by the order of the layers, or by their names.
 
 This goes the way of `load_weights_from_hdf5_group` and `load_weights_from_hdf5_group_by_name`
-(keras/src/legacy/saving/legacy_h5_format.py), and changes nothing. The first error ends the call.
+(keras/src/legacy/saving/legacy_h5_format.py, and tf_keras/src/saving/legacy/hdf5_format.py for
+Keras 2), and changes nothing. The first error ends the call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ckpt_viz.matching.keras_loading import Loaded, LoadFailure, Stays, WeightsLoading
+from ckpt_viz.matching.keras_2_conversion import (
+    ConversionError,
+    DeferredError,
+    LayerToLoad,
+    ValueToLoad,
+    converted,
+)
+from ckpt_viz.matching.keras_loading import (
+    Loaded,
+    LoadFailure,
+    Stays,
+    WeightsLoading,
+    misshapen,
+)
 from ckpt_viz.matching.keras_sides import LiveVariable
 from ckpt_viz.object_graph.nodes import Stored
 
-_TOP = -1  # in place of the number of a layer: the model itself
+NEEDS_BY_NAME = (
+    "When calling model.load_weights, skip_mismatch can only be set to True when by_name is True."
+)
+"""The text of the error of Keras 2 for `skip_mismatch` alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveLayer:
-    """A layer of a model, with its variables in the order in which Keras writes them to `.h5`."""
+    """A layer of a model, with its variables in the order in which Keras writes them to `.h5`.
+
+    `refusal` is the error when Keras asks for these variables. `to_load` is what Keras 2 asks of
+    the layer to convert saved values; other versions convert none.
+    """
 
     name: str
     weights: tuple[int, ...]
+    refusal: LoadFailure | None = None
+    to_load: LayerToLoad | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class H5Rules:
+    """What differs between the versions of Keras.
+
+    `skips_by_name_alone`: `skip_mismatch` without `by_name` is an error. `assigns_at_end`: no
+    variable changes before all values are read, and by order, shapes are compared only then.
+    """
+
+    skips_by_name_alone: bool = False
+    assigns_at_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LiveLayers:
-    """The live side: the layers of a model, and the variables of the model itself."""
+    """The live side: the layers of a model, and the variables of the model itself.
+
+    `refusal` is the error of a model that is not built.
+    """
 
     layers: tuple[LiveLayer, ...]
     top_level: tuple[int, ...]
     variables: tuple[LiveVariable, ...]
+    rules: H5Rules
+    refusal: LoadFailure | None = None
 
 
 # The variables of a layer in a file, in the order of its `weight_names`, by key.
@@ -42,10 +82,12 @@ class SavedLayers:
     """The saved side: the layers in the order of `layer_names`.
 
     `top_level` is None if the file has no group for the variables of the model itself.
+    `is_of_keras_1` tells that the file is of Keras 1, or names no version.
     """
 
     layers: Sequence[tuple[str, SavedLayer]]
     top_level: SavedLayer | None = None
+    is_of_keras_1: bool = False
 
     def all_keys(self) -> Iterator[str]:
         """Yield the keys of all variables."""
@@ -59,122 +101,238 @@ def h5_loading(
 ) -> WeightsLoading:
     """Return what `model.load_weights("x.h5", by_name=…, skip_mismatch=…)` would do.
 
-    The numbers of `failures` are those of the model's layers.
+    The numbers of `failures` and of `unknown` are those of the layers; the next one is the model.
     """
-    run = _H5Run(live, saved, skip_mismatch)
-    failure = None
+    run = _H5Run(live, saved, by_name, skip_mismatch)
+    stopped, failures = None, run.failures
     try:
-        run.by_name() if by_name else run.by_order()
-        run.top_level(tolerates_count=by_name and skip_mismatch)
-    except _StoppedError as stopped:
-        failure = stopped.failure
-        number = stopped.number
-    used = set(run.values.values())
+        run.load()
+    except _StoppedError as error:
+        stopped, failures = error, {}
+        if error.number is not None:
+            failures = {error.number: error.failure}
+    except _DeferringError as deferring:
+        return _unknown(live, deferring.number)
+    otherwise = Stays.ERROR_BEFORE if stopped else Stays.NOT_LOADED
+    used = {*run.values.values(), *run.converted_keys}
     return WeightsLoading(
-        failure.raises if failure else "",
-        failure.text if failure else "",
-        {number: failure} if failure and number is not None else {},
-        tuple(run.loaded(number) for number in range(len(live.variables))),
+        stopped.failure.raises if stopped else "",
+        stopped.failure.text if stopped else "",
+        failures,
+        tuple(run.loaded(number, otherwise) for number in range(len(live.variables))),
         tuple(key for key in saved.all_keys() if key not in used),
-        overwritten=tuple(sorted(run.values)) if failure else (),
+        overwritten=tuple(sorted(run.values)) if stopped else (),
+        unknown=tuple(run.unknown),
     )
+
+
+def _unknown(live: LiveLayers, number: int) -> WeightsLoading:
+    """Return that only a load shows if the call raises because of a layer; it loads all or none."""
+    loaded = (Loaded(stays=Stays.UNKNOWN),) * len(live.variables)
+    return WeightsLoading(None, "", {}, loaded, (), unknown=(number,))
 
 
 class _StoppedError(Exception):
     """Keras' call ends here, at a layer or before any."""
 
-    def __init__(self, number: int | None, text: str) -> None:
-        super().__init__(text)
-        self.number, self.failure = number, LoadFailure("ValueError", text)
+    def __init__(self, number: int | None, failure: LoadFailure) -> None:
+        super().__init__(failure.text)
+        self.number, self.failure = number, failure
+
+
+class _DeferringError(Exception):
+    """Only a load shows what becomes of the values of a layer."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
 @dataclass
 class _H5Run:
     live: LiveLayers
     saved: SavedLayers
+    is_by_name: bool
     skip_mismatch: bool
     values: dict[int, str] = field(default_factory=dict)
     casts: dict[int, tuple[str, str]] = field(default_factory=dict)
     stays: dict[int, Stays] = field(default_factory=dict)
+    failures: dict[int, LoadFailure] = field(default_factory=dict)
+    unknown: dict[int, None] = field(default_factory=dict)
+    converted_keys: set[str] = field(default_factory=set)
+    _at_end: list[tuple[int, int, ValueToLoad]] = field(default_factory=list)
 
-    def by_order(self) -> None:
+    def load(self) -> None:
+        if self.live.rules.skips_by_name_alone and self.skip_mismatch and not self.is_by_name:
+            raise _StoppedError(None, LoadFailure("ValueError", NEEDS_BY_NAME))
+        if self.live.refusal is not None:
+            raise _StoppedError(None, self.live.refusal)
+        self._by_name() if self.is_by_name else self._by_order()
+        self._top_level()
+        for number, variable, value in self._at_end:
+            live = self.live.variables[variable]
+            if live.shape not in (None, value.shape):
+                self._stay([variable], Stays.SHAPE)
+                offered = tuple(held.key for owner, _, held in self._at_end if owner == number)
+                raise _StoppedError(number, replace(misshapen(live, value.shape), offered=offered))
+            self._assign(number, variable, value)
+
+    def _by_order(self) -> None:
+        for number, layer in enumerate(self.live.layers):
+            self._refuse(number, layer)
         with_weights = [i for i, layer in enumerate(self.live.layers) if layer.weights]
         saved = [(name, weights) for name, weights in self.saved.layers if weights]
         if len(saved) != len(with_weights):
-            raise _StoppedError(
-                None,
+            text = (
                 "Layer count mismatch when loading weights from file. Model expected "
-                f"{len(with_weights)} layers, found {len(saved)} saved layers.",
+                f"{len(with_weights)} layers, found {len(saved)} saved layers."
             )
+            raise _StoppedError(None, LoadFailure("ValueError", text))
         for place, (number, (name, weights)) in enumerate(zip(with_weights, saved, strict=True)):
             layer = self.live.layers[number]
-            if len(weights) != len(layer.weights):
-                self._stay(layer.weights, Stays.COUNT)
-                raise _StoppedError(
+            values = self._converted(number, layer, _values(weights))
+            if len(values) != len(layer.weights):
+                self._miscounted(
                     number,
+                    layer.weights,
+                    values,
                     f"Weight count mismatch for layer #{place} (named {layer.name} in the current "
-                    f"model, {name} in the save file). {_counts(layer.weights, weights)}",
+                    f"model, {name} in the save file). {_counts(layer.weights, values)}",
                 )
-            self._assign(number, layer.weights, weights, f"layer #{place} (named {layer.name})")
+            self._take(number, layer.weights, values, f"layer #{place} (named {layer.name})")
 
-    def by_name(self) -> None:
+    def _by_name(self) -> None:
         saved_names = {name for name, _ in self.saved.layers}
         for layer in self.live.layers:
             if layer.name not in saved_names:
                 self._stay(layer.weights, Stays.NO_GROUP)
         for place, (name, weights) in enumerate(self.saved.layers):
+            values: Sequence[ValueToLoad] = _values(weights)
             for number, layer in enumerate(self.live.layers):
                 if layer.name == name:
-                    self._by_name(place, number, layer, weights)
+                    self._refuse(number, layer)
+                    values = self._converted(number, layer, values)
+                    self._load_layer(place, number, layer, values)
 
-    def _by_name(self, place: int, number: int, layer: LiveLayer, weights: SavedLayer) -> None:
+    def _load_layer(
+        self, place: int, number: int, layer: LiveLayer, values: Sequence[ValueToLoad]
+    ) -> None:
         title = f"layer #{place} (named {layer.name})"
-        if len(weights) == len(layer.weights):
-            self._assign(number, layer.weights, weights, title)
+        if len(values) == len(layer.weights):
+            self._take(number, layer.weights, values, title)
             return
-        self._stay(layer.weights, Stays.COUNT)
-        if not self.skip_mismatch:
-            text = f"Weight count mismatch for {title}. {_counts(layer.weights, weights)}"
-            raise _StoppedError(number, text)
+        text = f"Weight count mismatch for {title}. {_counts(layer.weights, values)}"
+        self._miscounted(number, layer.weights, values, text, may_skip=True)
 
-    def top_level(self, *, tolerates_count: bool) -> None:
+    def _top_level(self) -> None:
         """Load the variables of the model itself."""
-        own, weights = self.live.top_level, self.saved.top_level
+        number, own, weights = len(self.live.layers), self.live.top_level, self.saved.top_level
         if weights is None:
             return
-        if len(weights) == len(own):
-            self._assign(_TOP, own, weights, "top-level model")
+        values = _values(weights)
+        if len(values) == len(own):
+            self._take(number, own, values, "")
             return
-        self._stay(own, Stays.COUNT)
-        if not tolerates_count:
-            raise _StoppedError(_TOP, "Weight count mismatch for top-level weights ")
+        what = "of model" if self.is_by_name else "when loading weights from file"
+        text = (
+            f"Weight count mismatch for top-level weights {what}. Model expects {len(own)} "
+            f"top-level weight(s). Received {len(values)} saved top-level weight(s)"
+        )
+        self._miscounted(number, own, values, text, may_skip=self.is_by_name)
 
-    def _assign(
-        self, number: int, variables: Sequence[int], weights: SavedLayer, title: str
+    # --- one layer
+
+    def _refuse(self, number: int, layer: LiveLayer) -> None:
+        if layer.refusal is not None:
+            raise _StoppedError(number, layer.refusal)
+
+    def _converted(
+        self, number: int, layer: LiveLayer, values: Sequence[ValueToLoad]
+    ) -> Sequence[ValueToLoad]:
+        if layer.to_load is None:
+            return values
+        try:
+            return converted(layer.to_load, values, is_of_keras_1=self.saved.is_of_keras_1)
+        except DeferredError:
+            raise _DeferringError(number) from None
+        except ConversionError as error:
+            self._stay(layer.weights, Stays.REFUSED)
+            offered = tuple(value.key for value in values)
+            failure = LoadFailure(error.raises, error.text, refuses=True, offered=offered)
+            raise _StoppedError(number, failure) from None
+
+    def _miscounted(
+        self,
+        number: int,
+        variables: Sequence[int],
+        values: Sequence[ValueToLoad],
+        text: str,
+        *,
+        may_skip: bool = False,
     ) -> None:
-        for variable, (key, stored) in zip(variables, weights, strict=True):
+        self._stay(variables, Stays.COUNT)
+        self._fail(number, values, text, may_skip=may_skip)
+
+    def _fail(
+        self, number: int, values: Sequence[ValueToLoad], text: str, *, may_skip: bool = True
+    ) -> None:
+        """Note why Keras skips values, or end the call."""
+        failure = LoadFailure("ValueError", text, offered=tuple(value.key for value in values))
+        if not (self.skip_mismatch and may_skip):
+            raise _StoppedError(number, failure)
+        self.failures.setdefault(number, failure)
+
+    def _take(
+        self, number: int, variables: Sequence[int], values: Sequence[ValueToLoad], title: str
+    ) -> None:
+        at_end = self.live.rules.assigns_at_end
+        for variable, value in zip(variables, values, strict=True):
             live = self.live.variables[variable]
-            if live.shape != stored.shape:
+            if live.shape != value.shape and (self.is_by_name or not at_end):
                 self._stay([variable], Stays.SHAPE)
-                if not self.skip_mismatch:
-                    raise _StoppedError(
-                        number,
-                        f"Shape mismatch in {title}for weight {live.path}. Weight expects shape "
-                        f"{live.shape}. Received saved weight with shape {stored.shape}",
-                    )
-                continue
-            self.values[variable] = key
-            if stored.dtype != live.dtype:
-                self.casts[variable] = (str(stored.dtype), str(live.dtype))
+                text = (
+                    f"Shape mismatch in {_place(title, live)}. Weight expects shape {live.shape}. "
+                    f"Received saved weight with shape {value.shape}"
+                )
+                self._fail(number, values, text)
+            elif at_end:
+                self._stay([variable], Stays.ERROR_BEFORE)  # until Keras assigns the value
+                self._at_end.append((number, variable, value))
+            else:
+                self._assign(number, variable, value)
+
+    def _assign(self, number: int, variable: int, value: ValueToLoad) -> None:
+        if value.is_converted:
+            self._stay([variable], Stays.UNKNOWN)
+            self.unknown[number] = None
+            self.converted_keys.add(value.key)
+            return
+        self.values[variable] = value.key
+        live = self.live.variables[variable]
+        if value.stored.dtype != live.dtype:
+            self.casts[variable] = (str(value.stored.dtype), str(live.dtype))
 
     def _stay(self, variables: Sequence[int], why: Stays) -> None:
         self.stays.update(dict.fromkeys(variables, why))
 
-    def loaded(self, number: int) -> Loaded:
+    def loaded(self, number: int, otherwise: Stays) -> Loaded:
         if number in self.values:
             return Loaded(self.values[number], cast=self.casts.get(number))
-        return Loaded(stays=self.stays.get(number, Stays.NOT_LOADED))
+        return Loaded(stays=self.stays.get(number, otherwise))
 
 
-def _counts(variables: Sequence[int], weights: SavedLayer) -> str:
-    return f"Layer expects {len(variables)} weight(s). Received {len(weights)} saved weight(s)"
+def _values(weights: SavedLayer) -> list[ValueToLoad]:
+    return [ValueToLoad(key, stored) for key, stored in weights]
+
+
+def _place(title: str, variable: LiveVariable) -> str:
+    """Return how Keras names a variable of a layer, or of the model itself without a title."""
+    if variable.is_keras_3:
+        return f"{title or 'top-level model'}for weight {variable.path}"
+    if not title:
+        return f"model for top-level weight {variable.name}"
+    return f"{title} for weight {variable.name}"
+
+
+def _counts(variables: Sequence[int], values: Sequence[ValueToLoad]) -> str:
+    return f"Layer expects {len(variables)} weight(s). Received {len(values)} saved weight(s)"

@@ -40,6 +40,7 @@ class Stays(str, Enum):
     SHAPE = "shape"
     DTYPE = "dtype"  # Keras cannot convert the value
     UNREADABLE = "unreadable"
+    REFUSED = "refused"  # the object itself is what the error is about
     AFTER_FAILURE = "after failure"  # a variable before it in the same object failed
     OPTIMIZER_SKIPPED = "optimizer skipped"
     NOT_LOADED = "not loaded"  # Keras loads no such object, or does not reach it
@@ -64,12 +65,16 @@ class Loaded:
 class LoadFailure:
     """Why an object could not be loaded: class and text of the error.
 
-    The text is only the beginning if Keras prints a value, or quotes TensorFlow.
+    The text is only the beginning if Keras prints a value, or quotes TensorFlow. `refuses`: only
+    the text tells why. `offered` are the keys of the values of the object in a file that has no
+    paths.
     """
 
     raises: str
     text: str
     is_whole: bool = True
+    refuses: bool = False
+    offered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +393,7 @@ def _refusal(
     if (stored.dtype == "string") != (variable.dtype == "string"):
         return Stays.DTYPE, LoadFailure(_raised_by_cast(variable), "", is_whole=False)
     if stored.shape is not None and variable.shape not in (None, stored.shape):
-        return Stays.SHAPE, _misshapen(variable, stored.shape)
+        return Stays.SHAPE, misshapen(variable, stored.shape)
     return None
 
 
@@ -399,7 +404,8 @@ def _raised_by_cast(variable: LiveVariable) -> str:
     return "TypeError" if "float" in str(variable.dtype) else "UnimplementedError"
 
 
-def _misshapen(variable: LiveVariable, shape: tuple[int, ...]) -> LoadFailure:
+def misshapen(variable: LiveVariable, shape: tuple[int, ...]) -> LoadFailure:
+    """Return the failure of a variable that gets a value of another shape."""
     if not variable.is_keras_3:
         return LoadFailure(
             "ValueError",

@@ -15,7 +15,7 @@ from typing import Any
 from ckpt_viz.errors import SourceError
 from ckpt_viz.formats.zip_archive import error_of_zipfile, member_of
 from ckpt_viz.keras_files.drafts import StoredWeights
-from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in
+from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in, version_in
 from ckpt_viz.live.keras_graph import KerasTarget, keras_h5_target, keras_target
 from ckpt_viz.live.keras_private import is_model
 from ckpt_viz.matching.keras_h5_loading import SavedLayers, h5_loading
@@ -44,6 +44,7 @@ _CAUSES = {
     Stays.UNREADABLE: Cause.UNREADABLE,
 }
 _NOT_LOADED = "keeps its value"
+_OF_KERAS_1 = (None, "1")  # the versions that Keras takes for the first one
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,7 @@ def is_load_of_weights(live: object, saved: object) -> bool:
 def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> DryRun:
     """Return what `model.load_weights(saved, **options)` would do; change nothing.
 
-    Raises SourceError for another method or other options, and UnsupportedError for a model of
-    Keras 2 and an `.h5` file.
+    Raises SourceError for another method or other options.
     """
     if method not in (None, METHOD):
         raise SourceError(f"found method {method!r}; Keras loads its files by {METHOD!r}")
@@ -149,8 +149,8 @@ def run_of_placed(model: object, saved: Graph, keys: Mapping[int, str]) -> DryRu
     """Return the run that gives live variables the values of `keys`, by `id`, as a fix does."""
     target = keras_target(model)
     loaded = [Loaded(stays=Stays.NOT_LOADED) for _ in target.weights.variables]
-    for number, obj in target.variables.items():
-        key = keys.get(id(target.graph.object(obj)))
+    for number in target.variables:
+        key = keys.get(id(target.held[number]()))
         if key is not None:
             loaded[number] = Loaded(key)
     used = {of_variable.key for of_variable in loaded}
@@ -205,7 +205,7 @@ def saved_layers(graph: Graph) -> SavedLayers:
             top_level = weights
         else:
             layers.append((layer, weights))
-    return SavedLayers(layers, top_level)
+    return SavedLayers(layers, top_level, version_in(stored) in _OF_KERAS_1)
 
 
 def saved_weights(graph: Graph) -> SavedWeights:
@@ -251,12 +251,24 @@ def _trace(
         elif loaded.stays is not Stays.UNKNOWN:
             failure = _failure(saved, target, number, loaded)
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
-    known = {*target.variables.values()}
+    known = {*target.variables.values(), *_second_places(target)}
     for obj, holder in enumerate(target.graph.nodes):  # what the call does not look at
         if holder.attributes and obj not in known:
             failure = Failure(Cause.KEY_MISSING, _NOT_LOADED, "", in_session=True)
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
     return Trace(steps, bound, {})
+
+
+def _second_places(target: KerasTarget) -> Iterator[int]:
+    """Yield the further nodes of variables that Keras saves twice.
+
+    An optimizer around another one saves the state of both.
+    """
+    variables = {id(target.held[number]()) for number in target.variables}
+    for obj, holder in enumerate(target.graph.nodes):
+        variable = target.graph.object(obj) if holder.attributes else None
+        if variable is not None and id(variable) in variables:
+            yield obj
 
 
 def _of_optimizer(graph: Graph) -> Iterator[int]:

@@ -15,6 +15,7 @@ from ckpt_viz.edits.as_checkpoint import as_checkpoint, file_of_keras
 from ckpt_viz.expressions import operand
 from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
+from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
 from ckpt_viz.object_graph.nodes import Role
@@ -138,6 +139,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             for node in range(len(picture.nodes))
             if not isinstance(held := picture.object(node), (list, dict, type(None)))
         }
+        target = self._load.target
+        nodes |= {id(target.held[v]()): node for v, node in target.variables.items()}
         return {
             obj: nodes[id(held)]
             for obj in range(len(self._live.nodes))
@@ -181,7 +184,13 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
     @cached_property
     def _is_plain_load(self) -> bool:
-        """Whether the checked call gives every sure value, and no other, to its variable."""
+        """Whether the checked call gives every sure value, and no other, to its variable.
+
+        It must not set the matrices of LoRA to zero either, which ends their training.
+        """
+        loaded = () if self._load is None else self._load.loading.loaded
+        if any(of_variable.stays is Stays.ZEROED for of_variable in loaded):
+            return False
         wanted = {pair.obj: pair.node for pair in self._sure}
         return not self._conversions(self._sure) and self._given == wanted
 
@@ -193,8 +202,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return None
         target, loaded = load.target, load.loading.loaded
         nodes = {
-            id(target.graph.object(obj)): load.nodes[key]
-            for number, obj in target.variables.items()
+            id(target.held[number]()): load.nodes[key]
+            for number in target.variables
             if (key := loaded[number].key) is not None
         }
         held = ((obj, id(self._live.object(obj))) for obj in range(len(self._live.nodes)))

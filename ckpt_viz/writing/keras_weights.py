@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ckpt_viz.errors import CkptVizError, SourceError, UnsupportedError
 from ckpt_viz.formats.files import is_remote
 from ckpt_viz.formats.new_files import NewFiles
-from ckpt_viz.live.keras_graph import read_as_keras_saves
+from ckpt_viz.live.keras_graph import keras_target, read_as_keras_saves
 from ckpt_viz.live.keras_private import is_model
 from ckpt_viz.object_graph.graph import Graph
 
@@ -86,6 +86,11 @@ def _keys_by_object(
         obj = saved.object(node_id)
         if node.attributes and obj is not None:
             keys[id(obj)].append(node.attributes[0].checkpoint_key)
+    target = keras_target(model)
+    for number, node_id in target.variables.items():
+        of_variable = keys[id(target.held[number]())]
+        if not of_variable:  # the kernel under LoRA: Keras saves a sum with it
+            of_variable.append(target.graph.nodes[node_id].attributes[0].checkpoint_key)
     by_object = {obj: keys[id(live.object(obj))] for obj in objects}
     for obj, of_object in by_object.items():
         if not of_object:

@@ -81,7 +81,9 @@ def saved_layers(path: Path) -> SavedLayers:
         layers = load_attributes_from_hdf5_group(file, "layer_names")
         top = "top_level_model_weights"
         return SavedLayers(
-            [(name, weights(name)) for name in layers], weights(top) if top in file else None
+            [(name, weights(name)) for name in layers],
+            weights(top) if top in file else None,
+            file.attrs.get("keras_version", "1") == "1",
         )
 
 

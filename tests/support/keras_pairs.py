@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,106 @@ def _recurrent(kind: str, units: int, **keywords: Any) -> Make:
     return lambda k: sequential(k, getattr(k.layers, kind)(units, **keywords), shape=(6, 4))
 
 
-def _bidirectional(kind: str) -> Make:
-    return lambda k: sequential(k, k.layers.Bidirectional(getattr(k.layers, kind)(3)), shape=(6, 4))
+def _bidirectional(kind: str, units: int = 3) -> Make:
+    return lambda k: sequential(
+        k, k.layers.Bidirectional(getattr(k.layers, kind)(units)), shape=(6, 4)
+    )
+
+
+def _at_each_time(units: int) -> Make:
+    return lambda k: sequential(k, k.layers.TimeDistributed(k.layers.Dense(units)), shape=(6, 4))
+
+
+def _normalized(*, freezes: bool = False) -> Make:
+    """Return a model with trained and other variables in turn, in a model inside."""
+
+    def make(k: Any) -> Any:
+        kinds = ("Dense", "BatchNormalization", "Dense", "BatchNormalization")
+        layers = [_layer(k, kind) for kind in kinds]
+        layers[1].trainable = not freezes
+        return sequential(k, sequential(k, *layers), k.layers.Dense(2))
+
+    return make
+
+
+def _scaled(*names: str, size: int = 4) -> Make:
+    """Return a model with variables of its own."""
+
+    def make(k: Any) -> Any:
+        class Scaled(k.Model):  # type: ignore[misc]
+            def __init__(self) -> None:
+                super().__init__()
+                self.dense = k.layers.Dense(3, name="dense")
+                for name in names:
+                    setattr(self, name, self.add_weight(name=name, shape=(size,)))
+
+            def call(self, x: Any) -> Any:
+                return self.dense(x)
+
+        model = Scaled()
+        model(np.zeros((1, 4), "float32"))
+        return model
+
+    return make
+
+
+def _of_name(kind: str) -> Make:
+    """Return a model with a layer of one name, whatever its class."""
+    arguments: dict[str, Any] = {"Dense": (4,), "Dropout": (0.5,), "Conv1D": (4, 1)}
+
+    def make(k: Any) -> Any:
+        layer = getattr(k.layers, kind)(*arguments.get(kind, ()), name="layer")
+        return sequential(k, layer, k.layers.Dense(2, name="head"), shape=(4, 4))
+
+    return make
+
+
+def _cudnn(kind: str) -> Make:
+    def make(k: Any) -> Any:
+        module = import_module(f"{k.__name__}.src.layers.rnn.cudnn_{kind.lower()}")
+        model = sequential(k, shape=(6, 4))
+        layer = getattr(module, f"CuDNN{kind}")(3)
+        layer.build((None, 6, 4))
+        layer.compute_output_shape = lambda shape: (shape[0], 3)
+        model._self_tracked_trackables.append(layer)
+        return model
+
+    return make
+
+
+def _turned() -> Make:
+    """Return a convolution whose kernel has its axes in the order of Theano."""
+
+    def make(k: Any) -> Any:
+        class Conv2D(k.layers.Layer):  # type: ignore[misc]
+            def build(self, shape: Any) -> None:
+                self.kernel = self.add_weight(name="kernel", shape=(3, 3, 3, 3))
+                self.bias = self.add_weight(name="bias", shape=(3,))
+
+            def call(self, x: Any) -> Any:
+                return x
+
+        return sequential(k, Conv2D(), k.layers.Flatten(), shape=(6, 6, 3))
+
+    return make
+
+
+def _spare(*, built: bool) -> Make:
+    """Return a model with a model inside that it has never called."""
+
+    def make(k: Any) -> Any:
+        class Spare(k.Model):  # type: ignore[misc]
+            def build(self, shape: Any) -> None:
+                self.kernel = self.add_weight(name="kernel", shape=(4, 2))
+                self.built = True
+
+        model = subclassed(k, first=k.layers.Dense(4))
+        model.spare = Spare()
+        if built:
+            model.spare.build((None, 4))
+        return model
+
+    return make
 
 
 def _shared(*, shared: bool) -> Make:
@@ -375,6 +474,44 @@ PAIRS_OF_KERAS_3: dict[str, LoadPair] = {
     "layers that lead to each other": LoadPair(_cycle, _cycle),
 }
 
+# For `.h5`, which goes by the order or the names of layers.
+PAIRS_OF_H5: dict[str, LoadPair] = {
+    "a variable of the model": LoadPair(_scaled("a"), _scaled("a")),
+    "a variable of the model with another shape": LoadPair(_scaled("a"), _scaled("a", size=5)),
+    "layers renamed and exchanged": LoadPair(_named("a", "b"), _named("b", "c")),
+    "a nested model shorter": LoadPair(_nested(3, 4, 4), _nested(3, 4)),
+    "a nested model frozen": LoadPair(_nested(3, 4), _frozen(_nested(3, 4))),
+    "normalizations in a nested model": LoadPair(_normalized(), _normalized()),
+    "a frozen layer in a nested model": LoadPair(_normalized(), _normalized(freezes=True)),
+    "other units of a bidirectional layer": LoadPair(
+        _bidirectional("LSTM"), _bidirectional("LSTM", 5)
+    ),
+    "GRU in place of LSTM in both directions": LoadPair(
+        _bidirectional("LSTM"), _bidirectional("GRU")
+    ),
+    "a dense layer at each time": LoadPair(_at_each_time(3), _at_each_time(3)),
+    "another dense layer at each time": LoadPair(_at_each_time(3), _at_each_time(5)),
+    "LSTM without bias": LoadPair(_recurrent("LSTM", 3), _recurrent("LSTM", 3, use_bias=False)),
+    "a layer of one name and no variables": LoadPair(_of_name("Dropout"), _of_name("Dense")),
+    "a layer of one name that lost its variables": LoadPair(_of_name("Dense"), _of_name("Dropout")),
+    "a convolution of one name": LoadPair(_of_name("Flatten"), _of_name("Conv1D")),
+}
+# For tf_keras alone, whose loader converts values.
+PAIRS_OF_KERAS_2: dict[str, LoadPair] = {
+    "a variable of the model more": LoadPair(_scaled("a"), _scaled("a", "b")),
+    "LSTM of cuDNN": LoadPair(_cudnn("LSTM"), _recurrent("LSTM", 3)),
+    "LSTM for cuDNN": LoadPair(_recurrent("LSTM", 3), _cudnn("LSTM")),
+    "GRU of cuDNN": LoadPair(_cudnn("GRU"), _recurrent("GRU", 3)),
+    "GRU for cuDNN": LoadPair(_recurrent("GRU", 3), _cudnn("GRU")),
+    "other units of cuDNN": LoadPair(_cudnn("LSTM"), _recurrent("LSTM", 5)),
+    "GRU of cuDNN in another form": LoadPair(
+        _cudnn("GRU"), _recurrent("GRU", 3, reset_after=False)
+    ),
+    "a kernel with its axes in another order": LoadPair(_convolution(6, 3), _convolution(3, 6)),
+    "a square kernel turned": LoadPair(_turned(), _convolution(3, 3)),
+    "a nested model that is not built": LoadPair(_spare(built=True), _spare(built=False)),
+}
+
 
 def pairs() -> list[tuple[str, str]]:
     """Return each pair's name with each library that can make it."""
@@ -382,5 +519,14 @@ def pairs() -> list[tuple[str, str]]:
     return of_both + [("keras", name) for name in PAIRS_OF_KERAS_3]
 
 
+def pairs_of_h5() -> list[tuple[str, str]]:
+    """Return the pairs whose files may be `.h5`, each with its libraries."""
+    return [
+        *pairs(),
+        *((library, name) for name in PAIRS_OF_H5 for library in ("keras", "tf_keras")),
+        *(("tf_keras", name) for name in PAIRS_OF_KERAS_2),
+    ]
+
+
 def pair(name: str) -> LoadPair:
-    return PAIRS[name] if name in PAIRS else PAIRS_OF_KERAS_3[name]
+    return (PAIRS | PAIRS_OF_KERAS_3 | PAIRS_OF_H5 | PAIRS_OF_KERAS_2)[name]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.keras_h5_loading import NEEDS_BY_NAME
 from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.object_graph.graph import Graph, Layout
 from ckpt_viz.object_graph.keras_variables import is_automatic
@@ -23,7 +24,7 @@ _UNBUILT = 2  # variables of an optimizer that is not built: a counter and a rat
 _AS_SAVED = "Change the model as it was saved"
 _OF_FAILURES = (
     *(Stays.NO_GROUP, Stays.COUNT, Stays.MISSING, Stays.SHAPE, Stays.DTYPE),
-    *(Stays.UNREADABLE, Stays.AFTER_FAILURE, Stays.OPTIMIZER_SKIPPED, Stays.UNKNOWN),
+    *(Stays.UNREADABLE, Stays.AFTER_FAILURE, Stays.OPTIMIZER_SKIPPED, Stays.UNKNOWN, Stays.REFUSED),
 )
 
 
@@ -36,6 +37,7 @@ def keras_weights(run: DryRun, outcome: KerasOutcome) -> Iterator[Finding]:
     yield from rules.partly_overwritten()
     yield from rules.exchanged()
     yield from rules.skipped()
+    yield from rules.zeroed()
     yield from rules.cast()
     yield from rules.unused()
     yield from rules.left()
@@ -79,8 +81,7 @@ class _Rules:
 
     def _is_refused(self) -> bool:
         """Return whether the call ends before it reads."""
-        saveables = self.target.weights.saveables
-        return bool(self.loading.raises) and bool(saveables) and not saveables[0].is_built
+        return bool(self.loading.raises) and not self.target.is_built
 
     def _owner(self, number: int) -> tuple[int, ...]:
         node = self.target.objects.get(number)
@@ -124,8 +125,8 @@ class _Rules:
 
     def _is_of_whole_file(self) -> bool:
         """Return whether the file and the model do not fit as a whole."""
-        is_of_one = any(number >= 0 for number in self.loading.failures)
-        return bool(self.loading.raises) and not is_of_one and not self._is_refused()
+        is_of_one = bool(self.loading.failures)
+        return bool(self.loading.raises) and not (is_of_one or self._is_refused())
 
     def _loads_nothing(self) -> bool:
         """Return whether one error explains why all values stay."""
@@ -139,22 +140,24 @@ class _Rules:
                 Severity.ERROR,
                 Kind.KEY_MISSING,
                 f"load_weights raises {self.loading.raises}: {readable(self.loading.text).strip()}",
-                "Change the model as it was saved, or call check.fix().apply(): it restores what "
-                "fits by names.",
+                "Give load_weights by_name=True, too, or leave out skip_mismatch."
+                if self.loading.text == NEEDS_BY_NAME
+                else f"{_AS_SAVED}, or call check.fix().apply(): it restores what fits by names.",
                 objects=(0,),
             )
 
     def failures(self) -> Iterator[Finding]:
         skips = not self.loading.raises
         severity = Severity.WARNING if skips else Severity.ERROR
-        for number in filter(lambda number: number >= 0, self.loading.failures):
+        for number in self.loading.failures:
             own = self.of_object.get(number, ())
             reasons = [self.loading.loaded[v].stays for v in own]
             first = next(
                 (v for v, why in zip(own, reasons, strict=True) if why in _OF_FAILURES), None
             )
             stays = None if first is None else self.loading.loaded[first].stays
-            effect = f"keeps {count(len(own), 'value')}" if skips else "makes load_weights raise"
+            kept = sum(self.loading.loaded[v].key is None for v in own)
+            effect = f"keeps {count(kept, 'value')}" if skips else "makes load_weights raise"
             sentence = f"{self._why(number, first, stays)}; this {effect}."
             kind = Kind.SHAPE if stays is Stays.SHAPE else Kind.KEY_MISSING
             kind = Kind.DTYPE if stays is Stays.DTYPE else kind
@@ -169,7 +172,9 @@ class _Rules:
             yield self._finding(severity, kind, sentence, advice, nodes=nodes, objects=objects)
 
     def _why(self, number: int, variable: int | None, stays: Stays | None) -> str:
-        place = self._place(number)
+        place, failure = self._place(number), self.loading.failures[number]
+        if failure.refuses:
+            return f"Keras cannot load {place}: {readable(failure.text).strip()}"
         if variable is None or stays is None:
             return f"{place} has no variables, and the file has some for it"
         name = self.live.names.place(self.target.variables[variable])
@@ -204,8 +209,21 @@ class _Rules:
 
     def _saved_of(self, variable: int) -> int | None:
         """Return the saved node that belongs to a variable: that of its path, or of its names."""
+        if variable in self._offered:
+            return self._offered[variable]
         node = self.outcome.nodes.get(self._key(variable))
         return self._counterparts.get(self.target.variables[variable]) if node is None else node
+
+    @cached_property
+    def _offered(self) -> Mapping[int, int]:
+        """The saved node that each variable of an object gets in turn, where some do not fit."""
+        saveables = self.target.weights.saveables
+        return {
+            variable: self.outcome.nodes[key]
+            for number, failure in self.loading.failures.items()
+            if len(failure.offered) == len(saveables[number].own)
+            for variable, key in zip(saveables[number].own, failure.offered, strict=True)
+        }
 
     @cached_property
     def _counterparts(self) -> Mapping[int, int]:
@@ -213,6 +231,9 @@ class _Rules:
 
     def _group(self, number: int) -> list[int]:
         """Return the saved values of an object: those under its path, or those of its names."""
+        failure = self.loading.failures.get(number)
+        if failure is not None and failure.offered:
+            return [self.outcome.nodes[key] for key in failure.offered]
         if self.saved.layout is not Layout.KERAS_PATHS:
             of_own = map(self._saved_of, self.of_object.get(number, ()))
             return [node for node in of_own if node is not None]
@@ -283,6 +304,22 @@ class _Rules:
                 "Save the weights again by this version of Keras, from a model that has them.",
             )
 
+    def zeroed(self) -> Iterator[Finding]:
+        for number, saveable in enumerate(self.target.weights.saveables):
+            zeroed = () if saveable.loading is None else saveable.loading.zeroed
+            is_set = (v for v in zeroed if self.loading.loaded[v].stays is Stays.ZEROED)
+            names = [self.target.weights.variables[v].name for v in is_set]
+            if names:
+                yield self._finding(
+                    Severity.WARNING,
+                    Kind.UNMATCHED,
+                    f"load_weights sets {listed(names)} of {self._place(number)} to zero, and "
+                    "training cannot change them from there.",
+                    "Load the weights before enable_lora(), or call check.fix().apply(): it leaves "
+                    "these values.",
+                    objects=self._owner(number),
+                )
+
     def cast(self) -> Iterator[Finding]:
         casts = Counter(loaded.cast for loaded in self.loading.loaded if loaded.cast)
         for (saved, live), number in casts.items():
@@ -300,7 +337,8 @@ class _Rules:
             )
 
     def unused(self) -> Iterator[Finding]:
-        if self._loads_nothing():
+        ends_early = bool(self.loading.raises) and self.saved.layout is not Layout.KERAS_PATHS
+        if self._loads_nothing() or ends_early:  # the error is why the rest gets no place
             return
         explained = {key for state in self.loading.skipped for key in self._keys_below(state.path)}
         explained |= {self._saved_key(i) for n in self.loading.failures for i in self._group(n)}
@@ -345,7 +383,7 @@ class _Rules:
         left = [
             v
             for v, loaded in enumerate(self.loading.loaded)
-            if loaded.key is None and loaded.stays not in _OF_FAILURES
+            if loaded.key is None and loaded.stays not in (*_OF_FAILURES, Stays.ERROR_BEFORE)
         ]
         objects = self._objects(left)
         if objects:
@@ -362,11 +400,19 @@ class _Rules:
         for number in self.loading.unknown:
             saveable = self.target.weights.saveables[number]
             own = self.of_object.get(number, ())
+            what = (
+                f"{self._place(number)} loads its values by its own load_own_variables of "
+                f"{saveable.class_name}: only a load shows what it does."
+            )
+            if self.saved.layout is not Layout.KERAS_PATHS:
+                what = (
+                    f"Keras 2 converts the saved values of {self._place(number)}, which have an "
+                    "older form: only a load shows the result."
+                )
             yield self._finding(
                 Severity.INFO,
                 Kind.UNKNOWABLE,
-                f"{self._place(number)} loads its values by its own load_own_variables of "
-                f"{saveable.class_name}: only a load shows what it does.",
+                what,
                 "Load into a copy of the model to see the result.",
                 nodes=self._group(number),
                 objects=self._objects(own),

@@ -68,10 +68,11 @@ def _attribute(case: Case, obj: int, attribute: NotSaved) -> Finding:
             "the optimizer's list leads to these values."
         )
     else:
+        objects = count(attribute.count, "object")
         why = f"TensorFlow does not track the attribute {described}: no checkpoint holds its " + (
             f"{held}, and no assert fails."
             if attribute.is_lost
-            else f"{count(attribute.count, 'object')} under this name, but no trained value is lost."
+            else f"{objects} under this name, but no trained value is lost."
         )
         advice = "Assign each object to an attribute of its own, or pass it to tf.train.Checkpoint."
     severity = Severity.WARNING if attribute.is_lost else Severity.INFO
