@@ -66,6 +66,7 @@ class RestoreCheck:
 
     _run: DryRun = field(repr=False)
     findings: tuple[Finding, ...]
+    _is_of_fix: bool = field(default=False, repr=False)
 
     @cached_property
     def live(self) -> ObjectGraph:
@@ -201,7 +202,7 @@ class RestoreCheck:
             SourceError: There is no checkpoint to restore.
         """
         run, findings = self._run, self.findings
-        return fix_of(run, findings, lambda run: RestoreCheck(run, find_all(run)), guesses)
+        return fix_of(run, findings, lambda run: RestoreCheck(run, find_all(run), True), guesses)
 
     def to_svg(self, view: View = "layers") -> str:
         """Return the verdict and the problems as a static SVG: among layers, or all objects."""
@@ -218,6 +219,8 @@ class RestoreCheck:
 
     @cached_property
     def _own_fix(self) -> RestoreFix[RestoreCheck] | None:
+        if self._is_of_fix:  # it has its own table: that of the check behind the fix
+            return None
         with suppress(CkptVizError):
             return self.fix()
         return None
@@ -229,7 +232,8 @@ class RestoreCheck:
 
     def to_text(self, *, color: bool = False) -> str:
         """Return what `print` shows: what changed, and where values go; in colours if asked."""
-        known = self._run, self.table, self.findings, self._own_fix, self.notes
+        findings = () if self._is_of_fix else self.findings  # what the fix leaves is in the rows
+        known = self._run, self.table, findings, self._own_fix, self.notes
         return text_of_check(*known, color=color)
 
     def __str__(self) -> str:

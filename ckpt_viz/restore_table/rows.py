@@ -80,6 +80,12 @@ class RestoreRow:
     fixed: ValueCell | None
 
     @property
+    def is_made(self) -> bool:
+        """Whether a restore makes the object of the value, such as the counter of saves."""
+        cells = [self.plain] if self.fixed is None else [self.plain, self.fixed]
+        return self.live is None and any(cell.place is Destination.HERE for cell in cells)
+
+    @property
     def is_quiet(self) -> bool:
         """Whether the checked call and the fix put the value into its own object."""
         is_fixed = self.fixed is None or self.fixed.place is Destination.HERE
@@ -104,18 +110,17 @@ class RestoreTable:
 
     @cached_property
     def in_program(self) -> int:
-        """The number of values of the program."""
-        return sum(row.live is not None for row in self.rows)
+        """The number of values that the program has, or that a restore makes in it."""
+        return sum(row.live is not None or row.is_made for row in self.rows)
 
     @cached_property
     def restored(self) -> int:
-        """The number of values of the program that the checked call restores into their places."""
-        return sum(
-            row.live is not None and row.plain.place is Destination.HERE for row in self.rows
-        )
+        """The number of these that the checked call restores into their places."""
+        cells = (row.plain for row in self.rows if row.live is not None or row.is_made)
+        return sum(cell.place is Destination.HERE for cell in cells)
 
     @cached_property
     def fixed(self) -> int:
-        """The number of values of the program that the fix restores."""
-        cells = (row.fixed for row in self.rows if row.live is not None)
+        """The number of these that the fix restores."""
+        cells = (row.fixed for row in self.rows if row.live is not None or row.is_made)
         return sum(cell is not None and cell.place is Destination.HERE for cell in cells)

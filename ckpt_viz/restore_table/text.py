@@ -128,9 +128,10 @@ def _cells(table: RestoreTable, line: FoldedRows) -> list[str]:
 
 
 def _no_object(line: FoldedRows) -> str:
-    is_waiting = line.rows[0].plain.place is Destination.WAITS
-    is_made = line.rows[0].plain.place is Destination.HERE  # by the restore
-    return "not built yet" if is_waiting else "" if is_made else "not in the program"
+    row = line.rows[0]
+    if row.is_made:
+        return ""
+    return "not built yet" if row.plain.place is Destination.WAITS else "not in the program"
 
 
 def _differs(line: FoldedRows) -> bool:
