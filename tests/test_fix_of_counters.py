@@ -131,6 +131,15 @@ def test_a_check_makes_no_counter(tmp_path: Path) -> None:
     assert told and live._save_counter is None
 
 
+def test_code_for_the_program_of_a_file_sets_its_counter(tmp_path: Path) -> None:
+    path = saved_often(program(), tmp_path)
+    fix = cv.check(program("other").save(str(tmp_path / "own")), path).fix()
+    by_code, by_file = program("other"), program("other")
+    exec(fix.code, {"ckpt": by_code, "path": path})
+    by_file.restore(fix.write(tmp_path / "fixed")).assert_consumed()
+    assert int(by_code.save_counter) == int(by_file.save_counter) == SAVES
+
+
 def test_a_file_without_a_counter_lets_the_program_keep_its_own(tmp_path: Path) -> None:
     path = program().write(str(tmp_path / "written"))
     live = program("other")

@@ -128,7 +128,8 @@ def with_counter(graph: Graph) -> Graph:
     if graph.save_counter is not None or not isinstance(access, _LiveAccess):
         return graph
     checkpoint = tf_private.without_manager(access.source)
-    if not tf_private.is_checkpoint(checkpoint):
+    # In a graph, only a session would assign it.
+    if not tf_private.is_checkpoint(checkpoint) or not tf_private.is_eager_now():
         return graph
     nodes = with_new_counter(graph.nodes)
     references = *access.references, lambda: tf_private.counter_of(checkpoint)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import ROOT_ARGUMENT, child, children, quoted
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 from ckpt_viz.object_graph.ways import is_slot_alone, place, way_to
 
 _MOST_STEPS = 60  # Python reads no expression with more than 200 open brackets
@@ -41,6 +41,8 @@ def _in_program_of_file(graph: Graph, obj: int, source: str) -> str:
         )
     if not way:
         return f"{source}.{ROOT_ARGUMENT}" if _has_own_root(graph) else source
+    if obj == graph.save_counter:
+        return f"{source}.{SAVE_COUNTER}"  # a checkpoint makes it as soon as code reads it
     expression = source
     for parent, label, node in way:
         # What has items is a list or a dictionary, and Keras has its own in attributes. Beside an
