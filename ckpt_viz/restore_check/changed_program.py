@@ -32,7 +32,6 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.findings import find_all
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.live_dry_run import RestoreByPath
 from ckpt_viz.restore_check.stories import story_of
 from ckpt_viz.story.columns import ACTIONS, PROBLEM, StepColumns, columns_of
@@ -181,8 +180,8 @@ class ChangedProgram:
 
     @property
     def _trace(self) -> Trace:
-        trace = self._run.trace
-        assert isinstance(trace, Trace)
+        trace = self._run.by_objects
+        assert trace is not None
         return trace
 
     @property
@@ -239,7 +238,7 @@ class _FirstProgram:
 
     def __post_init__(self) -> None:
         run = self.check._run
-        is_of_objects = isinstance(run.trace, Trace) and not isinstance(run.outcome, KerasOutcome)
+        is_of_objects = run.by_objects is not None and run.outcome.has_steps
         if run.has_happened or not is_of_objects or run.saved is None:
             raise EditError(
                 f"{run.live.title}: only a restore by objects that has not happened yet can be "

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from ckpt_viz.changes.kind import TITLES
 from ckpt_viz.correspondence.guesses import GuessedPart, guessed_parts
-from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
@@ -40,12 +39,13 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
     """Return the dry run and its findings as an overlay."""
     size = len(run.live.nodes)
     findings = [finding for cause in causes_found for finding in cause.all()]
-    if isinstance(run.trace, Trace) and run.saved is not None:
-        merged = merge(run.live, run.saved, same_parts(run, run.trace))
+    trace = run.by_objects
+    if trace is not None and run.saved is not None:
+        merged = merge(run.live, run.saved, same_parts(run, trace))
         graph, of_saved = merged.graph, merged.of_other
         saved_elements = other_elements(run.live.nodes, run.saved.nodes, of_saved)
-        sides = _names_of(run.live, run.saved, run.trace, of_saved)
-        marks = RowMarks(run, run.trace, run.saved, of_saved, sides, findings).marks()
+        sides = _names_of(run.live, run.saved, trace, of_saved)
+        marks = RowMarks(run, trace, run.saved, of_saved, sides, findings).marks()
     else:
         graph, of_saved, saved_elements = run.live, {}, {}
         sides = SideNames.of_one(run.live)
@@ -68,7 +68,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         wording=run.wording,
         guesses=[GuessedPlace(part.saved, part.live) for part in parts],
         sides=sides,
-        has_steps=not isinstance(run.outcome, KerasOutcome),
+        has_steps=run.outcome.has_steps,
     )
 
 
@@ -94,7 +94,7 @@ def untested(run: DryRun) -> tuple[str, ...]:
     """Return what a check leaves open about the values that the restore reads, if it passes."""
     if run.tested is not None:
         return tuple(_tested(run.tested.verification))
-    if isinstance(run.outcome, KerasOutcome):  # Keras' files have no checksums
+    if not run.outcome.has_checksums:
         return ()
     steps = run.trace.steps if run.trace is not None else ()
     reads = any(step.action is Action.RESTORE and step.names for step in steps)
@@ -123,8 +123,7 @@ def _verdict(name: str, raised: Raised | None) -> Verdict:
 
 def _bound_by_name(run: DryRun) -> set[int]:
     """Return the objects that a name-based restore gives a value."""
-    trace = run.trace
-    return set().union(*trace.bound.values()) if isinstance(trace, NameTrace) else set()
+    return set() if run.by_names is None else set().union(*run.by_names.bound.values())
 
 
 def _problems(

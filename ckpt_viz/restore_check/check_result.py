@@ -10,7 +10,7 @@ from typing import Any
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.gc_pause import gc_paused
-from ckpt_viz.matching.trace import Step, Trace
+from ckpt_viz.matching.trace import Step
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.encodings import shown_on_stdout
@@ -184,9 +184,9 @@ class RestoreCheck:
     def saved_places(self) -> Mapping[int, int]:
         """By node of `saved`, its node in the graph of `overlay`; empty if that lacks them."""
         run = self._run
-        if run.saved is None or not isinstance(run.trace, Trace):
+        if run.saved is None or run.by_objects is None:
             return {}
-        return merged_ids(run.live, run.saved, same_parts(run, run.trace))
+        return merged_ids(run.live, run.saved, same_parts(run, run.by_objects))
 
     def fix(self, guesses: bool | str | Iterable[str] = False) -> RestoreFix[RestoreCheck]:
         """Return what to do so that every saved value goes where it belongs; change nothing.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ckpt_viz.matching.trace import Action, Trace
+from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import ROOT_NAME
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
@@ -72,8 +72,7 @@ def _restored(run: DryRun) -> tuple[set[int | None], set[int | None]]:
     if run.trace is None:
         return set(), set()
     steps = [step for step in run.trace.steps if step.action is Action.RESTORE]
-    nodes = {step.node for step in steps} if isinstance(run.trace, Trace) else set()
-    return nodes, {step.obj for step in steps}
+    return {step.node for step in steps}, {step.obj for step in steps}
 
 
 def _places(graph: Graph) -> Iterator[tuple[int, str]]:

@@ -97,9 +97,69 @@ class Outcome:
         return frozenset()
 
     @property
+    def effect(self) -> str:
+        """What a call without asserts does if it does not raise, in a few words; else ""."""
+        return ""
+
+    @property
+    def later(self) -> Raised | None:
+        """What a session raises after a call that returns."""
+        return None
+
+    @property
+    def keys(self) -> Mapping[str, str] | None:
+        """The checkpoint keys by the names that the call reads; None if the names are keys."""
+        return None
+
+    @property
+    def remedy(self) -> Advice | None:
+        """What to do if the restoring object cannot restore any file; None if it can."""
+        return None
+
+    @property
+    def loses_parts(self) -> bool:
+        """Whether the call restores less of some variables than the file has."""
+        return False
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the restore can be told and played step by step."""
+        return True
+
+    @property
+    def has_checksums(self) -> bool:
+        """Whether the format stores a checksum for each value."""
+        return True
+
+    @property
+    def is_of_map(self) -> bool:
+        """Whether an assignment map, and no fix, decides which names are read."""
+        return False
+
+    @property
+    def caller(self) -> str:
+        """What the story of a restore by names calls the restoring object; "" for a checkpoint."""
+        return ""
+
+    @property
+    def failing(self) -> str:
+        """What the headline calls values whose restore fails."""
+        return "failing"
+
+    @property
     def finds_no_name(self) -> bool:
         """Whether TensorFlow reads the file by names and finds none, as in an index file."""
-        return isinstance(self.trace, NameTrace) and not self.tensors
+        return self.by_names is not None and not self.tensors
+
+    @property
+    def by_objects(self) -> Trace | None:
+        """The steps of a restore that goes from object to object."""
+        return self.trace if isinstance(self.trace, Trace) else None
+
+    @property
+    def by_names(self) -> NameTrace | None:
+        """The steps of a restore that reads names."""
+        return self.trace if isinstance(self.trace, NameTrace) else None
 
 
 @dataclass(frozen=True)
@@ -202,6 +262,23 @@ class DryRun:
         return self.outcome.trace
 
     @property
+    def by_objects(self) -> Trace | None:
+        """The steps of a restore that goes from object to object."""
+        return self.outcome.by_objects
+
+    @property
+    def by_names(self) -> NameTrace | None:
+        """The steps of a restore that reads names."""
+        return self.outcome.by_names
+
+    @property
+    def reads(self) -> bool:
+        """Whether the restore reads values of the given path, and no other path is meant."""
+        if self.by_names is not None:
+            return not isinstance(self.correction, MeantPath)
+        return self.by_objects is not None and self.saved is not None
+
+    @property
     def verdicts(self) -> Verdicts:
         """What the restore and its asserts raise."""
         return self.outcome.verdicts
@@ -234,22 +311,22 @@ class DryRun:
             own_names = {} if self.outcome.saver is None else self.outcome.saver.own_names
             return gc_paused(lambda: map_names(saved, self.live, own_names))
         mapping, sources = map_values(saved, self.live), self.sources_in(saved)
-        if not isinstance(self.trace, Trace):
+        if self.by_objects is None:
             return with_defaults(mapping, {node: obj for obj, node in sources.items()}, sources)
-        return with_defaults(mapping, self.trace.bound, sources) if sources else mapping
+        return with_defaults(mapping, self.by_objects.bound, sources) if sources else mapping
 
     def sources_in(self, saved: Graph) -> Mapping[int, int]:
         """Return, by object, the saved node whose value it has after a restore that returns.
 
         The objects may be new ones, which the restore makes.
         """
-        if self.trace is None or self.verdicts.restore is not None:
+        if self.verdicts.restore is not None:
             return {}
-        if isinstance(self.trace, Trace):
-            return self.trace.source_of
+        if self.by_names is None:
+            return {} if self.by_objects is None else self.by_objects.source_of
         named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
         nodes = {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
-        bound = self.trace.bound.items()
+        bound = self.by_names.bound.items()
         return {obj: nodes[name] for name, objects in bound if name in nodes for obj in objects}
 
     def live_name(self, obj: int) -> str:
@@ -258,19 +335,21 @@ class DryRun:
 
     def unused_attributes(self) -> dict[str, tuple[str, ...]]:
         """Return names by node: see RestoreCheck."""
-        if isinstance(self.trace, NameTrace):
-            return {self.live_name(obj): names for obj, names in self.trace.unused.items()}
-        if self.trace is None or self.saved is None:
+        if self.by_names is not None:
+            return {self.live_name(obj): names for obj, names in self.by_names.unused.items()}
+        if self.by_objects is None or self.saved is None:
             return {}
-        return {self.saved.name(n): names for n, names in self.trace.unused_attributes.items()}
+        unused = self.by_objects.unused_attributes
+        return {self.saved.name(node): names for node, names in unused.items()}
 
     def bound(self) -> dict[str, str]:
         """Return names by name: see RestoreCheck."""
-        if isinstance(self.trace, NameTrace):
-            return {name: self.live_name(objs[-1]) for name, objs in self.trace.bound.items()}
-        if self.trace is None or self.saved is None:
+        if self.by_names is not None:
+            return {name: self.live_name(objs[-1]) for name, objs in self.by_names.bound.items()}
+        if self.by_objects is None or self.saved is None:
             return {}
-        return {self.saved.name(n): self.live_name(obj) for n, obj in self.trace.bound.items()}
+        bound = self.by_objects.bound.items()
+        return {self.saved.name(node): self.live_name(obj) for node, obj in bound}
 
 
 def prefix_of(saved: Graph) -> str:

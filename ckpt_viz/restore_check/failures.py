@@ -16,7 +16,6 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.remedy import Advice, OtherPath, PartialFix, PathResult, Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.saved.saved_source import read_saved
 
 IS_POISONED = "Unable to save the object"
@@ -161,7 +160,7 @@ def mapping_in(run: DryRun) -> ValueMapping | None:
     """Return the mapping that a fix would have; None if there is none."""
     if run.saved is not None:
         return run.mapping
-    return None if isinstance(run.outcome, WarmOutcome) else mapping_of_names(run)
+    return None if run.outcome.is_of_map else mapping_of_names(run)
 
 
 def mapping_of_names(run: DryRun) -> ValueMapping | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import singledispatch
 
 from ckpt_viz.changes.kind import Kind
-from ckpt_viz.matching.name_based_restore import NameTrace
-from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.dry_run import DryRun, MeantPath
+from ckpt_viz.restore_check.dry_run import DryRun, Outcome
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.rules import (
@@ -31,6 +30,7 @@ from ckpt_viz.restore_check.rules import (
     wrong_paths,
     wrong_values,
 )
+from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.restore_check.symptoms import with_symptoms
 from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 
@@ -85,17 +85,33 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
         *wrong_paths.wrong_path(run),
         *wrong_paths.unreadable(run),
     ]
-    if isinstance(run.trace, NameTrace) and not isinstance(run.correction, MeantPath):
-        if isinstance(run.outcome, WarmOutcome):
-            findings += warm_starts.warm_starts(run, run.outcome, run.trace)
-        else:
-            findings += by_name.names(run, run.trace)
-    elif isinstance(run.trace, Trace) and run.saved is not None:
-        if isinstance(run.outcome, KerasOutcome):
-            findings += keras_weights.keras_weights(run, run.outcome)
-        else:
-            findings += _of_objects(Case(run, run.trace, run.saved))
+    if run.reads:
+        findings += _findings_of(run.outcome, run)
     return tuple(sorted(findings, key=_place))
+
+
+@singledispatch
+def _findings_of(outcome: Outcome, run: DryRun) -> Iterable[Finding]:
+    """Return what the rules of this kind of restore find in a dry run that reads something."""
+    if run.by_names is not None:
+        return by_name.names(run, run.by_names)
+    assert run.by_objects is not None and run.saved is not None
+    return _of_objects(Case(run, run.by_objects, run.saved))
+
+
+@_findings_of.register
+def _(outcome: SaverOutcome, run: DryRun) -> Iterable[Finding]:
+    return () if run.by_names is None else by_name.names(run, run.by_names, outcome)
+
+
+@_findings_of.register
+def _(outcome: WarmOutcome, run: DryRun) -> Iterable[Finding]:
+    return () if run.by_names is None else warm_starts.warm_starts(run, outcome, run.by_names)
+
+
+@_findings_of.register
+def _(outcome: KerasOutcome, run: DryRun) -> Iterable[Finding]:
+    return keras_weights.keras_weights(run, outcome)
 
 
 def _of_objects(case: Case) -> list[Finding]:

@@ -12,8 +12,6 @@ from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Mark, Severity, State
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
-from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.text import count
 
 _WORDS = {
@@ -22,10 +20,8 @@ _WORDS = {
     State.MOVED: "moved",
     State.SHAPE: "of another shape",
     State.DTYPE: "of another dtype",
-    State.FAILED: "failing",
     State.DEFERRED: "waiting",
 }
-_OF_KERAS = {State.FAILED: "not loaded"}
 _DAMAGED = (Cause.DAMAGED, Cause.UNREADABLE)
 
 
@@ -51,8 +47,7 @@ def _counts(run: DryRun, graph: Graph, marks: Sequence[Mark]) -> Iterator[tuple[
     failures = [step.failure for step in steps if step.failure is not None]
     damaged = sum(failure.cause in _DAMAGED for failure in failures)
     numbers[State.FAILED] -= damaged
-    words_of = _WORDS | _OF_KERAS if isinstance(run.outcome, KerasOutcome) else _WORDS
-    for state, words in words_of.items():
+    for state, words in (_WORDS | {State.FAILED: run.outcome.failing}).items():
         if state is State.FAILED and damaged:
             yield damaged, "damaged"
         if numbers[state] > 0:
@@ -69,11 +64,9 @@ def _verdict(run: DryRun) -> str:
         return f"{run.method}() would end the process"
     if verdicts.restore is not None:
         return f"{run.method}() would raise {verdicts.restore.type}"
-    if isinstance(run.outcome, WarmOutcome) and run.outcome.later is not None:
+    if run.outcome.later is not None:
         return f"the initializers would raise {run.outcome.later.type}"
-    if isinstance(run.outcome, WarmOutcome):
+    if run.outcome.effect:
         return f"{run.method}() {run.outcome.effect}"
-    if isinstance(run.outcome, KerasOutcome):
-        return f"{run.method}() sets {run.outcome.effect}"
     passes = "pass" if verdicts.consumed is None else "fail"
     return f"assert_consumed() would {passes}"

@@ -76,10 +76,25 @@ class KerasOutcome(Outcome):
         return frozenset(self.target.variables[n] for n in numbers if n in self.target.variables)
 
     @property
+    def has_steps(self) -> bool:
+        """False: Keras' own walk is not told yet."""
+        return False
+
+    @property
+    def has_checksums(self) -> bool:
+        """False: HDF5 files have none."""
+        return False
+
+    @property
+    def failing(self) -> str:
+        """What the headline calls variables that keep their values."""
+        return "not loaded"
+
+    @property
     def effect(self) -> str:
         """What happens if the call does not raise, in a few words."""
         loaded = sum(loaded.key is not None for loaded in self.loading.loaded)
-        return f"{loaded} of {count(len(self.loading.loaded), 'variable')}"
+        return f"sets {loaded} of {count(len(self.loading.loaded), 'variable')}"
 
 
 def parts_by_order(outcome: KerasOutcome) -> dict[int, int]:

@@ -13,7 +13,6 @@ from functools import cached_property
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import is_guess
 from ckpt_viz.matching.engine import has_values
-from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
@@ -167,12 +166,13 @@ class RowMarks:
 def marks_by_name(run: DryRun) -> list[Mark]:
     """Return the marks of a program whose restore goes by the full names of its variables."""
     marks = [_PLAIN] * len(run.live.nodes)
-    if isinstance(run.trace, NameTrace):
-        for name, objects in run.trace.bound.items():
+    trace = run.by_names
+    if trace is not None:
+        for name, objects in trace.bound.items():
             for obj in objects:
                 if obj < len(marks):
                     marks[obj] = Mark(State.MATCHED, partner=name)
-        for step in run.trace.steps:
+        for step in trace.steps:
             if step.failure is not None and step.obj is not None and step.obj < len(marks):
                 state = _FAILED.get(step.failure.cause, State.FAILED)
                 marks[step.obj] = Mark(state, _detail_of(step.failure))

@@ -45,11 +45,11 @@ class Rehearsal:
     @property
     def restored(self) -> dict[int, int | None]:
         """The object of each restored saved node, by its id in the other dry run."""
-        if not isinstance(self.run.trace, Trace):
+        if self.run.by_objects is None:
             return {}
         return {
             step.node: self.originals.get(step.obj)
-            for step in self.run.trace.steps
+            for step in self.run.by_objects.steps
             if step.action is Action.RESTORE and step.node is not None and step.obj is not None
         }
 

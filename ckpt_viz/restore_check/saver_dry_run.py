@@ -84,6 +84,16 @@ class SaverOutcome(Outcome):
     program: SaversProgram | None = None
 
     @property
+    def caller(self) -> str:
+        """A Saver."""
+        return "saver"
+
+    @property
+    def loses_parts(self) -> bool:
+        """Whether only the last part of some variables is restored."""
+        return bool(self.in_parts or self.nameless > 1)
+
+    @property
     def saver(self) -> SaversProgram | None:
         """What is known of the Saver's program."""
         return self.program

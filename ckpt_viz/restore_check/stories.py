@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from ckpt_viz.errors import SourceError
-from ckpt_viz.matching.name_based_restore import NameTrace
-from ckpt_viz.matching.trace import Trace
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
-from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
-from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.story.asserts import ASSERTS, AssertStory, RestoreResult
 from ckpt_viz.story.by_names import NamesStory
 from ckpt_viz.story.restore import RestoreStory
 from ckpt_viz.story.step import EmptyStory, Story
-
-_CALLERS = {SaverOutcome: "saver", WarmOutcome: "warm"}
 
 
 def story_of(run: DryRun) -> Story:
@@ -27,17 +20,16 @@ def story_of(run: DryRun) -> Story:
             "This restore has happened, and TensorFlow keeps no record of its order. "
             "Call cv.check(live, path) before a restore.",
         )
-    if isinstance(run.outcome, KerasOutcome):
+    if not run.outcome.has_steps:
         return EmptyStory(
             run.method,
             title,
             "There are no steps of load_weights yet. The findings tell what happens to each value.",
         )
-    if isinstance(run.trace, Trace) and run.saved is not None:
-        return RestoreStory(run.trace, run.saved, place_of, run.method)
-    if isinstance(run.trace, NameTrace):
-        caller = _CALLERS.get(type(run.outcome), "")
-        return NamesStory(run.trace, _file_of(run), place_of, run.method, caller)
+    if run.by_objects is not None and run.saved is not None:
+        return RestoreStory(run.by_objects, run.saved, place_of, run.method)
+    if run.by_names is not None:
+        return NamesStory(run.by_names, _file_of(run), place_of, run.method, run.outcome.caller)
     raised = run.verdicts.restore
     why = "nothing is read" if raised is None else f"TensorFlow raises {raised.type} at once"
     return EmptyStory(run.method, title, f"There are no steps: {why}.")
@@ -63,9 +55,10 @@ def story_of_assert(run: DryRun, name: str) -> AssertStory:
 
 
 def _restored(run: DryRun) -> RestoreResult:
-    trace, verdicts = run.trace, run.verdicts
-    if not isinstance(trace, Trace):
-        return RestoreResult({}, unmatched=verdicts.unmatched, by_names=trace is not None)
+    trace, verdicts = run.by_objects, run.verdicts
+    if trace is None:
+        is_by_names = run.by_names is not None
+        return RestoreResult({}, unmatched=verdicts.unmatched, by_names=is_by_names)
     return RestoreResult(
         trace.bound,
         verdicts.unresolved,

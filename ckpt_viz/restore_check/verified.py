@@ -14,7 +14,6 @@ from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun, Tested, prefix_of
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.text import first_clause
@@ -52,7 +51,7 @@ def _faults(saved: Graph, damaged: Iterable[Damaged]) -> Mapping[str, Fault]:
 
 def keys_read(run: DryRun) -> Iterator[str]:
     """Yield the keys of the tensors that a restore reads, or would read but for a failure."""
-    keys = run.outcome.keys if isinstance(run.outcome, SaverOutcome) else None
+    keys = run.outcome.keys
     for step in run.trace.steps if run.trace is not None else ():
         if step.action in _READING:
             yield from step.names if keys is None else (keys[name] for name in step.names)

@@ -73,6 +73,16 @@ class WarmOutcome(Outcome):
     opens: bool = False
 
     @property
+    def caller(self) -> str:
+        """A warm start."""
+        return "warm"
+
+    @property
+    def is_of_map(self) -> bool:
+        """True: names in the map are mended there."""
+        return True
+
+    @property
     def maps_names(self) -> bool:
         """True: a map has names."""
         return True
@@ -113,7 +123,7 @@ class WarmOutcome(Outcome):
     @property
     def effect(self) -> str:
         """What happens if neither the call nor the initializers raise, in a few words."""
-        bound = self.trace.bound.values() if isinstance(self.trace, NameTrace) else ()
+        bound = () if self.by_names is None else self.by_names.bound.values()
         number = len({obj for objects in bound for obj in objects})
         every = sum(bool(node.attributes) for node in self.names.graph.nodes)
         return f"sets {number} of {count(every, 'variable')}"

@@ -16,7 +16,6 @@ from ckpt_viz.expressions import operand
 from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
 from ckpt_viz.matching.keras_loading import Stays
-from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.restore_check.dry_run import prefix_of
@@ -116,8 +115,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """Return the mapping by nodes of a picture, whose live side is what Keras would save."""
         if self._load is None:
             return super().places(of_saved)
-        mapping, trace = self._mapping_of_picture(self._load), self._load.trace
-        bound = trace.bound if isinstance(trace, Trace) else {}
+        mapping, trace = self._mapping_of_picture(self._load), self._load.by_objects
+        bound = {} if trace is None else trace.bound
         return fixed_places(mapping, of_saved, {}, bound, ())
 
     def _in_check(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:

@@ -226,8 +226,8 @@ class FixOfObjects(RestoreFix[CheckT]):
     @cached_property
     def _refused(self) -> frozenset[int]:
         """The saved nodes whose objects refuse the values by their own code, such as iterators."""
-        trace = self._run.trace
-        steps = trace.steps_of(Action.FAIL) if isinstance(trace, Trace) else ()
+        trace = self._run.by_objects
+        steps = () if trace is None else trace.steps_of(Action.FAIL)
         causes = ((step.node, step.failure.cause) for step in steps if step.failure is not None)
         return frozenset(node for node, cause in causes if node is not None and cause in _OWN_CODE)
 

@@ -134,8 +134,7 @@ class FixOfSaver(RestoreFix[CheckT]):
     @property
     def _restores_last_parts(self) -> bool:
         """Whether a plain restore loses values, as one from an object-based checkpoint may."""
-        outcome = self._run.outcome
-        return isinstance(outcome, SaverOutcome) and bool(outcome.in_parts or outcome.nameless > 1)
+        return self._run.outcome.loses_parts
 
     @property
     def _fixed(self) -> DryRun:

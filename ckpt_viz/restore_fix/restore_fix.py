@@ -16,8 +16,6 @@ from ckpt_viz.correspondence.conversions import Conversion
 from ckpt_viz.correspondence.guesses import guessed_parts
 from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping, with_counters
-from ckpt_viz.matching.name_based_restore import NameTrace
-from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import Role
@@ -172,8 +170,8 @@ class RestoreFix(ABC, Generic[CheckT]):
 
     def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
         """Return the mapping by nodes of a picture, whose nodes `of_saved` has by saved node."""
-        trace, counter = self._run.trace, self._saved.save_counter
-        bound = trace.bound if isinstance(trace, Trace) else {}
+        trace, counter = self._run.by_objects, self._saved.save_counter
+        bound = {} if trace is None else trace.bound
         guessed = [part.node for part in guessed_parts(self._unasked)]
         made: dict[int, int] = {}
         if counter is not None and counter in of_saved:
@@ -327,13 +325,13 @@ class RestoreFix(ABC, Generic[CheckT]):
     @cached_property
     def _is_right_by_itself(self) -> bool:
         """Return whether a plain restore puts every sure value, and no other, into its place."""
-        trace, nodes = self._run.trace, self._live.nodes
-        if trace is None or self._run.verdicts.restore is not None:
+        trace, nodes = self._run.by_objects, self._live.nodes
+        if self._run.trace is None or self._run.verdicts.restore is not None:
             return False
         if self._conversions(self._placed):
             return False
         placed = {pair.obj: pair.node for pair in self._placed}
-        if isinstance(trace, NameTrace):
+        if trace is None:
             others = {obj for obj in self._plain if nodes[obj].role is Role.VARIABLE}
             return placed.items() <= self._plain.items() and others <= placed.keys()
         return trace.restored <= {*placed.values(), self._saved.save_counter} and all(

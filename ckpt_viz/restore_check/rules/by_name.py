@@ -31,7 +31,6 @@ from ckpt_viz.restore_check.failures import (
 )
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
-from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.text import count, listed, printable, shape_words
 
 _MAX_NAMED = 5
@@ -43,15 +42,15 @@ _IN_MAP = Advice("Map the names in the file one by one, in place of this pair.")
 _MAX_COMPARED = 20  # names that may be the former name of a variable
 
 
-def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
+def names(run: DryRun, trace: NameTrace, by_saver: SaverOutcome | None = None) -> Iterator[Finding]:
     """Find variables whose names the file lacks, failures, and names that match no variable."""
     if trace.builds_graph:
         yield _graph_is_built()
         return
     yield from _failures(run, trace)
-    is_saver = isinstance(run.outcome, SaverOutcome)
-    if isinstance(run.outcome, SaverOutcome):
-        yield from _by_saver(run, run.outcome, trace)
+    is_saver = by_saver is not None
+    if by_saver is not None:
+        yield from _by_saver(run, by_saver, trace)
     read = {step.name for step in trace.steps} | trace.bound.keys()
     free = [name for name in run.outcome.tensors if name not in read]
     former = FormerNames(run, trace, free)
@@ -139,7 +138,7 @@ def _cast(run: DryRun, step: Step) -> Remedy | None:
 
 def _key_of(run: DryRun, step: Step) -> str:
     """Return the checkpoint key that a step reads: a Saver may use another name."""
-    keys = run.outcome.keys if isinstance(run.outcome, SaverOutcome) else None
+    keys = run.outcome.keys
     return step.name if keys is None else keys[step.name]
 
 
@@ -269,7 +268,7 @@ def _how_other(mapping: ValueMapping, pair: Pair) -> str:
 
 def _by_fix(run: DryRun) -> Remedy:
     """Return the fix, if names give the fix a value."""
-    if isinstance(run.outcome, WarmOutcome):
+    if run.outcome.is_of_map:
         return _IN_MAP
     mapping, is_by_saver = mapping_in(run), run.outcome.saver is not None
     pairs = mapping.pairs if mapping is not None else ()
@@ -319,7 +318,7 @@ def _by_scopes(run: DryRun, findings: Mapping[_Missing, Finding]) -> Iterator[Fi
 
 
 def _remedy_of_scope(run: DryRun, scope: tuple[str, str], remedy: Remedy) -> Remedy:
-    if not isinstance(run.outcome, WarmOutcome):
+    if not run.outcome.is_of_map:
         return remedy
     in_file, written = (repr(f"{name}/" if name else "/") for name in scope)
     return Advice(f"Write {in_file} in place of {written} in the keys of the map.")
@@ -368,7 +367,7 @@ def _without_names(run: DryRun, objects: Sequence[int], is_raised: bool) -> Find
         "A Saver wrote this file by names, and Keras 3 gives its variables no full names: the "
         f"restore finds none of {number}.",
         Advice("Give the Saver a dict of names.")
-        if isinstance(run.outcome, SaverOutcome)
+        if run.outcome.saver is not None
         else _by_fix(run),
         (),
         tuple(objects),

@@ -17,7 +17,6 @@ from ckpt_viz.restore_check.dry_run import (
 )
 from ckpt_viz.restore_check.failures import first_line, in_one_sentence, in_words
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.restore_check.verdicts import Verdicts
 
 
@@ -72,7 +71,7 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
     if raised is None or run.reading is None:
         return
     raises = in_words(raised.type, in_one_sentence(raised.message, run.reading))
-    if isinstance(run.outcome, SaverOutcome) and run.outcome.remedy:
+    if run.outcome.remedy is not None:
         why = f"The Saver cannot restore: {raises}."
         yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.outcome.remedy)
         return
