@@ -277,6 +277,8 @@ def _shrunk_at(case: HistoryEvidence, row: HistoryRow, sizes: Mapping[int, float
     """
     kept = {time: values for time in changes_of(row) if (values := kept_at(row, time)) is not None}
     for before, time in pairwise(sizes):
+        if sizes[before] <= VANISHED * case.scale:  # near zero, noise turns a variable round
+            continue
         others = [values.share for other, values in kept.items() if other != time]
         if time not in list(kept)[1:] or len(others) < SAVES or median(others) <= ALIKE:
             continue
