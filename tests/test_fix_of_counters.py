@@ -195,6 +195,23 @@ def test_a_keras_program_trains_and_saves_on(
     assert int(live.optimizer.iterations) == SAVES + 1
 
 
+def test_the_fix_of_a_right_restore_lets_an_unbuilt_optimizer_count_on(tmp_path: Path) -> None:
+    """TensorFlow makes its slot variables, and its counter takes the value that waits for it."""
+    keras = keras_2()
+
+    def made() -> Any:
+        model = keras.Sequential([keras.layers.Dense(2, input_shape=(3,))])
+        return ckpt(model=model, optimizer=keras.optimizers.legacy.Adam())
+
+    was, live = made(), made()
+    variables = was.model.trainable_variables
+    was.optimizer.apply_gradients([(0 * variable + 1, variable) for variable in variables])
+    fix = cv.check(live, was.save(str(tmp_path / "ckpt"))).fix()
+    assert fix.code.startswith("status = ckpt.restore(path)\n")
+    fix.apply()
+    assert int(live.optimizer.iterations) == 1 and len(live.optimizer.variables()) == 5
+
+
 def test_the_check_of_assigned_values_is_that_of_what_the_fix_does(tmp_path: Path) -> None:
     """A plain restore raises; the values that the fix assigns are all in their places."""
     path = tied(w=var([1.0])).save(str(tmp_path / "ckpt"))

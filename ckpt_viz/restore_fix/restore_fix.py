@@ -334,9 +334,11 @@ class RestoreFix(ABC, Generic[CheckT]):
         if trace is None:
             others = {obj for obj in self._plain if nodes[obj].role is Role.VARIABLE}
             return placed.items() <= self._plain.items() and others <= placed.keys()
-        return trace.restored <= {*placed.values(), self._saved.save_counter} and all(
-            node in trace.restored and self._in_program(trace.bound[node]) == obj
-            for obj, node in placed.items()
+        # A slot variable that the restore makes is new: no value there can be wrong.
+        objects = {node: self._in_program(trace.bound[node]) for node in trace.restored}
+        others = {node for node, obj in objects.items() if obj is not None}
+        return others <= {*placed.values(), self._saved.save_counter} and all(
+            objects.get(node) == obj for obj, node in placed.items()
         )
 
     @cached_property
