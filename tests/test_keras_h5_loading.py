@@ -61,6 +61,18 @@ def test_a_skipped_layer_is_there_with_another_shape(library: str, tmp_path: Pat
     assert "sets 2 of 4" in str(check)
 
 
+def test_the_matrices_of_lora_count_as_variables_of_a_layer(tmp_path: Path) -> None:
+    keras, path = keras_models.library("keras"), tmp_path / "x.h5"
+    _save_as_h5("keras", _two(keras, 3), path)
+    live = _two(keras, 3)
+    live.layers[0].enable_lora(2)
+    check = cv.check(live, path, options={"by_name": True, "skip_mismatch": True})
+    assert [finding.why for finding in check.findings] == [
+        "body has 4 variables in the model and 2 in the file; this keeps 4 values."
+    ]
+    assert "sets 2 of 6" in str(check)
+
+
 def test_keras_2_skips_by_name_alone(tmp_path: Path) -> None:
     keras, path = keras_models.library("tf_keras"), tmp_path / "x.h5"
     _save_as_h5("tf_keras", _two(keras, 3), path)

@@ -102,6 +102,8 @@ def keras_h5_target(model: object) -> tuple[KerasTarget, LiveLayers]:
         obj = target.graph.object(node)
         if obj is not None:
             nodes.setdefault(id(obj), node)
+    for number, node in target.variables.items():
+        nodes.setdefault(id(target.held[number]()), node)
     held: list[Any] = [*model.layers, model]  # type: ignore[attr-defined]
     own = [*(layer.weights for layer in layers.layers), layers.top_level]
     saveables = (

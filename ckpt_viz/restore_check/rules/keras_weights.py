@@ -156,7 +156,8 @@ class _Rules:
                 (v for v, why in zip(own, reasons, strict=True) if why in _OF_FAILURES), None
             )
             stays = None if first is None else self.loading.loaded[first].stays
-            kept = sum(self.loading.loaded[v].key is None for v in own)
+            every = self.target.weights.saveables[number].own
+            kept = sum(self.loading.loaded[v].key is None for v in every)
             effect = f"keeps {count(kept, 'value')}" if skips else "makes load_weights raise"
             sentence = f"{self._why(number, first, stays)}; this {effect}."
             kind = Kind.SHAPE if stays is Stays.SHAPE else Kind.KEY_MISSING
@@ -190,7 +191,7 @@ class _Rules:
             return f"The file has no weights for {place}"
         if stays is Stays.COUNT:
             saved = len(self._group(number))
-            own = count(len(self.of_object[number]), "variable")
+            own = count(len(self.target.weights.saveables[number].own), "variable")
             return f"{place} has {own} in the model and {saved} in the file"
         if stays is Stays.MISSING:
             return f"The file has no {self._key(variable)}"
