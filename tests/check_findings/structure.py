@@ -49,18 +49,18 @@ def tower(value: float = 1.0) -> dict[str, Any]:
     "(root)",
     "The saved model is the root now",
     "(2 values)",
-    "tf.train.Checkpoint(model=live.root).restore(path)",
+    "puts each value in its new place",
 )
 def saved_as_a_keyword_and_restored_as_the_root(at: Path) -> Pair:
     return Pair(saved(at, model=module(**tower(2.0))), lambda: ckpt(module(**tower())))
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root).model", "(root)", "tf.train.Checkpoint(model=live).restore")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root).model", "(root)", "puts each value in its new place")
 def saved_as_a_keyword_and_read_as_a_trackable(at: Path) -> Pair:
     return Pair(saved(at, model=module(**tower(2.0))), lambda: module(**tower()))
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "tf.train.Checkpoint(live.model).read")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "puts each value in its new place")
 def saved_as_the_root_and_restored_as_a_keyword(at: Path) -> Pair:
     return Pair(written(at, module(**tower(2.0))), lambda: ckpt(model=module(**tower())))
 
@@ -70,7 +70,7 @@ def saved_as_the_root_and_restored_as_a_keyword(at: Path) -> Pair:
     FAIL,
     "(root)",
     "(root).model",
-    "tf.train.Checkpoint(live.model).restore(path)",
+    "puts each value in its new place",
 )
 def model_of_keras_saved_as_the_root(at: Path) -> Pair:
     path = save_any(at, ckpt(keras_3_sequential(4, 2)))
@@ -82,7 +82,7 @@ def model_of_keras_saved_as_the_root(at: Path) -> Pair:
     FAIL,
     "(root).model",
     "(root)",
-    "tf.train.Checkpoint(model=live.root).restore(path)",
+    "puts each value in its new place",
 )
 def model_of_keras_restored_as_the_root(at: Path) -> Pair:
     path = save_any(at, ckpt(model=keras_3_sequential(4, 2)))
@@ -94,7 +94,7 @@ def saved_two_levels_lower(at: Path) -> Pair:
     return Pair(saved(at, a=module(b=module(**tower(2.0)))), lambda: ckpt(**tower()))
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).a.b", "tf.train.Checkpoint(live.a.b).restore")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).a.b", "puts each value in its new place")
 def saved_two_levels_higher(at: Path) -> Pair:
     return Pair(saved(at, **tower(2.0)), lambda: ckpt(a=module(b=module(**tower()))))
 
@@ -105,14 +105,14 @@ def saved_two_levels_higher(at: Path) -> Pair:
     "(root).model._part",
     "(root).part",
     "no longer inside 'model'",
-    "(_part=live.part)",
+    "in its new place",
 )
 def saved_below_another_part(at: Path) -> Pair:
     model = module(_part=module(**tower(2.0)), head=var([1.0, 2.0, 3.0]))
     return Pair(saved(at, model=model), lambda: ckpt(part=module(**tower())))
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root).class", "(root)", "Checkpoint(**{'class': live}).restore")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root).class", "(root)", "puts each value in its new place")
 def saved_under_a_word_of_python(at: Path) -> Pair:
     path = saved(at, **{"class": module(**tower(2.0))})
     return Pair(
@@ -128,7 +128,7 @@ def saved_under_a_word_of_python(at: Path) -> Pair:
     "(root).v",
     "(root).net.v",
     "2 parts are inside the new part 'net'",
-    "tf.train.Checkpoint(live.net, step=live.step).restore",
+    "puts each value in its new place",
 )
 def saved_as_the_root_with_a_keyword_that_stays(at: Path) -> Pair:
     path = saved(at, module(**tower(2.0)), step=var(3))
@@ -145,7 +145,7 @@ def saved_as_the_root_with_a_keyword_that_stays(at: Path) -> Pair:
     "(root).net.body",
     "(root).body",
     "The saved net.body is body now (2 values)",
-    "(step=live.step, net=tf.train.Checkpoint(head=live.net.head, body=live.body)).restore",
+    "puts each value in its new place",
 )
 def saved_between_others_that_stay(at: Path) -> Pair:
     path = saved(at, step=var(3), net=module(body=module(**tower(2.0)), head=var([1.0] * 3)))
@@ -180,17 +180,17 @@ def _weights_of_a_trained_model(at: Path, layers: int, optimizer: str) -> Pair:
     )
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "14 values", "(live.model).read(path)")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "14 values", "in its new place")
 def weights_of_a_trained_model_below_a_keyword(at: Path) -> Pair:
     return _weights_of_a_trained_model(at, 2, "new")
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "182 values", "(live.model).read(path)")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "182 values", "in its new place")
 def weights_of_a_trained_model_of_many_layers(at: Path) -> Pair:
     return _weights_of_a_trained_model(at, 30, "new")
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "65 values", "(live.model).read(path)")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "65 values", "in its new place")
 def weights_of_a_trained_model_with_slot_variables(at: Path) -> Pair:
     return _weights_of_a_trained_model(at, 10, "legacy")
 
@@ -244,7 +244,7 @@ def _optimizer_wrapped_since(at: Path, frozen: int) -> Pair:
     "(root).optimizer.inner_optimizer",
     "(root).optimizer",
     "the part that held it as 'inner_optimizer' is gone (6 values)",
-    "(inner_optimizer=live.optimizer)",
+    "in its new place",
 )
 def optimizer_not_wrapped_any_more(at: Path) -> Pair:
     path = save_any(at, differently(training(wrapped)))
@@ -335,7 +335,7 @@ def net(value: float = 0.0) -> Any:
     return module(**tower(value))
 
 
-_BOTH = "tf.train.Checkpoint(parts=tf.train.Checkpoint(enc=live.enc_net, dec=live.dec_net)).restore"
+_BOTH = "puts each value in its new place"
 
 
 @shows(Kind.MOVED, FAIL, "(root).parts.enc", "(root).enc_net", _BOTH)
@@ -358,8 +358,7 @@ def twins_of_a_dict_made_attributes(at: Path) -> Pair:
     FAIL,
     "(root).parts.dec",
     "(root).dec_net",
-    "dec=live.dec_net",
-    "enc=live.enc_net",
+    "in its new place",
 )
 def twins_in_another_order(at: Path) -> Pair:
     path = saved(at, parts={"dec": net(1.0), "enc": net(2.0)})
@@ -410,7 +409,7 @@ def model_saved_as_the_root_and_averages_beside_it_now(at: Path) -> Pair:
     "(root).nets.ema",
     "(root).ema_net",
     "The saved nets.ema is ema_net now",
-    "(nets=tf.train.Checkpoint(ema=live.ema_net)).restore",
+    "puts each value in its new place",
 )
 def averages_whose_name_tells_and_a_model_whose_name_does_not(at: Path) -> Pair:
     path = saved(at, nets={"model": net(1.0), "ema": net(2.0)})
@@ -428,9 +427,7 @@ def names_that_fit_two(at: Path) -> Pair:
     FAIL,
     "(root).parts.enc",
     "(root).enc_net",
-    "enc=live.enc_net",
-    "dec=live.dec_net",
-    "head=live.top",
+    "in its new place",
 )
 def twins_and_an_odd_one(at: Path) -> Pair:
     def head() -> Any:
@@ -445,8 +442,7 @@ def twins_and_an_odd_one(at: Path) -> Pair:
     FAIL,
     "(root).parts.enc",
     "(root).enc_net",
-    "enc=live.enc_net",
-    "dec=live.dec_net",
+    "in its new place",
     "(4 values)",
 )
 def twins_of_twins(at: Path) -> Pair:
@@ -462,8 +458,7 @@ def twins_of_twins(at: Path) -> Pair:
     FAIL,
     "(root).parts.enc",
     "(root).enc_net",
-    "enc=live.enc_net",
-    "dec=live.dec_net",
+    "in its new place",
     "(6 values)",
 )
 def twins_with_lists_of_equal_blocks(at: Path) -> Pair:
@@ -496,8 +491,7 @@ def _two_optimizers(at: Path, adam: Callable[..., Any], *, in_a_dict: bool) -> P
     "(root).optimizers.d",
     "(root).d_optimizer",
     "2 parts are no longer inside 'optimizers' (12 values)",
-    "d=live.d_optimizer",
-    "g=live.g_optimizer",
+    "in its new place",
 )
 def two_keras_3_optimizers_of_equal_nets(at: Path) -> Pair:
     return _two_optimizers(at, keras_3_adam, in_a_dict=False)
@@ -509,8 +503,7 @@ def two_keras_3_optimizers_of_equal_nets(at: Path) -> Pair:
     "(root).optimizers.d",
     "(root).d_optimizer",
     "2 parts are no longer inside 'optimizers' (12 values)",
-    "d=live.d_optimizer",
-    "g=live.g_optimizer",
+    "in its new place",
 )
 def two_keras_2_optimizers_of_equal_nets(at: Path) -> Pair:
     return _two_optimizers(at, keras_2_adam, in_a_dict=False)
@@ -522,8 +515,7 @@ def two_keras_2_optimizers_of_equal_nets(at: Path) -> Pair:
     "(root).optimizers.d",
     "(root).d_optimizer",
     "2 parts are no longer inside 'optimizers' (12 values)",
-    "d=live.d_optimizer",
-    "g=live.g_optimizer",
+    "in its new place",
 )
 def dict_of_optimizers_of_equal_nets(at: Path) -> Pair:
     return _two_optimizers(at, keras_3_adam, in_a_dict=True)

@@ -7,18 +7,15 @@ from collections.abc import Iterator, Sequence
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.matching.trace import Action
-from ckpt_viz.object_graph.remedy import Advice, Code, Fix, HowFixed, PartialFix, Remedy
+from ckpt_viz.object_graph.remedy import Advice, Fix, HowFixed, PartialFix, Remedy
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import make_as_saved
 from ckpt_viz.restore_check.finding import Explained, Finding
-from ckpt_viz.restore_check.moved_objects import code_of_places
 from ckpt_viz.text import count
 
 _OF_ONE_SIDE = frozenset({Kind.UNMATCHED, Kind.UNRESOLVED})
 _OF_SHAPES = frozenset({Kind.SHAPE, Kind.DTYPE})
-_OF_LEVELS = frozenset({Kind.ROOT_SHIFTED, Kind.WRAPPED, Kind.UNWRAPPED, Kind.MOVED})
 _WHOLE = frozenset({Kind.UNRELATED, Kind.PROCESS_ABORT, Kind.POISONED_CONTAINER})
-_LEVELS = 2  # below the root, where code is short
 _LEFT_UNUSED = "these values stay unused, unless the program makes their objects later"
 _LEFT_UNCHANGED = "these variables keep their initial values"
 
@@ -37,12 +34,8 @@ def other_places(case: Case, explained: Explained) -> Iterator[Finding]:
             else _is_felt(case, change, explained)
         )
     ]
-    # With other changes, too, code is long.
-    both_sided = [change for change in changes if change.kind not in _OF_ONE_SIDE]
-    are_levels = bool(both_sided) and all(_is_of_levels(case, change) for change in both_sided)
-    code = code_of_places(case) if are_levels else ""
     for change in changes:
-        yield _finding(case, change, code)
+        yield _finding(case, change)
 
 
 def one_sided(case: Case, explained: Explained) -> Iterator[Finding]:
@@ -82,7 +75,7 @@ def _is_taken_for_another(case: Case, change: Change, explained: Explained) -> b
     )
 
 
-def _finding(case: Case, change: Change, code: str = "") -> Finding:
+def _finding(case: Case, change: Change) -> Finding:
     number = count(change.values, "value")
     return Finding(
         case.severity(change.nodes, change.objects),
@@ -90,15 +83,15 @@ def _finding(case: Case, change: Change, code: str = "") -> Finding:
         change.saved,
         change.live,
         f"{change.why.removesuffix('.')} ({number}).",
-        _remedy(case, change, code),
+        _remedy(case, change),
         change.nodes,
         change.objects,
         change=change,
     )
 
 
-def _remedy(case: Case, change: Change, code: str) -> Remedy:
-    """Return what to do about a change; `code` restores all values by their places."""
+def _remedy(case: Case, change: Change) -> Remedy:
+    """Return what to do about a change."""
     if change.kind is Kind.OPTIMIZER_CHANGED:
         request = "Use the optimizer that was saved"
         return _rest(case, instead=request) or Advice(f"{request}.")
@@ -109,23 +102,12 @@ def _remedy(case: Case, change: Change, code: str) -> Remedy:
         left = _LEFT_UNUSED if change.kind is Kind.UNRESOLVED else _LEFT_UNCHANGED
         return _rest(case, left=left) or Advice(f"Call expect_partial(): {left}.")
     fixed = len(case.fixed.intersection(change.nodes))
-    if fixed and code:
-        return Code(code)
     guesses = len(case.guessed.intersection(change.nodes))
     if fixed or guesses:
         return Fix(HowFixed.BY_PLACES, fixed, guesses)
     return _rest(case, left="no object of the program fits these values") or Advice(
         "Bring the saved part back, or leave its values out: call expect_partial()."
     )
-
-
-def _is_of_levels(case: Case, change: Change) -> bool:
-    """Return whether a change puts a part near the root on another level, so that code is short."""
-    if change.kind not in _OF_LEVELS:
-        return False
-    nodes = case.saved.nodes
-    top = next((node for node in change.nodes if nodes[node].slot is None), None)
-    return top is not None and len(case.saved.path(top)) <= _LEVELS
 
 
 def _rest(case: Case, *, instead: str = "", left: str = "") -> PartialFix | None:
