@@ -31,11 +31,12 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.subtrees import values_of
-from tests.programs.law import UnfitError
+from tests.programs import tagged
+from tests.programs.law import UnfitError, code_of
+from tests.programs.tagged import Example, Tag, Tagged
 from tests.programs.wrong_values import unknowable_in
-from tests.support import name_based, oracle, tagged_programs
+from tests.support import name_based, oracle
 from tests.support.promises import unkept
-from tests.support.tagged_programs import Example, Tag, Tagged
 
 Places = Iterable[tuple[int, int, str]]  # saved node, live node, certainty
 
@@ -215,12 +216,11 @@ def _matched_outside(truth: Truth, check: Any, keys: set[str]) -> Iterator[str]:
 
 def run(family: str, seed: int) -> tuple[Counter[str], str]:
     """Return the counts and the mistakes of one program; "" if there are none."""
-    example = tagged_programs.FAMILIES[family](Random(f"{family} {seed}"))
+    pair = tagged.FAMILIES[family](Random(f"{family} {seed}"))
     with tempfile.TemporaryDirectory() as directory:
-        counts, words = measure(example, Path(directory))
-    return counts, "\n".join(
-        [f"--family {family} --seed {seed}", example.words, *words] if words else []
-    )
+        counts, words = measure(pair.made(), Path(directory))
+    title = f"--family {family} --seed {seed}"
+    return counts, "\n".join([title, code_of(pair), *words] if words else [])
 
 
 def row(family: str, counts: Counter[str], programs: int, seconds: float) -> str:
@@ -234,14 +234,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--programs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--family", choices=tagged_programs.FAMILIES, help="only this one")
+    parser.add_argument("--family", choices=tagged.FAMILIES, help="only this one")
     parser.add_argument("--failures", action="store_true", help="print every mistake")
     options = parser.parse_args()
     oracle.silence_tensorflow()
     every = Counter[str]()
     columns = ("family", *_COLUMNS, *_OF_FIX)
     print(f"| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|", flush=True)
-    for family in [options.family] if options.family else tagged_programs.FAMILIES:
+    for family in [options.family] if options.family else tagged.FAMILIES:
         began, programs, total = time.monotonic(), 0, Counter[str]()
         for seed in range(options.seed, options.seed + options.programs):
             try:

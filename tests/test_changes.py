@@ -18,6 +18,7 @@ from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.overlay import State
+from tests.programs.trees import REFACTORINGS, Part, graph_of, law_of
 from tests.support.amounts import amount
 from tests.support.graphs import graph
 from tests.support.programs import (
@@ -33,7 +34,6 @@ from tests.support.programs import (
     stepped,
     var,
 )
-from tests.support.refactorings import REFACTORINGS, Part, graph_of, law_of
 
 PROGRAMS = amount(60, 1000)
 FOUND = {

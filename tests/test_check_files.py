@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, RestoreCheck
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.object_graph.roles import assign_roles
+from tests.programs.law import Law, UnfitError
+from tests.programs.pairs import save
+from tests.programs.plain_recipes import PLAIN, Changed, changed_training
 from tests.support.amounts import amount
 from tests.support.graphs import graph, keras3_adam, without_optimizer
 from tests.support.saved_graphs import write_graph
 from tests.support.tables import floats, write_bundle
-from tests.test_live_random import any_checkpoint
 
 
 def test_checkpoint_restores_into_the_program_that_saved_it(tmp_path: Path) -> None:
@@ -174,21 +173,27 @@ def _wrong_path(check: RestoreCheck) -> list[str]:
 
 
 @pytest.mark.tf
-@settings(
-    max_examples=amount(10, 50),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-@given(st.data())
-def test_two_files_are_judged_as_the_file_and_the_program(data: st.DataObject) -> None:
-    saved, live = any_checkpoint(data.draw), any_checkpoint(data.draw)
-    # Which children are attached, a file does not tell; they are restored last.
-    assume(not any(one._saver._graph_view.attached_dependencies for one in (saved, live)))
-    with tempfile.TemporaryDirectory() as directory:
-        prefix = saved.write(str(Path(directory) / "saved"))
-        of_live = cv.check(live, prefix, method="read")
-        of_files = cv.check(live.write(str(Path(directory) / "live")), prefix, method="read")
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_two_files_are_judged_as_the_file_and_the_program(seed: int) -> None:
+    import tensorflow as tf
+
+    def judge(program: Changed, at: Path) -> None:
+        saved, live = PLAIN.build(program.was, 1), PLAIN.build(program.now, -1)
+        # Which children are attached, a file does not tell; they are restored last.
+        for built in (saved, live):
+            root = built.root
+            if (
+                type(root) is not tf.train.Checkpoint
+                or root._saver._graph_view.attached_dependencies
+            ):
+                raise UnfitError("no checkpoint, or one with attached children")
+        prefix = save(saved, "write", str(at / "saved"))
+        of_live = cv.check(live.root, prefix, method="read")
+        of_files = cv.check(save(live, "write", str(at / "live")), prefix, method="read")
         assert _said(of_files) == _said(of_live)
+
+    claim = "Two files are judged as the file and the program"
+    Law(claim, changed_training, judge).hold(seed, amount(50, 300))
 
 
 def _said(check: RestoreCheck) -> dict[str, Any]:

@@ -2,50 +2,49 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
 import ckpt_viz as cv
+from tests.programs.law import Law, UnfitError
+from tests.programs.pairs import save
+from tests.programs.plain_recipes import PLAIN, Changed, changed_program
+from tests.programs.recipes import Recipe
 from tests.support.amounts import amount
 from tests.support.oracle import assert_causes_hold_all_problems
-from tests.test_live_random import any_checkpoint
 
-pytestmark = pytest.mark.tf
-
-_random = settings(
-    max_examples=amount(10, 50),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+PROGRAMS = amount(50, 500)
 
 
-@_random
-@given(st.data())
-def test_live_objects_do_not_differ_from_their_file(data: st.DataObject) -> None:
-    checkpoint = any_checkpoint(data.draw)
-    with tempfile.TemporaryDirectory() as directory:
-        prefix = checkpoint.write(str(Path(directory) / "ckpt"))
-        assert cv.diff(prefix, checkpoint).is_empty
-        assert cv.diff(checkpoint, prefix).is_empty
+def test_live_objects_do_not_differ_from_their_file(seed: int) -> None:
+    def judge(recipe: Recipe, at: Path) -> None:
+        built = PLAIN.build(recipe, 1)
+        prefix = save(built, "write", str(at / "ckpt"))
+        assert cv.diff(prefix, built.root).is_empty
+        assert cv.diff(built.root, prefix).is_empty
+
+    claim = "Live objects do not differ from their file"
+    Law(claim, PLAIN.source, judge).hold(seed, PROGRAMS)
 
 
-@_random
-@given(st.data())
-def test_nodes_are_paired_as_checkpoint_view_matches_them(data: st.DataObject) -> None:
+def test_nodes_are_paired_as_checkpoint_view_matches_them(seed: int) -> None:
+    claim = "A diff pairs nodes as CheckpointView matches them"
+    Law(claim, changed_program, _pairs_as_matched).hold(seed, PROGRAMS)
+
+
+def _pairs_as_matched(program: Changed, at: Path) -> None:
     import tensorflow as tf
 
-    saved, live = any_checkpoint(data.draw), any_checkpoint(data.draw)
-    # Attached children: CheckpointView knows nothing of them.
-    assume(live._saver._graph_view.root is live)
-    with tempfile.TemporaryDirectory() as directory:
-        prefix = saved.write(str(Path(directory) / "ckpt"))
-        found = cv.diff(prefix, live)
-        assert_causes_hold_all_problems(found.overlay)
-        matched = tf.train.CheckpointView(prefix).match(live)
+    built = PLAIN.build(program.now, -1)
+    live = built.root
+    if type(live) is not tf.train.Checkpoint or live._saver._graph_view.root is not live:
+        raise UnfitError("CheckpointView knows nothing of attached children")
+    prefix = save(PLAIN.build(program.was, 1), "write", str(at / "ckpt"))
+    found = cv.diff(prefix, live)
+    assert_causes_hold_all_problems(found.overlay)
+    matched = tf.train.CheckpointView(prefix).match(live)
     # There, several saved nodes can be one object; here the first of them is it. Slots go by
     # their variables here.
     firsts = {id(obj): node for node, obj in sorted(matched.items(), reverse=True)}

@@ -414,6 +414,16 @@ def test_what_has_no_value_to_read_says_why() -> None:
         graph.read("(root)")
 
 
+def test_the_counter_of_a_checkpoint_with_a_root_has_an_accessor() -> None:
+    import tensorflow as tf
+
+    checkpoint = tf.train.Checkpoint(tf.Module())
+    counter = checkpoint.save_counter
+    graph = cv.graph(checkpoint)
+    assert graph.accessor(graph.node_id("save_counter"), "it") == "it.save_counter"
+    assert graph.object(graph.node_id("save_counter")) is counter
+
+
 def test_object_that_is_gone_has_no_accessor() -> None:
     import tensorflow as tf
 

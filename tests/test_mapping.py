@@ -13,9 +13,7 @@ from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Origin
 from tests.programs.law import UnfitError
-from tests.support.amounts import amount
-from tests.support.graphs import keras3_adam
-from tests.support.refactorings import (
+from tests.programs.trees import (
     NEW,
     REFACTORINGS,
     Maker,
@@ -26,6 +24,8 @@ from tests.support.refactorings import (
     numbered,
     value,
 )
+from tests.support.amounts import amount
+from tests.support.graphs import keras3_adam
 
 PROGRAMS = amount(60, 1000)
 ALWAYS_DECIDED = ("rename", "wrap", "unwrap", "to_names", "to_list", "root_shift")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import ckpt_viz as cv
+from ckpt_viz.story.step import Story
+from tests.programs.law import Law
 from tests.programs.pairs import FAMILIES
-from tests.programs.recipes import Family
+from tests.programs.recipes import Family, Recipe
 from tests.support import live_objects, programs
 from tests.support.amounts import amount
 from tests.support.saves import Event, Recording, assert_tells, recorded
-from tests.test_live_random import any_checkpoint
 
 pytestmark = pytest.mark.tf
 
@@ -42,12 +39,15 @@ def _saved(source: Any, at: Path) -> tuple[str, Recording]:
 
 
 def _assert_stories(source: Any, at: Path) -> None:
-    live = cv.graph(source).steps
-    path, recording = _saved(source, at)
-    assert_tells(live, recording.events)
-    assert_tells(cv.graph(path).steps, _as_a_file_knows(recording.events))
+    _assert_tells(cv.graph(source).steps, _saved(source, at))
     again = cv.graph(source).steps  # now with a counter
     assert_tells(again, _saved(source, at)[1].events)
+
+
+def _assert_tells(live: Story, saved: tuple[str, Recording]) -> None:
+    path, recording = saved
+    assert_tells(live, recording.events)
+    assert_tells(cv.graph(path).steps, _as_a_file_knows(recording.events))
 
 
 def _as_a_file_knows(events: Sequence[Event]) -> list[Event]:
@@ -104,36 +104,27 @@ def test_story_of_programs(program: str, tmp_path: Path) -> None:
     _assert_stories(PROGRAMS[program](), tmp_path)
 
 
-@settings(
-    max_examples=amount(20, 150),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-@given(st.data())
-def test_story_of_random_objects(data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        _assert_stories(any_checkpoint(data.draw), Path(directory))
-
-
 @pytest.mark.usefixtures("quiet_tensorflow")
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_story_of_random_programs(family: Family, seed: int, tmp_path: Path) -> None:
+def test_story_of_random_programs(family: Family, seed: int) -> None:
     """A story knows all errors but those of the objects' own code."""
     if not family.is_available():
         pytest.skip(f"{family.name} is not installed")
-    number = amount(20, 200) if family.name == "plain" else amount(4, 40)
-    for recipe in (family.source(Random(seed + index)) for index in range(number)):
+
+    def judge(recipe: Recipe, at: Path) -> None:
         built = family.build(recipe, 1)  # which keeps a root that a checkpoint holds weakly
-        graph = cv.graph(built.root)
-        story = graph.steps
+        story = cv.graph(built.root).steps
         try:
-            path, recording = _saved(built.root, tmp_path)
+            saved = _saved(built.root, at)
         except Exception:
             has_own_code = any(instruction.op == "broken" for instruction in recipe)
             assert story[-1].action == "fail" or has_own_code
-            continue
-        assert_tells(story, recording.events)
-        assert_tells(cv.graph(path).steps, _as_a_file_knows(recording.events))
+        else:
+            _assert_tells(story, saved)
+            _assert_stories(built.root, at)  # now with a counter
+
+    law = Law(f"The story of a save is what TensorFlow does, {family.name}", family.source, judge)
+    law.hold(seed, amount(20, 200) if family.name == "plain" else amount(4, 40))
 
 
 @pytest.mark.usefixtures("quiet_tensorflow")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import SourceError
 from ckpt_viz.restore_check.check_result import RestoreCheck
+from tests.programs.law import Law, UnfitError
 from tests.support import name_based
 from tests.support.amounts import amount
 from tests.support.counted import DOUBLED, steps_of
@@ -827,63 +827,115 @@ _DTYPES = ("float32", "float32", "float32", "float64", "int32")
 _SHAPES = ((3, 2), (3, 2), (4, 2), (2,))
 
 
-def _name_of(draw: random.Random) -> str:
-    return draw.choice(_SCOPES) + draw.choice(_NAMES)
+class Array(NamedTuple):
+    """A tensor in a file."""
+
+    shape: tuple[int, ...] = (3, 2)
+    dtype: str = "float32"
 
 
-def _random_file(draw: random.Random, prefix: Path) -> str:
-    names = dict.fromkeys(_name_of(draw) for _ in range(draw.randint(1, 14)))
-    return name_based.write(
-        prefix,
-        **{
-            name: np.full(draw.choice(_SHAPES), number, draw.choice(_DTYPES))
-            for number, name in enumerate(names)
-        },
+class Made(NamedTuple):
+    """A variable, in parts or whole. A `new` one is not in the variable store."""
+
+    name: str
+    array: Array = Array()
+    is_new: bool = False
+    parts: int = 0
+    use_resource: bool = True
+
+
+class Of(NamedTuple):
+    """A variable as the value of a map; with `first`, a list of its first parts."""
+
+    name: str
+    first: int = 0
+
+
+class Mapped(NamedTuple):
+    """An item of a map."""
+
+    key: str
+    value: str | Of
+
+
+class Start(NamedTuple):
+    """A file, a program, and the map of a warm start, perhaps as a list of pairs."""
+
+    file: Mapping[str, Array]
+    variables: tuple[Made, ...]
+    items: tuple[Mapped, ...]
+    is_list: bool = False
+
+    def make(self, program: Variables) -> Any:
+        """Make the variables, and return the map."""
+        for name, (shape, dtype), is_new, parts, use_resource in self.variables:
+            with suppress(ValueError):  # the name is that of a partition
+                if is_new:
+                    program.new(name, shape, dtype)
+                elif parts:
+                    program.parts(name, shape, dtype=dtype, number=parts, use_resource=use_resource)
+                else:
+                    program.get(name, shape, dtype, use_resource=use_resource)
+        pairs = [(key, _value_of(value, program)) for key, value in self.items]
+        return pairs if self.is_list else dict(pairs)
+
+
+def _value_of(value: str | Of, program: Variables) -> Any:
+    if isinstance(value, str):
+        return value
+    if value.name not in program.made:
+        raise UnfitError("no such variable was made")
+    made = program[value.name]
+    if not value.first:
+        return made  # a PartitionedVariable, too
+    return (list(made) if type(made).__name__ == "PartitionedVariable" else [made])[: value.first]
+
+
+def _draw(rng: random.Random) -> Start:
+    def name() -> str:
+        return rng.choice(_SCOPES) + rng.choice(_NAMES)
+
+    def array() -> Array:
+        return Array(rng.choice(_SHAPES), rng.choice(_DTYPES))
+
+    def names(most: int) -> list[str]:
+        return list(dict.fromkeys(name() for _ in range(rng.randint(1, most))))
+
+    file = {one: array() for one in names(14)}
+    variables = tuple(
+        Made(
+            one,
+            array(),
+            is_new=(roll := rng.random()) < 0.15,
+            parts=rng.randint(1, 3) if roll > 0.75 else 0,
+            use_resource=rng.random() < 0.8,
+        )
+        for one in names(9)
     )
 
+    def value() -> str | Of:
+        made = rng.choice(variables)
+        scope = rng.choice([*_SCOPES, "/", "a", "c/", "a//"])
+        parts = Of(made.name, rng.randint(1, made.parts or 1))
+        values: list[str | Of] = [Of(made.name), parts, name(), made.name, scope, scope]
+        return rng.choice(values)
 
-def _random_value(draw: random.Random, program: Variables) -> Any:
-    made = list(program.made.values())
-    kind = draw.randrange(6)
-    if kind == 0 and made:
-        return draw.choice(made)  # a PartitionedVariable, too
-    if kind == 1 and made:
-        chosen = draw.choice(made)
-        parts = list(chosen) if type(chosen).__name__ == "PartitionedVariable" else [chosen]
-        return parts[: draw.randint(1, len(parts))]
-    if kind == 2:
-        return _name_of(draw)
-    if kind == 3 and program.made:
-        return draw.choice(list(program.made))
-    return draw.choice([*_SCOPES, "/", "a", "c/", "a//"])
+    items = tuple(
+        Mapped(rng.choice([name(), rng.choice(_SCOPES), rng.choice(_SCOPES), "/"]), value())
+        for _ in range(rng.randint(1, 4))
+    )
+    return Start(file, variables, items, rng.random() < 0.3)
 
 
-def _random_map(draw: random.Random, program: Variables) -> Any:
-    for name in dict.fromkeys(_name_of(draw) for _ in range(draw.randint(1, 9))):
-        shape, dtype = draw.choice(_SHAPES), draw.choice(_DTYPES)
-        options = {"use_resource": draw.random() < 0.8}
-        with suppress(ValueError):  # the name is that of a partition
-            if draw.random() < 0.15:
-                program.new(name, shape, dtype)
-            elif draw.random() < 0.25:
-                program.parts(name, shape, dtype=dtype, number=draw.randint(1, 3), **options)
-            else:
-                program.get(name, shape, dtype, **options)
-    pairs = [
-        (
-            draw.choice([_name_of(draw), draw.choice(_SCOPES), draw.choice(_SCOPES), "/"]),
-            _random_value(draw, program),
-        )
-        for _ in range(draw.randint(1, 4))
-    ]
-    return pairs if draw.random() < 0.3 else dict(pairs)
+def _judge(start: Start, at: Path) -> list[str]:
+    arrays = {
+        name: np.full(shape, number, dtype)
+        for number, (name, (shape, dtype)) in enumerate(start.file.items())
+    }
+    raised = compare(start.make, name_based.write(at / "file", **arrays)).raises
+    return ["passes" if raised is None else raised.type]
 
 
-def test_random_maps(seed: int, tmp_path: Path) -> None:
-    outcomes: set[str] = set()
-    for number in range(amount(300, 600)):
-        draw = random.Random(f"{seed} {number}")
-        prefix = _random_file(draw, tmp_path / f"file{number}")
-        raised = compare(partial(_random_map, draw), prefix).raises
-        outcomes.add("passes" if raised is None else raised.type)
-    assert {"passes", "ValueError"} <= outcomes
+def test_random_maps(seed: int) -> None:
+    law = Law("A check of a warm start and TensorFlow agree", _draw, _judge)
+    assert {"passes", "ValueError"} <= law.hold(seed, amount(300, 600)).keys()

@@ -49,9 +49,11 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
                 expression += way[0]
                 del edges[: way[1]]
                 continue
-        # The root's attached keywords are attributes of the checkpoint, not of the root.
-        if parent == ROOT and holder is not obj and instance_dict(holder).get(label) is target:
-            expression = f"{_checkpoint(source, name)}{_attribute(holder, label)}"
+        # What is attached to the root is an attribute of the checkpoint, not of the root.
+        kept = "_save_counter" if label == SAVE_COUNTER else label
+        if parent == ROOT and holder is not obj and instance_dict(holder).get(kept) is target:
+            attribute = ".save_counter" if kept != label else _attribute(holder, label)
+            expression = f"{_checkpoint(source, name)}{attribute}"
             continue
         step = _step(obj, label, target)
         if step is None:

@@ -10,6 +10,8 @@
 | `wrong_values` | a law of them: a finding names each wrong value after a restore, and no other |
 | `weights_loading` | a law of them: the check of `load_weights` does as Keras |
 | `twins` | laws of programs with equal parts: no remedy and no fix mixes them up |
+| `trees` | programs as trees of parts, and their refactorings |
+| `tagged` | programs and what became of them, with tags that tell where each value belongs |
 
 `python -m tests.programs LAW --programs N --seed S` tries as many programs of a law as you like. A
 failure is code. To try it again, pass what that code makes to `hold_for` of the law.

@@ -240,7 +240,11 @@ def _new_name(rng: Random, row: Sequence[Layer], name: str) -> str | None:
 
 def _put(rng: Random, row: Sequence[Layer], layer: Layer) -> Edit:
     """Return the insertion of a layer somewhere in a row."""
-    place = rng.randint(0, len(row))
+    return put(row, rng.randint(0, len(row)), layer)
+
+
+def put(row: Sequence[Layer], place: int, layer: Layer) -> Edit:
+    """Return the insertion of a layer at a place of a row."""
     if place == len(row):
         return Edit("append", row[-1].role, layer=layer)
     return Edit("insert", row[place].role, layer=layer)

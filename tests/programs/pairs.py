@@ -58,11 +58,8 @@ def comparisons(case: Case, directory: Path) -> Iterator[Comparison]:
     """Save, then restore into each target, dry and for real; yield each comparison."""
     family = FAMILIES[case.family]
     source = family.build(case.source, 1)
-    try:
-        with saver_gone_afterwards():
-            path = save(source, case.saving, str(directory / "ckpt"))
-    except Exception as error:
-        raise UnfitError("TensorFlow cannot save it") from error
+    with saver_gone_afterwards():
+        path = save(source, case.saving, str(directory / "ckpt"))
     for goal in case.goals:
         yield _compare(family, goal, path)
 
@@ -115,7 +112,17 @@ _SKIPS = "experimental_skip_slot_variables"  # since TensorFlow 2.16
 
 
 def save(built: Built, saving: str, prefix: str) -> str:
-    """Save what was built, in one of the ways of a program; return the path to restore."""
+    """Save what was built, in one of the ways of a program; return the path to restore.
+
+    Raises UnfitError if TensorFlow cannot save it.
+    """
+    try:
+        return _saved(built, saving, prefix)
+    except Exception as error:
+        raise UnfitError("TensorFlow cannot save it") from error
+
+
+def _saved(built: Built, saving: str, prefix: str) -> str:
     import tensorflow as tf
 
     if saving.startswith("saver"):

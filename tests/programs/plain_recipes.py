@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.programs.recipes import (
     REFUSALS,
@@ -396,6 +396,39 @@ MUTATIONS: tuple[Callable[[Random, Recipe], Recipe], ...] = (
     *(_rename, _rename, _drop, _drop, _add, _add, _retype, _retype, _reshape, _reshape, _redo),
     *(_swap_optimizer, _reorder, _rewire, _rewire, _modify, _delete, _shift, _shift, _count),
 )
+
+
+# --- changes that a file tells
+
+
+class Changed(NamedTuple):
+    """A program of objects that keep their classes, before and after some changes."""
+
+    was: Recipe
+    now: Recipe
+
+
+_TOLD = ("variable", "module", "hold", "custom", "table", "iterator", "generator", "function")
+_USUAL = {"variable": {"kind": "plain", "spec": "full"}, "module": {"kind": "module"}}
+
+
+def changed_program(rng: Random, ops: Sequence[str] = (*_TOLD, "layer")) -> Changed:
+    """Return a program whose file tells all of its objects, before and after some changes."""
+    was = tuple(
+        one._replace(how={**one.how, **_USUAL.get(one.op, {})})
+        for one in source(rng)
+        if one.op in (*ops, "counter", "root")
+    )
+    was = changed(was, len(was) - 1, kind="checkpoint")
+    now = was
+    for _ in range(rng.choice((0, 1, 1, 2, 3))):
+        now = rng.choice((_rename, _drop, _reshape, _reorder))(rng, now)
+    return Changed(was, now)
+
+
+def changed_training(rng: Random) -> Changed:
+    """Return a program with optimizers, before and after some changes."""
+    return changed_program(rng, (*_TOLD, "layer", *OPTIMIZERS))
 
 
 # --- carrying out

@@ -1,7 +1,7 @@
 """Random programs as trees of parts, and the refactorings that people make between two saves.
 
 Each value keeps its identity through a refactoring, so the true mapping is known. A program is a
-tree alone: neither TensorFlow nor a file is needed.
+tree alone: its graph needs neither TensorFlow nor a file. `Objects` makes it of TensorFlow.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ WORDS = (
 
 @dataclass
 class Part:
-    """A part of a program: a value with a shape, or a holder of parts."""
+    """A part of a program: a value with a shape, or a holder of parts.
+
+    Parts that are `shared` by the same number are one object.
+    """
 
     label: str
     parts: tuple[Part, ...] = ()
     shape: tuple[int, ...] | None = None
     identity: int = 0
+    shared: int = 0
 
     def all(self) -> Iterator[Part]:
         """Yield the part and those below it."""
@@ -37,7 +41,7 @@ class Part:
             yield from part.all()
 
     def copied(self, **changes: Any) -> Part:
-        """Return a tree in which nothing is shared, with changes of each part."""
+        """Return a tree of parts of its own, with changes of each part."""
         return replace(self, parts=tuple(one.copied(**changes) for one in self.parts), **changes)
 
     def holders(self) -> list[Part]:
@@ -51,8 +55,9 @@ class Part:
 
     @property
     def is_sequence(self) -> bool:
-        """Whether indices lead to its parts."""
-        return bool(self.parts) and all(part.label.isdecimal() for part in self.parts)
+        """Whether the indices of a list lead to its parts."""
+        labels = [part.label for part in self.parts]
+        return bool(labels) and labels == [str(place) for place in range(len(labels))]
 
 
 class Maker:
@@ -289,11 +294,11 @@ def law_of(
         if refactorings and not example.edits:
             raise UnfitError("nothing was edited")
         was = identified(example.was.copied())
-        _assert_fit(was, are_distinct)
+        assert_fit(was, are_distinct)
         now = was.copied()
         for edit in example.edits:
             REFACTORINGS[edit.do](Maker(Random(edit.seed), sizes[1]), now)
-        _assert_fit(now, False)
+        assert_fit(now)
         return was, identified(now, NEW)
 
     return Law(
@@ -304,7 +309,8 @@ def law_of(
     )
 
 
-def _assert_fit(root: Part, are_distinct: bool) -> None:
+def assert_fit(root: Part, are_distinct: bool = False) -> None:
+    """Raise UnfitError if a part is empty, or if two have the same name, or the same shape."""
     holders = root.holders()
     names = [(id(one), part.label) for one in holders for part in one.parts]
     shapes = [shape for one in holders for shape in {part.shape for part in one.parts} - {None}]
@@ -337,3 +343,37 @@ def graph_of(root: Part, origin: Origin) -> tuple[Graph, dict[int, int]]:
 
     add(root, "")
     return Graph(tuple(nodes), origin.value, origin), identities
+
+
+# --- as objects
+
+
+class Objects:
+    """Makes the objects of programs; `variables` has those of their values, in their order."""
+
+    def __init__(self, name_of: Callable[[Part], str] = lambda part: part.label) -> None:
+        self.variables: list[tuple[Part, Any]] = []
+        self._name_of = name_of
+        self._shared: dict[int, Any] = {}
+
+    def of(self, part: Part) -> Any:
+        """Return the object of a part: a variable, a list, a dictionary or a module."""
+        import tensorflow as tf
+
+        if part.shared in self._shared:
+            return self._shared[part.shared]
+        made: Any
+        if part.shape is not None:
+            made = tf.Variable(tf.zeros(part.shape), name=self._name_of(part))
+            self.variables.append((part, made))
+        elif part.is_sequence:
+            made = [self.of(one) for one in part.parts]
+        elif part.label.endswith("_dict"):
+            made = {one.label: self.of(one) for one in part.parts}
+        else:
+            made = tf.Module()
+            for one in part.parts:
+                setattr(made, one.label, self.of(one))
+        if part.shared:
+            self._shared[part.shared] = made
+        return made
