@@ -222,8 +222,8 @@ def the_program_that_wrote_the_file(walked: Walked) -> Breaks:
 # --- 4
 
 _NOT_IN_FILE = re.compile(
-    r"(the checkpoint has none for|has no weights for|The file has no|The checkpoint lacks"
-    r"|Save them with|Load before you add|Save the weights again)"
+    r"(the checkpoint has none for|has no weights for|The file has no(?!.*, but has)"
+    r"|The checkpoint lacks|Save them with|Load before you add|Save the weights again)"
 )
 _NOT_IN_PROGRAM = re.compile(
     r"(No object of the model takes|Add the part to the model|has no place for|has no child)"
