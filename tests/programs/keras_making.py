@@ -11,16 +11,23 @@ from tests.programs.keras_programs import WIDTH, Layer, Program
 from tests.programs.law import UnfitError
 
 Key = tuple[str, ...]  # the role and the variable's own name; of a slot its name, too
+_OWN_NAMES = (
+    *("kernel", "bias", "gamma", "beta", "moving_mean", "moving_variance", "depthwise_kernel"),
+)
 
 
 @dataclass
 class Made:
-    """What a program makes: the checkpoint, its variables by role and name, and how layers look."""
+    """What a program makes: the checkpoint, its variables by role and name, and how layers look.
+
+    `optimizer` is None if the program has none.
+    """
 
     checkpoint: Any
     model: Any
     variables: dict[Key, Any]
     looks: dict[str, tuple[object, ...]]
+    optimizer: Any = None
     order: list[str] = field(default_factory=list)
     holders: dict[str, str] = field(default_factory=dict)
 
@@ -53,7 +60,7 @@ class _Maker:
             children["optimizer"] = optimizer
         variables: dict[Key, Any] = {}
         for role, layer in self.layers.items():
-            for name in ("kernel", "bias", "gamma", "beta", "moving_mean", "moving_variance"):
+            for name in _OWN_NAMES:
                 variable = getattr(layer, f"_{name}", None)
                 variable = getattr(layer, name, None) if variable is None else variable
                 if variable is not None:
@@ -62,7 +69,8 @@ class _Maker:
             variables |= self._slots(optimizer, variables)
         looks = {role: self._look(role) for role in self.layers}
         checkpoint = tf.train.Checkpoint(**children)
-        return Made(checkpoint, root, variables, looks, list(self.layers), self.holders)
+        order = list(self.layers)
+        return Made(checkpoint, root, variables, looks, optimizer, order, self.holders)
 
     @property
     def _is_flat(self) -> bool:
@@ -71,7 +79,8 @@ class _Maker:
 
     def _look(self, role: str) -> tuple[object, ...]:
         spec, layer = self.specs[role], self.layers[role]
-        shapes = [tuple(v.shape) for v in layer.weights]
+        own = getattr(layer, "weights", None)  # a module of TensorFlow alone has variables
+        shapes = [tuple(v.shape) for v in (layer.variables if own is None else own)]
         return spec.kind, tuple(shapes), spec.name
 
     def _layer(self, spec: Layer, holder: str = "") -> Any:
@@ -182,6 +191,53 @@ class _Maker:
         by_name = {spec.role: one for spec, one in zip(self.program.layers, made, strict=True)}
         return by_name, lambda: [v for layer in made for v in layer.trainable_variables]
 
+    def _module(self) -> Any:
+        """Return a tree of modules of TensorFlow alone."""
+        import tensorflow as tf
+
+        width = WIDTH
+
+        def part(spec: Layer) -> Any:
+            nonlocal width
+            made = tf.Module()
+            if spec.inner:
+                parts = [part(one) for one in spec.inner]
+                if spec.kind == "list":
+                    return parts
+                for one, inner in zip(spec.inner, parts, strict=True):
+                    setattr(made, one.attribute or one.role, inner)
+                return made
+            if spec.kind == "norm":
+                sizes: dict[str, tuple[int, ...]] = {"gamma": (width,), "beta": (width,)}
+            else:
+                sizes = {"kernel": (width, spec.units), "bias": (spec.units,)}
+                width = spec.units
+            for name, shape in sizes.items():
+                if spec.has_option or name != "bias":
+                    setattr(made, name, tf.Variable(tf.zeros(shape), name=name))
+            self.layers[spec.role], self.specs[spec.role] = made, spec
+            return made
+
+        root = tf.Module()
+        for spec in self.program.layers:
+            attribute = spec.attribute or self.program.attribute.format(spec.role)
+            setattr(root, attribute, part(spec))
+        return root, lambda: root.trainable_variables
+
+    def _mobilenet(self) -> Any:
+        """Return Keras' own small network for images, with the layers of the program behind it."""
+        network = self.keras.applications.MobileNetV2
+        size = (32, 32, 3)
+        base = network(size, alpha=0.35, weights=None, include_top=False, pooling="avg")
+        for layer in base.layers:
+            self.layers[layer.name] = layer
+            self.specs[layer.name] = Layer(layer.name, type(layer).__name__, layer.name)
+        x = base.output
+        for spec in self.program.layers:
+            x = self._layer(spec)(x)
+        model = self.keras.Model(base.input, x, **self._named())
+        return model, lambda: model.trainable_variables
+
     # --- optimizers
 
     def _optimizer(self, variables: Sequence[Any], model: Any) -> Any:
@@ -198,6 +254,11 @@ class _Maker:
             "rmsprop": lambda: optimizers.RMSprop(0.1),
             "legacy adam": lambda: optimizers.legacy.Adam(),
         }[self.program.optimizer]()
+        if self.program.scaled:
+            scaling = getattr(self.keras, "mixed_precision", optimizers)  # Keras 3 has none there
+            if not hasattr(scaling, "LossScaleOptimizer"):
+                scaling = optimizers
+            optimizer = scaling.LossScaleOptimizer(optimizer)
         if self.program.compiled:
             model.compile(optimizer, "mse")
         if variables and (self.program.stepped or self.program.optimizer == "legacy adam"):
@@ -208,6 +269,7 @@ class _Maker:
 
     def _slots(self, optimizer: Any, variables: dict[Key, Any]) -> dict[Key, Any]:
         found: dict[Key, Any] = {}
+        optimizer = inner_optimizer(optimizer)
         for key, variable in variables.items():
             if hasattr(optimizer, "get_slot"):
                 for name in optimizer.get_slot_names():
@@ -222,6 +284,11 @@ class _Maker:
                     slot_key = (*key, name.strip("_"))
                     found[slot_key] = slots[index]
         return found
+
+
+def inner_optimizer(optimizer: Any) -> Any:
+    """Return the optimizer that keeps the slots: one that scales the loss has it inside."""
+    return getattr(optimizer, "inner_optimizer", optimizer)
 
 
 def _count_anew(keras: Any) -> None:

@@ -46,7 +46,8 @@ class Program:
     """A model: its form, its layers, its optimizer, and how it is saved.
 
     `attribute` is that of each layer of a subclassed model; it takes the role. A `compiled` model
-    holds the optimizer itself.
+    holds the optimizer itself. A `scaled` optimizer is in one that scales the loss. The forms
+    "module", of TensorFlow alone, and "mobilenet" are for journeys.
     """
 
     form: str
@@ -60,6 +61,7 @@ class Program:
     child: str = "model"
     counts_anew: bool = False
     attribute: str = "layer_{}"
+    scaled: bool = False
 
 
 @dataclass(frozen=True)

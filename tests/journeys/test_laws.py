@@ -1,0 +1,78 @@
+"""The seven laws of issue 48, each on every journey: what is known to break is in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.journeys.journeys import Journey, journeys
+from tests.journeys.known import known, known_of
+from tests.journeys.laws import LAWS, PROGRAM, breaks_of
+from tests.journeys.walk import Walked, walk
+from tests.programs.law import UnfitError
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+
+def _inputs() -> Iterator[object]:
+    for journey in journeys():
+        marks = [pytest.mark.more] if journey.kind == "mobilenet" else []
+        yield pytest.param(journey, id=str(journey), marks=marks)
+
+
+@pytest.fixture(scope="module", params=_inputs())
+def walked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Walked:
+    journey: Journey = request.param
+    pytest.importorskip(journey.library)
+    try:
+        return walk(journey, tmp_path_factory.mktemp("journey"))
+    except UnfitError as error:
+        pytest.skip(str(error))
+
+
+def _assert(law: str, walked: Walked) -> None:
+    """Assert that a journey breaks the law exactly as is known, which should be in no way."""
+    __tracebackhide__ = True
+    breaks = breaks_of(law, walked)
+    if breaks is None:
+        pytest.skip("the law says nothing of this journey")
+    before, now = known_of(law, str(walked.journey)), {one.kind: one.facts for one in breaks}
+    new = [f"{kind}: {facts}" for kind, facts in now.items() if kind not in before]
+    fixed = sorted(before - now.keys())
+    assert not new, "\n".join([f"{walked.journey} breaks the law {law!r}:", *new])
+    assert not fixed, "\n".join(["Remove the journey from known_breaks.txt:", *fixed])
+
+
+def test_complete(walked: Walked) -> None:
+    _assert("Complete", walked)
+
+
+def test_never_less(walked: Walked) -> None:
+    _assert("Never less", walked)
+
+
+def test_the_program_that_wrote_the_file(walked: Walked) -> None:
+    _assert(PROGRAM, walked)
+
+
+def test_one_reason(walked: Walked) -> None:
+    _assert("One reason", walked)
+
+
+def test_equal_is_certain(walked: Walked) -> None:
+    _assert("Equal is certain", walked)
+
+
+def test_nothing_silent(walked: Walked) -> None:
+    _assert("Nothing silent", walked)
+
+
+def test_life_goes_on(walked: Walked) -> None:
+    _assert("Life goes on", walked)
+
+
+def test_known_breaks_are_of_journeys_and_laws() -> None:
+    names = {*map(str, journeys())}
+    assert {journey for _, _, journey in known()} <= names
+    assert {law for law, _, _ in known()} <= {*LAWS}
