@@ -164,7 +164,7 @@ class _Editor:
         if not free or holder.kind == "list" or _looks_like_a_list(holder):
             return
         new = self.rng.choice(free)
-        self.graph = self.graph.of(edits.renamed_part(self.graph, node, new))
+        self.graph = self.graph.of(edits.renamed_parts(self.graph, {node: new}))
         holder.children = [
             (new if label == name else label, child) for label, child in holder.children
         ]
