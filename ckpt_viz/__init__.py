@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         check_load_model,
         compare,
         diff,
+        fix,
         graph,
         history,
         merged,
@@ -122,6 +123,7 @@ __all__ = [
     "compare",
     "diff",
     "exercise",
+    "fix",
     "graph",
     "history",
     "merged",
@@ -184,6 +186,7 @@ _PLACES = {
     "compare": "api",
     "diff": "api",
     "exercise": "jupyter.exercise",
+    "fix": "api",
     "graph": "api",
     "history": "api",
     "merged": "api",
@@ -200,7 +203,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    own = (name for name in globals() if name.startswith("__"))
+    return sorted({*own, *__all__})
 
 
 def load_ipython_extension(shell: Any) -> None:

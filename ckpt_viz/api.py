@@ -1,4 +1,4 @@
-"""The public functions, such as `graph`, `check`, `diff`, `history`, `average` and `merged`."""
+"""The public functions, such as `graph`, `check`, `fix`, `diff`, `history` and `merged`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from ckpt_viz.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
 
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.load_check.load_result import LoadCheck
     from ckpt_viz.restore_check.check_result import RestoreCheck
+    from ckpt_viz.restore_fix.fix import RestoreFix
     from ckpt_viz.sources.snapshot import Snapshot
     from ckpt_viz.timeline.history import History
 
@@ -83,7 +84,11 @@ def check(
             The checksum of a `.keras` archive is always tested.
 
     Returns:
-        A RestoreCheck. Its `raises` holds the error that the restore itself would raise.
+        A RestoreCheck: `print` it, or make it the last line of a cell. It says which values get no
+        place, why, and what to do. `check.fix().apply()` restores every value that has a place, and
+        `check.fix().code` is the same as a program. `assert check.consumed` is for a test.
+        `check.raises` is the error that the restore itself would raise. `check.findings` are all
+        that it found, as data.
 
     Raises:
         SourceError: The live object cannot be restored into, or the arguments do not fit.
@@ -93,6 +98,39 @@ def check(
     from ckpt_viz.restore_check.run import run_check
 
     return RestoreCheck(*run_check(live, saved, method, options, verify))
+
+
+def fix(
+    live: object,
+    saved: object = None,
+    *,
+    method: str | None = None,
+    options: Any = None,
+    verify: bool = False,
+    guesses: bool | str | Iterable[str] = False,
+) -> RestoreFix[RestoreCheck]:
+    """Return what restores a checkpoint into a program that has changed since; change nothing.
+
+    Args:
+        live: As for `check`.
+        saved: As for `check`.
+        method: As for `check`.
+        options: As for `check`.
+        verify: As for `check`.
+        guesses: Whether to take the places that only order or shape speaks for, or the names of the
+            saved parts to take them for.
+
+    Returns:
+        The fix of `check(live, saved)`. `print` says what it restores. `apply()` restores now, and
+        `code` is the same as a program. `write(prefix)` writes a checkpoint that fits the program.
+
+    Raises:
+        NoSuchNodeError: A name in `guesses` is none of a saved part with guesses.
+        SourceError: There is no checkpoint to restore, or as `check` raises it.
+        FormatError: As `check` raises it.
+    """
+    checked = check(live, saved, method=method, options=options, verify=verify)
+    return checked.fix(guesses=guesses)
 
 
 def check_load_model(

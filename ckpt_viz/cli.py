@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from importlib import import_module
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import click
 
 from ckpt_viz.commands.streams import InputError, echo, reporting_stdout_errors
+from ckpt_viz.text import printable
 
 # For each command its module in `ckpt_viz.commands`, and its line in `--help`. A command
 # loads when it runs, so that the list needs none of them. A line fits into 80 columns.
@@ -44,6 +47,20 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         command.short_help = line
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the arguments; for a path in its place, name the one to run."""
+        name = args[0]
+        if name not in _LINES and (os.path.lexists(name) or os.path.lexists(f"{name}.index")):
+            command = shlex.join(["ckpt-viz", "show", name])
+            raise click.UsageError(
+                f"{printable(name)} is a path, expected a command. To see what is there, run: "
+                f"{printable(command)}",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without loading them."""

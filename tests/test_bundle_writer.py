@@ -306,6 +306,12 @@ def test_a_python_without_links_writes_over_no_file(
         write_bundle(str(tmp_path / "ckpt"), {"x": tensor_of("bool", numbers("bool"))})
 
 
+def test_the_directory_of_a_prefix_is_made(tmp_path: Path) -> None:
+    prefix = tmp_path / "new" / "run" / "ckpt"
+    write_bundle(str(prefix), {"x": tensor_of("bool", numbers("bool"))})
+    assert sorted(os.listdir(prefix.parent)) == ["ckpt" + DATA, "ckpt.index"]
+
+
 def test_where_files_may_only_be_read_none_is_written(tmp_path: Path) -> None:
     with confined_to(str(tmp_path)), pytest.raises(OutsideError, match="may only be read here"):
         write_bundle(str(tmp_path / "ckpt"), {"x": tensor_of("bool", numbers("bool"))})
@@ -318,7 +324,9 @@ def test_errors_name_what_is_wrong_with_the_prefix(tmp_path: Path) -> None:
             write_bundle(prefix, {key: tensor_of("bool", numbers("bool"))})
         return str(caught.value)
 
-    assert "its directory does not exist" in said(str(tmp_path / "none" / "ckpt"))
+    (tmp_path / "file").touch()
+    assert "a file has the name of its directory" in said(str(tmp_path / "file" / "ckpt"))
+    (tmp_path / "file").unlink()
     assert "expected a prefix such as" in said(f"{tmp_path}/")
     assert "expected a prefix such as" in said(f"{tmp_path}/a\0b")
     assert "expected a local path" in said("gs://bucket/ckpt")

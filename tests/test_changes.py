@@ -15,12 +15,13 @@ from ckpt_viz.changes.edges import Edge
 from ckpt_viz.changes.in_sequences import shifts
 from ckpt_viz.changes.kind import CHANGES, Kind
 from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.changes.sentences import Sentences, Subject
 from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.overlay import State
 from tests.programs.trees import REFACTORINGS, Part, graph_of, law_of
 from tests.support.amounts import amount
-from tests.support.graphs import graph
+from tests.support.graphs import graph, keras3_adam
 from tests.support.programs import (
     COUNTER,
     ckpt,
@@ -344,3 +345,37 @@ def test_which_of_two_alike_layers_was_removed_is_not_told_if_the_other_was_rena
 def _named_layers(keras: Any, *names: str) -> Any:
     layers = [keras.layers.Dense(4, name=name) for name in names]
     return keras.Sequential([keras.layers.Input((4,)), *layers, keras.layers.Dense(2, name="out")])
+
+
+def test_a_part_is_inside_what_people_call_its_holder(tmp_path: Path) -> None:
+    """Keras holds the layers of a Sequential in `_functional._operations`."""
+    import keras
+    import tensorflow as tf
+
+    def layers() -> list[Any]:
+        return [keras.layers.Dense(2, name=name) for name in ("a", "b", "c")]
+
+    path = tf.train.Checkpoint(model=keras.Sequential([keras.Input((2,)), *layers()])).save(
+        str(tmp_path / "ckpt")
+    )
+    inner = keras.Sequential([keras.Input((2,)), *layers()], name="inner")
+    head = keras.layers.Dense(3, name="head")
+    live = tf.train.Checkpoint(model=keras.Sequential([keras.Input((2,)), inner, head]))
+    assert "3 parts are inside the new part 'model.inner'." in [
+        change.why for change in cv.fix(live, path).changes
+    ]
+
+
+@pytest.mark.parametrize(
+    ("has_rivals", "sentence"),
+    [
+        (True, "The saved 'old' may be called 'new' now, but equal parts fit as well."),
+        (False, "The saved 'old' seems to be called 'new' now, but only its shapes suggest it."),
+    ],
+)
+def test_a_guess_without_rivals_names_none(has_rivals: bool, sentence: str) -> None:
+    names = cv.graph(keras3_adam()).names
+    subject = Subject(
+        [1], [1], ("old", "new"), is_guess=True, has_rivals=has_rivals, is_by_looks=True
+    )
+    assert Sentences(names, names).of(Kind.RENAMED, subject) == sentence

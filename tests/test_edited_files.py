@@ -21,6 +21,7 @@ from tests.support.programs import (
     keras_3_adam,
     legacy_adam,
     module,
+    save_by_name,
     saved,
     v1_adam,
     var,
@@ -196,6 +197,16 @@ def test_a_scope_gets_another_name_and_a_saver_restores_it(tmp_path: Path) -> No
         assert session.run(kernel).tolist() == [[1.0, 2.0]]
     assert cv.graph(new).is_name_based and graph.is_name_based
     assert cv.diff(graph, new, values=True).is_empty
+
+
+def test_two_scopes_exchange_their_names(tmp_path: Path) -> None:
+    saved = {"a/w": np.ones(1), "b/w": np.zeros(1), "b/v": np.ones(2)}
+    path = save_by_name(tmp_path / "model", saved)
+    edited = cv.graph(path).renamed({"a": "b/", "b/": "a", "a/v": "a/u"})
+    values = {key: edited.read(key).tolist() for key in ("a/w", "a/u", "b/w")}
+    assert values == {"a/w": [0.0], "a/u": [1.0, 1.0], "b/w": [1.0]}
+    inner = cv.graph(path).renamed({"b": "c", "b/v": "b/x"})
+    assert sorted(_tensors(inner.write(tmp_path / "new"))) == ["a/w", "c/w", "c/x"]
 
 
 def test_names_stay_apart(tmp_path: Path) -> None:

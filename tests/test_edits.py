@@ -205,6 +205,12 @@ def test_an_unknown_edit_names_the_known_ones() -> None:
     [
         (lambda graph: graph.renamed({"net": "head"}), "the root has a 'head' already"),
         (lambda graph: graph.renamed({"net": ""}), "found an empty name"),
+        (lambda graph: graph.renamed({"net": "a/b"}), "a path with a slash; expected 'b'"),
+        (
+            lambda graph: graph.renamed({"net/blocks": "net/parts"}),
+            "expected 'parts' or 'net.parts'",
+        ),
+        (lambda graph: graph.renamed({"net": "x", "head": "x"}), "the root has a 'x' already"),
         (lambda graph: graph.renamed({"net.blocks": "other.blocks"}), "which is in another place"),
         (lambda graph: graph.renamed({"net.blocks.0": "x"}), "items have places"),
         (lambda graph: graph.renamed({"(root)": "x"}), "the root, expected a part"),
@@ -219,6 +225,14 @@ def test_an_edit_that_does_not_fit_says_why(edit: Edit, message: str, tmp_path: 
     graph = cv.graph(written(tmp_path / "saved", _blocks(1.0, 2.0)))
     with pytest.raises(cv.EditError, match=message.replace("(", r"\(").replace(")", r"\)")):
         edit(graph)
+
+
+def test_two_parts_exchange_their_names(tmp_path: Path) -> None:
+    path = written(tmp_path / "saved", ckpt(net=module(a=var(1.0), b=var(2.0)), c=var(3.0)))
+    edited = cv.graph(path).renamed({"net.a": "net.b", "net.b": "a"})
+    assert [float(edited.read(name)) for name in ("net.a", "net.b")] == [2.0, 1.0]
+    rotated = edited.renamed({"net": "c", "c": "net", "c.a": "x"})
+    assert [float(rotated.read(name)) for name in ("net", "c.x", "c.b")] == [3.0, 2.0, 1.0]
 
 
 def test_a_shared_part_stays_where_others_hold_it(tmp_path: Path) -> None:

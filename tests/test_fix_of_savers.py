@@ -504,6 +504,29 @@ def test_values_of_an_object_based_checkpoint(tmp_path: Path) -> None:
     np.testing.assert_array_equal(values["new/b"], [1, 2])
 
 
+def test_a_fix_is_applied_in_a_given_session(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    saved = tensors(*layers("old/a"))
+    path = save_by_name(tmp_path / "model", saved)
+    graph = tf.Graph()
+    with graph.as_default():
+        program = program_of(specs(*layers("new/a")))
+        fix = cv.fix(program.saver, path)
+    with pytest.raises(cv.SourceError, match=r"call fix\.apply\(session\)"):
+        fix.apply()
+    with (
+        tf.compat.v1.Session(graph=tf.Graph()) as other,
+        pytest.raises(cv.SourceError, match="found no session of its graph"),
+    ):
+        fix.apply(other)
+    fix.apply(program.session)
+    with graph.as_default():
+        values = program.values()
+    for name in layers("a"):
+        np.testing.assert_array_equal(values[f"new/{name}"], saved[f"old/{name}"])
+
+
 def test_files_of_the_first_format(tmp_path: Path) -> None:
     import tensorflow as tf
 

@@ -124,7 +124,7 @@ class _Editor:
         free = [name for name in _free_in(holder) if "." not in name]
         if free and not holder.is_sequence:
             name = self.rng.choice(free)
-            self.graph = self.graph.of(edits.renamed_part(self.graph, node, name))
+            self.graph = self.graph.of(edits.renamed_parts(self.graph, {node: name}))
             part.label = name
 
     def remove(self, node: int) -> None:

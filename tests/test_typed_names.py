@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.lookup import first_meant
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.render.plan import render_plan
 from ckpt_viz.sources.pictured import ObjectGraph
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -196,7 +197,7 @@ def _of_graph(graph: ObjectGraph) -> Iterator[tuple[str, int | None]]:
     for row in graph.values(progress=False):
         yield row.place, row.node_id
         yield row.key, row.node_id
-    for line in str(graph).partition("(root) ")[2].splitlines()[1:]:
+    for line in graph.to_text("objects", 10_000).partition("(root) ")[2].splitlines()[1:]:
         label = re.fullmatch(r"[│ ]*[├└]─ (.*?)(?: →)? #(\d+) (.*)", line)
         assert label is not None, line
         own, node_id, rest = label[1], int(label[2]), label[3]
@@ -283,8 +284,8 @@ def test_each_name_in_a_comparison_can_be_typed(make: Make, tmp_path: Path) -> N
     check, diff = cv.check(live, path), cv.diff(path, cv.graph(live))
     checked, differing = cv.show(live, against=path), cv.show(path, against=cv.graph(live))
     causes = (name for cause in check.overlay.causes for name in cause.place.split(" → ") if name)
-    assert _assert_selected([*_names_in_rows(str(check.details)), *causes], checked)
-    assert _assert_selected(_names_in_rows(str(diff)), differing)
+    assert _assert_selected([*_names_in_rows(check.details.to_text(None)), *causes], checked)
+    assert _assert_selected(_names_in_rows(render_plan(diff.overlay, None)), differing)
     for fix in (check.fix(), check.fix(guesses=True)):
         # TensorFlow does not track some: they are in neither graph.
         untracked = {

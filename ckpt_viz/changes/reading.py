@@ -114,13 +114,18 @@ def _subject(mapping: ValueMapping, group: Group, is_guess: bool, alike: Signatu
 def _have_rivals(
     mapping: ValueMapping, nodes: Sequence[int], objects: Sequence[int], alike: Signatures
 ) -> bool:
-    """Return whether either side has another part, and no slot, that is equal to one of these."""
+    """Return whether either side has another free part, and no slot, equal to one of these."""
     saved, live = mapping.saved.nodes, mapping.live.nodes
+    sure = [pair for pair in mapping.parts.values() if pair.certainty is not Certainty.GUESS]
+    taken = {pair.node for pair in sure}, {pair.obj for pair in sure}
     equals = (
-        *((alike.alike(alike.of_saved(node)).nodes, saved) for node in nodes),
-        *((alike.alike(alike.of_live(obj)).objects, live) for obj in objects),
+        *((alike.alike(alike.of_saved(node)).nodes, saved, taken[0]) for node in nodes),
+        *((alike.alike(alike.of_live(obj)).objects, live, taken[1]) for obj in objects),
     )
-    return any(sum(side[part].slot is None for part in parts) > 1 for parts, side in equals)
+    return any(
+        sum(side[part].slot is None and part not in known for part in parts) > 1
+        for parts, side, known in equals
+    )
 
 
 def _first(mapping: ValueMapping, group: Group) -> tuple[str | None, str | None]:

@@ -27,8 +27,8 @@ class Subject:
     """What a sentence is about: the topmost parts on both sides, and further words.
 
     `alone` are the items of a sequence that one side has alone. Of a guess, order or shapes tell;
-    `has_rivals` says that either side has other parts of these shapes. `is_by_looks` says that
-    shapes tell of it, and no name.
+    `has_rivals` says that either side has other parts of these shapes without a sure counterpart.
+    `is_by_looks` says that shapes tell of it, and no name.
     """
 
     nodes: Sequence[int]
@@ -83,7 +83,7 @@ class Sentences:
                 return f"{self._was_is(subject)}: another kind of container holds {them}."
             case Kind.RENAMED:
                 old, new = subject.words
-                seems = not subject.is_guess and subject.is_by_looks
+                seems = subject.is_by_looks and not (subject.is_guess and subject.has_rivals)
                 called = "seems to be" if seems else _is(subject)
                 return f"The saved {old!r} {called} called {new!r} now{_times(subject)}."
             case Kind.WRAPPED:
@@ -120,7 +120,7 @@ class Sentences:
 
     def _wrapped(self, subject: Subject) -> str:
         """Return what holds parts now; a holder may have taken their place and renamed them."""
-        name = _quoted(subject)
+        name = self._inner(self.live, subject, subject.objects[0])
         if self.live.graph.tree.labels[subject.objects[0]] == subject.words[-1]:
             if subject.number == 1:
                 return f"{self._was_is(subject)}: a new part holds it as {name}."
@@ -132,7 +132,7 @@ class Sentences:
 
     def _unwrapped(self, subject: Subject) -> str:
         """Return what held parts; they may have taken the place of their holder."""
-        name = _quoted(subject)
+        name = self._inner(self.saved, subject, subject.nodes[0])
         if self.saved.graph.tree.labels[subject.nodes[0]] == subject.words[-1]:
             if subject.number == 1:
                 return f"{self._was_is(subject)}: the part that held it as {name} is gone."
@@ -142,6 +142,16 @@ class Sentences:
         if subject.number == 1:
             return f"{self._was_is(subject)}, no longer inside {name}."
         return f"{_parts(subject)} no longer inside {name}."
+
+    @staticmethod
+    def _inner(names: LayerNames, subject: Subject, part: int) -> str:
+        """Return the names between a part and its old holder; not those that Keras gives itself."""
+        if not any(word.startswith("_") for word in subject.words):
+            return repr(dotted(subject.words))
+        tree = names.graph.tree
+        if tree.labels[part] == subject.words[-1]:
+            return repr(names.name(part))
+        return repr(names.place_of_part(tree.parents[part]))
 
     def _in_order(self, items: Sequence[int]) -> Sequence[int]:
         """Return items by their index if they have no names."""
@@ -251,10 +261,6 @@ def _is(subject: Subject) -> str:
 
 def _times(subject: Subject) -> str:
     return f" in {subject.number} places" if subject.number > 1 else ""
-
-
-def _quoted(subject: Subject) -> str:
-    return repr(dotted(subject.words))
 
 
 def _look(graph: NamedGraph, node: int) -> str:

@@ -30,7 +30,7 @@ from ckpt_viz.commands.output import (
 from ckpt_viz.commands.streams import InputError, echo, report
 from ckpt_viz.program import Target, as_program, running
 from ckpt_viz.render.exports import Content
-from ckpt_viz.render.views import MAX_LAYER_ROWS, MAX_LINES, View
+from ckpt_viz.render.views import MAX_LINES, View
 from ckpt_viz.text import count, printable
 from ckpt_viz.wording import Wording, in_commands
 
@@ -51,7 +51,9 @@ _VERDICTS = {
 @click.option(
     "--max-lines",
     type=click.IntRange(min=1),
-    help=f"Print at most this many layers ({MAX_LAYER_ROWS}) or objects ({MAX_LINES}).",
+    default=MAX_LINES,
+    show_default=True,
+    help="Print at most this many lines.",
 )
 @click.option("--meta", help="The .meta file of a name-based checkpoint in another directory.")
 @click.option("--json", "as_json", is_flag=True, help=f"{JSON.help} (docs/graph_json.md).")
@@ -59,7 +61,7 @@ _VERDICTS = {
 def show(
     path: str,
     view: View,
-    max_lines: int | None,
+    max_lines: int,
     meta: str | None,
     as_json: bool,
     **files: str | None,
@@ -76,14 +78,8 @@ def show(
         write(files, Content(graph, view=view))
         if as_json:
             echo(JSON.text_of(Content(graph)))
-        elif is_text_printed and view == "objects":
-            from ckpt_viz.render.text import render_tree
-
-            echo(render_tree(graph, max_lines or MAX_LINES))
         elif is_text_printed:
-            from ckpt_viz.render.layer_text import render_layers
-
-            echo(render_layers(graph, max_lines or MAX_LAYER_ROWS))
+            echo(graph.to_text(view, max_lines))
 
 
 @click.command()

@@ -53,13 +53,12 @@ def rewrite(
     """
     from ckpt_viz.edits.left_out import left_out_in_words
 
-    names, dtypes = [*_pairs(rename, "--rename")], dict(_pairs(cast, "--cast"))
+    names, dtypes = dict(_pairs(rename, "--rename")), dict(_pairs(cast, "--cast"))
     with reporting_errors():
         before = graph = cv.graph(source)
         graph = graph.without(*without) if without else graph
         graph = graph.only(*only) if only else graph
-        for old, new in names:
-            graph = graph.renamed({old: new})
+        graph = graph.renamed(names) if names else graph
         graph = graph.cast(dtypes) if dtypes else graph
         written = graph.write(prefix)
     echo(

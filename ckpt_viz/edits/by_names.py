@@ -30,19 +30,33 @@ def only_names(graph: Graph, nodes: Iterable[int]) -> Graph:
     return with_names(graph, {key: key for key, node in _holders(graph).items() if node in kept})
 
 
-def renamed_names(graph: Graph, old: str, new: str) -> Graph:
-    """Return a graph in which a tensor or a scope has another name, with all that is in it.
+def renamed_names(graph: Graph, names: Mapping[str, str]) -> Graph:
+    """Return a graph in which tensors or scopes have other names, with all that is in them.
 
     A slash at the end is for people: "bert" and "bert/" are the same scope. An empty new name
-    takes a scope away.
+    takes a scope away. All names are those of before, so two scopes may exchange theirs.
     """
-    keys = [*_holders(graph)]
-    names = {key: _renamed(key, old.rstrip("/"), new.rstrip("/")) for key in keys}
-    if all(name is None for name in names.values()):
-        scope = "/".join(graph.path(graph.node_id(old)))
-        names = {key: _renamed(key, scope, new.rstrip("/")) for key in keys}
-    renamed = ((key, key if name is None else name) for key, name in names.items())
+    scopes = {_scope(graph, old): new.rstrip("/") for old, new in names.items()}
+    inner_first = sorted(scopes, key=len, reverse=True)
+    renamed = []
+    for key in _holders(graph):
+        name = key
+        for scope in inner_first:
+            if _is_in(key, scope) and _is_in(name, scope):
+                name = _renamed(name, scope, scopes[scope])
+        renamed.append((key, name))
     return with_names(graph, old_by_new(graph, renamed))
+
+
+def is_scope(graph: Graph, name: str) -> bool:
+    """Return whether a name is that of a tensor in a graph of names, or of a scope."""
+    return graph.is_name_based and any(_is_in(key, name.rstrip("/")) for key in _holders(graph))
+
+
+def _scope(graph: Graph, name: str) -> str:
+    if is_scope(graph, name):
+        return name.rstrip("/")
+    return "/".join(graph.path(graph.node_id(name)))
 
 
 def old_by_new(graph: Graph, names: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -61,14 +75,13 @@ def old_by_new(graph: Graph, names: Iterable[tuple[str, str]]) -> dict[str, str]
     return olds
 
 
-def _renamed(key: str, old: str, new: str) -> str | None:
-    """Return the new name of a tensor; None if the old name means another one."""
-    if key == old:
-        renamed = new
-    elif key.startswith(f"{old}/"):
-        renamed = f"{new}{key[len(old) :]}" if new else key[len(old) + 1 :]
-    else:
-        return None
+def _is_in(key: str, scope: str) -> bool:
+    return key == scope or key.startswith(f"{scope}/")
+
+
+def _renamed(key: str, old: str, new: str) -> str:
+    """Return the new name of a tensor in a scope that gets another name."""
+    renamed = f"{new}{key[len(old) :]}" if new else key[len(old) + 1 :]
     if not renamed:
         raise EditError(f"found an empty name for {readable(key)!r}, expected one with characters")
     return renamed

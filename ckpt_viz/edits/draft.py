@@ -56,10 +56,10 @@ class Draft:
         assert_short_keys(graph)
         return cls(graph, [*graph.nodes], [[*node.children] for node in graph.nodes])
 
-    def rename(self, holder: int, old: str, new: str) -> None:
-        """Give an edge another name; its place among the others stays."""
+    def rename(self, holder: int, names: Mapping[str, str]) -> None:
+        """Give edges other names, by the old ones; their places among the others stay."""
         self.children[holder] = [
-            Child(new, child.node_id) if child.local_name == old else child
+            child._replace(local_name=names.get(child.local_name, child.local_name))
             for child in self.children[holder]
         ]
 

@@ -7,12 +7,12 @@ whole subtree.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, NamedTuple
 
-from ckpt_viz.edits.by_names import only_names, renamed_names, without_names
+from ckpt_viz.edits.by_names import is_scope, only_names, renamed_names, without_names
 from ckpt_viz.edits.draft import Draft, is_list, numbered
-from ckpt_viz.errors import EditError
+from ckpt_viz.errors import EditError, NoSuchNodeError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import THE_ROOT, child_of
 from ckpt_viz.object_graph.nodes import ROOT, Child, Role, SlotVariable
@@ -40,11 +40,40 @@ def called(graph: Graph, part: Part) -> str:
 
 
 def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
-    """Return a graph with other names, one after the other: "net" or "net.l1" to "net.hidden"."""
-    rename = renamed_names if graph.is_name_based else renamed_part
-    for old, new in names.items():
-        graph = rename(graph, old, new)
+    """Return a graph with other names, all at once: "net" or "net.l1" to "net.hidden".
+
+    A name that only another renaming makes is looked up after it.
+    """
+    rename = renamed_names if graph.is_name_based else renamed_parts
+    while names:
+        known = {old: new for old, new in names.items() if _is_known(graph, old)}
+        if not known:
+            node_of(graph, next(iter(names)))  # raises
+        if not graph.is_name_based:
+            _assert_no_keys(graph, known)
+        graph = rename(graph, known)
+        names = {old: new for old, new in names.items() if old not in known}
     return graph
+
+
+def _assert_no_keys(graph: Graph, names: Mapping[str, str]) -> None:
+    """Raise EditError for a new name in the form of a checkpoint key: that would be one name."""
+    for old, new in names.items():
+        node = graph.node_id(old)
+        if "/" in new and "/" not in graph.tree.labels[node]:
+            above, own = graph.tree.parents[node], new.rpartition("/")[2] or "name"
+            path = "" if above <= ROOT else child_of(graph.names.place(above), own)
+            raise EditError(
+                f"{graph.title}: found {new!r} as the new name of {graph.names.place(node)!r}, a "
+                f"path with a slash; expected {own!r}{f' or {path!r}' if path else ''}"
+            )
+
+
+def _is_known(graph: Graph, name: str) -> bool:
+    try:
+        return is_scope(graph, name) or graph.node_id(name) is not None
+    except NoSuchNodeError:
+        return False
 
 
 def without(graph: Graph, nodes: Iterable[int]) -> Graph:
@@ -209,16 +238,30 @@ def exchanged(graph: Graph, a: Part, b: Part) -> Graph:
     return draft.finished()
 
 
-def renamed_part(graph: Graph, part: Part, new: str) -> Graph:
-    """Return a graph in which one part has another name."""
-    node = _part(graph, part)
-    parent, local_name = graph.tree.parents[node], local_name_of(graph, node, new)
-    if is_list(graph.nodes[parent].children):
-        what = called(graph, part)
-        raise EditError(f"{graph.title}: {what} is an item of a list; items have places, move it")
+def renamed_parts(graph: Graph, names: Mapping[Any, str]) -> Graph:
+    """Return a graph in which parts, names or node ids, have other names.
+
+    All happen at once: two parts may exchange their names.
+    """
+    by_holder: dict[int, dict[str, str]] = {}
+    for part, new in names.items():
+        node = _part(graph, part)
+        parent = graph.tree.parents[node]
+        if is_list(graph.nodes[parent].children):
+            what = called(graph, part)
+            raise EditError(
+                f"{graph.title}: {what} is an item of a list; items have places, move it"
+            )
+        local_names = by_holder.setdefault(parent, {})
+        local_names[graph.tree.labels[node]] = local_name_of(graph, node, new)
     draft = Draft.of(graph)
-    _assert_free(draft, parent, local_name, graph)
-    draft.rename(parent, graph.tree.labels[node], local_name)
+    for parent, local_names in by_holder.items():
+        others = [c for c in draft.children[parent] if c.local_name not in local_names]
+        taken = {child.local_name for child in others}
+        for local_name in local_names.values():
+            _assert_free(taken, local_name, parent, graph)
+            taken.add(local_name)
+        draft.rename(parent, local_names)
     return draft.finished()
 
 
@@ -273,14 +316,14 @@ def _put(draft: Draft, holder: int, child: Child, graph: Graph) -> None:
             )
         draft.insert(holder, child, int(name))
     else:
-        _assert_free(draft, holder, child.local_name, graph)
+        _assert_free({c.local_name for c in children}, child.local_name, holder, graph)
         draft.insert(holder, child)
 
 
-def _assert_free(draft: Draft, holder: int, local_name: str, graph: Graph) -> None:
+def _assert_free(taken: Set[str], local_name: str, holder: int, graph: Graph) -> None:
     if not local_name:
         raise EditError(f"{graph.title}: found an empty name, expected one with characters")
-    if any(child.local_name == local_name for child in draft.children[holder]):
+    if local_name in taken:
         where = graph.names.place(holder)
         raise EditError(f"{graph.title}: {where} has a {local_name!r} already; take another name")
 

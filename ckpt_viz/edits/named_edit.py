@@ -89,7 +89,7 @@ def _of_kind(by_kind: Mapping[str, _Function], kind: str) -> _Function:
 
 
 def _renamed(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.renamed_part(graph, edit.part, edit.to)
+    return edits.renamed_parts(graph, {edit.part: edit.to})
 
 
 def _removed(graph: Graph, edit: NamedEdit) -> Graph:

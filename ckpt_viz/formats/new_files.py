@@ -29,11 +29,13 @@ class NewFiles:
     def write(self, path: str, pieces: Iterable[bytes | memoryview]) -> None:
         """Create a file with these bytes and wait until the disk has them.
 
-        Raises CkptVizError if the file exists or cannot be written.
+        It makes the file's directory, as TensorFlow does. Raises CkptVizError if the file exists or
+        cannot be written.
         """
         if confinement.current() is not None:
             raise OutsideError(f"{path}: files may only be read here")
         with _errors(path):
+            os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
             descriptor = os.open(path, _CREATING, 0o666)
             self._created.append(path)
             with os.fdopen(descriptor, "wb") as file:
@@ -73,9 +75,13 @@ class NewFiles:
 
 
 def list_names(directory: str) -> list[str]:
-    """Return the names in a directory for new files; raises CkptVizError if there is none."""
-    with _errors(directory):
+    """Return the names in a directory for new files, which need not exist yet.
+
+    Raises CkptVizError if it is no directory, or cannot be read.
+    """
+    with _errors(directory), suppress(FileNotFoundError):
         return os.listdir(directory)
+    return []
 
 
 def _link(created: str, path: str) -> bool:
@@ -118,9 +124,9 @@ def _errors(path: str) -> Iterator[None]:
         raise CkptVizError(
             f"{path}: exists already, expected no such file; choose another prefix"
         ) from error
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except NotADirectoryError as error:
         raise CkptVizError(
-            f"{path}: cannot be written: its directory does not exist; make the directory first"
+            f"{path}: cannot be written: a file has the name of its directory; choose another path"
         ) from error
     except PermissionError as error:
         raise DeniedError(

@@ -9,7 +9,7 @@ from typing import Any
 import traitlets
 
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell, variable_of
+from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE
 from ckpt_viz.timeline.questions import answer_with_files
@@ -83,15 +83,6 @@ class HistoryView(SharingWidget):
         data, metadata = bundle
         reference = {"version": _VERSION, "model_id": self.model_id}
         return {**data, **self._picture(), HISTORY_MIME_TYPE: reference}, metadata
-
-
-def shows_widgets() -> bool:
-    """Return whether a person looks at the outputs of a Jupyter kernel, which may be widgets.
-
-    nbclient and nbconvert run notebooks without one, and the page that they make needs pictures.
-    """
-    shell = kernel_shell()
-    return shell is not None and current_run(shell).is_watched
 
 
 def _first_choice(history: Record) -> tuple[int, int]:

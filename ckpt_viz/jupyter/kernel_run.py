@@ -91,3 +91,12 @@ def current_run(shell: Any) -> Run:
         or content.get("allow_stdin") is not False
         or os.environ.get("SERVER_SOFTWARE", "").startswith("voila"),
     )
+
+
+def shows_widgets() -> bool:
+    """Return whether a person looks at the outputs of a Jupyter kernel, which may be widgets.
+
+    nbclient and nbconvert run notebooks without one, and the page that they make needs pictures.
+    """
+    shell = kernel_shell()
+    return shell is not None and current_run(shell).is_watched

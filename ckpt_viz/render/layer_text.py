@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render.layer_outline import layer_outline
 from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.row_words import left_out, line_of
-from ckpt_viz.render.text import advice, alarms, notes, printable, summary
-from ckpt_viz.render.views import MAX_LAYER_ROWS
+from ckpt_viz.render.text import advice, alarms, printable, summary
+from ckpt_viz.render.text import notes as notes_of
+from ckpt_viz.render.views import MAX_LINES
 
 
-def render_layers(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> str:
-    """Return the layers as an indented tree under a one-line summary.
+def render_layers(graph: Graph, max_lines: int = MAX_LINES, notes: Sequence[str] = ()) -> str:
+    """Return the layers as an indented tree under a one-line summary and `notes`.
 
-    The last line counts the nodes without a line of their own.
+    Runs of parts that are alike are one row. The last line counts the nodes without a line of
+    their own.
     """
-    rows = layer_outline(graph, max_rows)
+    head = [
+        summary(graph),
+        *map(printable, (*notes, *alarms(graph), *notes_of(graph), *advice(graph))),
+    ]
+    rows = layer_outline(graph, max(max_lines - len(head) - 1, 1))
     lines = [line_of(graph, None, row) for row in rows]
     branches = _branches(rows)
     wide = max(len(branch + line.label) for branch, line in zip(branches, lines, strict=True))
@@ -25,12 +33,7 @@ def render_layers(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> str:
         for branch, line in zip(branches, lines, strict=True)
     ]
     rest = left_out(graph, rows)
-    said = [
-        summary(graph),
-        *map(printable, (*alarms(graph), *notes(graph), *advice(graph))),
-        *drawn,
-        *([rest] if rest else []),
-    ]
+    said = [*head, *drawn, *([rest] if rest else [])]
     return "\n".join(line.rstrip() for line in said)
 
 

@@ -1,13 +1,15 @@
 """A comparison as text for a terminal: the differences, what to do about them, the summary.
 
-It has one line per node, or per subtree of one state. It only counts the matching nodes.
+It has one line per node, or per subtree of one state, and one for all that are alike. It only
+counts the matching nodes.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 
 from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.names import counted, without_root
@@ -18,9 +20,12 @@ from ckpt_viz.render.both_names import both_names, partner_words
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
 from ckpt_viz.render.text import printable, shortened, side_by_side
 from ckpt_viz.render.views import MAX_LINES
-from ckpt_viz.text import count
+from ckpt_viz.text import count, listed
 
 _MAX_SECTIONS = 10  # lines of matching parts
+_FEWEST_ALIKE = 3  # rows that become one
+_COUNTERS = re.compile(r"_?\d+")
+_NUMBERS = re.compile(r"\d{1,9}")
 _RED, _GREEN, _YELLOW, _CYAN, _FAINT = "31", "32", "33", "36", "2"  # ECMA-48, SGR
 _STATE_COLORS: Mapping[State, str] = {
     State.PLAIN: _FAINT,
@@ -62,19 +67,32 @@ def render_plan(
     """Return the comparison as text.
 
     The title and its `notes` come first, then the problems of a check, then a line for each node
-    that differs. A subtree of one state is one line with its count. After `max_lines` of these, a
-    line counts the ones left out. Then come the notes on what the comparison leaves open; the last
-    line is the summary.
+    that differs. A subtree of one state is one line with its count, and so are rows or problems
+    whose texts differ in numbers alone. Then come the notes on what the comparison leaves open; the
+    last line is the summary. Of more than `max_lines` in all, a line counts the ones left out. None
+    shows every row by itself.
     """
     paint: _Paint = _painted if color else _unpainted
-    lines = _lines(overlay, paint)
-    shown = list(islice(lines, max_lines))
-    cut = sum(1 for _ in lines)
-    if cut:
-        shown.append(f"… cut after {max_lines} lines, {cut} more")
+    head = [*map(shortened, (overlay.graph.title, *notes))]
     summary = paint(_GREEN if overlay.passes else _RED, printable(overlay.headline))
-    left_open = [paint(_FAINT, f"  {shortened(note)}") for note in overlay.notes]
-    return "\n".join([*map(shortened, (overlay.graph.title, *notes)), *shown, *left_open, summary])
+    tail = [*(paint(_FAINT, f"  {shortened(note)}") for note in overlay.notes), summary]
+    fewest = len(overlay.graph.nodes) + 1 if max_lines is None else _FEWEST_ALIKE
+    problems, rows = [*chain(*_problems(overlay, paint))], _rows(overlay, paint, fewest)
+    if max_lines is None:
+        return "\n".join([*head, *problems, *rows, *tail])
+    room = max(max_lines - len(head) - len(tail), 1)
+    # Rows get what problems leave, and at least a third.
+    at_least = min(len(rows), room // 3)
+    shown = _cut(problems, room - at_least, "lines of problems")
+    return "\n".join([*head, *shown, *_cut(rows, room - len(shown), "rows"), *tail])
+
+
+def _cut(lines: Sequence[str], most: int, noun: str) -> Sequence[str]:
+    """Return at most so many lines; the last one counts those that are left out."""
+    if len(lines) <= most:
+        return lines
+    shown = lines[: max(most - 1, 0)]
+    return [*shown, f"… {len(lines) - len(shown):,} more {noun}"]
 
 
 def _painted(color: str, text: str) -> str:
@@ -85,23 +103,66 @@ def _unpainted(color: str, text: str) -> str:
     return text
 
 
-def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
-    if overlay.comparison is Comparison.CHECK:  # those of a diff repeat the lines
-        explained = _explained(overlay)
-        for place, problem in enumerate(overlay.problems):
-            if problem.lead in (None, place):
-                yield from _problem_lines(overlay, problem, paint)
-                if place in explained:
-                    yield explained[place]
+def _problems(overlay: Overlay, paint: _Paint) -> Iterator[Sequence[str]]:
+    """Yield the lines of each problem; of problems that are alike, those of the first."""
+    if overlay.comparison is not Comparison.CHECK:  # those of a diff repeat the rows
+        return
+    explained = _explained(overlay)
+    alike: dict[object, list[tuple[int, Problem]]] = {}
+    for place, problem in enumerate(overlay.problems):
+        if problem.lead in (None, place):
+            texts = problem.why, problem.to_do(overlay.wording)
+            names = (problem.place, problem.saved or "", problem.live or "")
+            words = (*map(_without_numbers, names), *(_without_names(t, names) for t in texts))
+            key = place if place in explained else (problem.severity, problem.kind, words)
+            alike.setdefault(key, []).append((place, problem))
+    for (place, first), *others in alike.values():
+        lines = [*_problem_lines(overlay, first, paint)]
+        if others:
+            every = listed([next(_names(problem), "") for _, problem in others])
+            lines.append(f"      The same of {every}.")
+        yield [*lines, *([explained[place]] if place in explained else [])]
+
+
+def _rows(overlay: Overlay, paint: _Paint, fewest: int) -> Sequence[str]:
+    """Return a line for each part that differs, for `fewest` or more alike, and matching ones."""
     matched: list[NodeGroup] = []
     differing: set[int] = set()
+    alike: dict[object, list[tuple[NodeGroup, str, str]]] = {}
     for group in groups(overlay.graph, overlay.marks):
         if group.state is State.MATCHED:
             matched.append(group)
             continue
         differing.add(group.section)
-        yield _line(overlay, group.state, group.top, _reason(overlay, group), paint)
-    yield from _matched_lines(overlay, matched, differing, paint)
+        names = side_by_side(*both_names(overlay.names, overlay.graph, group.top))
+        reason = _reason(overlay, group)
+        key = group.state, *map(_without_numbers, (names, reason))
+        alike.setdefault(key, []).append((group, names, reason))
+    rows = []
+    for rows_alike in alike.values():
+        if len(rows_alike) < fewest:
+            rows += [_row(overlay, g.state, names, why, paint) for g, names, why in rows_alike]
+            continue
+        rows_alike.sort(key=lambda row: [int(digits) for digits in _NUMBERS.findall(row[1])])
+        (group, first, reason), (_, last, other) = rows_alike[0], rows_alike[-1]
+        why = reason if reason == other else f"{reason} … {other}"
+        number = f"{len(rows_alike):,} alike"
+        rows.append(
+            _row(overlay, group.state, f"{first} … {last}", side_by_side(number, why), paint)
+        )
+    return [*rows, *_matched_lines(overlay, matched, differing, paint)]
+
+
+def _without_numbers(words: str) -> str:
+    """Return a text without its numbers: of layers without names, the first has none."""
+    return _COUNTERS.sub("", words)
+
+
+def _without_names(words: str, names: Iterable[str]) -> str:
+    """Return a sentence without the names that it is about, and without numbers."""
+    for name in names:
+        words = words.replace(name, "…") if name else words
+    return _without_numbers(words)
 
 
 def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterator[str]:
@@ -143,10 +204,10 @@ def _names(problem: Problem) -> Iterator[str]:
             yield f"{words} {shortened(name)}"
 
 
-def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) -> str:
+def _row(overlay: Overlay, state: State, names: str, reason: str, paint: _Paint) -> str:
     sign = STATES[state]
     head = paint(_STATE_COLORS[state], f"{sign.glyph} {sign.word:<{_WIDTHS[overlay.comparison]}}")
-    return side_by_side(f"  {head}", *both_names(overlay.names, overlay.graph, top), reason)
+    return side_by_side(f"  {head}", names, reason)
 
 
 def _reason(overlay: Overlay, group: NodeGroup) -> str:
@@ -178,7 +239,8 @@ def _matched_lines(
     sections = iter(members.items())
     for section, of_section in islice(sections, _MAX_SECTIONS):
         words = counted(of_section, other=section in differing)
-        yield _line(overlay, State.MATCHED, section, words, paint)
+        names = side_by_side(*both_names(overlay.names, overlay.graph, section))
+        yield _row(overlay, State.MATCHED, names, words, paint)
     others = list(sections)
     if others:
         words = counted(node for _, of_section in others for node in of_section)

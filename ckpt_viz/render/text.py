@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
@@ -25,18 +25,19 @@ _MAX_KEPT = 20  # checkpoints of a directory, the latest ones
 _WORDS = {Origin.LIVE: "live object", Origin.SAVED: "saved checkpoint"}
 
 
-def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
-    """Return the graph as an indented tree under a one-line summary.
+def render_tree(graph: Graph, max_lines: int | None = MAX_LINES, above: Sequence[str] = ()) -> str:
+    """Return the graph as an indented tree under a one-line summary and the lines `above`.
 
     Every node has one line, at the most natural of its paths. A further edge to it is a separate
-    line that ends in an arrow and the node's id. After `max_lines` a last line counts the lines
-    left out.
+    line that ends in an arrow and the node's id. After `max_lines` lines in all, the last one tells
+    that others are left out.
     """
-    lines = [summary(graph), *map(printable, (*alarms(graph), *notes(graph), *advice(graph)))]
-    tree = graph.tree
+    said = (*above, *alarms(graph), *notes(graph), *advice(graph))
+    lines = [summary(graph), *map(printable, said)]
+    tree, room = graph.tree, max((max_lines or 0) - len(lines), 1)
     for number, line in enumerate(_tree_lines(graph, tree)):
-        if max_lines is not None and number >= max_lines:
-            lines.append(f"… cut after {max_lines} lines")
+        if max_lines is not None and number >= room:
+            lines[-1] = f"… cut after {max_lines} lines"
             break
         lines.append(line)
     return "\n".join(lines)

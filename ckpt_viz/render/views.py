@@ -4,7 +4,7 @@ from typing import Literal
 
 View = Literal["layers", "objects"]
 
-MAX_LINES = 300
+MAX_LINES = 40
 """Of a text, unless the caller chooses."""
 MAX_LAYER_ROWS = 60
-"""Of a graph that is shown as its layers, unless the caller chooses."""
+"""Of a picture that shows a graph as its layers, unless the caller chooses."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from ckpt_viz.errors import CkptVizError
@@ -16,9 +17,10 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import printable
-from ckpt_viz.render.views import View
+from ckpt_viz.render.views import MAX_LINES, View
 from ckpt_viz.restore_check.check_overlay import overlay_of, untested
 from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun
@@ -43,8 +45,12 @@ class Details:
 
     _overlay: Overlay = field(repr=False)
 
+    def to_text(self, max_lines: int | None = MAX_LINES) -> str:
+        """Return the text; `print` shows 40 lines, and None means all."""
+        return render_plan(self._overlay, max_lines)
+
     def __str__(self) -> str:
-        return shown_on_stdout(render_plan(self._overlay))
+        return shown_on_stdout(self.to_text())
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,6 +241,30 @@ class RestoreCheck:
         findings = () if self._is_of_fix else self.findings  # what the fix leaves is in the rows
         known = self._run, self.table, findings, self._own_fix, self.notes
         return text_of_check(*known, color=color)
+
+    def show(self) -> Any:
+        """Return the `Explorer` of the check, a widget for notebooks.
+
+        A notebook also shows it for the check itself.
+        """
+        explorer = self.__dict__.get("_explorer")
+        if explorer is None or explorer.comm is None:  # ipywidgets may have closed it
+            widgets = import_module("ckpt_viz.jupyter.widget")  # by name, since it imports checks
+            explorer = self.__dict__["_explorer"] = widgets.Explorer(self)
+        return explorer
+
+    def _repr_html_(self) -> str:
+        return to_static_html(self.overlay.graph, self.overlay)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the explorer with its picture; None where widgets cannot be shown."""
+        from ckpt_viz.jupyter.kernel_run import shows_widgets
+
+        if not shows_widgets():
+            return None
+        bundle: tuple[dict[str, Any], dict[str, Any]] | None
+        bundle = self.show()._repr_mimebundle_(**kwargs)
+        return bundle
 
     def __str__(self) -> str:
         return shown_on_stdout(self.to_text())

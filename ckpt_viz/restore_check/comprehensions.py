@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
+from ast import literal_eval
 from collections.abc import Iterable, Iterator
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from ckpt_viz.expressions import quoted
+from ckpt_viz.restore_check.names_in_runs import names_in_lines
 
 _FEWEST = 3  # items of a run
 _NUMBER = r"(0|[1-9]\d{0,8})"  # a file may have names of thousands of digits
 _INDEXED = re.compile(rf"(.+)\[{_NUMBER}\]", re.DOTALL | re.ASCII)
 _KEY = re.compile(rf"([\w./-]*/){_NUMBER}(/\.ATTRIBUTES/\w+|)", re.ASCII)
+_MOST_SINGLE = 12  # variables with a line of their own
+_LAYER = re.compile(
+    r"""(.+)\.get_layer\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)\.(\w+)""", re.DOTALL
+)
+_PLAIN = re.compile(r"[\w ./:-]*", re.ASCII)
+_END = re.compile(r"(.+)/(\w+)", re.DOTALL | re.ASCII)
+_OWN = frozenset({"layer", "group", "own", "end", "name", "n", "getattr", "zip", "range"})
 _NUMBERS = ("i", "j", "k", "n")  # names in a comprehension, if the code around has none of them
 
 
@@ -99,12 +109,103 @@ def in_lines(reads: Iterable[ReadTensor]) -> list[str]:
     ["*[(ckpt.m[i], f'm/{2 * i + 1}/.ATTRIBUTES/V') for i in range(3)],"]
     """
     by_form: dict[object, list[tuple[int, int, ReadTensor]]] = {}
-    for place, read in enumerate(reads):
+    others, tables = _tables([*reads])
+    for place, read in enumerate(others):
         item, key = Numbered(0, read.expression).item, _KEY.fullmatch(read.key)
         form = place if item is None or key is None else (item[0], key[1], key[3])
         number = (0, 0) if item is None or key is None else (item[1], int(key[2]))
         by_form.setdefault(form, []).append((*number, read))
-    return [line for group in by_form.values() for line in _of_form(sorted(group))]
+    return [*tables, *(line for group in by_form.values() for line in _of_form(sorted(group)))]
+
+
+class _OfLayer(NamedTuple):
+    """A variable of `base.get_layer(layer)`: its attribute, and both parts of its key."""
+
+    base: str
+    layer: str
+    attribute: str
+    group: str
+    end: str
+
+    @classmethod
+    def of(cls, read: ReadTensor) -> _OfLayer | None:
+        """Return the parts of a read; None for any other expression."""
+        layer, key = _LAYER.fullmatch(read.expression), _END.fullmatch(read.key)
+        if layer is None or key is None or not _OWN.isdisjoint(re.findall(r"\w+", layer[1])):
+            return None
+        return cls(layer[1], literal_eval(layer[2]), layer[3], key[1], key[2])
+
+    @property
+    def form(self) -> str:
+        """The group with a mark for the layer's name, or else for each number."""
+        if self.layer in self.group and _PLAIN.fullmatch(self.group):
+            return self.group.replace(self.layer, "{layer}")
+        return re.sub(r"\d+", "#", self.group)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers in the group."""
+        return [int(number) for number in re.findall(r"\d{1,9}", self.group)]
+
+
+def _tables(reads: list[ReadTensor]) -> tuple[list[ReadTensor], list[str]]:
+    """Return what no table has, and code for layers whose variables have equal names and ends."""
+    if len(reads) <= _MOST_SINGLE:
+        return reads, []
+    by_layer: dict[tuple[str, str, str], list[tuple[_OfLayer, ReadTensor]]] = {}
+    others = []
+    for read in reads:
+        parts = _OfLayer.of(read)
+        if parts is None:
+            others.append(read)
+        else:
+            by_layer.setdefault((parts.base, parts.layer, parts.group), []).append((parts, read))
+    by_form: dict[object, list[list[tuple[_OfLayer, ReadTensor]]]] = {}
+    for (base, *_), variables in by_layer.items():
+        # The counter of a class has no number at first: dense, dense_1.
+        group = variables[0][0].form.replace("_#", "")
+        form = base, group, tuple((parts.attribute, parts.end) for parts, _ in variables)
+        by_form.setdefault(form, []).append(variables)
+    lines: list[str] = []
+    for layers in by_form.values():
+        if len(layers) < _FEWEST:
+            others += [read for variables in layers for _, read in variables]
+            continue
+        lines += _table(layers)
+    return others, lines
+
+
+def _table(layers: list[list[tuple[_OfLayer, ReadTensor]]]) -> Iterator[str]:
+    """Yield the items of layers whose variables have the same names, and groups of one form."""
+    first = [layer[0][0] for layer in layers]
+    is_named = "{layer}" in first[0].form
+    form, groups = first[0].form, [p.group for p in first]
+    if not is_named:
+        first.sort(key=lambda parts: parts.numbers)
+        groups = [p.group for p in first]
+        start, end = _in_common(groups)
+        groups = [group[len(start) : len(group) - len(end)] for group in groups]
+        form = f"{start}{{group}}{end}"
+    ends = ", ".join(f"({quoted(p.attribute)}, {quoted(p.end)})" for p, _ in layers[0])
+    columns = [[p.layer for p in first], *([] if is_named else [groups])]
+    lines = []
+    for column in columns:
+        of_column = names_in_lines(column)
+        of_column[-1] = f"{of_column[-1].removesuffix(',')}],"
+        lines += [f"    {' ' if n else '['}{line}" for n, line in enumerate(of_column)]
+    lines[-1] = f"{lines[-1].removesuffix(',')})],"
+    yield f"*[(getattr({first[0].base}.get_layer(layer), own), f'{form}/{{end}}')"
+    yield f"  for own, end in [{ends}] for {'(layer,)' if is_named else 'layer, group'} in zip("
+    yield from lines
+
+
+def _in_common(groups: list[str]) -> tuple[str, str]:
+    """Return the first and the last parts of all paths, with their slashes."""
+    start = os.path.commonprefix(groups).rpartition("/")  # noqa: RUF071 (a slash ends it)
+    ends = os.path.commonprefix([group[len("".join(start[:2])) :][::-1] for group in groups])  # noqa: RUF071
+    end = ends[::-1].partition("/")
+    both = "".join(start[:2]), "".join(end[1:]) if end[1] else ""
+    return both if all(map(_PLAIN.fullmatch, both)) else ("", "")
 
 
 def _of_form(group: list[tuple[int, int, ReadTensor]]) -> Iterator[str]:

@@ -61,20 +61,25 @@ def joined_value(saved: Graph, joined: Joined) -> Any:
     return value[(slice(None),) * joined.axis + (slice(joined.start, joined.stop),)]
 
 
-def assign(mapping: NamesMapping, sure: Sequence[Pair], program: SaversProgram) -> None:
+def assign(
+    mapping: NamesMapping, sure: Sequence[Pair], program: SaversProgram, session: Any = None
+) -> None:
     """Give all variables of some pairs their values; or none, if anything raises or differs.
+
+    `session` is that of the variables' graph; None: the default session.
 
     Raises:
         NotAppliedError: A variable does not take its value.
         HalfChangedError: Nor does one take its old value again.
-        SourceError: There is no default session, or no old value to keep.
+        SourceError: There is no session of the graph, or no old value to keep.
     """
     values = list(_variables(mapping, sure))
     if program.graph is None:
         _assign_now(mapping.live, values)
         return
-    session = _session(mapping.live, values)
-    _assign_in_session(mapping.live, values, session)
+    session = _session(mapping.live, values, session)
+    with session.graph.as_default():
+        _assign_in_session(mapping.live, values, session)
 
 
 def is_assigned(mapping: NamesMapping, sure: Sequence[Pair], program: SaversProgram) -> bool:
@@ -130,13 +135,12 @@ def _assign_now(live: Graph, values: Sequence[tuple[Any, Any]]) -> None:
             raise _not_applied(live, str(error)) from error
 
 
-def _session(live: Graph, values: Sequence[tuple[Any, Any]]) -> Any:
-    session = tf_session.default_session()
+def _session(live: Graph, values: Sequence[tuple[Any, Any]], given: Any = None) -> Any:
+    session = tf_session.default_session() if given is None else tf_session.plain_session(given)
     graphs = {id(variable.graph) for variable, _ in values}
     if session is None or {id(session.graph)} != graphs:
         raise SourceError(
-            f"{live.title}: found no default session of its graph; run fix.code, or call "
-            "fix.apply() in `with session.as_default():`"
+            f"{live.title}: found no session of its graph; call fix.apply(session), or run fix.code"
         )
     return session
 

@@ -33,7 +33,7 @@ _CHECKED = (
     "    assert value.shape.is_compatible_with(variable.shape), variable",
 )
 ASSIGNED = ("for variable, value in values:", "    variable.assign(value)")
-_MOST_LISTED = 20  # names in a comment
+_MOST_LISTED = 5  # names in a comment
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from ckpt_viz.correspondence.value_mapping import ValueMapping, with_pairs
 from ckpt_viz.edits.as_checkpoint import as_checkpoint, file_of_keras
 from ckpt_viz.expressions import operand
 from ckpt_viz.keras_files.state import is_unnamed
+from ckpt_viz.live.facts import is_optimizer, is_unbuilt
 from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
 from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
@@ -26,7 +27,9 @@ from ckpt_viz.restore_fix.code import restoring_nothing
 from ckpt_viz.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.keras_code import Assigned, assigning_from_keras, loading
+from ckpt_viz.restore_fix.left_out import LeftOut
 from ckpt_viz.restore_fix.restore_fix import CheckT
+from ckpt_viz.text import count
 
 # An `.h5` file has layers by name, wherever the model has them.
 _OF_PLACES = frozenset(
@@ -52,6 +55,46 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         It names the file itself. It needs Keras alone, and what Keras needs: h5py.
         """
         name = operand("ckpt" if live is None else live)
+        return self._program(name, path) + "".join(
+            f"# {line}\n" for line in self._first_built(name)
+        )
+
+    def _first_built(self, name: str) -> Iterator[str]:
+        """Yield what to do so that the states of an optimizer that is not built have a place."""
+        if self._states_without_place:
+            number = count(len(self._states_without_place), "value")
+            yield f"{number} of the optimizer stay in the file: it is not built. Build it first:"
+            yield f"  {name}.optimizer.build({name}.trainable_variables)"
+            yield "Then check again, and fix again."
+
+    @cached_property
+    def _states_without_place(self) -> frozenset[str]:
+        """The keys of an optimizer's states, if the program's optimizer has not made its own."""
+        objects = map(self._live.object, range(len(self._live.nodes)))
+        if not any(is_optimizer(obj) and is_unbuilt(obj) for obj in objects):
+            return frozenset()
+        tree, nodes = self._saved.tree, self._saved.nodes
+        unused = (value.key for value in super()._left_out.unused)
+        states = {
+            key
+            for node in range(len(nodes))
+            for key in self._keys(node)
+            if nodes[node].slot is not None
+            or any(nodes[above].role is Role.OPTIMIZER for above in tree.above(node))
+        }
+        return frozenset(states.intersection(unused))
+
+    @cached_property
+    def _left_out(self) -> LeftOut:
+        left, states = super()._left_out, self._states_without_place
+        return replace(left, unused=[value for value in left.unused if value.key not in states])
+
+    def _following(self) -> Iterator[str]:
+        """Yield what to do next; the optimizer comes first, if it is not built."""
+        yield from self._first_built("model")
+        yield from super()._following()
+
+    def _program(self, name: str, path: str | None) -> str:
         where = repr(prefix_of(self._file) if path is None else path)
         if not self._sure:
             return restoring_nothing(replace(self._left_out, partly=[]))

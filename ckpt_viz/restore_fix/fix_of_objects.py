@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.expressions import operand
@@ -150,8 +151,8 @@ class FixOfObjects(RestoreFix[CheckT]):
         outcome = Outcome(names, verdicts, Trace(steps, bound, {}), saved)
         return DryRun(outcome, FIX, prefix_of(saved), tested=self._run.tested)
 
-    def apply(self) -> RestoreFix[CheckT]:
-        """Restore now; return the fix."""
+    def apply(self, session: Any = None) -> RestoreFix[CheckT]:
+        """Restore now; return the fix. Objects restore by themselves, and take no session."""
         if not (self._sure or self._waiting) and self._live.origin is Origin.LIVE:
             return self  # a restore would still make a `save_counter`
         restore: Callable[[], None] | None = None

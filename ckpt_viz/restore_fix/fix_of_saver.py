@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from ckpt_viz.correspondence.of_savers import NamesMapping
 from ckpt_viz.correspondence.pairs import Pair
@@ -56,14 +57,14 @@ class FixOfSaver(RestoreFix[CheckT]):
         """Whether every variable of `pairs` has its saved value now, in the default session."""
         return bool(self._sure) and is_assigned(self._names, self._sure, self._in_code.program)
 
-    def apply(self) -> RestoreFix[CheckT]:
-        """Restore now, in the default session if the variables are in a graph; return the fix."""
+    def apply(self, session: Any = None) -> RestoreFix[CheckT]:
+        """Restore now, in a session if the variables are in a graph; return the fix."""
         if self._live.origin is not Origin.LIVE:
             raise SourceError(
                 f"{self._live.title}: found saved values; run fix.code in the program"
             )
         if self._sure:
-            assign(self._names, self._sure, self._in_code.program)
+            assign(self._names, self._sure, self._in_code.program, session)
         return self
 
     def write(self, prefix: str | os.PathLike[str]) -> str:
@@ -94,7 +95,7 @@ class FixOfSaver(RestoreFix[CheckT]):
         elif self._in_code.program.is_eager:
             yield "fix.apply() restores now, all values or none; fix.code is the same as a program."
         else:
-            yield "Run fix.code, or call fix.apply() in `with session.as_default():`."
+            yield "Run fix.code, or call fix.apply(session)."
 
     @property
     def _file(self) -> str:

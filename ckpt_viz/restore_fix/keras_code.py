@@ -22,7 +22,7 @@ _CHECKED = (
     "    assert value.shape == tuple(variable.shape), variable",
 )
 _OF_ML_DTYPES = ("bfloat16", "float8")  # what h5py reads as bytes without a meaning
-_MOST_COPIES = 20
+_MOST_COPIES = 5
 
 
 @dataclass(frozen=True, slots=True)

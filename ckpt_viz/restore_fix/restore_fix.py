@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic, TypeVar
+from html import escape
+from typing import Any, Generic, TypeVar
 
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.kind import Kind
@@ -16,6 +18,7 @@ from ckpt_viz.correspondence.conversions import Conversion
 from ckpt_viz.correspondence.guesses import guessed_parts
 from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping, with_counters
+from ckpt_viz.errors import SourceError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import Role
@@ -123,6 +126,15 @@ class RestoreFix(ABC, Generic[CheckT]):
     def __str__(self) -> str:
         return "\n".join(self._summary.lines())
 
+    def _repr_html_(self) -> str:
+        """Return the text and the code for a notebook, both escaped."""
+        with suppress(SourceError):  # no expression leads to one of the objects
+            code = (
+                f"<details open><summary>fix.code</summary><pre>{escape(self.code)}</pre></details>"
+            )
+            return f"<div><pre>{escape(str(self))}</pre>{code}</div>"
+        return f"<div><pre>{escape(str(self))}</pre></div>"
+
     def __repr__(self) -> str:
         return f"<RestoreFix of {self._summary.headline()}>"
 
@@ -212,8 +224,10 @@ class RestoreFix(ABC, Generic[CheckT]):
         """
 
     @abstractmethod
-    def apply(self) -> RestoreFix[CheckT]:
+    def apply(self, session: Any = None) -> RestoreFix[CheckT]:
         """Restore now: every value of `pairs`, or none; return the fix.
+
+        Variables in a TensorFlow 1 graph need its `session`; the default is the default session.
 
         Values of a snapshot come from memory, and none waits for an object that is built later.
         Afterwards it compares every variable with the saved value. If a value differs, anything
@@ -224,7 +238,7 @@ class RestoreFix(ABC, Generic[CheckT]):
             HalfChangedError: An object did not take its old value either. `changed` names the
                 objects with other values than before, `old` those with their old ones.
             SourceError: The live side is a file, TensorFlow runs in graph mode: run `code`. Or an
-                old value cannot be copied.
+                old value cannot be copied, or there is no session of the variables' graph.
         """
 
     @abstractmethod

@@ -18,7 +18,7 @@ from ckpt_viz.object_graph.lookup import first_meant
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.render import text
 from ckpt_viz.render.encodings import shown_on_stdout
-from ckpt_viz.render.views import View
+from ckpt_viz.render.views import MAX_LINES, View
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -41,7 +41,7 @@ class ObjectGraph(Graph):
     """An object graph, of live objects or of a saved checkpoint.
 
     `nodes` are the nodes by node id; node 0 is the root. A saved graph has the nodes of its file, a
-    live graph those that `Checkpoint.write` would save now. `print(graph)` draws a tree.
+    live graph those that `Checkpoint.write` would save now. `print(graph)` shows its layers.
     """
 
     @classmethod
@@ -72,7 +72,8 @@ class ObjectGraph(Graph):
     def renamed(self, names: Mapping[str, str]) -> ObjectGraph:
         """Return a graph with other names: `graph.renamed({"net": "model", "model.a": "model.b"})`.
 
-        One renaming follows the other. The subtree goes along, and so do its keys. Like all edits,
+        All happen at once, so two parts can exchange their names. A name that another renaming
+        makes is looked up after it. The subtree goes along, and so do its keys. Like all edits,
         this reads no value and leaves the graph and its file as they are.
 
         Raises:
@@ -324,11 +325,18 @@ class ObjectGraph(Graph):
 
         return graph_json(self)
 
-    def __str__(self) -> str:
-        summary, *lines = text.render_tree(self).split("\n")
+    def to_text(self, view: View = "layers", max_lines: int = MAX_LINES) -> str:
+        """Return the layers, or the tree of all objects, for a terminal; `print` shows layers."""
         left_out = left_out_in_words(self) if self.is_unwritten else ""
         notes = [f"left out: {left_out}"] if left_out else []
-        return shown_on_stdout("\n".join([summary, *notes, *lines]))
+        if view == "objects":
+            return text.render_tree(self, max_lines, notes)
+        from ckpt_viz.render.layer_text import render_layers
+
+        return render_layers(self, max_lines, notes)
+
+    def __str__(self) -> str:
+        return shown_on_stdout(self.to_text())
 
     def __repr__(self) -> str:
         return shown_on_stdout(f"<ObjectGraph of {text.summary(self)}>")

@@ -117,7 +117,7 @@ class History(Record):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the view with the picture; None where widgets cannot be shown."""
-        from ckpt_viz.jupyter.history_view import shows_widgets
+        from ckpt_viz.jupyter.kernel_run import shows_widgets
 
         return self.show()._repr_mimebundle_(**kwargs) if shows_widgets() else None
 

@@ -1,0 +1,111 @@
+"""Forty lines are enough for any model: checks, fixes, their code, and graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.restore_check.names_in_runs import names_in_lines
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+_MOST = 40
+_BLOCKS = 24
+
+
+def _model(seed: float) -> Any:
+    """Return a model of many blocks with an optimizer that is not built."""
+    import keras
+
+    keras.backend.clear_session()
+    init = keras.initializers.Constant(seed)
+    layers = [keras.Input((2,)), keras.layers.Dense(2, name="stem", kernel_initializer=init)]
+    for n in range(_BLOCKS):
+        layers += [
+            keras.layers.Dense(2, name=f"block_{n}_in", kernel_initializer=init),
+            keras.layers.Dense(2, name=f"block_{n}_out", kernel_initializer=init),
+        ]
+    model = keras.Sequential(layers)
+    model.compile(keras.optimizers.Adam(), "mse")
+    return model
+
+
+def _saved(model: Any, kind: str, at: Path) -> str:
+    import tensorflow as tf
+
+    model.optimizer.build(model.trainable_variables)
+    if kind == "ckpt":
+        return str(tf.train.Checkpoint(model=model).save(str(at / "ckpt")))
+    path = str(at / f"model{kind}")
+    (model.save_weights if kind == ".weights.h5" else model.save)(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["ckpt", ".weights.h5", ".keras", ".h5"])
+def test_forty_lines_are_enough_for_every_kind_of_file(kind: str, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path, model = _saved(_model(1.0), kind, tmp_path), _model(0.0)
+    live = tf.train.Checkpoint(model=model) if kind == "ckpt" else model
+    check = cv.check(live, path)
+    fix = check.fix()
+    texts = str(check), str(fix), fix.code, str(cv.graph(live)), str(cv.graph(path))
+    assert [len(text.splitlines()) for text in texts if len(text.splitlines()) > _MOST] == []
+    if kind != "ckpt":
+        assert "ckpt.optimizer.build(ckpt.trainable_variables)" in fix.code
+        assert "model.optimizer.build(model.trainable_variables)" in str(fix)
+    names = {"ckpt": live, "path": path}
+    exec(fix.code, names)
+    kernels = [layer.kernel.numpy() for layer in model.layers]
+    assert len(kernels) == 2 * _BLOCKS + 1
+    np.testing.assert_array_equal(kernels, np.ones_like(kernels))
+
+
+def test_rows_that_differ_in_numbers_alone_are_one_row(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    def program(width: int) -> Any:
+        parts = {f"part_{n}": tf.Variable(tf.zeros(width)) for n in range(60)}
+        return tf.train.Checkpoint(**parts)
+
+    check = cv.check(program(3), program(2).save(str(tmp_path / "ckpt")))
+    rows = [line for line in str(check).splitlines() if line.startswith("  ≠")]
+    assert len(rows) == 1 and "part_0 … part_59" in rows[0] and "60 alike" in rows[0]
+    assert len(str(check).splitlines()) < _MOST
+    every = check.details.to_text(None).splitlines()
+    assert sum(line.startswith("  ≠") for line in every) == 60
+
+
+def test_problems_that_differ_in_numbers_alone_are_told_once(tmp_path: Path) -> None:
+    import keras
+
+    def model(width: int) -> Any:
+        keras.backend.clear_session()
+        x = keras.Input((2,))
+        heads = [keras.layers.Dense(width, name=f"head_{n}")(x) for n in range(30)]
+        return keras.Model(x, heads)
+
+    path = str(tmp_path / "m.weights.h5")
+    model(2).save_weights(path)
+    check = cv.check(model(3), path, options={"skip_mismatch": True})
+    lines = str(check).splitlines()
+    assert len(lines) < _MOST
+    (same,) = (line for line in lines if line.startswith("      The same of "))
+    assert "head_1" in same and same.endswith(" and 27 more.")
+    assert sum("head_" in line and "alike" in line for line in lines) >= 2
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["conv", *(f"conv_{n}" for n in range(1, 40)), "head"],
+        [f"b{n}_{end}" for n in range(3, 9) for end in ("in", "out", "norm")],
+        ["a'1", "a'2", "a'3", "{0}", "{1}", "{2}", "x\\1", "x\\2", "x\\3", "a01", "a02", "a03"],
+        ["a1b1", "a1b2", "a2b1", "a2b2", "9" * 5000, "", "1", "2", "3"],
+    ],
+)
+def test_names_in_code_are_these_names(names: list[str]) -> None:
+    assert eval(f"[{' '.join(names_in_lines(names))}]") == names
