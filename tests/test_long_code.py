@@ -52,7 +52,7 @@ def test_forty_lines_are_enough_for_every_kind_of_file(kind: str, tmp_path: Path
     live = tf.train.Checkpoint(model=model) if kind == "ckpt" else model
     check = cv.check(live, path)
     fix = check.fix()
-    texts = str(check), str(fix), fix.code, str(cv.graph(live)), str(cv.graph(path))
+    texts = str(check), str(check.details), str(fix), fix.code, str(cv.graph(live)), str(cv.graph(path))
     assert [len(text.splitlines()) for text in texts if len(text.splitlines()) > _MOST] == []
     if kind != "ckpt":
         assert "ckpt.optimizer.build(ckpt.trainable_variables)" in fix.code
@@ -72,9 +72,9 @@ def test_rows_that_differ_in_numbers_alone_are_one_row(tmp_path: Path) -> None:
         return tf.train.Checkpoint(**parts)
 
     check = cv.check(program(3), program(2).save(str(tmp_path / "ckpt")))
-    rows = [line for line in str(check).splitlines() if line.startswith("  ≠")]
+    rows = [line for line in str(check.details).splitlines() if line.startswith("  ≠")]
     assert len(rows) == 1 and "part_0 … part_59" in rows[0] and "60 alike" in rows[0]
-    assert len(str(check).splitlines()) < _MOST
+    assert len(str(check.details).splitlines()) < _MOST
     every = check.details.to_text(None).splitlines()
     assert sum(line.startswith("  ≠") for line in every) == 60
 
@@ -91,7 +91,7 @@ def test_problems_that_differ_in_numbers_alone_are_told_once(tmp_path: Path) -> 
     path = str(tmp_path / "m.weights.h5")
     model(2).save_weights(path)
     check = cv.check(model(3), path, options={"skip_mismatch": True})
-    lines = str(check).splitlines()
+    lines = str(check.details).splitlines()
     assert len(lines) < _MOST
     (same,) = (line for line in lines if line.startswith("      The same of "))
     assert "head_1" in same and same.endswith(" and 27 more.")
