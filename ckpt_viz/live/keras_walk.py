@@ -157,7 +157,11 @@ def layers_of(model: Any) -> tuple[KerasWalk, LiveLayers]:
         return tuple(map(walk.number_of_variable, variables))
 
     layers = tuple(
-        LiveLayer(layer.name, numbers(layer.trainable_weights + layer.non_trainable_weights))
+        LiveLayer(
+            layer.name,
+            numbers(layer.trainable_weights + layer.non_trainable_weights),
+            type(layer).__name__,
+        )
         for layer in model.layers
     )
     own = numbers(keras_private.own_variables(walk.library, model))
