@@ -743,3 +743,20 @@ def test_training_changes_the_values_that_it_changes(kind: optimizers.Kind, tmp_
     assert found.not_compared == ()
     assert {*found.states_a} <= {State.MATCHED, State.VALUE}
     assert cv.diff(second, checkpoint).is_empty
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_layers_of_a_model_and_of_its_own_file_keep_the_order_of_their_numbers(
+    tmp_path: Path,
+) -> None:
+    import keras
+
+    layers = [keras.layers.Dense(3) for _ in range(12)]
+    model = keras.Sequential([keras.Input((3,)), *layers])
+    path = str(tmp_path / "x.weights.h5")
+    model.save_weights(path)
+    assert "no difference" in str(cv.diff(model, path))
+    (held,) = [child for child in cv.graph(path).nodes[0].children if child.local_name == "layers"]
+    names = [child.local_name for child in cv.graph(path).nodes[held.node_id].children]
+    assert names == ["dense", *(f"dense_{number}" for number in range(1, 12))]

@@ -58,7 +58,7 @@ def test_a_skipped_layer_is_there_with_another_shape(library: str, tmp_path: Pat
     assert [finding.why for finding in check.findings] == [
         "head.kernel has the shape 4×3 in the file and 4×5 in the model; this keeps 2 values."
     ]
-    assert "sets 2 of 4" in str(check)
+    assert "sets 2 of 4" in str(check.details)
 
 
 def test_the_matrices_of_lora_count_as_variables_of_a_layer(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_the_matrices_of_lora_count_as_variables_of_a_layer(tmp_path: Path) -> N
     assert [finding.why for finding in check.findings] == [
         "body has 4 variables in the model and 2 in the file; this keeps 4 values."
     ]
-    assert "sets 2 of 6" in str(check)
+    assert "sets 2 of 6" in str(check.details)
 
 
 def test_keras_2_skips_by_name_alone(tmp_path: Path) -> None:

@@ -52,7 +52,14 @@ def test_forty_lines_are_enough_for_every_kind_of_file(kind: str, tmp_path: Path
     live = tf.train.Checkpoint(model=model) if kind == "ckpt" else model
     check = cv.check(live, path)
     fix = check.fix()
-    texts = str(check), str(check.details), str(fix), fix.code, str(cv.graph(live)), str(cv.graph(path))
+    texts = (
+        str(check),
+        str(check.details),
+        str(fix),
+        fix.code,
+        str(cv.graph(live)),
+        str(cv.graph(path)),
+    )
     assert [len(text.splitlines()) for text in texts if len(text.splitlines()) > _MOST] == []
     if kind != "ckpt":
         assert "ckpt.optimizer.build(ckpt.trainable_variables)" in fix.code

@@ -373,8 +373,9 @@ class _ChangesReader:
             if group.kind in _WITH_ONE_SIDED:
                 reported += group.objects if is_new else group.nodes
         known = _at_or_below(graph, reported)
+        misfits = {*reported}
         siblings: dict[int, list[int]] = defaultdict(list)
-        for top in _tops_of(graph, alone):
+        for top in _tops_of(graph, (part for part in alone if part not in misfits)):
             if top not in known:
                 siblings[graph.tree.parents[top]].append(top)
         states = self._states[is_new]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.correspondence.by_names import pairs_by_name
 from ckpt_viz.correspondence.descriptions import described
@@ -19,28 +19,39 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 
 
-def correspond(saved: Graph, live: Graph) -> Mapping[int, Pair]:
+def correspond(
+    saved: Graph,
+    live: Graph,
+    *,
+    given: Sequence[Pair] = (),
+    bound: Mapping[int, int] | None = None,
+) -> Mapping[int, Pair]:
     """Return what belongs together in the graphs of a checkpoint and a program, by saved node.
 
     TensorFlow's own way is the default: what a plain restore binds is a pair, unless names or
     content speak against it. A name-based checkpoint is compared by the scopes of its names, but
     two of them by their trees. Values of a pair may differ in dtype or shape.
+
+    `given` are pairs that are certain. `bound` is what a restore binds that goes another way than
+    TensorFlow's.
     """
 
     def pairs() -> Mapping[int, Pair]:
-        others = [*_without_states(saved, live), *_of_counters(saved, live)]
+        others = [*_without_states(saved, live, given, bound), *_of_counters(saved, live)]
         return _with_states(saved, live, others)
 
     return gc_paused(pairs)
 
 
-def _without_states(saved: Graph, live: Graph) -> Iterable[Pair]:
+def _without_states(
+    saved: Graph, live: Graph, given: Sequence[Pair], bound: Mapping[int, int] | None
+) -> Iterable[Pair]:
     if saved.is_name_based and not live.is_name_based:
         return pairs_by_name(saved, live)
-    bound = plain_restore(saved, live)
+    bound = plain_restore(saved, live) if bound is None else dict(bound)
     if is_unchanged(saved, live, bound):
         return pairs_as_bound(saved, bound)
-    return _compared(saved, live, bound)
+    return _compared(saved, live, bound, given)
 
 
 def _of_counters(saved: Graph, live: Graph) -> Iterator[Pair]:
@@ -63,9 +74,12 @@ def _with_states(saved: Graph, live: Graph, others: Iterable[Pair]) -> dict[int,
     return {node: pairs[node] for node in sorted(pairs, key=lambda node: places.get(node, node))}
 
 
-def _compared(saved: Graph, live: Graph, bound: dict[int, int]) -> Iterable[Pair]:
+def _compared(
+    saved: Graph, live: Graph, bound: dict[int, int], given: Sequence[Pair]
+) -> Iterable[Pair]:
     sides = described(saved, live, ChosenNames.of(live))
     paired = PairedItems(*sides, bound)
+    paired.give(given)
     WholeTree(paired).run()
     make_guesses_of_rivals(paired)
     Optimizers(paired, saved, live).run()

@@ -13,7 +13,8 @@ from ckpt_viz.correspondence.items import GraphInTree, Items, items_of
 from ckpt_viz.correspondence.migrations import OF_KERAS_3
 from ckpt_viz.correspondence.names import ChosenNames, canonical, index_of, trailing_number
 from ckpt_viz.correspondence.sequences import sequences
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.graph import Graph, Layout
+from ckpt_viz.object_graph.nodes import ROOT, Role
 
 _MOST_SCOPES = 64  # of a full name; those before are one scope
 _MOST_LAST_NAMES = 16  # of a path, from its end
@@ -186,6 +187,7 @@ class _Describing:
         self.above: dict[int, int] = {}
         self.are_lists: dict[int, bool] = {}
         self.slot_names = _names_of_slots(graph)
+        self.has_paths = isinstance(graph, Graph) and graph.stored_layout is Layout.KERAS_PATHS
         self._run()
 
     def _run(self) -> None:
@@ -204,11 +206,16 @@ class _Describing:
     def _labels(self, item: int) -> None:
         labels, chain = self.tree.labels, self.side.items.chain[item]
         self.side.labels[item] = self.names.known(*[self._label(node) for node in chain if node])
-        self.side.index[item] = self.names.index_of(labels[chain[0]])
+        index = self.names.index_of(labels[chain[0]])
+        if index is None and self._is_named_by_keras(chain[0]):
+            index = trailing_number({labels[chain[0]]}) or 0
+        self.side.index[item] = index
 
     def _label(self, node: int) -> str:
         """Return a local name; a number that counts no items is a key of a dict."""
         label = self.tree.labels[node]
+        if self._is_named_by_keras(node):
+            return ""
         if not label.isdecimal():
             return self.names.canonical(label)
         parent = self.tree.parents[node]
@@ -217,6 +224,12 @@ class _Describing:
             counted = sequences(self.side.graph.nodes[parent].children)
             self.are_lists[parent] = is_of_keras or "" in counted
         return "" if self.are_lists[parent] else label
+
+    def _is_named_by_keras(self, node: int) -> bool:
+        """Return whether a path of Keras' files calls an item of a list by its class and number."""
+        nodes, parent = self.side.graph.nodes, self.tree.parents[node]
+        is_item = self.has_paths and parent > ROOT and nodes[parent].role is Role.CONTAINER
+        return is_item and not self.names.is_chosen(self.tree.labels[node])
 
     def _leaf(self, item: int) -> None:
         side = self.side

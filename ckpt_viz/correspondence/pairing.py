@@ -35,11 +35,20 @@ class PairedItems:
         self.queue: list[tuple[int, int]] = []
         self.may_be_renamed = False
         self.guessed: set[int] = set()
+        self._given: frozenset[int] = frozenset()
         self._unbound_saved = cache(partial(_unbound, saved, bound))
         self.by_words = cache(self._paired_by_words)
         self._common_words = cache(self._words_of_several)
         self._shared_names = cache(self._names_of_several)
         self._unbound_live = cache(partial(_unbound, live, frozenset(bound.values())))
+
+    def give(self, pairs: Sequence[Pair]) -> None:
+        """Take pairs that are certain, before any rival is looked at."""
+        self._given = frozenset(pair.node for pair in pairs)
+        for pair in pairs:
+            self._record(*pair)
+            if self._are_holders(pair.node, pair.obj):
+                self.queue.append((pair.node, pair.obj))
 
     def add(self, x: int, y: int, certainty: Certainty, evidence: Evidence) -> None:
         """Pair two nodes, unless one of them has a counterpart."""
@@ -76,9 +85,9 @@ class PairedItems:
             self.by_node[node] = pair._replace(certainty=Certainty.LIKELY, evidence=evidence)
 
     def doubt(self, node: int) -> None:
-        """Make the pair of a saved node a guess, if it has one."""
+        """Make the pair of a saved node a guess, if it has one that is not given."""
         pair = self.by_node.get(node)
-        if pair is not None:
+        if pair is not None and node not in self._given:
             self.by_node[node] = pair._replace(certainty=Certainty.GUESS)
 
     def free(self, xs: Iterable[int], ys: Iterable[int]) -> tuple[list[int], list[int]]:

@@ -74,12 +74,19 @@ class ValueMapping:
 _OF_SHAPE = (Evidence.CONTENT, Evidence.ORDER, Evidence.ALONE)
 
 
-def map_values(saved: Graph, live: Graph) -> ValueMapping:
+def map_values(
+    saved: Graph,
+    live: Graph,
+    *,
+    given: Sequence[Pair] = (),
+    bound: Mapping[int, int] | None = None,
+) -> ValueMapping:
     """Return where each value of a checkpoint belongs in a program; it reads no value.
 
-    `live` is the graph of a program, or of a checkpoint that this program would save.
+    `live` is the graph of a program, or of a checkpoint that this program would save. `given` and
+    `bound` are as in `correspond`.
     """
-    counterparts = correspond(saved, live)
+    counterparts = correspond(saved, live, given=given, bound=bound)
     taken = {pair.obj: node for node, pair in counterparts.items()}
     reached = {ROOT, *saved.first_edges}, {ROOT, *live.first_edges}
     pairs = [
@@ -103,7 +110,7 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
     if saved.is_name_based:
         namesakes = [*pairs_of_namesakes(saved, live, fitting)]
         fitting += (pair for pair in namesakes if pair.obj not in taken)
-    else:
+    elif bound is None:  # Keras' paths lead to a value once
         alone = [obj for obj in valued[1] if obj not in taken]
         fitting += _shared(saved, live, counterparts, taken, alone)
     filled = {pair.obj for pair in fitting}

@@ -24,7 +24,7 @@ from ckpt_viz.object_graph.optimizer_table import (
 
 Shape = tuple[int, ...]
 _MOST_SCALARS = 4  # counters and rates before the slots
-_UNNAMED = "state_"
+_UNNAMED = "state"
 _MOST_SLOTS = 6  # of one variable
 _MOST_SPLITS = 8  # parts of a name that may be the variable's
 _GENERATIONS = (Generation.KERAS_3, Generation.KERAS_2, Generation.LEGACY)
@@ -271,7 +271,7 @@ def _unknown_layouts(count: int) -> set[_Layout]:
 
 
 def _unknown(number: int) -> str:
-    return f"{_UNNAMED}{number}"
+    return f"{_UNNAMED}_{number}"
 
 
 def _agreed(placings: Iterator[list[_StateOf]]) -> list[_StateOf | None]:
@@ -282,7 +282,7 @@ def _agreed(placings: Iterator[list[_StateOf]]) -> list[_StateOf | None]:
         for i, (first, other) in enumerate(zip(agreed, places, strict=True)):
             if first is not None and first != other:
                 is_same = first.trained == other.trained
-                agreed[i] = _StateOf("state", first.trained) if is_same else None
+                agreed[i] = _StateOf(_UNNAMED, first.trained) if is_same else None
     return agreed
 
 

@@ -60,9 +60,10 @@ def nodes_of_weights(
     for path, node in ids.items():
         _set_kind(drafts, path, node)
         _add_variables(drafts, path, node, keys.get(path, ()))
+    mixed = {node for node in ids.values() if _sort_items(drafts, node)}
     for node in ids.values():
         if drafts[node].role is Role.OPTIMIZER:
-            _set_slots(drafts, node, model)
+            _set_slots(drafts, node, model, mixed)
     return drafts.finished()
 
 
@@ -148,7 +149,9 @@ def _names(drafts: DraftNodes, path: str, node: int, keys: list[str] | tuple[()]
     return numbers
 
 
-def _set_slots(drafts: DraftNodes, optimizer: int, model: Json | None) -> None:
+def _set_slots(
+    drafts: DraftNodes, optimizer: int, model: Json | None, mixed: Collection[int]
+) -> None:
     draft = drafts[optimizer]
     entry = _optimizer_in(model)
     if entry is not None:
@@ -161,7 +164,7 @@ def _set_slots(drafts: DraftNodes, optimizer: int, model: Json | None) -> None:
     options = None
     if entry is not None:
         options = frozenset(name for name, value in config_of(entry).items() if value)
-    trained, is_ordered = _trained(drafts)
+    trained, is_ordered = _trained(drafts, mixed)
     slots = slots_of(optimizer, states, trained, rows, options, is_ordered=is_ordered)
     for node, slot in slots.items():
         drafts[node].slot, drafts[node].role = slot, Role.SLOT
@@ -176,11 +179,12 @@ def _generation(optimizer: DraftNode, states: Sequence[OwnVariable]) -> Generati
     return Generation.KERAS_3 if optimizer.own_name or has_rate else Generation.KERAS_2
 
 
-def _trained(drafts: DraftNodes) -> tuple[list[Trained], bool]:
+def _trained(drafts: DraftNodes, mixed: Collection[int]) -> tuple[list[Trained], bool]:
     """Return the variables that a training changes, and whether they are in the model's order.
 
     Keras writes the attributes of an object by their names, and trains them in the order in which
-    the object got them. Only of lists, and of Keras' own layers, do we know both orders.
+    the object got them. Only of lists, and of Keras' own layers, do we know both orders, but not of
+    `mixed` lists.
     """
     trained: list[Trained] = []
     is_ordered = True
@@ -196,13 +200,15 @@ def _trained(drafts: DraftNodes) -> tuple[list[Trained], bool]:
             value = drafts[child].value
             if value is not None and is_trained(name):
                 trained.append(Trained(child, "", value.shape or ()))
-        below, is_known = _in_order(drafts, node, valued)
+        below, is_known = _in_order(drafts, node, valued, mixed)
         is_ordered &= is_known
         stack.extend(reversed(below))
     return trained, is_ordered
 
 
-def _in_order(drafts: DraftNodes, node: int, valued: Collection[int]) -> tuple[list[int], bool]:
+def _in_order(
+    drafts: DraftNodes, node: int, valued: Collection[int], mixed: Collection[int]
+) -> tuple[list[int], bool]:
     """Return the objects in an object in the order of their variables, and whether that is sure."""
     draft = drafts[node]
     below = {
@@ -216,32 +222,41 @@ def _in_order(drafts: DraftNodes, node: int, valued: Collection[int]) -> tuple[l
     if _LAYERS in below:  # of a Functional or Sequential model: no other attribute counts
         return [below[_LAYERS]], True
     if draft.role is Role.CONTAINER or len(below) < 2:
-        return list(below.values()), _are_in_order(drafts, below)
+        return list(below.values()), node not in mixed
     public = {name.removeprefix("_"): child for name, child in below.items()}  # some of Keras 2
     names = [name for name in _ATTRIBUTES if name in public]
     return [public[name] for name in names] or list(below.values()), len(names) == len(below)
 
 
-def _are_in_order(drafts: DraftNodes, items: Mapping[str, int]) -> bool:
-    """Return whether the items of a list are in its order, as the numbers of each class tell.
+def _sort_items(drafts: DraftNodes, node: int) -> bool:
+    """Sort the items of a list by the numbers of each class; return whether their order is unsure.
 
     A file that lacks the configuration has its groups by their addresses. HDF5 may put a later
-    group into space that it has freed.
+    group into space that it has freed, so the order of several classes is unknown then.
     """
-    if all(drafts[node].described is not None for node in items.values()):
-        return True
-    numbers: dict[str, int] = {}
+    items = drafts[node].children
+    is_list = drafts[node].role is Role.CONTAINER
+    if not is_list or all(drafts[item].described is not None for item in items.values()):
+        return False
+    by_class: dict[str, list[str]] = {}
     for name in items:
-        kind, _, digits = name.rpartition("_")
-        kind, number = (
-            (kind, int(digits[-9:]))
-            if digits.isascii() and digits.isdecimal() and kind
-            else (name, 0)
-        )
-        if number < numbers.get(kind, -1):
-            return False
-        numbers[kind] = number
-    return True
+        by_class.setdefault(_class_and_number(name)[0], []).append(name)
+    in_order = {kind: iter(sorted(of, key=_class_and_number)) for kind, of in by_class.items()}
+    names = [next(in_order[_class_and_number(name)[0]]) for name in items]
+    is_sorted = names == list(items)
+    drafts[node].children = {name: items[name] for name in names}
+    return not is_sorted and len(by_class) > 1
+
+
+def _class_and_number(name: str) -> tuple[str, int]:
+    """Return the two parts of an item's name.
+
+    >>> _class_and_number("dense_10"), _class_and_number("dense")
+    (('dense', 10), ('dense', 0))
+    """
+    kind, _, digits = name.rpartition("_")
+    is_numbered = bool(kind) and digits.isascii() and digits.isdecimal()
+    return (kind, int(digits[-9:])) if is_numbered else (name, 0)
 
 
 def _optimizer_in(model: Json | None) -> Json | None:

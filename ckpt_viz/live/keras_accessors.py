@@ -75,6 +75,8 @@ def _to_part(holder: Any, label: str, target: Any) -> str | None:
 
 
 def _to_variable(holder: Any, label: str, target: Any) -> str | None:
+    if is_attribute(label) and getattr(holder, label, None) is target:
+        return f".{label}"
     own = instance_dict(holder)
     for name in (label, f"_{label}"):
         if own.get(name) is target and is_attribute(name):

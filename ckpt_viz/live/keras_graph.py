@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError
@@ -68,14 +69,11 @@ def keras_target(model: object) -> KerasTarget:
     nodes = {id(obj): node for node, obj in reversed([*enumerate(drawing.objects)])}
     objects = {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes}
     variables = {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes}
-    return KerasTarget(
-        drawing.graph(model),
-        live,
-        objects,
-        dict(_of_values(live, objects, drawing.owners)) | variables,
-        live.saveables[0].is_built,
-        tuple(map(weak, walk.variables)),
-    )
+    variables = dict(_of_values(live, objects, drawing.owners)) | variables
+    held = tuple(map(weak, walk.variables))
+    targets = {node: held[number] for number, node in variables.items()}
+    graph = drawing.graph(model, targets)
+    return KerasTarget(graph, live, objects, variables, live.saveables[0].is_built, held)
 
 
 def _of_values(
@@ -187,6 +185,9 @@ class _Groups:
             path = above
 
 
+_NO_TARGETS: Mapping[int, Callable[[], object | None]] = MappingProxyType({})
+
+
 class _Drawing:
     """The nodes of the groups and of what is in them, breadth first.
 
@@ -207,8 +208,10 @@ class _Drawing:
                 children = (*self._variables(node_id, group), *self._below(path))
                 self.nodes[node_id] = self.nodes[node_id]._replace(children=children)
 
-    def graph(self, model: object) -> Graph:
-        """Return the finished graph."""
+    def graph(
+        self, model: object, targets: Mapping[int, Callable[[], object | None]] = _NO_TARGETS
+    ) -> Graph:
+        """Return the finished graph; `targets` are the variables that loading sets, by node."""
         ids: dict[int, int] = {}
         for node_id, obj in enumerate(self.objects):
             if obj is not None:
@@ -221,6 +224,7 @@ class _Drawing:
             tuple(self.nodes),
             self.owners,
             self._library,
+            targets,
         )
         calls = calls_among(self.objects, ids)
         title = type(model).__name__
@@ -351,6 +355,7 @@ class _KerasAccess(Access):
     nodes: Sequence[Node]
     owners: Mapping[int, tuple[int, str]]
     library: str
+    targets: Mapping[int, Callable[[], object | None]]
 
     @cached_property
     def _attributes(self) -> dict[str, tuple[int, Attribute]]:
@@ -364,7 +369,10 @@ class _KerasAccess(Access):
 
     def object(self, node_id: int) -> object | None:
         held = self.references[node_id]()
-        return held if node_id not in self.owners or is_variable(held) else None
+        if node_id not in self.owners or is_variable(held):
+            return held
+        target = self.targets.get(node_id)  # in the place of a sum that saving makes
+        return None if target is None else target()
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
         return keras_accessor(graph, node_id, source)

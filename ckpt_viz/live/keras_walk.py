@@ -168,9 +168,9 @@ def _layer_in_h5(walk: KerasWalk, layer: Any) -> LiveLayer:
         to_load = layer_to_load(layer) if walk.library == keras_private.KERAS_2 else None
     except Exception as error:  # load_weights asks for the same, and raises the same
         failure = LoadFailure(type(error).__name__, str(error), refuses=True)
-        return LiveLayer(layer.name, (), failure)
+        return LiveLayer(layer.name, (), failure, class_name=type(layer).__name__)
     numbers = tuple(map(walk.number_of_variable, weights))
-    return LiveLayer(layer.name, numbers, to_load=to_load)
+    return LiveLayer(layer.name, numbers, to_load=to_load, class_name=type(layer).__name__)
 
 
 def _holds_saveables(items: SaveableList, seen: set[int]) -> bool:

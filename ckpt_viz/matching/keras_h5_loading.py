@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ckpt_viz.matching.keras_2_conversion import (
     ConversionError,
@@ -18,10 +19,13 @@ from ckpt_viz.matching.keras_2_conversion import (
     converted,
 )
 from ckpt_viz.matching.keras_loading import (
+    ExchangedName,
     Loaded,
     LoadFailure,
+    Offers,
     Stays,
     WeightsLoading,
+    are_of_others,
     misshapen,
 )
 from ckpt_viz.matching.keras_sides import LiveVariable
@@ -45,6 +49,7 @@ class LiveLayer:
     weights: tuple[int, ...]
     refusal: LoadFailure | None = None
     to_load: LayerToLoad | None = None
+    class_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,9 @@ def h5_loading(
         tuple(run.loaded(number, otherwise) for number in range(len(live.variables))),
         tuple(key for key in saved.all_keys() if key not in used),
         overwritten=tuple(sorted(run.values)) if stopped else (),
+        exchanged=tuple(run.exchanged()),
         unknown=tuple(run.unknown),
+        offers=run.offers(),
     )
 
 
@@ -148,6 +155,15 @@ class _DeferringError(Exception):
         self.number = number
 
 
+class _Match(NamedTuple):
+    """A layer of the model, and the saved layer whose values it would get, with its place."""
+
+    number: int
+    place: int
+    name: str
+    weights: SavedLayer
+
+
 @dataclass
 class _H5Run:
     live: LiveLayers
@@ -160,6 +176,7 @@ class _H5Run:
     failures: dict[int, LoadFailure] = field(default_factory=dict)
     unknown: dict[int, None] = field(default_factory=dict)
     converted_keys: set[str] = field(default_factory=set)
+    matches: list[_Match] = field(default_factory=list)
     _at_end: list[tuple[int, int, ValueToLoad]] = field(default_factory=list)
 
     def load(self) -> None:
@@ -188,7 +205,9 @@ class _H5Run:
                 f"{len(with_weights)} layers, found {len(saved)} saved layers."
             )
             raise _StoppedError(None, LoadFailure("ValueError", text))
-        for place, (number, (name, weights)) in enumerate(zip(with_weights, saved, strict=True)):
+        both = zip(with_weights, saved, strict=True)
+        self.matches = [_Match(i, place, *layer) for place, (i, layer) in enumerate(both)]
+        for number, place, name, weights in self.matches:
             layer = self.live.layers[number]
             values = self._converted(number, layer, _values(weights))
             if len(values) != len(layer.weights):
@@ -206,6 +225,12 @@ class _H5Run:
         for layer in self.live.layers:
             if layer.name not in saved_names:
                 self._stay(layer.weights, Stays.NO_GROUP)
+        self.matches = [
+            _Match(number, place, name, weights)
+            for place, (name, weights) in enumerate(self.saved.layers)
+            for number, layer in enumerate(self.live.layers)
+            if layer.name == name
+        ]
         for place, (name, weights) in enumerate(self.saved.layers):
             values: Sequence[ValueToLoad] = _values(weights)
             for number, layer in enumerate(self.live.layers):
@@ -319,6 +344,46 @@ class _H5Run:
         if number in self.values:
             return Loaded(self.values[number], cast=self.casts.get(number))
         return Loaded(stays=self.stays.get(number, otherwise))
+
+    # --- where Keras looks, whether or not it can load
+
+    def offers(self) -> Offers:
+        of_variables: dict[int, str] = {}
+        own, top = self.live.top_level, _values(self.saved.top_level or ())
+        layers = [(self.live.layers[m.number].weights, self._values_of(m)) for m in self.matches]
+        for variables, values in (*layers, (own, top)):
+            if len(variables) == len(values):
+                of_variables |= {
+                    variable: value.key
+                    for variable, value in zip(variables, values, strict=True)
+                    if not value.is_converted
+                }
+        doubtful = (match.number for match in self._with_other_names())
+        keys = {m.number: tuple(key for key, _ in m.weights) for m in self.matches}
+        return Offers(of_variables, keys, frozenset(doubtful))
+
+    def _values_of(self, match: _Match) -> Sequence[ValueToLoad]:
+        """Return the values that Keras gives a layer in turn; none if it refuses them."""
+        layer, values = self.live.layers[match.number], _values(match.weights)
+        if layer.to_load is None:
+            return values
+        try:
+            return converted(layer.to_load, values, is_of_keras_1=self.saved.is_of_keras_1)
+        except (ConversionError, DeferredError):
+            return ()
+
+    def exchanged(self) -> Iterator[ExchangedName]:
+        numbers = {layer.name: number for number, layer in enumerate(self.live.layers)}
+        for number, _, name, _ in self._with_other_names():
+            if any(variable in self.values for variable in self.live.layers[number].weights):
+                yield ExchangedName(name, name, number, numbers.get(name))
+
+    def _with_other_names(self) -> Iterator[_Match]:
+        every = {name for name, _ in self.saved.layers}, {y.name for y in self.live.layers}
+        for match in self.matches:
+            layer = self.live.layers[match.number]
+            if are_of_others((match.name, layer.name), layer.class_name, every):
+                yield match
 
 
 def _values(weights: SavedLayer) -> list[ValueToLoad]:

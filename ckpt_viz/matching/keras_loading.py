@@ -8,14 +8,16 @@ that is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import takewhile
+from typing import NamedTuple
 
 from ckpt_viz.matching.keras_sides import (
     NESTED,
-    Item,
     LiveSaveable,
     LiveVariable,
     LiveWeights,
@@ -26,8 +28,10 @@ from ckpt_viz.matching.keras_sides import (
     joined,
     key_of,
 )
+from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import Stored
 
+_NUMBER = re.compile(r"_\d+$")
 _ZERO = ""  # in place of a key: the variable was set to zero
 
 
@@ -88,12 +92,32 @@ class SkippedState:
 
 @dataclass(frozen=True, slots=True)
 class ExchangedName:
-    """Values that an object gets under a path where the file has the name of another object."""
+    """An object that gets values under a path where the file has another name.
+
+    `named_so` is the object with that name. If the model has none, the file has the name of the
+    object that `gets` them under another path.
+    """
 
     path: str
     saved_name: str
     gets: int
-    named_so: int
+    named_so: int | None
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Where Keras looks for each value, whether or not the value can be loaded.
+
+    `of_variables` has the saved key by live variable, and `of_objects` all keys that Keras finds
+    for an object. `doubtful` are the objects whose place has evidence against it: the name of
+    another object. `by_order` are the items of lists that only their order tells apart, though the
+    file has another number of them.
+    """
+
+    of_variables: Mapping[int, str] = field(default_factory=dict)
+    of_objects: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    doubtful: frozenset[int] = frozenset()
+    by_order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +128,8 @@ class WeightsLoading:
     tells. `failures` are the objects in the text of the error or warning, in its order. `loaded`
     has each live variable, by number. `unused` are the saved keys whose values no variable has
     afterwards. `overwritten` are the variables that have changed already when the error comes.
-    `unknown` are the objects whose own code loads them.
+    `unknown` are the objects whose own code loads them. `skipped_lists` has the lists without a
+    group in the file, by path, with the objects that no other path leads to.
     """
 
     raises: str | None
@@ -113,10 +138,11 @@ class WeightsLoading:
     loaded: tuple[Loaded, ...]
     unused: tuple[str, ...]
     skipped: tuple[SkippedState, ...] = ()
-    skipped_lists: tuple[str, ...] = ()
+    skipped_lists: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     overwritten: tuple[int, ...] = ()
     exchanged: tuple[ExchangedName, ...] = ()
     unknown: tuple[int, ...] = ()
+    offers: Offers = Offers()
 
 
 def weights_loading(
@@ -125,8 +151,9 @@ def weights_loading(
     """Return what `model.load_weights(path, skip_mismatch=skip_mismatch)` would do."""
     if live.rules.checks_built and not live.saveables[0].is_built:
         return _refused(live, saved)
-    run = _LoadRun(live, saved, skip_mismatch)
-    result = run.result()
+    result = _LoadRun(live, saved, skip_mismatch).result()
+    if result.raises and not live.rules.collects_errors:  # the first error hides what follows
+        result = replace(result, offers=_LoadRun(live, saved, skip_mismatch=True).result().offers)
     if not result.unknown:
         return result
     other = _LoadRun(live, saved, skip_mismatch, own_code_fails=True)
@@ -156,7 +183,7 @@ def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoadi
         unused=tuple(key for key in loads.unused if key in set(fails.unused)),
         overwritten=tuple(v for v in loads.overwritten if v in set(fails.overwritten)),
         skipped=tuple(skipped for skipped in loads.skipped if skipped in fails.skipped),
-        skipped_lists=tuple(p for p in loads.skipped_lists if p in fails.skipped_lists),
+        skipped_lists={p: o for p, o in loads.skipped_lists.items() if p in fails.skipped_lists},
         exchanged=tuple(e for e in loads.exchanged if e in fails.exchanged),
     )
 
@@ -181,7 +208,12 @@ class _EndedError(Exception):
 
 @dataclass
 class _LoadRun:
-    """One dry run. `values` has the key of the value of each variable, `sources` the paths."""
+    """One dry run.
+
+    `values` has the key of the value of each variable, and `stays` the first reason why it keeps
+    its own. `ways` has the path at which Keras finds each object, the object that leads there, and
+    what the path calls the object if it is an item of a list.
+    """
 
     live: LiveWeights
     saved: SavedWeights
@@ -189,11 +221,13 @@ class _LoadRun:
     own_code_fails: bool = False
     values: dict[int, str] = field(default_factory=dict)
     stays: dict[int, Stays] = field(default_factory=dict)
-    sources: dict[int, str] = field(default_factory=dict)
+    ways: dict[int, _Way] = field(default_factory=dict)
+    offered: dict[int, str] = field(default_factory=dict)
+    keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
     visited: set[int] = field(default_factory=set)
     under_way: set[int] = field(default_factory=set)
     skipped: list[SkippedState] = field(default_factory=list)
-    skipped_lists: list[str] = field(default_factory=list)
+    skipped_lists: dict[str, tuple[int, ...]] = field(default_factory=dict)
     unknown: dict[int, None] = field(default_factory=dict)
     unknown_keys: set[str] = field(default_factory=set)
 
@@ -201,13 +235,15 @@ class _LoadRun:
         failures: dict[int, LoadFailure] = {}
         raises, text = "", ""
         try:
-            self.load(0, "", failures)
+            self.load(0, _Way(""), failures)
         except _EndedError as ended:
             raises, text = ended.failure.raises, ended.failure.text
         else:
             if failures and self.live.rules.collects_errors:
                 raises = "" if self.skip_mismatch else "ValueError"
                 text = _text_of_all(self.live, failures)
+        doubts = _Doubts(self.live, self.saved, self.ways)
+        doubtful = doubts.below({n for n in self.ways if doubts.has_another_name(n)})
         return WeightsLoading(
             raises,
             text,
@@ -215,22 +251,24 @@ class _LoadRun:
             tuple(self._loaded(number) for number in range(len(self.live.variables))),
             tuple(self._unused()),
             tuple(self.skipped),
-            tuple(self.skipped_lists),
+            self.skipped_lists,
             tuple(sorted(self.values)) if raises else (),
-            tuple(self._exchanged()),
+            tuple(doubts.exchanged(self.values)),
             tuple(self.unknown),
+            Offers(self.offered, self.keys, frozenset(doubtful), tuple(doubts.by_order())),
         )
 
     # --- the walk
 
-    def load(self, number: int, path: str, failures: dict[int, LoadFailure]) -> None:
+    def load(self, number: int, way: _Way, failures: dict[int, LoadFailure]) -> None:
         """Load an object and its parts; `failures` has those that failed until now."""
         if number in self.visited:
             return
         if number in self.under_way:
             raise _EndedError(LoadFailure("RecursionError", "maximum recursion depth exceeded"))
         saveable, rules = self.live.saveables[number], self.live.rules
-        failure = None if saveable.loading is None else self._load_own(number, path)
+        self.ways.setdefault(number, way)
+        failure = None if saveable.loading is None else self._load_own(number, way)
         if failure is not None:
             failures[number] = failure
             if not (rules.collects_errors or self.skip_mismatch):
@@ -240,21 +278,19 @@ class _LoadRun:
             self.visited.add(number)
         self.under_way.add(number)
         for attribute, item in saveable.children:
-            self._load_item(item, joined(path, attribute), failures)
+            below = _Way(joined(way.path, attribute), number)
+            if isinstance(item, int):
+                self.load(item, below, failures)
+            else:
+                self._load_list(item, below, failures, set())
         self.under_way.discard(number)
         if rules.marks_late and failure is None:
             if len(failures) <= before:
                 self.visited.add(number)
             failures.pop(number, None)
 
-    def _load_item(self, item: Item, path: str, failures: dict[int, LoadFailure]) -> None:
-        if isinstance(item, int):
-            self.load(item, path, failures)
-        else:
-            self._load_list(item, path, failures, set())
-
     def _load_list(
-        self, items: SaveableList, path: str, failures: dict[int, LoadFailure], seen: set[int]
+        self, items: SaveableList, way: _Way, failures: dict[int, LoadFailure], seen: set[int]
     ) -> None:
         if items.number in seen:
             return
@@ -263,30 +299,34 @@ class _LoadRun:
         for item in items.items:
             if isinstance(item, SaveableList):
                 if self.live.rules.enters_nested_lists:
-                    self._load_nested(item, joined(path, names.next(NESTED)), failures, seen)
+                    below = way.to(names.next(NESTED))
+                    self._load_nested(item, below, failures, seen)
             elif not (self.live.rules.passes_over_done and item in self.visited):
-                name = names.next(self.live.saveables[item].component)
-                self.load(item, joined(path, name), failures)
+                component = self.live.saveables[item].component
+                self.load(item, way.to(names.next(component), component), failures)
 
     def _load_nested(
-        self, items: SaveableList, path: str, failures: dict[int, LoadFailure], seen: set[int]
+        self, items: SaveableList, way: _Way, failures: dict[int, LoadFailure], seen: set[int]
     ) -> None:
         """Load a list in a list; if the file has no group for it, failures are only a warning."""
-        if path in self.saved.groups:
-            self._load_list(items, path, failures, seen)
+        if way.path in self.saved.groups:
+            self._load_list(items, way, failures, seen)
             return
-        tolerated: dict[int, LoadFailure] = {}
-        self._load_list(items, path, tolerated, seen)
+        reached, tolerated = {*self.ways}, dict[int, LoadFailure]()
+        self._load_list(items, way, tolerated, seen)
         if tolerated:
-            self.skipped_lists.append(path)
+            self.skipped_lists[way.path] = tuple(n for n in tolerated if n not in reached)
 
     # --- one object
 
-    def _load_own(self, number: int, path: str) -> LoadFailure | None:
+    def _load_own(self, number: int, way: _Way) -> LoadFailure | None:
         """Assign the variables of one object; return the error that Keras would catch."""
         saveable = self.live.saveables[number]
         assert saveable.loading is not None
-        path, entries = self.saved.at(path)
+        path, entries = self.saved.at(way.path)
+        keys = tuple(sorted(key_of(path, name) for name, stored in entries.items() if stored))
+        if keys and number not in self.keys:
+            self.ways[number], self.keys[number] = way._replace(path=path), keys
         if not saveable.loading.is_known:
             return self._own_code(number, path, entries)
         failure = self._miscounted(number, path, entries)
@@ -294,6 +334,9 @@ class _LoadRun:
             return failure
         if saveable.loading.counted not in (None, len(entries)):  # an optimizer's state is skipped
             return None
+        for name, variable in saveable.loading.targets:
+            if entries.get(name) is not None:
+                self.offered.setdefault(variable, key_of(path, name))
         return self._assign_all(number, path, entries)
 
     def _own_code(
@@ -332,15 +375,15 @@ class _LoadRun:
                 self._stay([variable], refusal[0])
                 self._stay([v for _, v in loading.targets[place + 1 :]], Stays.AFTER_FAILURE)
                 return refusal[1]
-            self.values[variable] = key_of(path, name)
-            self.sources[number] = path
+            self.values[variable] = self.offered[variable] = key_of(path, name)
         self.values.update(dict.fromkeys(loading.zeroed, _ZERO))
         return None
 
     def _stay(self, variables: tuple[int, ...] | list[int], why: Stays) -> None:
-        self.stays.update(dict.fromkeys(variables, why))
-        if why is Stays.UNKNOWN:
-            for variable in variables:
+        """Note why variables stay: Keras visits an object again under paths that no file has."""
+        for variable in variables:
+            self.stays.setdefault(variable, why)
+            if why is Stays.UNKNOWN:
                 self.values.pop(variable, None)
 
     # --- what has happened
@@ -365,13 +408,117 @@ class _LoadRun:
         used = {*self.values.values(), *self.unknown_keys}
         yield from (key for key in self.saved.all_keys() if key not in used)
 
-    def _exchanged(self) -> Iterator[ExchangedName]:
-        saveables = self.live.saveables
-        by_name = {s.name: i for i, s in enumerate(saveables) if s.name and s.loading is not None}
-        for number, path in self.sources.items():
-            name = self.saved.names.get(path)
-            if name != saveables[number].name and name in by_name:
-                yield ExchangedName(path, name, number, by_name[name])
+
+class _Way(NamedTuple):
+    """The path of an object, the object that leads to it, and its component in a list."""
+
+    path: str
+    holder: int | None = None
+    component: str = ""
+
+    def to(self, name: str, component: str = "") -> _Way:
+        """Return the way to an item of a list, if this one leads to the list."""
+        return _Way(joined(self.path, name), self.holder, component)
+
+
+class _Doubts:
+    """What speaks against the places in which Keras looks for the values of objects."""
+
+    def __init__(self, live: LiveWeights, saved: SavedWeights, ways: Mapping[int, _Way]) -> None:
+        self.live, self.saved, self.ways = live, saved, ways
+        named = [saveable for saveable in live.saveables if saveable.loading is not None]
+        self._names = {*saved.names.values()}, {saveable.name or "" for saveable in named}
+        valued = (
+            [path for path, entries in saved.variables.items() if any(entries.values())],
+            [way.path for number, way in ways.items() if live.saveables[number].own],
+        )
+        self._counts = tuple(map(_siblings_with_values, valued))
+
+    def by_order(self) -> Iterator[int]:
+        """Yield the items without names in lists that have another number of them in the file."""
+        for number, way in self.ways.items():
+            siblings = way.path.rpartition("/")[0], way.component
+            counts = self._counts[0][siblings], self._counts[1][siblings]
+            name = self.saved.names.get(way.path, "")
+            is_named = name and not is_automatic(name, self.live.saveables[number].class_name)
+            is_item = bool(way.component) and way.path in self.saved.groups
+            if is_item and not is_named and 0 < counts[0] != counts[1]:
+                yield number
+
+    def below(self, roots: Collection[int]) -> set[int]:
+        """Return objects and what is in them, without what an equal name tells."""
+        inside: set[int] = set()
+        for number, way in self.ways.items():  # holders first
+            if number in roots or (way.holder in inside and not self._is_told(number)):
+                inside.add(number)
+        return inside
+
+    def exchanged(self, values: Mapping[int, str]) -> Iterator[ExchangedName]:
+        """Yield the objects that get values of other names, without those in other such objects."""
+        inside: set[int] = set()
+        for number, way in self.ways.items():
+            if way.holder in inside:
+                inside.add(number)
+            elif self.has_another_name(number):
+                inside.add(number)
+                own = (v for n in self.below({number}) for v in self.live.saveables[n].own)
+                if any(variable in values for variable in own):
+                    name = self.saved.names[way.path]
+                    yield ExchangedName(way.path, name, number, self._named(name, way.holder))
+
+    def _named(self, name: str, holder: int | None) -> int | None:
+        """Return the object of a name, first one in the same holder."""
+        numbers = [n for n in self.ways if self.live.saveables[n].name == name]
+        return min(numbers, key=lambda n: self.ways[n].holder != holder, default=None)
+
+    def has_another_name(self, number: int) -> bool:
+        """Return whether the name of an object, or that of its path, is in another place."""
+        way, saveable = self.ways[number], self.live.saveables[number]
+        names = self.saved.names.get(way.path, ""), saveable.name or ""
+        return way.holder is not None and are_of_others(names, saveable.class_name, self._names)
+
+    def _is_told(self, number: int) -> bool:
+        """Return whether the file has the name that a person gave an object."""
+        saveable = self.live.saveables[number]
+        name = self.saved.names.get(self.ways[number].path, "")
+        return name == saveable.name != "" and not is_automatic(name, saveable.class_name)
+
+
+def are_of_others(
+    names: tuple[str, str], class_name: str, every: tuple[Collection[str], Collection[str]]
+) -> bool:
+    """Return whether a saved and a live name differ, and one of them is also on the other side.
+
+    `every` has all names of both sides. A name that Keras made of the class proves nothing.
+
+    >>> are_of_others(("a", "b"), "Dense", ({"a", "b"}, {"b", "c"}))
+    True
+    >>> are_of_others(("dense", "dense_1"), "Dense", ({"dense"}, {"dense", "dense_1"}))
+    False
+    """
+    if "" in names or names[0] == names[1]:
+        return False
+    return any(
+        name in others and not is_automatic(name, class_name)
+        for name, others in zip(names, reversed(every), strict=True)
+    )
+
+
+def _siblings_with_values(paths: Iterable[str]) -> Counter[tuple[str, str]]:
+    """Count the items of lists that hold values, by the path of the list and their component.
+
+    >>> dict(_siblings_with_values(["layers/dense/inner", "layers/dense_1"]))
+    {('layers/dense', 'inner'): 1, ('layers', 'dense'): 2}
+    """
+    known: set[str] = set()
+    siblings = Counter[tuple[str, str]]()
+    for path in paths:
+        while path and path not in known:
+            known.add(path)
+            holder, _, name = path.rpartition("/")
+            siblings[holder, _NUMBER.sub("", name)] += 1
+            path = holder
+    return siblings
 
 
 # --- the errors

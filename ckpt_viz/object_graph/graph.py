@@ -354,6 +354,12 @@ class Graph:
         return known or Layout.OBJECTS
 
     @property
+    def stored_layout(self) -> Layout:
+        """How the nodes of a file are arranged, also where its graph is taken as one of objects."""
+        known = None if self.provenance is None else _LAYOUTS.get(self.provenance.format)
+        return known or self.layout
+
+    @property
     def source(self) -> Any:
         """The object from which a live graph was made; None for a saved graph."""
         return getattr(self._access, "source", None)

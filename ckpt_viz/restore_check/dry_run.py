@@ -10,6 +10,7 @@ from functools import cached_property
 
 from ckpt_viz.correspondence.defaults import with_defaults
 from ckpt_viz.correspondence.of_savers import map_names
+from ckpt_viz.correspondence.pairs import Pair
 from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.errors import CkptVizError, DeniedError, FormatError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
@@ -75,6 +76,16 @@ class Outcome:
     def saver(self) -> SaversProgram | None:
         """What is known of the program that a Saver restores; None if none does."""
         return SaversProgram() if self.names.graph.is_name_based else None
+
+    @property
+    def certain(self) -> Sequence[Pair]:
+        """What the call sets by a way of its own, and nothing speaks against."""
+        return ()
+
+    @property
+    def bound(self) -> Mapping[int, int] | None:
+        """Where that way leads, by saved node; None if the restore goes by local names."""
+        return None
 
     @property
     def maps_names(self) -> bool:
@@ -310,7 +321,9 @@ class DryRun:
         if self.outcome.maps_names:
             own_names = {} if self.outcome.saver is None else self.outcome.saver.own_names
             return gc_paused(lambda: map_names(saved, self.live, own_names))
-        mapping, sources = map_values(saved, self.live), self.sources_in(saved)
+        known = self.outcome
+        mapping = map_values(saved, self.live, given=known.certain, bound=known.bound)
+        sources = self.sources_in(saved)
         if self.by_objects is None:
             return with_defaults(mapping, {node: obj for obj, node in sources.items()}, sources)
         return with_defaults(mapping, self.by_objects.bound, sources) if sources else mapping

@@ -7,23 +7,34 @@ saved ones reach the model, `existing` that all of the model get a saved one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.value_mapping import fits
 from ckpt_viz.errors import SourceError
 from ckpt_viz.formats.zip_archive import error_of_zipfile, member_of
 from ckpt_viz.keras_files.drafts import StoredWeights
 from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in, version_in
+from ckpt_viz.keras_files.state import is_unnamed
+from ckpt_viz.live.keras_accessors import optimizer_of
 from ckpt_viz.live.keras_graph import KerasTarget, keras_h5_target, keras_target
 from ckpt_viz.live.keras_private import is_model
 from ckpt_viz.matching.keras_h5_loading import SavedLayers, h5_loading
-from ckpt_viz.matching.keras_loading import Loaded, Stays, WeightsLoading, weights_loading
+from ckpt_viz.matching.keras_loading import (
+    Loaded,
+    Offers,
+    Stays,
+    WeightsLoading,
+    weights_loading,
+)
 from ckpt_viz.matching.keras_sides import VARS, SavedWeights
 from ckpt_viz.matching.trace import Action, Cause, Failure, Step, Trace
 from ckpt_viz.object_graph.graph import Graph, Layout
-from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT, Role, Stored
 from ckpt_viz.restore_check.dry_run import DryRun, Outcome, damage_in, prefix_of
 from ckpt_viz.restore_check.live_names import LiveNames
@@ -90,29 +101,69 @@ class KerasOutcome(Outcome):
         """What the headline calls variables that keep their values."""
         return "not loaded"
 
+    @cached_property
+    def certain(self) -> Sequence[Pair]:
+        """The values in the places where Keras looks for them, and the objects that hold them.
+
+        An object counts if all of its values fit. An optimizer has a state of each variable.
+        """
+        assert self.saved is not None
+        live, parents = self.target.graph, (self.target.graph.tree.parents, self.saved.tree.parents)
+        misfits = [o for o, n in self._offered.items() if not fits(self.saved, live, n, o)]
+        holders = {parents[0][obj] for obj in misfits if optimizer_of(live, obj) is None}
+        values = {
+            obj: node
+            for obj, node in self._offered.items()
+            if parents[0][obj] not in holders and self._has_one_meaning(node, obj)
+        }
+        owners = {(parents[0][obj], parents[1][node]) for obj, node in values.items()}
+        counts = Counter(obj for obj, _ in owners), Counter(node for _, node in owners)
+        only = (both for both in owners if counts[0][both[0]] == counts[1][both[1]] == 1)
+        return [
+            Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
+            for obj, node in [*sorted(both for both in only if ROOT not in both), *values.items()]
+        ]
+
+    @cached_property
+    def bound(self) -> Mapping[int, int]:
+        """The saved node in each place where Keras looks, without what has evidence against it."""
+        bound = {} if self.by_objects is None else self.by_objects.bound
+        every = {**bound, **{node: obj for obj, node in self._offered.items()}}
+        return {node: obj for node, obj in every.items() if obj not in self._doubtful}
+
+    @cached_property
+    def _offered(self) -> Mapping[int, int]:
+        """By live node, the saved value at which Keras looks for it."""
+        variables, offered = self.target.variables, self.loading.offers.of_variables
+        return {
+            variables[number]: self.nodes[key]
+            for number, key in offered.items()
+            if number in variables and key in self.nodes
+        }
+
+    @cached_property
+    def _doubtful(self) -> Set[int]:
+        """The objects that have evidence against their place, and their variables."""
+        doubtful, target = self.loading.offers.doubtful, self.target
+        own = (v for number in doubtful for v in target.weights.saveables[number].own)
+        objects = {target.objects[number] for number in doubtful if number in target.objects}
+        return objects | {target.variables[v] for v in own if v in target.variables}
+
+    def _has_one_meaning(self, node: int, obj: int) -> bool:
+        """Return whether no evidence speaks against a place, also of an optimizer's state."""
+        assert self.saved is not None
+        was, now = self.saved.nodes[node].slot, self.target.graph.nodes[obj].slot
+        if obj in self._doubtful or (now is not None and now.variable in self._doubtful):
+            return False
+        if was is None or now is None:
+            return was is None
+        return is_unnamed(was.name) or was.name == now.name
+
     @property
     def effect(self) -> str:
         """What happens if the call does not raise, in a few words."""
         loaded = sum(loaded.key is not None for loaded in self.loading.loaded)
         return f"sets {loaded} of {count(len(self.loading.loaded), 'variable')}"
-
-
-def parts_by_order(outcome: KerasOutcome) -> dict[int, int]:
-    """Return the live object of saved values, and of their layers, that only the order can tell.
-
-    The names of such layers are automatic on both sides.
-    """
-    saved, live = outcome.saved, outcome.target.graph
-    assert saved is not None
-    parts: dict[int, int] = {}
-    trace = outcome.trace
-    for obj, node in (trace.source_of if isinstance(trace, Trace) else {}).items():
-        owners = saved.tree.parents[node], live.tree.parents[obj]
-        layers = saved.nodes[owners[0]], live.nodes[owners[1]]
-        class_name = layers[1].type_name
-        if all(is_automatic(layer.own_name or "", class_name) for layer in layers):
-            parts |= {owners[0]: owners[1], node: obj}
-    return parts
 
 
 def is_load_of_weights(live: object, saved: object) -> bool:
@@ -171,7 +222,8 @@ def run_of_placed(model: object, saved: Graph, keys: Mapping[int, str]) -> DryRu
     used = {of_variable.key for of_variable in loaded}
     every = [value.checkpoint_key for node in saved.nodes for value in node.attributes]
     unused = tuple(key for key in every if key not in used)
-    loading = WeightsLoading("", "", {}, tuple(loaded), unused)
+    offered = {number: value.key for number, value in enumerate(loaded) if value.key is not None}
+    loading = WeightsLoading("", "", {}, tuple(loaded), unused, offers=Offers(offered))
     return DryRun(_outcome(saved, target, loading), FIX, prefix_of(saved))
 
 
@@ -254,6 +306,7 @@ def _trace(
     saved: Graph, target: KerasTarget, loading: WeightsLoading, nodes: Mapping[str, int]
 ) -> Trace:
     bound = dict(_groups_of_one_path(saved, target.graph))
+    parents = saved.tree.parents, target.graph.tree.parents
     steps: list[Step] = []
     for number, loaded in enumerate(loading.loaded):
         obj = target.variables.get(number)
@@ -262,6 +315,7 @@ def _trace(
         if loaded.key is not None:
             node = nodes[loaded.key]
             bound[node] = obj
+            bound.setdefault(parents[0][node], parents[1][obj])
             steps.append(Step(Action.RESTORE, node, obj, name=loaded.key, names=(loaded.key,)))
         elif loaded.stays is not Stays.UNKNOWN:
             failure = _failure(saved, target, number, loaded)

@@ -21,7 +21,6 @@ from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.object_graph.tensor_difference import first_difference
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome, parts_by_order
 
 _PLAIN = Mark(State.PLAIN)
 _MADE = "made by the restore"
@@ -37,10 +36,6 @@ def same_parts(run: DryRun, trace: Trace) -> Mapping[int, int]:
     """
     size = len(run.live.nodes)
     pairs = {pair.node: pair.obj for pair in run.mapping.parts.values() if not is_guess(pair)}
-    if isinstance(run.outcome, KerasOutcome):
-        by_order = parts_by_order(run.outcome)
-        taken = {*by_order.values()}
-        pairs = {node: obj for node, obj in pairs.items() if obj not in taken} | by_order
     own = {obj: node for node, obj in pairs.items()}
     for node, obj in trace.bound.items():
         counterpart = own.get(obj)

@@ -19,7 +19,6 @@ from ckpt_viz.restore_check.dry_run import (
 )
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.keras_dry_run import METHOD as LOAD_WEIGHTS
 from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
@@ -70,8 +69,7 @@ def _fix_of(
     run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
 ) -> RestoreFix[CheckT]:
     if isinstance(run.outcome, KerasOutcome):
-        assert run.saved is not None
-        return FixOfKerasFile(_by_names(run, run.saved), check_of, _load=run.outcome)
+        return FixOfKerasFile(run, check_of, _of_check=findings)
     if run.saved is not None:
         return FixOfObjects(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
@@ -82,7 +80,8 @@ def _fix_of(
         )
     is_by_saver = run.outcome.saver is not None
     if isinstance(run.correction, FileOfKeras):
-        return FixOfKerasFile(_by_names(run, read_saved(run.correction.path)), check_of)
+        by_names = _again(run, as_objects(read_saved(run.correction.path)), run.method)
+        return FixOfKerasFile(by_names, check_of)
     if not run.reading or not (is_meant or is_by_saver or run.outcome.tensors):
         raise _unreadable(run)
     try:
@@ -102,11 +101,6 @@ def _again(run: DryRun, saved: Graph, method: str | None) -> DryRun:
     if run.live.origin is Origin.LIVE:
         return live_dry_run(run.live.source, saved, method, None)
     return file_dry_run(run.live, saved, method=method)
-
-
-def _by_names(run: DryRun, saved: Graph) -> DryRun:
-    """Return the dry run of a restore of Keras' file by names, not in Keras' order."""
-    return _again(run, as_objects(saved), None if run.method == LOAD_WEIGHTS else run.method)
 
 
 def _unreadable(run: DryRun) -> SourceError:

@@ -1,35 +1,38 @@
-"""The fix of `load_weights`: the values of Keras' own file go by names, whatever its format."""
+"""The fix of `load_weights`: what the call sets, and the rest of Keras' own file by names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.reading import changes_of
-from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
-from ckpt_viz.correspondence.value_mapping import ValueMapping, with_pairs
+from ckpt_viz.correspondence.pairs import Pair
 from ckpt_viz.edits.as_checkpoint import as_checkpoint, file_of_keras
 from ckpt_viz.expressions import operand
 from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.live.facts import is_optimizer, is_unbuilt
 from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
+from ckpt_viz.live.live_source import read_live
 from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.restore_check.dry_run import prefix_of
 from ckpt_viz.restore_check.keras_dry_run import KerasOutcome, run_of_placed
 from ckpt_viz.restore_check.objects_in_code import expression_of
-from ckpt_viz.restore_fix.applying import is_variable
+from ckpt_viz.restore_fix.applying import apply, is_variable
 from ckpt_viz.restore_fix.code import restoring_nothing
 from ckpt_viz.restore_fix.fix_of_objects import FixOfObjects
-from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.keras_code import Assigned, assigning_from_keras, loading
 from ckpt_viz.restore_fix.left_out import LeftOut
 from ckpt_viz.restore_fix.restore_fix import CheckT
 from ckpt_viz.text import count
+from ckpt_viz.writing.keras_weights import is_path_of_weights
+from ckpt_viz.writing.rewrite import write_mapped
 
 # An `.h5` file has layers by name, wherever the model has them.
 _OF_PLACES = frozenset(
@@ -42,12 +45,12 @@ _OF_PLACES = frozenset(
 
 @dataclass(frozen=True, repr=False)
 class FixOfKerasFile(FixOfObjects[CheckT]):
-    """The fix of a load of weights, or of a restore that was given Keras' own file.
+    """The fix of a load of weights, or of a restore that was given Keras' own file."""
 
-    `_load` is what the checked call of `load_weights` does.
-    """
-
-    _load: KerasOutcome | None = field(default=None, kw_only=True, repr=False)
+    @property
+    def _load(self) -> KerasOutcome | None:
+        """What the checked call of `load_weights` does."""
+        return self._run.outcome if isinstance(self._run.outcome, KerasOutcome) else None
 
     def to_code(self, live: str | None = None, path: str | None = None) -> str:
         """Return the code with the caller's expression; `ckpt` is the model.
@@ -133,7 +136,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """What happened to the model since the file was written."""
         if self._load is None:
             return super().changes
-        every = changes_of(self._mapping_of_picture(self._load), frozenset())
+        every = changes_of(self._mapping)
         return tuple(change for change in every if self._is_told(change))
 
     def _is_told(self, change: Change) -> bool:
@@ -154,51 +157,26 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         keys = {id(self._live.object(p.obj)): self._keys(p.node)[0] for p in self._sure}
         return self._check_of(run_of_placed(self._live.source, self._file, keys))
 
-    def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
-        """Return the mapping by nodes of a picture, whose live side is what Keras would save."""
-        if self._load is None:
-            return super().places(of_saved)
-        mapping, trace = self._mapping_of_picture(self._load), self._load.by_objects
-        bound = {} if trace is None else trace.bound
-        return fixed_places(mapping, of_saved, {}, bound, ())
+    def apply(self, session: Any = None) -> FixOfKerasFile[CheckT]:
+        """Restore now; return the fix."""
+        if self._sure:
+            apply(self._mapping, self._sure, None)
+        return self
 
-    def _in_check(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-        """Return pairs with the live objects of the check, without what Keras does not save."""
-        of_live = self._objects_of_check
-        if of_live is None:
-            return tuple(pairs)
-        return tuple(p._replace(obj=of_live[p.obj]) for p in pairs if p.obj in of_live)
-
-    @cached_property
-    def _objects_of_check(self) -> Mapping[int, int] | None:
-        """By live object, the one in the picture of the check; None if the picture is the same."""
-        if self._load is None:
-            return None
-        picture = self._load.target.graph
-        # A list is made again for each look, and so has no identity.
-        nodes = {
-            id(held): node
-            for node in range(len(picture.nodes))
-            if not isinstance(held := picture.object(node), (list, dict, type(None)))
-        }
-        target = self._load.target
-        nodes |= {id(target.held[v]()): node for v, node in target.variables.items()}
-        return {
-            obj: nodes[id(held)]
-            for obj in range(len(self._live.nodes))
-            if (held := self._live.object(obj)) is not None and id(held) in nodes
-        }
-
-    def _mapping_of_picture(self, load: KerasOutcome) -> ValueMapping:
-        """Return the mapping with the live nodes of the check, without what Keras does not save."""
-        mapping, of_live = self._mapping, self._objects_of_check or {}
-        pairs, parts, misfits = map(
-            self._in_check, (mapping.pairs, mapping.parts.values(), mapping.misfits)
-        )
-        by_node = {pair.node: pair for pair in parts}
-        missing = tuple(of_live[obj] for obj in mapping.missing if obj in of_live)
-        picture = load.target.graph
-        return ValueMapping(self._saved, picture, pairs, by_node, misfits, missing, mapping.unused)
+    def write(self, prefix: str | os.PathLike[str]) -> str:
+        """Write a new checkpoint for the program, or weights for a model; return its path."""
+        path = os.fspath(prefix)
+        if self._load is None or is_path_of_weights(path):
+            return super().write(prefix)
+        program = read_live(self._live.source)
+        nodes = {id(program.object(node)): node for node in range(len(program.nodes))}
+        parts = (p for p in self._mapping.parts.values() if not self._keys(p.node))
+        pairs = {p: nodes.get(id(self._live.object(p.obj))) for p in (*self._sure, *parts)}
+        kept = {(pair.node, obj): pair[:2] for pair, obj in pairs.items() if obj is not None}
+        every = self._mapping.conversions
+        conversions = {new: every[old] for new, old in kept.items() if old in every}
+        write_mapped(self._to_write, program, [*kept], path, conversions)
+        return path
 
     @property
     def _how(self) -> str:
@@ -208,7 +186,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
     @property
     def _file(self) -> Graph:
-        return file_of_keras(self._saved)
+        return file_of_keras(self._saved) if self._load is None else self._saved
 
     @property
     def _to_write(self) -> Graph:
@@ -217,14 +195,20 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
     @cached_property
     def _sure(self) -> tuple[Pair, ...]:
         """The values that the fix gives to their variables."""
-        return tuple(pair for pair in self._placed if is_variable(self._live, pair))
+        is_file = self._live.origin is not Origin.LIVE
+        return tuple(
+            pair
+            for pair in self._placed
+            if is_variable(self._live, pair)
+            and (is_file or self._live.object(pair.obj) is not None)  # else saving makes the value
+        )
 
     @property
     def _waiting(self) -> frozenset[int]:
         """No value: the fix assigns them, so none waits for an object that is built later."""
         return frozenset()
 
-    @cached_property
+    @property
     def _is_plain_load(self) -> bool:
         """Whether the checked call gives every sure value, and no other, to its variable.
 
@@ -233,46 +217,4 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         loaded = () if self._load is None else self._load.loading.loaded
         if any(of_variable.stays is Stays.ZEROED for of_variable in loaded):
             return False
-        wanted = {pair.obj: pair.node for pair in self._sure}
-        return not self._conversions(self._sure) and self._given == wanted
-
-    @cached_property
-    def _given(self) -> Mapping[int, int] | None:
-        """By live object, the saved node that the checked call gives; None if it raises."""
-        load = self._load
-        if load is None or load.verdicts.restore is not None:
-            return None
-        target, loaded = load.target, load.loading.loaded
-        nodes = {
-            id(target.held[number]()): load.nodes[key]
-            for number in target.variables
-            if (key := loaded[number].key) is not None
-        }
-        held = ((obj, id(self._live.object(obj))) for obj in range(len(self._live.nodes)))
-        return {obj: nodes[of_object] for obj, of_object in held if of_object in nodes}
-
-    @cached_property
-    def _unasked(self) -> ValueMapping:
-        """The mapping in which all guesses are open.
-
-        Weights alone do not tell what the states of an optimizer are. Their order does, if the call
-        puts every weight where it belongs, and leaves no value.
-        """
-        mapping, given = super()._unasked, self._given
-        if given is None or self._load is None or self._load.loading.unused:
-            return mapping
-        states = {o: node for o, node in given.items() if optimizer_of(self._live, o) is not None}
-        sure = {p.obj: p.node for p in mapping.pairs if p.certainty is not Certainty.GUESS}
-        is_agreed = all(given.get(obj) == node for obj, node in sure.items())
-        if not is_agreed or not given.keys() <= sure.keys() | states.keys():
-            return mapping
-        new = {obj: node for obj, node in states.items() if obj not in sure}
-        if not all(self._may_be_one_state(node, obj) for obj, node in new.items()):
-            return mapping
-        pairs = [Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT) for obj, node in new.items()]
-        return with_pairs(mapping, pairs)
-
-    def _may_be_one_state(self, node: int, obj: int) -> bool:
-        """Return whether nothing speaks against two states, by the names that a file may lack."""
-        was, now = self._saved.nodes[node].slot, self._live.nodes[obj].slot
-        return was is None or now is None or is_unnamed(was.name) or was.name == now.name
+        return self._load is not None and self._is_right_by_itself

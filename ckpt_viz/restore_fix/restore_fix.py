@@ -200,20 +200,14 @@ class RestoreFix(ABC, Generic[CheckT]):
 
     def values(self) -> FixedValues:
         """Return what the fix does with each value, by saved nodes and objects of the check."""
-        sure = frozenset(self._sure)
+        sure, every = frozenset(self._sure), (*self._mapping.pairs, *self._mapping.misfits)
         return FixedValues(
-            self._in_check(self._sure),
-            self._in_check(
-                pair for pair in (*self._mapping.pairs, *self._mapping.misfits) if pair not in sure
-            ),
+            self._sure,
+            tuple(pair for pair in every if pair not in sure),
             self._waiting,
             self._damaged,
             frozenset(pair.node for pair in self._mapping.misfits),
         )
-
-    def _in_check(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-        """Return pairs with the live objects of the check."""
-        return tuple(pairs)
 
     @property
     @abstractmethod

@@ -16,10 +16,12 @@ from typing import NamedTuple
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import is_holder
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell
+from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
 
 _NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
+# Reasons that tell most, first.
+_URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
 
 
 class _Part(NamedTuple):
@@ -60,6 +62,11 @@ class _Branch:
             yield from branch.rows
             stack += reversed(branch.below.values())
 
+    @property
+    def is_layer(self) -> bool:
+        """Whether the part holds values, and no other part."""
+        return all(branch.rows for branch in self.below.values())
+
 
 def lines_of(table: RestoreTable) -> Sequence[FoldedRows]:
     """Return the rows that are not quiet, folded into at most about 25 lines."""
@@ -71,6 +78,18 @@ def lines_of(table: RestoreTable) -> Sequence[FoldedRows]:
 def way_of(row: RestoreRow) -> tuple[object, ...]:
     """Return what rows have in common that fold into one line."""
     return _way(row.plain), _way(row.fixed), row.saved is None, row.live is None
+
+
+def _places(row: RestoreRow) -> tuple[object, ...]:
+    fixed = row.fixed
+    is_guess = fixed is not None and fixed.reason is not None and fixed.reason.why is Why.GUESS
+    where = None if fixed is None else (fixed.place, is_guess)
+    return row.plain.place, where, row.saved is None, row.live is None
+
+
+def _urgency(row: RestoreRow) -> int:
+    reason = row.plain.reason
+    return len(_URGENT) if reason is None else _URGENT.get(reason.why, len(_URGENT))
 
 
 def _way(cell: ValueCell | None) -> tuple[object, ...]:
@@ -93,8 +112,11 @@ class _Folding:
         ways = {way_of(row) for row in rows}
         if all(row.is_quiet for row in rows):
             return
-        if len(ways) == 1 and part.node != ROOT:
+        if part.node != ROOT and len(ways) == 1:
             yield self._line(part, rows)
+            return
+        if part.node != ROOT and branch.is_layer and len({_places(row) for row in rows}) == 1:
+            yield self._line(part, sorted(rows, key=_urgency))  # the first row tells why
             return
         of_part = [row for row in branch.rows if not row.is_quiet]
         inner = [line for child, sub in branch.below.items() for line in self._below(child, sub)]
@@ -134,11 +156,11 @@ class _Folding:
         for row in self.table.rows:
             if row.saved is not None:
                 assert self.table.saved is not None
-                home = _home(self.table.saved, row.saved, way_of(row), ways[0])
+                home = _home(self.table.saved, row.saved, _places(row), ways[0])
                 chain = [_Part(True, node) for node in _chain(self.table.saved, home)]
             else:
                 assert row.live is not None
-                home = _home(self.table.live, row.live, way_of(row), ways[1])
+                home = _home(self.table.live, row.live, _places(row), ways[1])
                 chain = [self._as_saved(node) for node in _chain(self.table.live, home)]
             branch = root
             for part in chain:
@@ -155,8 +177,8 @@ class _Folding:
         """By saved value and by live value, where its row goes."""
         rows = self.table.rows
         return (
-            {row.saved: way_of(row) for row in rows if row.saved is not None},
-            {row.live: way_of(row) for row in rows if row.live is not None},
+            {row.saved: _places(row) for row in rows if row.saved is not None},
+            {row.live: _places(row) for row in rows if row.live is not None},
         )
 
     @cached_property

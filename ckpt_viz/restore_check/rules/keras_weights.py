@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from ckpt_viz.changes.kind import Kind
+from ckpt_viz.correspondence.pairs import is_guess
 from ckpt_viz.matching.keras_h5_loading import NEEDS_BY_NAME
 from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.object_graph.graph import Graph, Layout
@@ -22,10 +23,12 @@ from ckpt_viz.text import count, listed, readable, shape_words
 _MAX_NAMED = 5
 _UNBUILT = 2  # variables of an optimizer that is not built: a counter and a rate
 _AS_SAVED = "Change the model as it was saved"
+# Why a value stays that makes its object fail, and why others stay with it.
 _OF_FAILURES = (
-    *(Stays.NO_GROUP, Stays.COUNT, Stays.MISSING, Stays.SHAPE, Stays.DTYPE),
-    *(Stays.UNREADABLE, Stays.AFTER_FAILURE, Stays.OPTIMIZER_SKIPPED, Stays.UNKNOWN, Stays.REFUSED),
+    *(Stays.NO_GROUP, Stays.COUNT, Stays.MISSING),
+    *(Stays.SHAPE, Stays.DTYPE, Stays.UNREADABLE, Stays.REFUSED),
 )
+_EXPLAINED = (*_OF_FAILURES, Stays.AFTER_FAILURE, Stays.OPTIMIZER_SKIPPED, Stays.UNKNOWN)
 
 
 def keras_weights(run: DryRun, outcome: KerasOutcome) -> Iterator[Finding]:
@@ -42,6 +45,7 @@ def keras_weights(run: DryRun, outcome: KerasOutcome) -> Iterator[Finding]:
     yield from rules.unused()
     yield from rules.left()
     yield from rules.unknown()
+    yield from rules.by_order()
 
 
 class _Rules:
@@ -128,10 +132,45 @@ class _Rules:
         is_of_one = bool(self.loading.failures)
         return bool(self.loading.raises) and not (is_of_one or self._is_refused())
 
-    def _loads_nothing(self) -> bool:
-        """Return whether one error explains why all values stay."""
-        is_first = self._is_of_whole_file() and not self.loading.overwritten
-        return self._is_refused() or is_first
+    @cached_property
+    def _failing(self) -> list[int]:
+        """The objects that do not get all of their values, optimizers last.
+
+        Those that only a list without a group leads to have a finding of the list.
+        """
+        in_lists = {n for numbers in self._in_lists.values() for n in numbers}
+        failing = [
+            number
+            for number, own in self.of_object.items()
+            if number not in in_lists
+            and (number in self.loading.failures or self._first_that_fails(own) is not None)
+        ]
+        return sorted(failing, key=lambda number: self._is_optimizer(number))
+
+    @cached_property
+    def _in_lists(self) -> Mapping[str, list[int]]:
+        """The objects that keep their values as the file has no group for a list, by its path."""
+        failed = self.loading.failures
+        lists = self.loading.skipped_lists.items()
+        return {path: [n for n in numbers if n not in failed] for path, numbers in lists}
+
+    def _first_that_fails(self, own: Iterable[int]) -> int | None:
+        return next((v for v in own if self._reason(v) in _OF_FAILURES), None)
+
+    def _reason(self, variable: int) -> Stays | None:
+        """Return why a variable stays, also after an error that keeps the call from reaching it."""
+        stays = self.loading.loaded[variable].stays
+        is_reached = stays not in (Stays.NOT_LOADED, Stays.ERROR_BEFORE) or not self.loading.raises
+        return stays if is_reached or variable not in self._misfits else Stays.SHAPE
+
+    @cached_property
+    def _misfits(self) -> frozenset[int]:
+        misfits = {pair.obj for pair in self.run.mapping.misfits}
+        return frozenset(v for v, obj in self.target.variables.items() if obj in misfits)
+
+    def _is_optimizer(self, number: int) -> bool:
+        node = self.target.objects.get(number)
+        return node is not None and self.live.nodes[node].role is Role.OPTIMIZER
 
     def whole_file(self) -> Iterator[Finding]:
         """Find that the file and the model do not fit as a whole, as by the number of layers."""
@@ -147,18 +186,15 @@ class _Rules:
             )
 
     def failures(self) -> Iterator[Finding]:
-        skips = not self.loading.raises
-        severity = Severity.WARNING if skips else Severity.ERROR
-        for number in self.loading.failures:
+        for number in self._failing:
             own = self.of_object.get(number, ())
-            reasons = [self.loading.loaded[v].stays for v in own]
-            first = next(
-                (v for v, why in zip(own, reasons, strict=True) if why in _OF_FAILURES), None
-            )
-            stays = None if first is None else self.loading.loaded[first].stays
+            first = self._first_that_fails(own)
+            stays = None if first is None else self._reason(first)
+            is_misfit = first is not None and self.loading.loaded[first].stays is not stays
+            raises = bool(self.loading.raises) and (is_misfit or number in self.loading.failures)
             every = self.target.weights.saveables[number].own
             kept = sum(self.loading.loaded[v].key is None for v in every)
-            effect = f"keeps {count(kept, 'value')}" if skips else "makes load_weights raise"
+            effect = "makes load_weights raise" if raises else f"keeps {count(kept, 'value')}"
             sentence = f"{self._why(number, first, stays)}; this {effect}."
             kind = Kind.SHAPE if stays is Stays.SHAPE else Kind.KEY_MISSING
             kind = Kind.DTYPE if stays is Stays.DTYPE else kind
@@ -169,50 +205,79 @@ class _Rules:
                 nodes.sort(key=lambda node: node != misfit)
             elif number in self.target.objects:
                 objects.insert(0, self.target.objects[number])
-            advice = self._advice(stays, skips=skips)
+            severity = Severity.ERROR if raises else Severity.WARNING
+            advice = self._advice(number, stays, raises=raises)
             yield self._finding(severity, kind, sentence, advice, nodes=nodes, objects=objects)
 
     def _why(self, number: int, variable: int | None, stays: Stays | None) -> str:
-        place, failure = self._place(number), self.loading.failures[number]
-        if failure.refuses:
+        place, failure = self._place(number), self.loading.failures.get(number)
+        if failure is not None and failure.refuses:
             return f"Keras cannot load {place}: {readable(failure.text).strip()}"
         if variable is None or stays is None:
             return f"{place} has no variables, and the file has some for it"
-        name = self.live.names.place(self.target.variables[variable])
+        name = self.live.names.place_or_state(self.target.variables[variable])
+        other_part = self._other_part(number)
         if stays is Stays.SHAPE:
             node = self._saved_of(variable)
             if node is None:
                 return f"{name} has another shape in the file"
             saved_shape = shape_words(self.saved.nodes[node].attributes[0].shape or ())
-            now = self.target.weights.variables[variable].shape or ()
-            shapes = f"{saved_shape} in the file and {shape_words(now)} in the model"
-            return f"{name} has the shape {shapes}"
+            now = shape_words(self.target.weights.variables[variable].shape or ())
+            if other_part:
+                misfit = f"{saved_shape} does not fit {name}, {now}"
+                return f"Keras reads {other_part} for {place}: {misfit}"
+            return f"{name} has the shape {saved_shape} in the file and {now} in the model"
         if stays is Stays.NO_GROUP:
+            if other_part:
+                return f"Keras does not look at {other_part} of the file for {place}"
             return f"The file has no weights for {place}"
         if stays is Stays.COUNT:
             saved = len(self._group(number))
-            own = count(len(self.target.weights.saveables[number].own), "variable")
-            return f"{place} has {own} in the model and {saved} in the file"
+            count_of_own = len(self.target.weights.saveables[number].own)
+            where = f"{other_part}, which Keras reads for it, has {saved}" if other_part else ""
+            has = f"{place} has {count(count_of_own, 'variable')} in the model"
+            return f"{has} and {where or f'{saved} in the file'}"
         if stays is Stays.MISSING:
             return f"The file has no {self._key(variable)}"
         if stays is Stays.DTYPE:
             return f"Keras cannot convert the saved value of {name}"
         return f"The saved value of {name} cannot be read"
 
-    def _advice(self, stays: Stays | None, *, skips: bool) -> str:
-        if skips:
+    def _other_part(self, number: int) -> str:
+        """Return what people call the saved part that has another name, or is in another place.
+
+        Keras reads it for an object, or does not look at it.
+        """
+        obj = self.target.objects.get(number)
+        own = None if obj is None else self._counterparts.get(obj)
+        read = next(iter(self._owners(self._group(number))), None)
+        if read is None or read == own:
+            other = own if read is None else None
+        else:
+            other = read if own is not None or self._is_of_another(read, number) else None
+        return "" if other is None else self.saved.names.place(other)
+
+    def _is_of_another(self, node: int, number: int) -> bool:
+        """Return whether a saved part belongs to another object, or has another name."""
+        saveable = self.target.weights.saveables[number]
+        name = self.saved.nodes[node].own_name or saveable.name or ""
+        has_other_name = name != saveable.name and not is_automatic(name, saveable.class_name)
+        return node in self._objects_of or has_other_name
+
+    def _advice(self, number: int, stays: Stays | None, *, raises: bool) -> str:
+        if not raises:
             return "Train these values again, or change the model so that the saved ones fit."
-        start = "Load before you add the new part" if stays is Stays.NO_GROUP else _AS_SAVED
+        is_new = stays is Stays.NO_GROUP and not self._other_part(number)
+        start = "Load before you add the new part" if is_new else _AS_SAVED
         return f"{start}, or call check.fix().apply(): it restores the rest by names."
 
     def _key(self, variable: int) -> str:
         return self.live.nodes[self.target.variables[variable]].attributes[0].checkpoint_key
 
     def _saved_of(self, variable: int) -> int | None:
-        """Return the saved node that belongs to a variable: that of its path, or of its names."""
-        if variable in self._offered:
-            return self._offered[variable]
-        node = self.outcome.nodes.get(self._key(variable))
+        """Return the saved value that Keras looks at for a variable, or that belongs to it."""
+        key = self.loading.offers.of_variables.get(variable, self._key(variable))
+        node = self._offered.get(variable, self.outcome.nodes.get(key))
         return self._counterparts.get(self.target.variables[variable]) if node is None else node
 
     @cached_property
@@ -228,21 +293,21 @@ class _Rules:
 
     @cached_property
     def _counterparts(self) -> Mapping[int, int]:
-        return {pair.obj: pair.node for pair in self.run.mapping.parts.values()}
+        """The saved part of each object, as far as it is sure."""
+        return {obj: node for node, obj in self._objects_of.items()}
+
+    @cached_property
+    def _objects_of(self) -> Mapping[int, int]:
+        parts = self.run.mapping.parts.values()
+        return {pair.node: pair.obj for pair in parts if not is_guess(pair)}
 
     def _group(self, number: int) -> list[int]:
-        """Return the saved values of an object: those under its path, or those of its names."""
+        """Return the saved values that Keras finds for an object."""
         failure = self.loading.failures.get(number)
+        keys = self.loading.offers.of_objects.get(number, ())
         if failure is not None and failure.offered:
-            return [self.outcome.nodes[key] for key in failure.offered]
-        if self.saved.layout is not Layout.KERAS_PATHS:
-            of_own = map(self._saved_of, self.of_object.get(number, ()))
-            return [node for node in of_own if node is not None]
-        node = self.target.objects.get(number)
-        if node is None:
-            return []
-        prefix = "/".join([*self.live.path(node), "vars/"]) if node else "vars/"
-        return [i for key, i in self.outcome.nodes.items() if key.startswith(prefix)]
+            keys = failure.offered
+        return [self.outcome.nodes[key] for key in keys if key in self.outcome.nodes]
 
     def partly_overwritten(self) -> Iterator[Finding]:
         changed = self.loading.overwritten
@@ -263,11 +328,10 @@ class _Rules:
 
     def exchanged(self) -> Iterator[Finding]:
         for exchange in self.loading.exchanged:
-            saveable = self.target.weights.saveables[exchange.gets]
-            names = (exchange.saved_name, saveable.name or "")
-            if all(is_automatic(name, saveable.class_name) for name in names):
-                continue
-            taker, named = self._place(exchange.gets), self._place(exchange.named_so)
+            taker = self._place(exchange.gets)
+            named = readable(exchange.saved_name)
+            if exchange.named_so is not None:
+                named = self._place(exchange.named_so)
             yield self._finding(
                 Severity.WARNING,
                 Kind.MISPLACED,
@@ -283,7 +347,7 @@ class _Rules:
 
     def skipped(self) -> Iterator[Finding]:
         for state in self.loading.skipped:
-            nodes = [self.outcome.nodes[key] for key in self._keys_below(state.path)]
+            nodes = self._below(state.path)
             own = self.of_object.get(state.saveable, ())
             yield self._finding(
                 Severity.WARNING,
@@ -296,13 +360,17 @@ class _Rules:
                 nodes=[*self._owners(nodes), *nodes],
                 objects=[*self._owner(state.saveable), *self._objects(own)],
             )
-        for path in self.loading.skipped_lists:
+        for path, numbers in self._in_lists.items():
+            if not numbers:
+                continue
+            left = [v for number in numbers for v in self.of_object.get(number, ())]
             yield self._finding(
                 Severity.WARNING,
                 Kind.UNMATCHED,
                 f"The file has no group {readable(path)}: the layers in this list keep their "
                 "values.",
                 "Save the weights again by this version of Keras, from a model that has them.",
+                objects=self._objects(left),
             )
 
     def zeroed(self) -> Iterator[Finding]:
@@ -338,19 +406,25 @@ class _Rules:
             )
 
     def unused(self) -> Iterator[Finding]:
-        ends_early = bool(self.loading.raises) and self.saved.layout is not Layout.KERAS_PATHS
-        if self._loads_nothing() or ends_early:  # the error is why the rest gets no place
+        if self._is_refused() or self.loading.text == NEEDS_BY_NAME:
             return
-        explained = {key for state in self.loading.skipped for key in self._keys_below(state.path)}
-        explained |= {self._saved_key(i) for n in self.loading.failures for i in self._group(n)}
-        by_owner: dict[int, list[int]] = {}
-        for key in self.loading.unused:
-            if key in self.outcome.nodes and key not in explained:
-                node = self.outcome.nodes[key]
-                by_owner.setdefault(self._holder(node), []).append(node)
-        is_silent = self.run.method == METHOD
+        explained = {n for state in self.loading.skipped for n in self._below(state.path)}
+        own = {o for n in self._failing for o in self._objects(self.of_object.get(n, ()))}
+        explained |= {node for node, obj in self._objects_of.items() if obj in own}
+        of_own_place = (number for number in self._failing if not self._other_part(number))
+        explained |= {node for number in of_own_place for node in self._group(number)}
+        nowhere: dict[int, list[int]] = {}
+        elsewhere: dict[int, list[int]] = {}
+        for node in (self.outcome.nodes[key] for key in self.loading.unused):
+            if node in explained:
+                continue
+            if node not in self._objects_of:
+                nowhere.setdefault(self._holder(node), []).append(node)
+            elif not self.loading.raises:
+                elsewhere.setdefault(self._holder(node), []).append(node)
+        is_silent = self.run.method == METHOD and not self.loading.raises
         leaves = f"{METHOD} leaves them out without a message" if is_silent else "they stay there"
-        for owner, nodes in by_owner.items():
+        for owner, nodes in nowhere.items():
             name = self.saved.names.place(owner) if owner else "the model"
             yield self._finding(
                 Severity.WARNING,
@@ -359,6 +433,17 @@ class _Rules:
                 f"{leaves}.",
                 "Add the part to the model, or leave it out on purpose.",
                 nodes=[owner, *nodes],
+            )
+        for owner, nodes in elsewhere.items():
+            name = self.saved.names.place(owner) if owner else "the model"
+            yield self._finding(
+                Severity.WARNING,
+                Kind.MISPLACED,
+                f"{METHOD} leaves {count(len(nodes), 'saved value')} of {name} out, though the "
+                "model has the part: Keras looks for it in another place.",
+                "Call check.fix().apply(): it restores by the names of layers.",
+                nodes=[owner, *nodes],
+                objects=[self._objects_of[node] for node in nodes],
             )
         state = self.outcome.not_read
         if state:
@@ -372,21 +457,20 @@ class _Rules:
                 nodes=[*self._optimizers(), *state],
             )
 
-    def _keys_below(self, path: str) -> list[str]:
-        return [key for key in self.outcome.nodes if key.startswith(f"{path}/vars/")]
-
-    def _saved_key(self, node: int) -> str:
-        return self.saved.nodes[node].attributes[0].checkpoint_key
+    def _below(self, path: str) -> list[int]:
+        return [n for key, n in self.outcome.nodes.items() if key.startswith(f"{path}/vars/")]
 
     def left(self) -> Iterator[Finding]:
-        if self._loads_nothing():
+        if self._is_refused():
             return
         left = [
             v
             for v, loaded in enumerate(self.loading.loaded)
-            if loaded.key is None and loaded.stays not in (*_OF_FAILURES, Stays.ERROR_BEFORE)
+            if loaded.key is None and loaded.stays not in (*_EXPLAINED, Stays.ERROR_BEFORE)
         ]
         objects = self._objects(left)
+        if self.loading.raises:  # what the call does not reach has a place, or no saved value
+            objects = [obj for obj in objects if obj not in self._counterparts]
         if objects:
             yield self._finding(
                 Severity.WARNING,
@@ -417,6 +501,21 @@ class _Rules:
                 "Load into a copy of the model to see the result.",
                 nodes=self._group(number),
                 objects=self._objects(own),
+            )
+
+    def by_order(self) -> Iterator[Finding]:
+        """Find layers without names that go by their order, though the file has another number."""
+        numbers = self.loading.offers.by_order
+        nodes = [node for n in numbers for node in self._group(n)]
+        if numbers:
+            yield self._finding(
+                Severity.WARNING,
+                Kind.UNKNOWABLE,
+                "The file has another number of layers without names: only the order tells "
+                f"{count(len(numbers), 'layer')} apart, which may get values of others.",
+                "Load before you add, remove or move layers. Then give each layer its own name.",
+                nodes=nodes,
+                objects=[o for n in numbers for o in self._owner(n)],
             )
 
     def _names(self, objects: list[int]) -> str:
