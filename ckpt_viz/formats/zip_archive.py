@@ -15,6 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
 from ckpt_viz.formats.files import BytesFile, File, file_stamp, is_remote, open_file
@@ -136,6 +137,15 @@ def member(path: str, name: str) -> Member:
 def member_names(path: str) -> list[str]:
     """Return the names of an archive's members, in the archive's order."""
     return list(_infos(path))
+
+
+def every_member(path: str) -> Iterator[tuple[str, Callable[[], Member]]]:
+    """Yield the name of each member in the archive's order, with what makes the member.
+
+    It reads the archive's directory once; the functions raise as `Member`.
+    """
+    for name, info in _infos(path).items():
+        yield name, partial(Member, path, info)
 
 
 def read_member(path: str, name: str, most: int) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -117,9 +117,20 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         return Assigned(expression, attribute.checkpoint_key, attribute.dtype, conversion)
 
     def _expression(self, obj: int, name: str) -> str:
-        if self._live.origin is Origin.LIVE:
+        if self._live.origin is not Origin.LIVE:
+            return expression_of(self._live, obj, name)
+        program, nodes = self._program_graph
+        node = nodes.get(id(self._live.object(obj)))
+        if node is None or self._load is None:  # TensorFlow follows no list of Keras 3
             return with_public_lists(self._live, obj, name)
-        return expression_of(self._live, obj, name)
+        return with_public_lists(program, node, name)
+
+    @cached_property
+    def _program_graph(self) -> tuple[Graph, Mapping[int, int]]:
+        """The model as TensorFlow follows it, and the node of each object, by `id`."""
+        program = read_live(self._live.source)
+        every = reversed(range(len(program.nodes)))
+        return program, {id(program.object(node)): node for node in every}
 
     @property
     def free_names(self) -> tuple[str, ...]:
@@ -168,8 +179,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         path = os.fspath(prefix)
         if self._load is None or is_path_of_weights(path):
             return super().write(prefix)
-        program = read_live(self._live.source)
-        nodes = {id(program.object(node)): node for node in range(len(program.nodes))}
+        program, nodes = self._program_graph
         parts = (p for p in self._mapping.parts.values() if not self._keys(p.node))
         pairs = {p: nodes.get(id(self._live.object(p.obj))) for p in (*self._sure, *parts)}
         kept = {(pair.node, obj): pair[:2] for pair, obj in pairs.items() if obj is not None}

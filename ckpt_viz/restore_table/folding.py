@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
@@ -20,6 +21,7 @@ from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
 
 _NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
+_MOST_LEVELS = 64  # of parts; a hostile chain has a hundred thousand
 # Reasons that tell most, first.
 _URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
 
@@ -200,7 +202,8 @@ class _Folding:
 def _chain(graph: Graph, node: int) -> list[int]:
     """Return what holds a value, below the root, and the value itself; no private container."""
     tree = graph.tree
-    above = [n for n in tree.above(node) if n != ROOT and not is_holder(graph.nodes, tree, n)]
+    near = islice(tree.above(node), _MOST_LEVELS)
+    above = [n for n in near if n != ROOT and not is_holder(graph.nodes, tree, n)]
     return [*reversed(above), node]
 
 

@@ -21,7 +21,7 @@ from ckpt_viz.formats.files import file_size, open_file
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
 from ckpt_viz.formats.stored_bytes import UndecodedVariantError, VarintError, checksum_for
-from ckpt_viz.formats.zip_archive import BAD_ZIP, Member, member, member_names, member_of
+from ckpt_viz.formats.zip_archive import BAD_ZIP, Member, every_member, member_of
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.values.running import bar, in_flight_of, results
@@ -178,14 +178,16 @@ def _of_archive(
     nodes = nodes_by_key(graph)
     wanted = set(graph.stored_in.entries) if keys is None else set(keys)
     ordered = [key for key in dict.fromkeys((*nodes, *graph.stored_in.entries)) if key in wanted]
-    names = member_names(weights.path) if keys is None else [weights.name]
+    own = ((weights.name, lambda: weights),)
+    others = every_member(weights.path) if keys is None else ()
+    members = (*own, *(pair for pair in others if pair[0] != weights.name))
     damaged: list[Damaged] = []
     untested: list[Untested] = []
     nbytes = 0
     with _shown(f"verify {graph.title}", file_size(weights.path) or 0, progress=progress) as shown:
-        for name in names:
+        for name, opened in members:
             try:
-                tested = weights if name == weights.name else member(weights.path, name)
+                tested = opened()
                 nbytes += tested.size
                 tested.test(shown)
             except FormatError as error:

@@ -136,8 +136,11 @@ class _Rules:
     def _failing(self) -> list[int]:
         """The objects that do not get all of their values, optimizers last.
 
-        Those that only a list without a group leads to have a finding of the list.
+        Those that only a list without a group leads to have a finding of the list. None if the call
+        ends before it looks at any.
         """
+        if self.loading.text == NEEDS_BY_NAME:
+            return []
         in_lists = {n for numbers in self._in_lists.values() for n in numbers}
         failing = [
             number
