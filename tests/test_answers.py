@@ -206,7 +206,9 @@ def test_files_are_those_of_python(tmp_path: Path, compared: bool) -> None:
 
     shown = explorer.comparison or explorer.graph
     assert file("svg") == shown.to_svg()
-    assert json.loads(file("json")) == shown.to_json()
+    told = shown.to_json()
+    told.pop("rows", None)  # the explorer sends the picture
+    assert json.loads(file("json")) == told
     assert file("dot").startswith("digraph")
     explorer.save_html(tmp_path / "a.html")
     assert file("html") == (tmp_path / "a.html").read_text("utf-8")

@@ -21,7 +21,7 @@ from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
 
 _NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
-_MOST_LEVELS = 64  # of parts; a hostile chain has a hundred thousand
+_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
 # Reasons that tell most, first.
 _URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
 
@@ -64,6 +64,18 @@ class _Branch:
             yield from branch.rows
             stack += reversed(branch.below.values())
 
+    @cached_property
+    def ways(self) -> frozenset[object]:
+        """Where the rows of the part and of all below it go."""
+        own = frozenset(map(way_of, self.rows))
+        return own.union(*(branch.ways for branch in self.below.values()))
+
+    @cached_property
+    def is_quiet(self) -> bool:
+        """Whether the call and the fix put each value of the part into its own object."""
+        inside = (branch.is_quiet for branch in self.below.values())
+        return all(row.is_quiet for row in self.rows) and all(inside)
+
     @property
     def is_layer(self) -> bool:
         """Whether the part holds values, and no other part."""
@@ -72,8 +84,9 @@ class _Branch:
 
 def lines_of(table: RestoreTable) -> Sequence[FoldedRows]:
     """Return the rows that are not quiet, folded into at most about 25 lines."""
-    folding = _Folding(table)
-    lines = [*folding.lines()]
+    if all(row.is_quiet for row in table.rows):
+        return []
+    lines = [*_Folding(table).lines()]
     return lines if len(lines) <= _MOST_LINES else _merged(lines)
 
 
@@ -110,16 +123,16 @@ class _Folding:
         yield from self._below(_Part(True, ROOT), self._tree)
 
     def _below(self, part: _Part, branch: _Branch) -> Iterator[FoldedRows]:
-        rows = [*branch.every_row()]
-        ways = {way_of(row) for row in rows}
-        if all(row.is_quiet for row in rows):
+        if branch.is_quiet:
             return
-        if part.node != ROOT and len(ways) == 1:
-            yield self._line(part, rows)
+        if part.node != ROOT and len(branch.ways) == 1:
+            yield self._line(part, [*branch.every_row()])
             return
-        if part.node != ROOT and branch.is_layer and len({_places(row) for row in rows}) == 1:
-            yield self._line(part, sorted(rows, key=_urgency))  # the first row tells why
-            return
+        if part.node != ROOT and branch.is_layer:
+            rows = [*branch.every_row()]
+            if len({_places(row) for row in rows}) == 1:
+                yield self._line(part, sorted(rows, key=_urgency))  # the first row tells why
+                return
         of_part = [row for row in branch.rows if not row.is_quiet]
         inner = [line for child, sub in branch.below.items() for line in self._below(child, sub)]
         own = dict.fromkeys(map(way_of, of_part))

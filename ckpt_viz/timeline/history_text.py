@@ -31,7 +31,7 @@ def history_text(history: Record, max_rows: int | None) -> str:
     """Return the headline and a line for each variable, those that changed most first."""
     lines = [printable(sentence) for sentence in sentences(history)]
     lines += [printable(finding.why) for finding in others(history)]
-    lines.append(printable(" ".join(notes(history))))
+    lines.append(" ".join(notes(history)))
     rows = ordered(history) if max_rows is None else ordered(history)[:max_rows]
     heat = Levels(history.variables)
     arrow, when = ("→", "at a save") if history.distances is None else ("to", "of the mean")

@@ -10,7 +10,7 @@ from statistics import median
 from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.signs import SEVERITIES, STATES
-from ckpt_viz.text import count, left_out_words, listed, percent
+from ckpt_viz.text import count, left_out_words, listed, percent, printable
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind, is_alarm
 from ckpt_viz.timeline.lines import StructureMark
@@ -156,7 +156,7 @@ def notes(history: Record) -> Iterator[str]:
             f"{count(unread, 'tensor')} {keeps} {its} checksum, so the history did not read {its} "
             f"values. Pass {history.wording.unchanged} to read them."
         )
-    yield from islice(_lost(history), _MOST_LOST)
+    yield from map(printable, islice(_lost(history), _MOST_LOST))
     if _goes_back(history):
         yield "The step variable goes backwards: the training was restarted, or has branches."
 

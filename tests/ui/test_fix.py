@@ -78,7 +78,7 @@ def test_from_the_verdict_to_values_in_the_program(shown: JupyterLab) -> None:
     shown.screenshot("fix-evidence")
     _press(explorer, "Show the fix")
     sentence = explorer.locator(".ckv-fix h3")
-    expect(sentence).to_contain_text("Restores 4 of 6 values; 2 keep their values.")
+    expect(sentence).to_contain_text("Restores 5 of 7 values; 2 keep their values.")
     # The pairs are drawn, in words and lines.
     pair = _line(explorer, "dense")
     expect(pair).to_contain_text("body")

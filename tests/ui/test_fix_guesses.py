@@ -67,7 +67,7 @@ def test_the_code_takes_the_guesses_that_a_person_ticks(shown: JupyterLab) -> No
     # The fix has this guess, and no other.
     _press(explorer, "Show the fix")
     sentence, code = explorer.locator(".ckv-fix h3"), explorer.locator(".ckv-code > pre")
-    expect(sentence).to_contain_text("Restores 1 of 2 values")
+    expect(sentence).to_contain_text("Restores 2 of 3 values")
     expect(code).to_contain_text("trainer.net.layers[1]")
     expect(second).to_be_checked()
     expect(first).not_to_be_checked()
@@ -86,7 +86,7 @@ def test_the_code_takes_the_guesses_that_a_person_ticks(shown: JupyterLab) -> No
     tick = explorer.locator(".ckv-lines").get_by_label("net.blocks.1 belongs to net.layers.1")
     expect(tick).not_to_be_checked()
     tick.check()
-    expect(sentence).to_contain_text("Restores 1 of 2 values")
+    expect(sentence).to_contain_text("Restores 2 of 3 values")
     expect(second).to_be_checked()
     expect(first).not_to_be_checked()
     _press(explorer, "Take all")
