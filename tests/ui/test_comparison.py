@@ -144,28 +144,3 @@ def test_what_was_moved_is_one_row_with_both_names(lab: JupyterLab, explorer: Lo
     renamed = lab.output(4).locator(".ckpt-viz")
     expect(row(renamed, "new")).to_contain_text("old")
     expect(row(renamed, "new")).to_contain_text("moved")
-
-
-def test_the_code_of_a_remedy_goes_into_a_new_cell_below(
-    lab: JupyterLab, explorer: Locator
-) -> None:
-    expect(explorer.locator(".ckv-headline")).to_be_visible()
-    lab.run_cell(5)
-    shifted = lab.output(5).locator(".ckpt-viz")
-    code = shifted.locator(".ckv-remedy pre")
-    expect(code).to_contain_text("tf.train.Checkpoint(")
-    shifted.get_by_role("button", name="Insert below").click()
-    active = "window.jupyterapp.shell.currentWidget.content"
-    lab.page.wait_for_function(f"() => {active}.activeCellIndex === 6")
-    source = lab.page.evaluate(f"() => {active}.activeCell.model.sharedModel.source")
-    assert source.startswith("tf.train.Checkpoint(shifted.net).read('")
-    expect(lab.output(5).locator(".ckpt-viz")).to_be_visible()
-    lab.screenshot("inserted-remedy")
-
-    # Without a kernel, nobody knows the names of the notebook.
-    lab.save()
-    lab.reopen_without_kernel("check.ipynb")
-    snapshot = lab.output(5).locator(".ckpt-viz")
-    expect(snapshot.get_by_text("saved picture", exact=True)).to_be_visible()
-    expect(snapshot.locator(".ckv-remedy pre")).to_be_visible()
-    expect(snapshot.get_by_role("button", name="Insert below")).to_have_count(0)

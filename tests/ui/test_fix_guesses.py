@@ -76,11 +76,11 @@ def test_the_code_takes_the_guesses_that_a_person_ticks(shown: JupyterLab) -> No
     # A tick asks for the code again, and keeps the focus.
     first.focus()
     shown.page.keyboard.press("Space")
-    expect(sentence).to_contain_text("Restores all 2 values")
+    expect(sentence).to_contain_text("Restores all 3 values")
     expect(code).to_contain_text("blocks=trainer.net.layers)")
     expect(first).to_be_focused()
     _press(explorer, "Take none")
-    expect(sentence).to_contain_text("Restores 0 of 2 values")
+    expect(sentence).to_contain_text("Restores 1 of 3 values")
 
     # The line of a guess has the same tick.
     tick = explorer.locator(".ckv-lines").get_by_label("net.blocks.1 belongs to net.layers.1")
@@ -90,11 +90,11 @@ def test_the_code_takes_the_guesses_that_a_person_ticks(shown: JupyterLab) -> No
     expect(second).to_be_checked()
     expect(first).not_to_be_checked()
     _press(explorer, "Take all")
-    expect(sentence).to_contain_text("Restores all 2 values")
+    expect(sentence).to_contain_text("Restores all 3 values")
     _press(explorer, "Show the check after it")
     expect(explorer.locator(".ckv-headline")).to_contain_text("1 value not used")
     _press(explorer, "← Back to the check")
-    expect(sentence).to_contain_text("Restores all 2 values")
+    expect(sentence).to_contain_text("Restores all 3 values")
     _press(explorer, "Insert below")
     shown.run_cell(1)
     shown.run_cell(2)

@@ -27,7 +27,7 @@ def test_a_check_is_its_explorer_and_a_fix_is_its_text_and_code(
     explorer = panel.locator(".jp-Cell").nth(0).locator(".ckpt-viz").first
     expect(explorer).to_contain_text("assert_consumed() would fail")
     fix = panel.locator(".jp-Cell").nth(1).locator(".jp-OutputArea-output")
-    expect(fix).to_contain_text("restores 2 values")
+    expect(fix).to_contain_text("restores 3 values")
     expect(fix).to_contain_text("status.assert_")
     fix.scroll_into_view_if_needed()
     lab.screenshot("a-fix-in-a-cell")
