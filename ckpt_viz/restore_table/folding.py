@@ -146,7 +146,7 @@ class _Folding:
         if not others:
             places = first.saved, first.live
         elif part.is_saved:
-            places = part.node, self._counterparts[1].get(part.node)
+            places = part.node, self._counterparts[1].get(part.node, self._holder(first.live))
         else:
             places = first.saved, part.node
         is_there = any(row.saved is not None for row in rows), any(r.live is not None for r in rows)
@@ -155,6 +155,10 @@ class _Folding:
             for graph, node, is_side in zip(graphs, places, is_there, strict=True)
         )
         return FoldedRows((saved,), (live,), tuple(rows))
+
+    def _holder(self, obj: int | None) -> int | None:
+        """Return what holds a value of the program, such as the root for a saved part."""
+        return None if obj is None else max(self.table.live.tree.parents[obj], ROOT)
 
     @staticmethod
     def _place(graph: Graph | None, node: int | None) -> str:

@@ -1,6 +1,6 @@
 """Everyday journeys: a model is trained and saved, edited, checked, fixed, trained on and saved.
 
-A journey is a kind of model, a kind of file and an edit of the program. The laws of issue 48 must
+A journey is a kind of model, a kind of file and an edit of the program. The laws of a restore must
 hold for each.
 
 | module | what is in it |

@@ -1,4 +1,4 @@
-"""The seven laws of issue 48: each returns how a journey breaks it, or None if it claims nothing.
+"""The seven laws of a restore: each returns how a journey breaks it, or None if it claims nothing.
 
 TensorFlow, Keras and NumPy say what has happened; the check and the fix must say the same.
 """
@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ckpt_viz.object_graph.overlay import Severity
-from tests.journeys.files import ITERATIONS, SAVE_COUNTER
-from tests.journeys.journeys import COUNTED_ON, NOTHING
+from tests.journeys.files import ITERATIONS, LEARNING_RATE, SAVE_COUNTER
+from tests.journeys.journeys import COUNTED_ON, IN_MODEL, NOTHING
 from tests.journeys.walk import UNKNOWN, Done, Life, Walked
 from tests.programs.keras_making import Key
 
@@ -103,6 +103,8 @@ def complete(walked: Walked) -> Breaks:
         for obj in finding.objects
     }
     every = {*walked.live_names.values()}
+    if walked.journey.file in IN_MODEL and LEARNING_RATE not in walked.content.values():
+        every.discard(LEARNING_RATE)  # Keras 2 neither saves nor loads the rate
     yield from _if(
         "a live value neither gets a value by the fix nor keeps its own",
         every - filled - kept - waits,

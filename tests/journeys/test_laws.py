@@ -1,4 +1,4 @@
-"""The seven laws of issue 48, each on every journey: what is known to break is in a list."""
+"""The seven laws of a restore, each on every journey: what is known to break is in a list."""
 
 from __future__ import annotations
 
