@@ -26,7 +26,6 @@ from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import mapping_in
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.headline import headline
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.marks import RowMarks, marks_by_name, same_parts
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count, readable, size_words
@@ -79,12 +78,7 @@ def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, in
 
 
 def _guessed_parts(run: DryRun, findings: Iterable[Finding]) -> Sequence[GuessedPart]:
-    """Return the guesses of the fix; of values by name only if a remedy asks about them.
-
-    The fix of `load_weights` has those of another live graph, which the picture does not show.
-    """
-    if isinstance(run.outcome, KerasOutcome):
-        return ()
+    """Return the guesses of the fix; of values by name only if a remedy asks about them."""
     is_asked = any(names_guesses(finding.remedy) for finding in findings)
     mapping = mapping_in(run) if run.saved is not None or is_asked else None
     return () if mapping is None else guessed_parts(mapping)

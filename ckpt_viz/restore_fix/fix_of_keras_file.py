@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,6 +35,7 @@ from ckpt_viz.text import count
 from ckpt_viz.writing.keras_weights import is_path_of_weights
 from ckpt_viz.writing.rewrite import write_mapped
 
+_NUMBER = re.compile(r"_\d{1,9}\Z")
 # An `.h5` file has layers by name, wherever the model has them.
 _OF_PLACES = frozenset(
     {
@@ -155,10 +157,17 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         if change.kind is Kind.OPTIMIZER_CHANGED:
             slots = (node.slot for node in self._saved.nodes if node.slot is not None)
             return not any(is_unnamed(slot.name) for slot in slots)
+        if change.kind is Kind.RENAMED and self._has_only_other_numbers(change):
+            return False
         if self._file.layout is not Layout.KERAS_NAMES:
             return True
         is_of_layer = all(self._saved.nodes[n].role is Role.LAYER for n in change.nodes[:1])
         return change.kind not in _OF_PLACES and (is_of_layer or change.kind is not Kind.RENAMED)
+
+    def _has_only_other_numbers(self, change: Change) -> bool:
+        """Return whether Keras numbered a part anew, as `dense_3` after an insertion."""
+        labels = self._saved.tree.labels[change.nodes[0]], self._live.tree.labels[change.objects[0]]
+        return len({_NUMBER.sub("", label) for label in labels}) == 1
 
     @cached_property
     def check(self) -> CheckT:

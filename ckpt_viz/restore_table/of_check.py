@@ -96,7 +96,7 @@ def text_of_check(
         verdict=_verdict(run, table),
         call=f"{run.method}()",
         notes=[*beside[:_MOST_NOTES], *notes],
-        following=[*following(table, run.wording)],
+        following=[*following(table, run.wording, raises=run.verdicts.restore is not None)],
     ).of(table, color=color)
 
 

@@ -211,10 +211,10 @@ def _fixed(line: FoldedRows) -> str:
     return _LEFT if cell.reason is None else _LEFT_OUT.get(cell.reason.why, _LEFT)
 
 
-def following(table: RestoreTable, wording: Wording) -> Iterator[str]:
-    """Yield what to do next."""
+def following(table: RestoreTable, wording: Wording, *, raises: bool) -> Iterator[str]:
+    """Yield what to do next; `raises` says that the checked call does."""
     guesses = sum(_is_guess(row.fixed) for row in table.rows)
-    if table.fixed > table.restored:
+    if table.fixed > table.restored or (raises and table.fixed):
         kept = table.in_program - table.fixed
         number = f"{table.fixed} of {count(table.in_program, 'value')}"
         number = number if kept else f"all {count(table.in_program, 'value')}"

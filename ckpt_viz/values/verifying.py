@@ -178,9 +178,9 @@ def _of_archive(
     nodes = nodes_by_key(graph)
     wanted = set(graph.stored_in.entries) if keys is None else set(keys)
     ordered = [key for key in dict.fromkeys((*nodes, *graph.stored_in.entries)) if key in wanted]
-    own = ((weights.name, lambda: weights),)
-    others = every_member(weights.path) if keys is None else ()
-    members = (*own, *(pair for pair in others if pair[0] != weights.name))
+    members: list[tuple[str, Callable[[], Member]]] = [(weights.name, lambda: weights)]
+    if keys is None:
+        members += (pair for pair in every_member(weights.path) if pair[0] != weights.name)
     damaged: list[Damaged] = []
     untested: list[Untested] = []
     nbytes = 0
