@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.sentences import Subject
@@ -40,9 +40,8 @@ class Deed:
 
 def sentences_of(deeds: Sequence[Deed], *, by_person: bool) -> str:
     """Return what was done, in one sentence, and in another what perhaps was; "" for nothing."""
-    sure, unsure = (
-        [deed for deed in deeds if deed.is_sure is is_sure] for is_sure in (True, False)
-    )
+    sure = [*_merged(deed for deed in deeds if deed.is_sure)]
+    unsure = [*_merged(deed for deed in deeds if not deed.is_sure)]
     sentences = []
     if sure:
         done = _first([deed.active if by_person else deed.passive for deed in sure])
@@ -50,6 +49,16 @@ def sentences_of(deeds: Sequence[Deed], *, by_person: bool) -> str:
     if unsure:
         sentences.append(f"Perhaps {_first([deed.passive for deed in unsure])}.")
     return " ".join(sentences)
+
+
+def _merged(deeds: Iterable[Deed]) -> Iterator[Deed]:
+    """Yield deeds, those of one verb with nothing more to say as one."""
+    groups: dict[object, list[Deed]] = {}
+    for number, deed in enumerate(deeds):
+        groups.setdefault(number if deed.more else deed.verb, []).append(deed)
+    for first, *others in groups.values():
+        things = dict.fromkeys(deed.thing for deed in (first, *others))
+        yield replace(first, thing=listed([*things]), is_many=bool(others) or first.is_many)
 
 
 def _first(clauses: Sequence[str]) -> str:

@@ -357,7 +357,7 @@ class _ChangesReader:
     def _misfits(self) -> None:
         for pair in self.mapping.misfits:
             saved, live = self.mapping.saved.nodes[pair.node], self.mapping.live.nodes[pair.obj]
-            if saved.slot is None and _have_shapes(saved, live):
+            if saved.slot is None and live.slot is None and _have_shapes(saved, live):
                 if _differ_in_dtype(saved, live):  # one cause, however many layers it has
                     dtypes = _dtypes(saved), _dtypes(live)
                     self._put(Kind.DTYPE, dtypes, dtypes, pair.node, pair.obj)

@@ -21,7 +21,7 @@ from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
 from ckpt_viz.live.live_source import read_live
 from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
-from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.object_graph.nodes import Role, has_value
 from ckpt_viz.restore_check.dry_run import prefix_of
 from ckpt_viz.restore_check.keras_dry_run import KerasOutcome, run_of_placed
 from ckpt_viz.restore_check.objects_in_code import expression_of
@@ -35,6 +35,7 @@ from ckpt_viz.text import count
 from ckpt_viz.writing.keras_weights import is_path_of_weights
 from ckpt_viz.writing.rewrite import write_mapped
 
+_OF_ONE_SIDE = (Kind.UNRESOLVED, Kind.UNMATCHED)
 _NUMBER = re.compile(r"_\d{1,9}\Z")
 # An `.h5` file has layers by name, wherever the model has them.
 _OF_PLACES = frozenset(
@@ -159,13 +160,28 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return not any(is_unnamed(slot.name) for slot in slots)
         if change.kind is Kind.RENAMED and self._has_only_other_numbers(change):
             return False
+        if change.kind in _OF_ONE_SIDE and self._is_of_optimizers(change):
+            return False
+        is_value = any(has_value(self._saved.nodes[node]) for node in change.nodes[:1])
+        if is_value and change.kind in _OF_PLACES:  # a file has numbers in place of names
+            return False
         if self._file.layout is not Layout.KERAS_NAMES:
             return True
         is_of_layer = all(self._saved.nodes[n].role is Role.LAYER for n in change.nodes[:1])
         return change.kind not in _OF_PLACES and (is_of_layer or change.kind is not Kind.RENAMED)
 
+    def _is_of_optimizers(self, change: Change) -> bool:
+        """Return whether a change is about states alone: each side has an optimizer for them."""
+        sides = (self._saved, change.nodes), (self._live, change.objects)
+        return all(
+            any(graph.nodes[above].role is Role.OPTIMIZER for above in graph.tree.above(node))
+            or graph.nodes[node].slot is not None
+            for graph, nodes in sides
+            for node in nodes
+        )
+
     def _has_only_other_numbers(self, change: Change) -> bool:
-        """Return whether Keras numbered a part anew, as `dense_3` after an insertion."""
+        """Return whether Keras gave a part another number, as `dense_3` after an insertion."""
         labels = self._saved.tree.labels[change.nodes[0]], self._live.tree.labels[change.objects[0]]
         return len({_NUMBER.sub("", label) for label in labels}) == 1
 
