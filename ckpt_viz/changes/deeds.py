@@ -107,7 +107,7 @@ class Deeds:
             case Kind.CONTAINER_CHANGED:
                 return "put", self._were(subject), " into another kind of container"
             case Kind.REORDERED:
-                return "reordered", self._are(subject), ""
+                return "reordered", _listed(self.live, sorted(subject.objects)), ""
             case Kind.SCOPE_CHANGED:
                 old, new = (repr(word) if word else "none" for word in subject.words)
                 return "changed", "the scope of the names", f": {old} → {new}"

@@ -87,7 +87,8 @@ def text_of_check(
 ) -> str:
     """Return the text of a check, about forty lines at most."""
     by_person = run.live.origin is Origin.LIVE
-    changes = () if fix is None else fix.changes
+    is_clean = all(row.is_quiet for row in table.rows)
+    changes = () if fix is None or is_clean else fix.changes
     deeds = [change.deed for change in changes if change.deed is not None]
     beside = [*_beside(findings, run, has_fix=fix is not None)]
     return CheckText(

@@ -187,6 +187,9 @@ def _into(table: RestoreTable, line: FoldedRows) -> str:
     if graph is None or not known:
         return f"{sign} elsewhere"
     parts = {_part(graph, other) for other in known}
+    own = {_part(table.live, row.live) for row in line.rows if row.live is not None}
+    if is_saved and len(known) > 1 and parts == own:
+        return f"{sign} into each other"
     if len(parts) > 1:
         return f"{sign} each into another" if is_saved else f"{sign} from others"
     place = graph.names.place_or_state(known[0] if len(known) == 1 else parts.pop())
