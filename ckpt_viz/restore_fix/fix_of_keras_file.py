@@ -61,43 +61,48 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         It names the file itself. It needs Keras alone, and what Keras needs: h5py.
         """
         name = operand("ckpt" if live is None else live)
-        return self._program(name, path) + "".join(
-            f"# {line}\n" for line in self._first_built(name)
-        )
+        return self._program(name, path) + "".join(f"# {line}\n" for line in self._of_states(name))
 
-    def _first_built(self, name: str) -> Iterator[str]:
-        """Yield what to do so that the states of an optimizer that is not built have a place."""
-        if self._states_without_place:
-            number = count(len(self._states_without_place), "value")
+    def _of_states(self, name: str) -> Iterator[str]:
+        """Yield what becomes of the states of optimizers that the fix leaves out."""
+        number = count(len(self._states_left), "value")
+        if self._states_left and self._is_optimizer_unbuilt:
             yield f"{number} of the optimizer stay in the file: it is not built. Build it first:"
             yield f"  {name}.optimizer.build({name}.trainable_variables)"
             yield "Then check again, and fix again."
+        elif self._states_left:
+            yield f"{number} of the optimizer stay in the file, and its others keep their own values."
+            yield "Keras numbers these states, and this optimizer has another number of them."
 
     @cached_property
-    def _states_without_place(self) -> frozenset[str]:
-        """The keys of an optimizer's states, if the program's optimizer has not made its own."""
+    def _is_optimizer_unbuilt(self) -> bool:
         objects = map(self._live.object, range(len(self._live.nodes)))
-        if not any(is_optimizer(obj) and is_unbuilt(obj) for obj in objects):
-            return frozenset()
-        tree, nodes = self._saved.tree, self._saved.nodes
-        unused = (value.key for value in super()._left_out.unused)
-        states = {
-            key
-            for node in range(len(nodes))
-            for key in self._keys(node)
-            if nodes[node].slot is not None
-            or any(nodes[above].role is Role.OPTIMIZER for above in tree.above(node))
-        }
-        return frozenset(states.intersection(unused))
+        return any(is_optimizer(obj) and is_unbuilt(obj) for obj in objects)
+
+    @cached_property
+    def _states_left(self) -> frozenset[str]:
+        """The keys of states that stay in the file although the program has an optimizer."""
+        has_optimizer = any(node.role is Role.OPTIMIZER for node in self._live.nodes)
+        states = (key for node in _states_in(self._saved) for key in self._keys(node))
+        unused = {value.key for value in super()._left_out.unused}
+        return frozenset(key for key in states if has_optimizer and key in unused)
 
     @cached_property
     def _left_out(self) -> LeftOut:
-        left, states = super()._left_out, self._states_without_place
-        return replace(left, unused=[value for value in left.unused if value.key not in states])
+        left, states = super()._left_out, self._states_left
+        if not states:
+            return left
+        place = self._live.names.place_or_state
+        anew = {place(obj) for obj in _states_in(self._live)}
+        return replace(
+            left,
+            unused=[value for value in left.unused if value.key not in states],
+            missing=[name for name in left.missing if name not in anew],
+        )
 
     def _following(self) -> Iterator[str]:
         """Yield what to do next; the optimizer comes first, if it is not built."""
-        yield from self._first_built("model")
+        yield from self._of_states("model")
         yield from super()._following()
 
     def _program(self, name: str, path: str | None) -> str:
@@ -253,3 +258,11 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         if any(of_variable.stays is Stays.ZEROED for of_variable in loaded):
             return False
         return self._load is not None and self._is_right_by_itself
+
+
+def _states_in(graph: Graph) -> Iterator[int]:
+    """Yield the values of optimizers and their slot variables."""
+    for node in graph.tree.preorder():
+        above = (graph.nodes[holder].role for holder in graph.tree.above(node))
+        if graph.nodes[node].slot is not None or Role.OPTIMIZER in above:
+            yield node
