@@ -129,7 +129,11 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return expression_of(self._live, obj, name)
         program, nodes = self._program_graph
         node = nodes.get(id(self._live.object(obj)))
-        if node is None or self._load is None:  # TensorFlow follows no list of Keras 3
+        if node is None or self._load is None:
+            return with_public_lists(self._live, obj, name)
+        # TensorFlow follows no list of Keras 3: only the list of a built optimizer leads there.
+        is_hanging = optimizer_of(program, node) is not None
+        if is_hanging and optimizer_of(self._live, obj) is None:
             return with_public_lists(self._live, obj, name)
         return with_public_lists(program, node, name)
 
