@@ -71,7 +71,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             yield f"  {name}.optimizer.build({name}.trainable_variables)"
             yield "Then check again, and fix again."
         elif self._states_left:
-            yield f"{number} of the optimizer stay in the file, and its others keep their own values."
+            yield f"{number} of the optimizer stay in the file. Its other states keep theirs."
             yield "Keras numbers these states, and this optimizer has another number of them."
 
     @cached_property
