@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.object_graph.remedy import names_the_fix
 from tests.check_findings import leftovers, structure
 from tests.check_findings.table import Maker
 from tests.programs.twins import FIXES, REMEDIES, draw
@@ -23,11 +24,11 @@ SEEDS_OF_FIXES = (*range(10), 22, 46, 60, 107, 111, 119, 121, 124, 149, 150, 152
 
 
 def test_no_remedy_puts_a_value_into_a_twin_or_raises() -> None:
-    """Remedies have code where names tell, and none where equal parts fit as well."""
+    """Where equal parts fit as well, no remedy takes one of them unasked."""
     counts = Counter[str]()
     for seed in range(PROGRAMS):
         counts.update(REMEDIES.hold_for(draw(Random(seed))))
-    assert counts["with code"] >= 5 and counts["equal parts"] >= 2 and counts["renamed"]
+    assert counts["equal parts"] >= 2 and counts["renamed"]
 
 
 def test_no_fix_puts_a_value_into_a_twin() -> None:
@@ -49,7 +50,7 @@ def test_no_fix_puts_a_value_into_a_twin() -> None:
 def test_trying_a_remedy_changes_nothing(pair: Maker, tmp_path: Path) -> None:
     made = pair(tmp_path)
     comparison = compare(made.make, made.path, method=made.method)
-    assert any(one.code for one in comparison.check.findings)
+    assert any(names_the_fix(one.remedy) or one.code for one in comparison.check.findings)
 
 
 def test_code_that_would_raise_is_dropped(tmp_path: Path) -> None:
@@ -63,27 +64,12 @@ def test_code_that_would_raise_is_dropped(tmp_path: Path) -> None:
         tf.train.Checkpoint(live.model).restore(made.path)
 
 
-def test_a_saved_value_without_a_variable_of_its_own_is_told_beside_the_code(
-    tmp_path: Path,
-) -> None:
-    """One variable now has the names of two that were saved: the first of them is restored."""
-    import tensorflow as tf
-
-    made = structure.code_that_would_lose_a_value(tmp_path)
-    live = made.make()
-    findings = cv.check(live, made.path).findings
-    assert "The program no longer has b (1 value)." in [one.why for one in findings]
-    (code,) = [one.code for one in findings if one.code]
-    eval(code, {"tf": tf, "live": live, "path": made.path})
-    assert live.model.a.numpy()[0] == live.model.b.numpy()[0] == 5.0  # `b` was saved as 6
-
-
 def test_a_file_in_place_of_the_program_gets_the_same_remedy(tmp_path: Path) -> None:
     pair = structure.twins_of_a_dict_made_attributes(tmp_path)
     live = pair.make()
     remedies = [
-        [finding.code for finding in told(cv.check(one, pair.path))]
+        [str(finding.remedy) for finding in told(cv.check(one, pair.path))]
         for one in (live, live.save(str(tmp_path / "live")))
     ]
     assert remedies[0] == remedies[1]
-    assert "enc=live.enc_net" in remedies[0][0]
+    assert "puts each value in its new place" in remedies[0][0]

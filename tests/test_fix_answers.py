@@ -16,7 +16,6 @@ from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.jupyter import answers
 from ckpt_viz.jupyter.answers import answer
 from ckpt_viz.jupyter.shown import Shown, show_of
-from ckpt_viz.object_graph.remedy import Code
 from ckpt_viz.render import payload
 from tests.support.programs import ckpt, module, saved, var, written
 
@@ -185,33 +184,6 @@ def test_code_has_the_programs_variable_and_the_path(
     monkeypatch.setattr(answers, "kernel_shell", lambda: SimpleNamespace(user_ns=names))
     fix, _ = asked(shown)
     assert fix["source"] == "checkpoint" and "l1=checkpoint.net.dense" in fix["code"]
-
-
-def test_the_code_of_a_remedy_has_names_of_the_notebook(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import tensorflow as tf
-
-    path = saved(tmp_path, net=module(l1=layer(2)))
-    live = ckpt(net=module(inner=module(l1=layer(2))))
-    shown = show_of(live, path)
-    assert shown.overlay is not None
-    coded = [i for i, one in enumerate(shown.overlay.problems) if isinstance(one.remedy, Code)]
-    question = {"ask": "code", "problem": coded[0]}
-    needs = "This code needs the notebook in which the check ran."
-    assert answer(shown, question)[0]["error"] == needs
-
-    names: dict[str, Any] = {"live": 3, "path": "other", "tf": tf}
-    monkeypatch.setattr(answers, "kernel_shell", lambda: SimpleNamespace(user_ns=names))
-    assert answer(shown, question)[0]["error"].startswith("No variable of the notebook")
-
-    names["trainer"] = live
-    code = answer(shown, question)[0]["text"]
-    exec(code, names)  # with the names of the notebook alone
-    assert names["live"] == 3 and "import" not in code
-    np.testing.assert_array_equal(live.net.inner.l1.w, cv.graph(path).read("net.l1.w"))
-    names["tf"] = None
-    assert answer(shown, question)[0]["text"].startswith("import tensorflow as tf\n")
 
 
 @pytest.mark.parametrize("problem", [-1, 10**9, "0", None, True])

@@ -104,15 +104,15 @@ def _agree(was: Kind, now: Kind, make: Callable[[Kind], _Program], path: str) ->
         slot.assign(np.full(slot.shape, -7, dtype=slot.numpy().dtype))
     before = live.values()
     check = cv.check(live.checkpoint, path)
-    code = check.fix().code
-    exec(code, {"ckpt": live.checkpoint, "path": path})
+    fix = check.fix()
+    exec(fix.code, {"ckpt": live.checkpoint, "path": path})
     same = [np.array_equal(*pair) for pair in zip(before, live.values(), strict=True)]
     names = [name for name, _, _ in live.slots]
     kept = {name for name, is_same in zip(names, same, strict=True) if is_same}
     restored = {name for name, is_same in zip(names, same, strict=True) if not is_same}
-    # What is behind this heading are saved values, and no objects of the program.
-    objects = code.partition("# The checkpoint has these; the program has no place for them:")[0]
-    left_out = set(re.findall(r"^#   the state '(\w+)' of ", objects, re.MULTILINE))
+    missing = {check.live.node_id(name) for name in fix.missing}
+    slots = (check.live.nodes[node].slot for node in missing)
+    left_out = {slot.name for slot in slots if slot is not None}
     case = f"{was} into {now}"
     # A Muon has velocities for some variables only, and others if it excludes a layer.
     assert kept.isdisjoint(restored) or {was.name, now.name} == {"Muon", "Muon with all"}, case

@@ -508,7 +508,7 @@ def _siblings_with_values(paths: Iterable[str]) -> Counter[tuple[str, str]]:
     """Count the items of lists that hold values, by the path of the list and their component.
 
     >>> dict(_siblings_with_values(["layers/dense/inner", "layers/dense_1"]))
-    {('layers/dense', 'inner'): 1, ('layers', 'dense'): 2}
+    {('layers/dense', 'inner'): 1, ('layers', 'dense'): 2, ('', 'layers'): 1}
     """
     known: set[str] = set()
     siblings = Counter[tuple[str, str]]()
