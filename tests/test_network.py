@@ -25,7 +25,7 @@ def test_what_npm_says_without_a_network_is_known(
 
 
 def test_what_pip_says_without_a_network_is_known(tmp_path: Path) -> None:
-    options = ("--isolated", "--retries=1", "--no-deps", "--index-url", NOWHERE)
+    options = ("--isolated", "--retries=1", "--no-deps", "-i", NOWHERE)
     done = subprocess.run(
         [sys.executable, "-m", "pip", "download", *options, "hatchling"],
         cwd=tmp_path,

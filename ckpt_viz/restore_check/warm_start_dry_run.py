@@ -79,7 +79,7 @@ class WarmOutcome(Outcome):
 
     @property
     def is_of_map(self) -> bool:
-        """True: names in the map are mended there."""
+        """True: the map is the place to change a name."""
         return True
 
     @property

@@ -227,5 +227,4 @@ class _Filling:
 
 def _reason_of(failure: Failure) -> WhyNot:
     why = _WHY.get(failure.cause, Why.FAILURE)
-    error = failure.type if why is Why.FAILURE else ""
-    return WhyNot(why, failure.actual, failure.expected, error)
+    return WhyNot(why, failure.type if why is Why.FAILURE else "")

@@ -96,9 +96,15 @@ def text_of_check(
         changes=sentences_of(deeds, by_person=by_person),
         verdict=_verdict(run, table),
         call=f"{run.method}()",
-        notes=[*beside[:_MOST_NOTES], *notes],
+        notes=[*beside[:_MOST_NOTES], *_left_out(beside), *notes],
         following=[*following(table, run.wording, raises=run.verdicts.restore is not None)],
     ).of(table, color=color)
+
+
+def _left_out(notes: Sequence[str]) -> Iterator[str]:
+    left = len(notes) - _MOST_NOTES
+    if left > 0:
+        yield f"{count(left, 'more note')} {'is' if left == 1 else 'are'} in the details."
 
 
 def _title(run: DryRun) -> str:

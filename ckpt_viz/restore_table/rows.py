@@ -40,15 +40,9 @@ class Why(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why a value is not where it belongs: the kind, and the facts.
-
-    `saved` and `live` are the shapes or dtypes that differ, in words. `error` is the class of the
-    exception.
-    """
+    """Why a value is not where it belongs; `error` is the class of the exception of a failure."""
 
     why: Why
-    saved: str = ""
-    live: str = ""
     error: str = ""
 
 
@@ -102,11 +96,6 @@ class RestoreTable:
     saved: Graph | None
     live: Graph
     rows: Sequence[RestoreRow]
-
-    @cached_property
-    def in_file(self) -> int:
-        """The number of saved values."""
-        return sum(row.saved is not None for row in self.rows)
 
     @cached_property
     def in_program(self) -> int:
