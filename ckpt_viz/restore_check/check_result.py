@@ -22,6 +22,7 @@ from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import printable
 from ckpt_viz.render.views import MAX_LINES, View
 from ckpt_viz.restore_check.check_overlay import overlay_of, untested
+from ckpt_viz.restore_check.check_table import table_without_fix, text_of_check
 from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.exceptions import exception_of
@@ -31,7 +32,6 @@ from ckpt_viz.restore_check.marks import same_parts
 from ckpt_viz.restore_check.stories import story_of, story_of_assert
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
-from ckpt_viz.restore_table.of_check import table_of_check, text_of_check
 from ckpt_viz.restore_table.rows import RestoreTable
 from ckpt_viz.restore_table.table_json import rows_json
 from ckpt_viz.sources.pictured import ObjectGraph
@@ -221,7 +221,10 @@ class RestoreCheck:
     @cached_property
     def table(self) -> RestoreTable:
         """Where each value goes, by the checked call and by the fix: a row for each value."""
-        return gc_paused(lambda: table_of_check(self._run, self.findings, self._own_fix))
+        fix = self._own_fix
+        if fix is None:
+            return gc_paused(lambda: table_without_fix(self._run, self.findings))
+        return fix.table
 
     @cached_property
     def _own_fix(self) -> RestoreFix[RestoreCheck] | None:
@@ -239,8 +242,8 @@ class RestoreCheck:
     def to_text(self, *, color: bool = False) -> str:
         """Return what `print` shows: what changed, and where values go; in colours if asked."""
         findings = () if self._is_of_fix else self.findings  # what the fix leaves is in the rows
-        known = self._run, self.table, findings, self._own_fix, self.notes
-        return text_of_check(*known, color=color)
+        changes = None if self._own_fix is None else self._own_fix.changes
+        return text_of_check(self._run, self.table, findings, changes, self.notes, color=color)
 
     def show(self) -> Any:
         """Return the `Explorer` of the check, a widget for notebooks.

@@ -19,18 +19,21 @@ from ckpt_viz.correspondence.guesses import guessed_parts
 from ckpt_viz.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.correspondence.value_mapping import ValueMapping, with_counters
 from ckpt_viz.errors import SourceError
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.restore_check.check_table import table_of_run
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.verified import keys_read
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
-from ckpt_viz.restore_fix.fixed_values import FixedValues
 from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
 from ckpt_viz.restore_fix.in_words import Summary
 from ckpt_viz.restore_fix.left_out import FixOfMapping, LeftOut, keys_of
+from ckpt_viz.restore_table.fixed_values import FixedValues
+from ckpt_viz.restore_table.rows import RestoreTable
 from ckpt_viz.values.verifying import verify
 
 CheckT = TypeVar("CheckT")
@@ -193,21 +196,18 @@ class RestoreFix(ABC, Generic[CheckT]):
             bound = {**bound, counter: obj} if obj is not None else bound
         return fixed_places(self._mapping, of_saved, made, bound, guessed)
 
-    @property
-    def saved_graph(self) -> Graph:
-        """The graph whose values the fix restores."""
-        return self._saved
-
-    def values(self) -> FixedValues:
-        """Return what the fix does with each value, by saved nodes and objects of the check."""
+    @cached_property
+    def table(self) -> RestoreTable:
+        """Where each value goes, by the checked call and by the fix: a row for each value."""
         sure, every = frozenset(self._sure), (*self._mapping.pairs, *self._mapping.misfits)
-        return FixedValues(
+        values = FixedValues(
             self._sure,
             tuple(pair for pair in every if pair not in sure),
             self._waiting,
             self._damaged,
             frozenset(pair.node for pair in self._mapping.misfits),
         )
+        return gc_paused(lambda: table_of_run(self._run, self._saved, self._findings, values))
 
     @property
     @abstractmethod

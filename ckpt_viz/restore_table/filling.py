@@ -14,7 +14,7 @@ from ckpt_viz.correspondence.pairs import Evidence, Pair, is_guess
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
-from ckpt_viz.restore_fix.fixed_values import FixedValues
+from ckpt_viz.restore_table.fixed_values import FixedValues
 from ckpt_viz.restore_table.rows import (
     Destination,
     RestoreRow,

@@ -24,7 +24,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("keras_files",),
         ("matching", "search", "saved"),
         ("correspondence", "render", "story", "edits"),
-        ("changes",),
+        ("changes", "restore_table"),
     ),
     "Sources: values, the objects of a running program, and any of them as a graph": (
         ("values",),
@@ -35,7 +35,6 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Answers: what a restore does, how to fix it, and what changed": (
         ("restore_check", "timeline"),
         ("restore_fix", "graph_diff", "load_check"),
-        ("restore_table",),
     ),
     "Entrances: where users and JupyterLab come in": (
         ("api",),
@@ -51,9 +50,6 @@ LAYERS = [layer for layers in PARTS.values() for layer in layers]
 EXCEPTIONS = {
     ("restore_check.check_result", "jupyter.kernel_run"): "a check shows itself in a notebook",
     ("restore_check.check_result", "restore_fix.fix"): "a check offers its fix",
-    ("restore_check.check_result", "restore_table.of_check"): "a check has a table",
-    ("restore_check.check_result", "restore_table.rows"): "a check has a table",
-    ("restore_check.check_result", "restore_table.table_json"): "a check has a table",
     ("timeline.history", "graph_diff.diff_result"): "a history compares two of its checkpoints",
     ("timeline.history", "jupyter.history_view"): "a history shows itself in a notebook",
     ("timeline.history", "jupyter.kernel_run"): "a history shows itself in a notebook",

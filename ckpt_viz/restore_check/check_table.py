@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
+from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.deeds import sentences_of
 from ckpt_viz.changes.kind import CHANGES, Kind
 from ckpt_viz.errors import CkptVizError
@@ -15,9 +15,8 @@ from ckpt_viz.render.signs import SEVERITIES
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.marks import waiting_in
-from ckpt_viz.restore_fix.fixed_values import FixedValues
-from ckpt_viz.restore_fix.restore_fix import RestoreFix
 from ckpt_viz.restore_table.filling import AssignedValue, CheckedCall, table_of
+from ckpt_viz.restore_table.fixed_values import FixedValues
 from ckpt_viz.restore_table.rows import Destination, RestoreTable
 from ckpt_viz.restore_table.text import CheckText, following
 from ckpt_viz.text import count, listed, readable
@@ -30,18 +29,24 @@ _IN_TABLE = CHANGES | {
 }
 
 
-def table_of_check(
-    run: DryRun, findings: Iterable[Finding], fix: RestoreFix[Any] | None
+def table_of_run(
+    run: DryRun, saved: Graph, findings: Iterable[Finding], values: FixedValues
 ) -> RestoreTable:
-    """Return the table of a dry run with these findings; `fix` is None if there is none."""
-    saved = run.saved if fix is None else fix.saved_graph
-    if saved is None:
-        saved = _named(run)
+    """Return the table of a dry run, and of the fix that does this with the values of `saved`."""
+    return table_of(saved, run.live, _call(run, saved, findings), values)
+
+
+def table_without_fix(run: DryRun, findings: Iterable[Finding]) -> RestoreTable:
+    """Return the table of a dry run that has no fix."""
+    saved = run.saved or _named(run)
+    values = _without_fix(run, saved)
+    return table_of(saved, run.live, _call(run, saved, findings), values)
+
+
+def _call(run: DryRun, saved: Graph | None, findings: Iterable[Finding]) -> CheckedCall:
     every = [part for finding in findings for part in finding.all()]
     waiting = frozenset() if saved is None else frozenset(waiting_in(saved, every))
-    call = CheckedCall([*_assigned(run, saved)], waiting, run.outcome.unknown)
-    values = _without_fix(run, saved) if fix is None else fix.values()
-    return table_of(saved, run.live, call, values)
+    return CheckedCall([*_assigned(run, saved)], waiting, run.outcome.unknown)
 
 
 def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
@@ -80,17 +85,17 @@ def text_of_check(
     run: DryRun,
     table: RestoreTable,
     findings: Sequence[Finding],
-    fix: RestoreFix[Any] | None,
+    changes: Sequence[Change] | None,
     notes: Sequence[str],
     *,
     color: bool = False,
 ) -> str:
-    """Return the text of a check, about forty lines at most."""
+    """Return the text of a check, about forty lines at most; `changes` is None without a fix."""
     by_person = run.live.origin is Origin.LIVE
     is_clean = all(row.is_quiet for row in table.rows)
-    changes = () if fix is None or is_clean else fix.changes
-    deeds = [change.deed for change in changes if change.deed is not None]
-    beside = [*_beside(findings, run, has_fix=fix is not None)]
+    known = () if is_clean else changes or ()
+    deeds = [change.deed for change in known if change.deed is not None]
+    beside = [*_beside(findings, run, has_fix=changes is not None)]
     return CheckText(
         title=f"{_title(run)} → {run.live.title}",
         changes=sentences_of(deeds, by_person=by_person),
