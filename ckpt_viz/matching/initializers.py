@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from itertools import count, takewhile
 from typing import NamedTuple
 
@@ -25,21 +24,7 @@ from ckpt_viz.matching.trace import Cause, Failure, Read
 from ckpt_viz.object_graph.nodes import Stored
 
 _PART = "/part_"
-
-
-class MapProblem(Enum):
-    """What is wrong with a pair of the map, where the file is not at fault."""
-
-    NOT_IN_STORE = "not in store"  # the value names no variable, and the key is no scope
-    NO_PARTITIONS = "no partitions"  # what is before "/part_" in a name is no variable
-    WHOLE_IN_LIST = "whole in list"  # a list has a variable that is not a partition
-    OTHER_PARTITIONS = "other partitions"  # a list has partitions of several variables
-    PARTITIONED = "partitioned"  # a PartitionedVariable, where TensorFlow takes only its list
-    OTHER_CLASS = "other class"  # a variable of Keras 3, or a sharded one
-    OTHER_GRAPH = "other graph"  # the default graph is not the variable's
-    FINALIZED = "finalized"  # the default graph takes no more operations
-    VOCABULARY = "vocabulary"  # no failure: a vocabulary decides about the rows
-    UNUSED_NAME = "unused name"  # settings name a variable that the warm start does not take
+_FINALIZED = "The graph is finalized, and the call adds operations"
 
 
 class Partition(NamedTuple):
@@ -92,13 +77,18 @@ class WarmCall:
 class Initializer(NamedTuple):
     """The initializer of a variable is replaced by a tensor of the file; or the call raises.
 
-    The call goes on after a failure that only a session raises.
+    The call goes on after a failure that only a session raises. Without a tensor, a vocabulary
+    decides about the rows.
     """
 
     variable: int | None
     tensor: str
     failure: Failure | None = None
-    problem: MapProblem | None = None
+
+    @property
+    def is_by_vocabulary(self) -> bool:
+        """Whether a vocabulary decides about the rows."""
+        return not self.tensor and self.failure is None
 
     @property
     def is_replaced(self) -> bool:
@@ -184,9 +174,9 @@ class WarmTrace:
     `scopes` are the mapped scopes, and `empty_lists` the keys of lists without a variable.
     """
 
-    initializers: tuple[Initializer, ...] = ()
-    scopes: tuple[MappedScope, ...] = ()
-    empty_lists: tuple[str, ...] = ()
+    initializers: Sequence[Initializer] = ()
+    scopes: Sequence[MappedScope] = ()
+    empty_lists: Sequence[str] = ()
 
     @property
     def raised(self) -> Failure | None:
@@ -208,13 +198,10 @@ def match_initializers(calls: Sequence[WarmCall], side: WarmSide) -> WarmTrace:
     """Return what these calls do, one after the other."""
     run = _Run(side)
     for call in calls:
-        run.initializers += [
-            Initializer(variable, "", None, MapProblem.VOCABULARY)
-            for variable in call.by_vocabulary
-        ]
+        run.initializers += [Initializer(variable, "") for variable in call.by_vocabulary]
         for entry in sorted(call.entries, key=lambda entry: entry.key):
             run.take(entry)
-    return WarmTrace(tuple(run.initializers), tuple(run.scopes), tuple(run.empty_lists))
+    return WarmTrace(run.initializers, run.scopes, run.empty_lists)
 
 
 class _Run:
@@ -227,7 +214,7 @@ class _Run:
     def take(self, entry: MapEntry) -> None:
         """Take one pair of the map."""
         if entry.failure is not None:
-            self._fail(entry.variables, entry.key, entry.failure, MapProblem.PARTITIONED)
+            self._fail(entry.variables, entry.key, entry.failure)
         elif entry.name is None:
             self._take_variables(entry.key, entry.variables, is_list=entry.is_list)
         else:
@@ -249,7 +236,7 @@ class _Run:
             (number,) = variables
             variable = self._side.variables[number]
             if variable.lacks:
-                self._fail(variables, key, _no_attribute(variable), MapProblem.OTHER_CLASS)
+                self._fail(variables, key, _no_attribute(variable, key))
                 return
             if not fits(variable.shape, stored.shape):
                 self._fail(variables, key, _other_shape(variable, key, stored))
@@ -265,8 +252,7 @@ class _Run:
                 f"Assignment map with scope only name {scope} should map to scope only {key}. "
                 "Should be 'scope/': 'other_scope/'."
             )
-            failure = Failure(Cause.CODE, "ValueError", message, actual=value)
-            self._fail((), key, failure, MapProblem.NOT_IN_STORE)
+            self._fail((), key, Failure(Cause.NO_VARIABLE, "ValueError", message, actual=value))
             return
         names = self._side.store.in_scope(scope)
         self.scopes.append(MappedScope(key, value, scope, len(names)))
@@ -284,10 +270,8 @@ class _Run:
             )
             self._fail(variables, tensor, _missing(message))
         elif named is None:
-            failure = Failure(
-                Cause.CODE, "AttributeError", "'NoneType' object has no attribute 'dtype'"
-            )
-            self._fail((), tensor, replace(failure, actual=name), MapProblem.NO_PARTITIONS)
+            message = "'NoneType' object has no attribute 'dtype'"
+            self._fail((), tensor, Failure(Cause.CODE, "AttributeError", message))
         else:
             self._replace(variables, tensor, is_list=not isinstance(named, int))
 
@@ -298,35 +282,34 @@ class _Run:
             variable, partition = self._side.variables[number], None
             if is_list:
                 partition = variable.partition
-                refused = _no_partition(variable, full_name)
+                refused = _no_partition(variable, tensor, full_name)
                 if refused is not None:
-                    self._fail((number,), tensor, *refused)
+                    self._fail((number,), tensor, refused)
                     return
                 assert partition is not None
                 full_name = full_name or partition.full_name
-            failure, problem = self._failure_of(variable, tensor, partition)
-            self.initializers.append(Initializer(number, tensor, failure, problem))
+            failure = self._failure_of(variable, tensor, partition)
+            self.initializers.append(Initializer(number, tensor, failure))
             if failure is not None and not failure.in_session:
                 return
 
     def _failure_of(
         self, variable: WarmVariable, tensor: str, partition: Partition | None
-    ) -> tuple[Failure | None, MapProblem | None]:
+    ) -> Failure | None:
         """Return what replacing an initializer raises, now or in a session."""
         if self._side.is_finalized:
             message = "Graph is finalized and cannot be modified."
-            return Failure(Cause.CODE, "RuntimeError", message), MapProblem.FINALIZED
+            said = (_FINALIZED, "Make the call before the graph is finalized.")
+            return Failure(Cause.CODE, "RuntimeError", message, said=said)
         stored = self._side.tensors[tensor]
         read = Read(tensor, variable.dtype, full_shape=partition and partition.full_shape)
         unread_failure = _unread(read, stored)
         if self._side.is_eager and unread_failure is not None:
-            return unread_failure, None
+            return unread_failure
         if variable.refusal is not None:
-            return variable.refusal, MapProblem.OTHER_GRAPH
+            return variable.refusal
         failure = unread_failure or self._unassigned(variable, partition, stored)
-        if failure is None or self._side.is_eager:
-            return failure, None
-        return replace(failure, in_session=True), None
+        return failure and replace(failure, in_session=not self._side.is_eager)
 
     def _unassigned(
         self, variable: WarmVariable, partition: Partition | None, stored: Stored
@@ -348,15 +331,9 @@ class _Run:
         )
         return wrong_shape("InvalidArgumentError", message, stored.shape, variable.shape)
 
-    def _fail(
-        self,
-        variables: tuple[int, ...],
-        tensor: str,
-        failure: Failure,
-        problem: MapProblem | None = None,
-    ) -> None:
+    def _fail(self, variables: tuple[int, ...], tensor: str, failure: Failure) -> None:
         first = variables[0] if variables else None
-        self.initializers.append(Initializer(first, tensor, failure, problem))
+        self.initializers.append(Initializer(first, tensor, failure))
 
 
 def _tensor_of(key: str, value: str, scope: str, name: str) -> str:
@@ -387,22 +364,26 @@ def _other_shape(variable: WarmVariable, key: str, stored: Stored) -> Failure:
     return wrong_shape("ValueError", message, stored.shape, variable.shape)
 
 
-def _no_attribute(variable: WarmVariable, attribute: str = "") -> Failure:
+def _no_attribute(variable: WarmVariable, key: str, attribute: str = "") -> Failure:
     message = f"'{variable.class_name}' object has no attribute '{attribute or variable.lacks}'"
-    return Failure(Cause.CODE, "AttributeError", message)
+    said = (
+        f"The call takes only variables of TensorFlow; {key!r} has one of another class",
+        "Pass variable.value of a Keras variable; restore others with tf.train.Checkpoint.",
+    )
+    return Failure(Cause.CODE, "AttributeError", message, said=said)
 
 
-def _no_partition(
-    variable: WarmVariable, full_name: str | None
-) -> tuple[Failure, MapProblem] | None:
+def _no_partition(variable: WarmVariable, key: str, full_name: str | None) -> Failure | None:
     """Return why a variable cannot be in a list of partitions of this name."""
     if variable.lacks:
-        return _no_attribute(variable, "_save_slice_info"), MapProblem.OTHER_CLASS
+        return _no_attribute(variable, key, "_save_slice_info")
     if variable.partition is None:
         message = "'NoneType' object has no attribute 'full_name'"
-        return Failure(Cause.CODE, "AttributeError", message), MapProblem.WHOLE_IN_LIST
+        sentence = f"The list for {key!r} has a variable that is not a partition"
+        said = (sentence, "Pass the variable without a list.")
+        return Failure(Cause.CODE, "AttributeError", message, said=said)
     other = variable.partition.full_name
     if full_name is not None and other != full_name:
         message = f"Slices must all be from the same tensor: {full_name} != {other}"
-        return Failure(Cause.CODE, "ValueError", message), MapProblem.OTHER_PARTITIONS
+        return Failure(Cause.CODE, "ValueError", message)
     return None

@@ -337,9 +337,7 @@ class DryRun:
             return {}
         if self.by_names is None:
             return {} if self.by_objects is None else self.by_objects.source_of
-        named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
-        nodes = {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
-        bound = self.by_names.bound.items()
+        nodes, bound = nodes_by_name(saved), self.by_names.bound.items()
         return {obj: nodes[name] for name, objects in bound if name in nodes for obj in objects}
 
     def live_name(self, obj: int) -> str:
@@ -363,6 +361,12 @@ class DryRun:
             return {}
         bound = self.by_objects.bound.items()
         return {self.saved.name(node): self.live_name(obj) for node, obj in bound}
+
+
+def nodes_by_name(saved: Graph) -> Mapping[str, int]:
+    """Return the saved nodes by the full names and the keys of their values."""
+    named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
+    return {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
 
 
 def prefix_of(saved: Graph) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -92,6 +93,14 @@ class SaverOutcome(Outcome):
     def loses_parts(self) -> bool:
         """Whether only the last part of some variables is restored."""
         return bool(self.in_parts or self.nameless > 1)
+
+    @cached_property
+    def unknown(self) -> frozenset[int]:
+        """The objects whose own code decides which names they read."""
+        nodes = enumerate(self.names.graph.nodes)
+        return frozenset(
+            n for n, node in nodes if any(a.error is not None for a in node.attributes)
+        )
 
     @property
     def saver(self) -> SaversProgram | None:

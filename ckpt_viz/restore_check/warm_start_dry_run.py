@@ -29,7 +29,6 @@ from ckpt_viz.live.live_source import graph_of_program
 from ckpt_viz.live.opening import open_by_keys
 from ckpt_viz.matching.initializers import (
     Initializer,
-    MapProblem,
     WarmSide,
     WarmTrace,
     match_initializers,
@@ -111,8 +110,8 @@ class WarmOutcome(Outcome):
     def unplaced(self) -> int:
         """The number of pairs whose value names neither a variable nor a scope of variables."""
         scopes = sum(not scope.names for scope in self.warm.scopes)
-        problems = (each.problem for each in self.warm.initializers)
-        return scopes + sum(problem is MapProblem.NOT_IN_STORE for problem in problems)
+        failures = (each.failure for each in self.warm.initializers)
+        return scopes + sum(f is not None and f.cause is Cause.NO_VARIABLE for f in failures)
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
         """Return the call; unless it assigns values itself, also what runs the initializers."""
@@ -215,7 +214,7 @@ class _WarmStart:
         if program.grouped is not None:
             failure = unused_names(program.grouped, renamed)
             if failure is not None:
-                unused = Initializer(None, "", failure, MapProblem.UNUSED_NAME)
+                unused = Initializer(None, "", failure)
                 warm = replace(warm, initializers=(*warm.initializers, unused))
         raised, later = _raised(warm.raised), _raised(warm.raised_later)
         trace = _name_trace(warm.initializers, program.node_of)
@@ -261,24 +260,20 @@ def _renamed(program: WarmProgram, file: Any) -> Mapping[str, str] | Failure:
 def _name_trace(initializers: Sequence[Initializer], node_of: Mapping[int, int]) -> NameTrace:
     """Return the steps by node. Of several values for one variable, the last one counts."""
     trace, source_of = NameTrace(), dict[int, str]()
-    for variable, tensor, failure, problem in initializers:
+    for variable, tensor, failure in (i for i in initializers if not i.is_by_vocabulary):
         obj = None if variable is None else node_of[variable]
-        if problem is MapProblem.VOCABULARY:
-            continue
-        if failure is None:
-            step = Step(Action.RESTORE, None, obj, None, tensor, (tensor,))
-            assert variable is not None
-            source_of[variable] = tensor
-        else:
-            if failure.in_session and variable is not None:
-                source_of.pop(variable, None)
-            is_missing = failure.cause is Cause.KEY_MISSING
-            read = () if is_missing or variable is None else (tensor,)
-            step = Step(Action.FAIL, None, obj, None, tensor, read, failure)
-            if is_missing and obj is not None:
-                trace.unused[obj] = (*trace.unused.get(obj, ()), tensor)
+        is_missing = failure is not None and failure.cause is Cause.KEY_MISSING
+        read = () if is_missing or variable is None else (tensor,)
+        action = Action.RESTORE if failure is None else Action.FAIL
+        step = Step(action, None, obj, None, tensor, read, failure)
         if step not in trace.steps[-1:]:  # of partitions, one after the other
             trace.steps.append(step)
+        if is_missing and obj is not None:
+            trace.unused[obj] = (*trace.unused.get(obj, ()), tensor)
+        elif variable is not None and failure is None:
+            source_of[variable] = tensor
+        elif variable is not None and failure is not None and failure.in_session:
+            source_of.pop(variable, None)
     for variable, tensor in source_of.items():
         objects = trace.bound.setdefault(tensor, [])
         if node_of[variable] not in objects[-1:]:
