@@ -158,8 +158,8 @@ def test_findings_name_all_saved_values_that_no_variable_takes(tmp_path: Path) -
     """Of many names, a sentence has the first five; the finding has them all."""
     left = [f"left/v{number}" for number in range(7)]
     guessed = ["x/kernel", "y/kernel"]
-    alike: Shapes = dict.fromkeys(guessed, [2, 3])
-    shapes: Shapes = {**dict.fromkeys(left, [1]), **alike, "old/head": [4]}
+    alike: Shapes = {name: [2, 3] for name in guessed}
+    shapes: Shapes = {**{name: [1] for name in left}, **alike, "old/head": [4]}
     prefix = _saved(tmp_path, shapes)
     now: Shapes = {"p/kernel": [2, 3], "q/kernel": [2, 3], "new/head": [5]}
     check = _compare(lambda: _saver(_variables(now)), prefix)

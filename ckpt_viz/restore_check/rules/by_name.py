@@ -277,12 +277,12 @@ def _missing(case: ByName) -> Iterator[Finding]:
     lost = [(obj, name) for obj, name in unused if name and obj not in case.former]
     if len(lost) > 1:
         names = sorted({name for _, name in lost})
-        such = listed([repr(name) for name in names[:_MAX_NAMED]])
+        quoted = listed([repr(name) for name in names[:_MAX_NAMED]])
         yield case.finding(
             _severity(not raising.isdisjoint(lost)),
             Kind.UNMATCHED,
             f"The file has none of {count(len(lost), 'name')} that the restore looks up, such as "
-            f"{such}.",
+            f"{quoted}.",
             remedy,
             objects=[obj for obj, _ in lost],
         )
