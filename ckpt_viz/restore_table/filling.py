@@ -192,10 +192,11 @@ class _Filling:
             return ValueCell(Destination.HERE, certainty=pair.certainty)
         if node in self.fix.waiting:
             return ValueCell(Destination.WAITS)
-        return ValueCell(Destination.STAYS, self._why_left_out(node))
-
-    def _why_left_out(self, node: int) -> WhyNot:
         pair = self._left_out.get(node)
+        other = None if pair is None else pair.obj
+        return ValueCell(Destination.STAYS, self._why_left_out(node, pair), other)
+
+    def _why_left_out(self, node: int, pair: Pair | None) -> WhyNot:
         if node in self.fix.damaged:
             return WhyNot(Why.DAMAGED)
         if pair is None:
