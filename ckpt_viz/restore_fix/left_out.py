@@ -135,7 +135,8 @@ class LeftOut:
     def without(self, reason: Reason, names: Collection[str]) -> LeftOut:
         """Return the same without the values of a reason that have one of these names or keys."""
         others = [v for v in self.values.get(reason, ()) if not {v.name, v.key} & {*names}]
-        return replace(self, values={**self.values, reason: others})
+        values = {key: left for key, left in {**self.values, reason: others}.items() if left}
+        return replace(self, values=values)
 
 
 def left_out(table: RestoreTable, accepting: str) -> LeftOut:

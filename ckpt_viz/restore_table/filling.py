@@ -203,9 +203,9 @@ class _Filling:
             return WhyNot(Why.ABSENT)
         if pair.evidence is Evidence.OTHER_STATE:
             return WhyNot(Why.OTHER_MEANING)
-        if is_guess(pair):
-            return WhyNot(Why.GUESS)
-        return self._difference(pair) if node in self.fix.misfits else WhyNot(Why.NO_CODE)
+        if node in self.fix.misfits:
+            return self._difference(pair)
+        return WhyNot(Why.GUESS if is_guess(pair) else Why.NO_CODE)
 
     def _difference(self, pair: Pair) -> WhyNot:
         assert self.saved is not None
