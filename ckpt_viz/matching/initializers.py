@@ -12,14 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count, takewhile
 from typing import NamedTuple
 
-from ckpt_viz.matching.read_failures import (
-    fits,
-    tensor_shape,
-    wrong_dtype,
-    wrong_shape,
-    wrong_slice,
-)
-from ckpt_viz.matching.saved_graph import unread
+from ckpt_viz.matching.read_failures import fits, tensor_shape, wrong_shape
+from ckpt_viz.matching.saved_graph import misread
 from ckpt_viz.matching.trace import Cause, Failure, Read
 from ckpt_viz.object_graph.nodes import Stored
 
@@ -112,13 +106,12 @@ class VariableStore:
     ids: Mapping[str, int]
     _sorted: list[str] = field(default_factory=list, init=False, repr=False)
 
-    def named(self, name: str) -> int | tuple[int, ...] | None:
-        """Return the variable of a name, or its partitions; None if there is none."""
-        variable = self.ids.get(name)
-        if variable is not None:
-            return variable
+    def named(self, name: str) -> tuple[int, ...]:
+        """Return the variable of a name, or its partitions; empty if there is none."""
+        if name in self.ids:
+            return (self.ids[name],)
         names = takewhile(self.ids.__contains__, (f"{name}{_PART}{i}" for i in count()))
-        return tuple(self.ids[part] for part in names) or None
+        return tuple(self.ids[part] for part in names)
 
     def in_scope(self, scope: str) -> Sequence[str]:
         """Return the names of the variables in a scope; "" is the scope of all."""
@@ -135,12 +128,9 @@ class VariableStore:
         if entry.name is None:
             yield entry.variables
             return
-        named = self.named(entry.name)
-        names = (entry.name,) if named is not None else self.in_scope(scope_of(entry.name))
-        for name in names:
-            variables = self.named(name)
-            if variables is not None:
-                yield (variables,) if isinstance(variables, int) else variables
+        is_named = self.named(entry.name)
+        names = (entry.name,) if is_named else self.in_scope(scope_of(entry.name))
+        yield from filter(None, map(self.named, names))
 
 
 def scope_of(value: str) -> str:
@@ -174,9 +164,9 @@ class WarmTrace:
     `scopes` are the mapped scopes, and `empty_lists` the keys of lists without a variable.
     """
 
-    initializers: Sequence[Initializer] = ()
-    scopes: Sequence[MappedScope] = ()
-    empty_lists: Sequence[str] = ()
+    initializers: list[Initializer] = field(default_factory=list)
+    scopes: list[MappedScope] = field(default_factory=list)
+    empty_lists: list[str] = field(default_factory=list)
 
     @property
     def raised(self) -> Failure | None:
@@ -198,55 +188,56 @@ def match_initializers(calls: Sequence[WarmCall], side: WarmSide) -> WarmTrace:
     """Return what these calls do, one after the other."""
     run = _Run(side)
     for call in calls:
-        run.initializers += [Initializer(variable, "") for variable in call.by_vocabulary]
+        run.trace.initializers.extend(Initializer(each, "") for each in call.by_vocabulary)
         for entry in sorted(call.entries, key=lambda entry: entry.key):
             run.take(entry)
-    return WarmTrace(run.initializers, run.scopes, run.empty_lists)
+    return run.trace
 
 
 class _Run:
     def __init__(self, side: WarmSide) -> None:
-        self.initializers: list[Initializer] = []
-        self.scopes: list[MappedScope] = []
-        self.empty_lists: list[str] = []
+        self.trace = WarmTrace()
         self._side = side
 
     def take(self, entry: MapEntry) -> None:
         """Take one pair of the map."""
+        key, name, variables, is_list = entry.key, entry.name, entry.variables, entry.is_list
+        if name is not None:
+            variables, is_list = self._side.store.named(name), name not in self._side.store.ids
         if entry.failure is not None:
-            self._fail(entry.variables, entry.key, entry.failure)
-        elif entry.name is None:
-            self._take_variables(entry.key, entry.variables, is_list=entry.is_list)
+            self._fail(variables, key, entry.failure)
+        elif name is not None and not variables:
+            self._take_scope(key, name)
+        elif (failure := self._refusal(key, variables, is_list=is_list)) is not None:
+            self._fail(variables, key, failure)
         else:
-            named = self._side.store.named(entry.name)
-            if named is None:
-                self._take_scope(entry.key, entry.name)
-            elif isinstance(named, int):
-                self._take_variables(entry.key, (named,), is_list=False)
-            else:
-                self._take_variables(entry.key, named, is_list=True)
+            self.trace.empty_lists.extend([] if variables else [key])
+            self._replace(variables, key, is_list=is_list)
 
-    def _take_variables(self, key: str, variables: tuple[int, ...], *, is_list: bool) -> None:
+    def _refusal(self, key: str, variables: tuple[int, ...], *, is_list: bool) -> Failure | None:
+        """Return what the call raises for a pair before it replaces an initializer."""
         stored = self._side.tensors.get(key)
         if stored is None:
-            message = f"Tensor {key} is not found in {self._side.path} checkpoint"
-            self._fail(variables, key, _missing(message))
-            return
-        if not is_list:
-            (number,) = variables
-            variable = self._side.variables[number]
-            if variable.lacks:
-                self._fail(variables, key, _no_attribute(variable, key))
-                return
-            if not fits(variable.shape, stored.shape):
-                self._fail(variables, key, _other_shape(variable, key, stored))
-                return
-        elif not variables:
-            self.empty_lists.append(key)
-        self._replace(variables, key, is_list=is_list)
+            return self._missing(key)
+        variable = None if is_list else self._side.variables[variables[0]]
+        if variable is None:
+            return None
+        if variable.lacks:
+            return _no_attribute(variable, key)
+        if fits(variable.shape, stored.shape):
+            return None
+        message = (
+            f"Shape of variable {variable.name} ({tensor_shape(variable.shape)}) doesn't match "
+            f"with shape of tensor {key} ({list(stored.shape or ())}) from checkpoint reader."
+        )
+        return wrong_shape("ValueError", message, stored.shape, variable.shape)
+
+    def _missing(self, called: str) -> Failure:
+        message = f"Tensor {called} is not found in {self._side.path} checkpoint"
+        return Failure(Cause.KEY_MISSING, "ValueError", message)
 
     def _take_scope(self, key: str, value: str) -> None:
-        scope = scope_of(value)
+        scope, store = scope_of(value), self._side.store
         if not key.endswith("/"):
             message = (
                 f"Assignment map with scope only name {scope} should map to scope only {key}. "
@@ -254,26 +245,18 @@ class _Run:
             )
             self._fail((), key, Failure(Cause.NO_VARIABLE, "ValueError", message, actual=value))
             return
-        names = self._side.store.in_scope(scope)
-        self.scopes.append(MappedScope(key, value, scope, len(names)))
+        names = store.in_scope(scope)
+        self.trace.scopes.append(MappedScope(key, value, scope, len(names)))
         for name in names:
-            self._take_in_scope(key, value, scope, name)
-
-    def _take_in_scope(self, key: str, value: str, scope: str, name: str) -> None:
-        tensor = _tensor_of(key, value, scope, name)
-        named = self._side.store.named(name)
-        variables = () if named is None else (named,) if isinstance(named, int) else named
-        if tensor not in self._side.tensors:
-            own = name[len(scope) + 1 :]
-            message = (
-                f"Tensor {tensor} ({own} in {key}) is not found in {self._side.path} checkpoint"
-            )
-            self._fail(variables, tensor, _missing(message))
-        elif named is None:
-            message = "'NoneType' object has no attribute 'dtype'"
-            self._fail((), tensor, Failure(Cause.CODE, "AttributeError", message))
-        else:
-            self._replace(variables, tensor, is_list=not isinstance(named, int))
+            tensor, variables = _tensor_of(key, value, scope, name), store.named(name)
+            if tensor not in self._side.tensors:
+                called = f"{tensor} ({name[len(scope) + 1 :]} in {key})"
+                self._fail(variables, tensor, self._missing(called))
+            elif not variables:  # what is before "/part_" in a name is no variable
+                message = "'NoneType' object has no attribute 'dtype'"
+                self._fail((), tensor, Failure(Cause.CODE, "AttributeError", message))
+            else:
+                self._replace(variables, tensor, is_list=name not in store.ids)
 
     def _replace(self, variables: tuple[int, ...], tensor: str, *, is_list: bool) -> None:
         """Replace the initializer of a variable, or those of partitions."""
@@ -289,7 +272,7 @@ class _Run:
                 assert partition is not None
                 full_name = full_name or partition.full_name
             failure = self._failure_of(variable, tensor, partition)
-            self.initializers.append(Initializer(number, tensor, failure))
+            self.trace.initializers.append(Initializer(number, tensor, failure))
             if failure is not None and not failure.in_session:
                 return
 
@@ -303,7 +286,7 @@ class _Run:
             return Failure(Cause.CODE, "RuntimeError", message, said=said)
         stored = self._side.tensors[tensor]
         read = Read(tensor, variable.dtype, full_shape=partition and partition.full_shape)
-        unread_failure = _unread(read, stored)
+        unread_failure = misread(read, stored)
         if self._side.is_eager and unread_failure is not None:
             return unread_failure
         if variable.refusal is not None:
@@ -333,7 +316,7 @@ class _Run:
 
     def _fail(self, variables: tuple[int, ...], tensor: str, failure: Failure) -> None:
         first = variables[0] if variables else None
-        self.initializers.append(Initializer(first, tensor, failure))
+        self.trace.initializers.append(Initializer(first, tensor, failure))
 
 
 def _tensor_of(key: str, value: str, scope: str, name: str) -> str:
@@ -342,26 +325,6 @@ def _tensor_of(key: str, value: str, scope: str, name: str) -> str:
     if value != "/":
         own = own[1:]
     return (own if key == "/" else key + own).removesuffix("/")
-
-
-def _unread(read: Read, stored: Stored) -> Failure | None:
-    if read.dtype != stored.dtype:
-        return wrong_dtype(read, stored)
-    if read.full_shape is not None and read.full_shape != stored.shape:
-        return wrong_slice(read, stored)
-    return unread(None, read.key, stored)
-
-
-def _missing(message: str) -> Failure:
-    return Failure(Cause.KEY_MISSING, "ValueError", message)
-
-
-def _other_shape(variable: WarmVariable, key: str, stored: Stored) -> Failure:
-    message = (
-        f"Shape of variable {variable.name} ({tensor_shape(variable.shape)}) doesn't match with "
-        f"shape of tensor {key} ({list(stored.shape or ())}) from checkpoint reader."
-    )
-    return wrong_shape("ValueError", message, stored.shape, variable.shape)
 
 
 def _no_attribute(variable: WarmVariable, key: str, attribute: str = "") -> Failure:

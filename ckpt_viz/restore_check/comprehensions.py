@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from ast import literal_eval
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
@@ -36,63 +36,70 @@ def number_of(name: str) -> int | None:
 
 
 class Numbered(NamedTuple):
-    """An expression under a number; `item` is `base[index]`, None for any other expression."""
+    """An expression under a name with a number: `start` and `end` are around the number.
 
-    number: int
+    The number of any other name is None.
+    """
+
     expression: str
-
-    @property
-    def item(self) -> tuple[str, int] | None:
-        """The base and the index of the expression.
-
-        >>> Numbered(0, "ckpt.slots[2]").item, Numbered(0, "ckpt.slots['2']").item
-        (('ckpt.slots', 2), None)
-        """
-        match = _INDEXED.fullmatch(self.expression)
-        return None if match is None else (match[1], int(match[2]))
+    start: str = ""
+    number: int | None = None
+    end: str = ""
 
 
 class NumberedRun(NamedTuple):
-    """Items of one base, under consecutive numbers."""
+    """Items of one base, `base[0]`, `base[1]` and so on, whose numbers go up by equal steps."""
 
-    items: tuple[Numbered, ...]
+    items: Sequence[Numbered]
+    base: str = ""
+    place: int = 0  # of the first item
 
-    @property
-    def comprehension(self) -> str:
-        """The pairs of a dictionary by `str` of the numbers; "" for a run that is too short.
+    def loop(self, form: str) -> str:
+        """Return a comprehension of the form for an `{item}` at a `{number}`; "" if it is short.
 
-        >>> NumberedRun(tuple(Numbered(n, f"ckpt.slots[{n + 2}]") for n in range(3))).comprehension
+        >>> items = [Numbered(f"ckpt.slots[{n + 2}]", number=n) for n in range(3)]
+        >>> next(runs(items)).loop("str({number}): {item}")
         'str(i): ckpt.slots[i + 2] for i in range(3)'
         """
-        first = self.items[0]
-        if len(self.items) < _FEWEST or first.item is None:
+        name = next((n for n in _NUMBERS if n not in re.findall(r"\w+", self.base)), None)
+        if len(self.items) < _FEWEST or name is None:
             return ""
-        base, index = first.item
-        name = _free_name(base)
-        if name is None:
-            return ""
-        place = _plus(name, index - first.number)
-        numbers = _range(first.number, len(self.items))
-        return f"str({name}): {base}[{place}] for {name} in {numbers}"
+        number, second = (item.number or 0 for item in self.items[:2])
+        step, start, place, shown = second - number, self.place, name, name
+        if step == 1:
+            start, place = number, _plus(name, self.place - number)
+        else:
+            shown = _plus(f"{step} * {name}", number - step * self.place)
+        stop = start + len(self.items)
+        numbers = f"range({start}, {stop})" if start else f"range({stop})"
+        return f"{form.format(item=f'{self.base}[{place}]', number=shown)} for {name} in {numbers}"
 
 
-def runs(numbered: Iterable[Numbered]) -> Iterator[NumberedRun]:
-    """Yield the runs of expressions that are sorted by number."""
-    items: list[Numbered] = []
-    for item in numbered:
-        if items and not _follows(items[-1], item):
-            yield NumberedRun(tuple(items))
-            items = []
-        items.append(item)
-    if items:
-        yield NumberedRun(tuple(items))
+def _plus(name: str, shift: int) -> str:
+    return name if shift == 0 else f"{name} {'+' if shift > 0 else '-'} {abs(shift)}"
 
 
-def _follows(last: Numbered, following: Numbered) -> bool:
-    if last.item is None or following.number != last.number + 1:
-        return False
-    base, index = last.item
-    return following.item == (base, index + 1)
+def runs(every: Iterable[Numbered]) -> Iterator[NumberedRun]:
+    """Yield the runs of expressions of one base and one form of names; any other by itself."""
+    groups: dict[object, list[tuple[int, int, Numbered]]] = {}
+    bases: dict[object, str] = {}
+    for place, one in enumerate(every):
+        match = _INDEXED.fullmatch(one.expression)
+        if match is None or one.number is None:
+            groups[place] = [(0, 0, one)]
+            continue
+        form = match[1], one.start, one.end
+        groups.setdefault(form, []).append((int(match[2]), one.number, one))
+        bases[form] = match[1]
+    for key, group in groups.items():
+        rest = sorted(group)
+        while rest:
+            steps = ((b[0] - a[0], b[1] - a[1]) for a, b in pairwise(rest))
+            step = next(steps, (0, 0))
+            is_run = step[0] == 1 and step[1] > 0
+            length = 2 + len([*takewhile(step.__eq__, steps)]) if is_run else 1
+            yield NumberedRun([item for *_, item in rest[:length]], bases.get(key, ""), rest[0][0])
+            rest = rest[length:]
 
 
 class ReadTensor(NamedTuple):
@@ -108,14 +115,24 @@ def in_lines(reads: Iterable[ReadTensor]) -> list[str]:
     >>> in_lines(ReadTensor(f"ckpt.m[{n}]", f"m/{2 * n + 1}/.ATTRIBUTES/V") for n in range(3))
     ["*[(ckpt.m[i], f'm/{2 * i + 1}/.ATTRIBUTES/V') for i in range(3)],"]
     """
-    by_form: dict[object, list[tuple[int, int, ReadTensor]]] = {}
-    others, tables = _tables([*reads])
-    for place, read in enumerate(others):
-        item, key = Numbered(0, read.expression).item, _KEY.fullmatch(read.key)
-        form = place if item is None or key is None else (item[0], key[1], key[3])
-        number = (0, 0) if item is None or key is None else (item[1], int(key[2]))
-        by_form.setdefault(form, []).append((*number, read))
-    return [*tables, *(line for group in by_form.values() for line in _of_form(sorted(group)))]
+    others, lines = _tables([*reads])
+    for run in runs(map(_numbered, others)):
+        first = run.items[0]
+        loop = run.loop(f"({{item}}, f'{first.start}{{{{{{number}}}}}}{first.end}')")
+        singles = (f"({one.expression}, {quoted(_key_of(one))})," for one in run.items)
+        lines += [f"*[{loop}],"] if loop else singles
+    return lines
+
+
+def _numbered(read: ReadTensor) -> Numbered:
+    key = _KEY.fullmatch(read.key)
+    if key is None:
+        return Numbered(read.expression, read.key)
+    return Numbered(read.expression, key[1], int(key[2]), key[3])
+
+
+def _key_of(one: Numbered) -> str:
+    return f"{one.start}{'' if one.number is None else one.number}{one.end}"
 
 
 class _OfLayer(NamedTuple):
@@ -206,46 +223,3 @@ def _in_common(groups: list[str]) -> tuple[str, str]:
     end = ends[::-1].partition("/")
     both = "".join(start[:2]), "".join(end[1:]) if end[1] else ""
     return both if all(map(_PLAIN.fullmatch, both)) else ("", "")
-
-
-def _of_form(group: list[tuple[int, int, ReadTensor]]) -> Iterator[str]:
-    """Yield the lines of variables of one base, under keys that differ in one number."""
-    while group:
-        run = group[: _length(group)]
-        line = _comprehension(run) if len(run) >= _FEWEST else ""
-        group = group[len(run) :]
-        single = [f"({read.expression}, {quoted(read.key)})," for *_, read in run]
-        yield from [line] if line else single
-
-
-def _length(group: list[tuple[int, int, ReadTensor]]) -> int:
-    """Return how many of the first items go on by equal steps."""
-    steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(group)]
-    if not steps or steps[0][0] != 1 or steps[0][1] < 1:
-        return 1
-    return 1 + len([*takewhile(steps[0].__eq__, steps)])
-
-
-def _comprehension(run: list[tuple[int, int, ReadTensor]]) -> str:
-    (index, number, read), (_, following, _) = run[0], run[1]
-    item, key = Numbered(0, read.expression).item, _KEY.fullmatch(read.key)
-    assert item is not None and key is not None
-    name = _free_name(item[0])
-    if name is None:
-        return ""
-    step = following - number
-    at = _plus(name if step == 1 else f"{step} * {name}", number - step * index)
-    numbers = _range(index, len(run))
-    return f"*[({item[0]}[{name}], f'{key[1]}{{{at}}}{key[3]}') for {name} in {numbers}],"
-
-
-def _free_name(base: str) -> str | None:
-    return next((name for name in _NUMBERS if name not in re.findall(r"\w+", base)), None)
-
-
-def _plus(name: str, shift: int) -> str:
-    return name if shift == 0 else f"{name} {'+' if shift > 0 else '-'} {abs(shift)}"
-
-
-def _range(start: int, length: int) -> str:
-    return f"range({start}, {start + length})" if start else f"range({length})"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ckpt_viz.correspondence.defaults import with_defaults
 from ckpt_viz.correspondence.of_savers import map_names
@@ -130,6 +131,11 @@ class Outcome:
     @property
     def loses_parts(self) -> bool:
         """Whether the call restores less of some variables than the file has."""
+        return False
+
+    @property
+    def opens(self) -> bool:
+        """Whether the call has opened a file without looking for names."""
         return False
 
     @property
@@ -374,7 +380,29 @@ def prefix_of(saved: Graph) -> str:
     return saved.provenance.prefix if saved.provenance is not None else saved.title
 
 
+_NO_TEXT = "Pass the checkpoint's prefix as a string"
 COMPARE = "to compare two live objects, call cv.diff(a, b)"
+
+
+def run_of_path(
+    path: Any, method: str, outcome_of: Callable[[Any], Outcome], takes: tuple[type, ...]
+) -> DryRun:
+    """Return the dry run of a call that takes a path as it is, with what is known of a wrong one.
+
+    `outcome_of` returns what the call does with any path; the call `takes` paths of these classes.
+    """
+    outcome, reading = outcome_of(path), text_of(path)
+    if outcome.tensors or outcome.remedy or not (outcome.verdicts.restore or outcome.opens):
+        return DryRun(outcome, method, reading)
+    if not isinstance(path, takes):
+        return DryRun(outcome, method, reading, NoSuchPath(_NO_TEXT))
+    correction = correction_of(path, lambda prefix: outcome_of(prefix).verdicts)
+    return DryRun(outcome, method, reading, correction or damage_of(reading))
+
+
+def text_of(path: object) -> str:
+    """Return the text of a path, which may be no path."""
+    return os.fsdecode(path) if isinstance(path, (bytes, os.PathLike)) else str(path)
 
 
 def correction_of(

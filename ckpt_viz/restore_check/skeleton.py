@@ -133,14 +133,15 @@ def _items(parts: Mapping[str, str | _Made]) -> str | _Made:
     for name, code in sorted(parts.items(), key=lambda part: _natural(part[0])):
         number = number_of(name)
         if isinstance(code, str) and number is not None:
-            numbered.append(Numbered(number, code))
+            numbered.append(Numbered(code, number=number))
         else:
             items.append(_Item(item(name), code, name))
     for run in runs(numbered):
-        if run.comprehension:
-            items.append(_Item("**", f"{{{run.comprehension}}}", str(run.items[0].number)))
+        loop = run.loop("str({number}): {item}")
+        if loop:
+            items.append(_Item("**", f"{{{loop}}}", str(run.items[0].number)))
         else:
-            items += [_Item(item(f"{n}"), code, f"{n}") for n, code in run.items]
+            items += [_Item(item(f"{o.number}"), o.expression, f"{o.number}") for o in run.items]
     if len(items) == 1 and items[0].before == "**":
         return items[0].value
     return _Made("{", tuple(sorted(items, key=lambda part: _natural(part.name))), "}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from types import MappingProxyType
@@ -37,20 +37,11 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Fault
-from ckpt_viz.restore_check.dry_run import (
-    DryRun,
-    NoSuchPath,
-    Outcome,
-    correction_of,
-    damage_of,
-    prefix_of,
-)
+from ckpt_viz.restore_check.dry_run import DryRun, Outcome, prefix_of, run_of_path, text_of
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
 from ckpt_viz.saved.saved_access import faulty
 from ckpt_viz.text import count
-
-_NO_TEXT = "Pass the checkpoint's prefix as a string"
 
 
 @dataclass(frozen=True)
@@ -148,18 +139,8 @@ def warm_dry_run(
         )
     path: Any = prefix_of(saved) if isinstance(saved, Graph) else saved
     path = path_in(source) if path is None else path
-    warm_start, method = _WarmStart(source, faults), name_of_call(source)
-    outcome, reading = warm_start.outcome_of(path), _text(path)
-    if outcome.trace is not None and (outcome.tensors or not outcome.opens):
-        return DryRun(outcome, method, reading)
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        return DryRun(outcome, method, reading, NoSuchPath(_NO_TEXT))
-    correction = correction_of(path, lambda prefix: warm_start.outcome_of(prefix).verdicts)
-    return DryRun(outcome, method, reading, correction or damage_of(reading))
-
-
-def _text(path: object) -> str:
-    return os.fsdecode(path) if isinstance(path, (bytes, os.PathLike)) else str(path)
+    paths = (str, bytes, os.PathLike)
+    return run_of_path(path, name_of_call(source), _WarmStart(source, faults).outcome_of, paths)
 
 
 class _WarmStart:
@@ -194,7 +175,7 @@ class _WarmStart:
             program.variables,
             program.store,
             faulty(opened.tensors, self._faults),
-            _text(path),
+            text_of(path),
             tf_private.is_eager_now(),
             tf_warm.is_finalized(),
         )
@@ -214,8 +195,7 @@ class _WarmStart:
         if program.grouped is not None:
             failure = unused_names(program.grouped, renamed)
             if failure is not None:
-                unused = Initializer(None, "", failure)
-                warm = replace(warm, initializers=(*warm.initializers, unused))
+                warm.initializers.append(Initializer(None, "", failure))
         raised, later = _raised(warm.raised), _raised(warm.raised_later)
         trace = _name_trace(warm.initializers, program.node_of)
         at_last = raised or later
