@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count, takewhile
 from typing import NamedTuple
 
+from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits, tensor_shape, wrong_shape
 from ckpt_viz.matching.saved_graph import misread
-from ckpt_viz.matching.trace import Cause, Failure, Read
+from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.nodes import Stored
 
 _PART = "/part_"
@@ -66,28 +67,6 @@ class WarmCall:
 
     entries: tuple[MapEntry, ...] = ()
     by_vocabulary: tuple[int, ...] = ()
-
-
-class Initializer(NamedTuple):
-    """The initializer of a variable is replaced by a tensor of the file; or the call raises.
-
-    The call goes on after a failure that only a session raises. Without a tensor, a vocabulary
-    decides about the rows.
-    """
-
-    variable: int | None
-    tensor: str
-    failure: Failure | None = None
-
-    @property
-    def is_by_vocabulary(self) -> bool:
-        """Whether a vocabulary decides about the rows."""
-        return not self.tensor and self.failure is None
-
-    @property
-    def is_replaced(self) -> bool:
-        """Whether the variable has a new initializer."""
-        return self.failure is None or self.failure.in_session
 
 
 class MappedScope(NamedTuple):
@@ -146,10 +125,12 @@ def scope_of(value: str) -> str:
 class WarmSide:
     """What a call meets: the program's variables and store, and the tensors of the file.
 
-    `path` is the one in messages. In a graph, `is_eager` is False.
+    `node_of` has the node of each variable. `path` is the one in messages. In a graph, `is_eager`
+    is False.
     """
 
     variables: Sequence[WarmVariable]
+    node_of: Mapping[int, int]
     store: VariableStore
     tensors: Mapping[str, Stored]
     path: str
@@ -158,45 +139,53 @@ class WarmSide:
 
 
 @dataclass(frozen=True)
-class WarmTrace:
-    """All that a warm start would do, also beyond what raises.
+class WarmTrace(NameTrace):
+    """What a warm start would do: a step for each initializer, also beyond what raises.
 
-    `scopes` are the mapped scopes, and `empty_lists` the keys of lists without a variable.
+    The call goes on after a failure that only a session raises. `scopes` are the mapped scopes, and
+    `empty_lists` the keys of lists without a variable. A vocabulary decides about the rows of the
+    variables `by_vocabulary`.
     """
 
-    initializers: list[Initializer] = field(default_factory=list)
     scopes: list[MappedScope] = field(default_factory=list)
     empty_lists: list[str] = field(default_factory=list)
-
-    @property
-    def raised(self) -> Failure | None:
-        """What the call itself raises; None if it returns."""
-        failures = (each.failure for each in self.initializers if not each.is_replaced)
-        return next(failures, None)
+    by_vocabulary: list[int] = field(default_factory=list)
 
     @property
     def raised_later(self) -> Failure | None:
         """What a session raises that runs the initializers; None if it raises nothing."""
-        return next((i.failure for i in self.initializers if i.failure and i.is_replaced), None)
+        failures = (step.failure for step in self.steps if step.failure is not None)
+        return next((failure for failure in failures if failure.in_session), None)
 
-    def before_error(self) -> Iterator[Initializer]:
-        """Yield the initializers that are replaced before the call raises, if it does."""
-        return takewhile(lambda each: each.is_replaced, self.initializers)
+    def replaced(self) -> Iterator[tuple[int, str]]:
+        """Yield the variables with new initializers, and the tensors that these read."""
+        for step in self.steps:
+            if step.obj is not None and (step.failure is None or step.failure.in_session):
+                yield step.obj, step.name
+
+    def before_error(self) -> set[int]:
+        """Return the variables with new initializers before the call raises, if it does."""
+        raising = (n for n, s in enumerate(self.steps) if s.failure and not s.failure.in_session)
+        before = replace(self, steps=self.steps[: next(raising, None)])
+        return {*self.by_vocabulary, *(obj for obj, _ in before.replaced())}
 
 
 def match_initializers(calls: Sequence[WarmCall], side: WarmSide) -> WarmTrace:
-    """Return what these calls do, one after the other."""
+    """Return what these calls do, one after the other. Of several values, the last one counts."""
     run = _Run(side)
     for call in calls:
-        run.trace.initializers.extend(Initializer(each, "") for each in call.by_vocabulary)
+        run.trace.by_vocabulary.extend(side.node_of[variable] for variable in call.by_vocabulary)
         for entry in sorted(call.entries, key=lambda entry: entry.key):
             run.take(entry)
+    for obj, tensor in run.source_of.items():
+        run.trace.bound.setdefault(tensor, []).append(obj)
     return run.trace
 
 
 class _Run:
     def __init__(self, side: WarmSide) -> None:
         self.trace = WarmTrace()
+        self.source_of: dict[int, str] = {}
         self._side = side
 
     def take(self, entry: MapEntry) -> None:
@@ -272,7 +261,7 @@ class _Run:
                 assert partition is not None
                 full_name = full_name or partition.full_name
             failure = self._failure_of(variable, tensor, partition)
-            self.trace.initializers.append(Initializer(number, tensor, failure))
+            self._add(self._side.node_of[number], tensor, failure)
             if failure is not None and not failure.in_session:
                 return
 
@@ -315,8 +304,23 @@ class _Run:
         return wrong_shape("InvalidArgumentError", message, stored.shape, variable.shape)
 
     def _fail(self, variables: tuple[int, ...], tensor: str, failure: Failure) -> None:
-        first = variables[0] if variables else None
-        self.trace.initializers.append(Initializer(first, tensor, failure))
+        self._add(self._side.node_of[variables[0]] if variables else None, tensor, failure)
+
+    def _add(self, obj: int | None, tensor: str, failure: Failure | None) -> None:
+        is_missing = failure is not None and failure.cause is Cause.KEY_MISSING
+        action = Action.RESTORE if failure is None else Action.FAIL
+        read = () if is_missing or obj is None else (tensor,)
+        step = Step(action, None, obj, None, tensor, read, failure)
+        if step not in self.trace.steps[-1:]:  # of partitions, one after the other
+            self.trace.steps.append(step)
+        if obj is None:
+            return
+        if is_missing:
+            self.trace.unused[obj] = (*self.trace.unused.get(obj, ()), tensor)
+        elif failure is None:
+            self.source_of[obj] = tensor
+        elif failure.in_session:
+            self.source_of.pop(obj, None)
 
 
 def _tensor_of(key: str, value: str, scope: str, name: str) -> str:

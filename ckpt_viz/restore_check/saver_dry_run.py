@@ -8,7 +8,7 @@ returns no status; the asserts of this check pass if the call would not raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
@@ -191,6 +191,7 @@ class _Restore:
         refusal = next(refusals, None) if raised is None or not tf_restore.is_eager() else None
         if refusal is not None:
             raised = Raised(refusal.type, refusal.message)
+        in_parts = (obj for obj, attribute in _known_names(live) if len(attribute.slices) > 1)
         return SaverOutcome(
             self.names,
             Verdicts(raised, raised, raised, raised, (), tuple(trace.unused)),
@@ -198,7 +199,7 @@ class _Restore:
             tensors=names.tensors,
             remedy=None if refusal is None else Advice(refusal.advice),
             reshapes=any(how(name, None).reshapes for name in trace.bound),
-            in_parts=tuple(_in_parts(live)) if raised is None and is_by_objects else (),
+            in_parts=tuple(in_parts) if raised is None and is_by_objects else (),
             nameless=number_of_nameless(self.saver),
             keys=names.keys,
             program=self._program,
@@ -277,20 +278,13 @@ class _Names:
     keys: Mapping[str, str] | None = None
     one_by_one: bool = False
 
-    def key(self, name: str) -> str:
-        return name if self.keys is None else self.keys[name]
-
 
 def _full_names(graph: Graph) -> _Names:
     """Return an object-based checkpoint's tensors by the full names of its variables."""
-    tensors, keys = {}, {}
-    for node in graph.nodes:
-        for attribute in node.attributes:
-            stored = graph.stored(attribute.checkpoint_key)
-            if attribute.full_name and stored is not None:
-                tensors[attribute.full_name] = stored
-                keys[attribute.full_name] = attribute.checkpoint_key
-    return _Names(tensors, keys)
+    every = ((a.full_name, a.checkpoint_key) for node in graph.nodes for a in node.attributes)
+    stored = [(name, key, graph.stored(key)) for name, key in every if name]
+    tensors = {name: tensor for name, _, tensor in stored if tensor is not None}
+    return _Names(tensors, {name: key for name, key, tensor in stored if tensor is not None})
 
 
 def _how(saver: Any, names: _Names) -> Callable[[str, Any], Assignment]:
@@ -305,50 +299,37 @@ def _how(saver: Any, names: _Names) -> Callable[[str, Any], Assignment]:
     return lambda name, variable: known.get(name, Assignment(False, False))
 
 
-def _in_parts(live: Graph) -> Iterator[int]:
-    """Yield the partitioned variables of which the second Saver reads only the last part."""
-    for obj, node in enumerate(live.nodes):
-        if any(len(attribute.slices) > 1 for attribute in node.attributes):
-            yield obj
-
-
 def _match(
     live: Graph,
     names: _Names,
     in_slices: frozenset[str],
     how: Callable[[str, Any], Assignment],
 ) -> NameTrace:
-    trace = NameTrace()
-    reading: list[tuple[int, str, Step]] = []  # when TensorFlow finds the failure
-    assigning: list[Step] = []
-    for obj, node in enumerate(live.nodes):
-        for attribute in node.attributes:
-            name = attribute.full_name
-            if attribute.error is not None:
-                continue  # only the object's own code knows the names
-            stored = names.tensors.get(name)
-            failure = _unread(attribute, stored, names, is_slice=name in in_slices)
-            if failure is not None:
-                when = 0 if names.one_by_one else _WHEN.get(failure.cause, len(_WHEN))
-                read = () if stored is None else (name,)
-                reading.append(
-                    (when, name, Step(Action.FAIL, None, obj, None, name, read, failure))
-                )
-                if stored is None:
-                    trace.unused[obj] = (*trace.unused.get(obj, ()), name)
-                continue
-            assert stored is not None
-            variable = live.object(obj)
+    """Return what the Saver does: it reads all tensors before it assigns any."""
+    steps: list[tuple[tuple[int, str], Step]] = []  # when TensorFlow finds a failure
+    for obj, attribute in _known_names(live):
+        name = attribute.full_name
+        stored, variable = names.tensors.get(name), live.object(obj)
+        failure = _unread(attribute, stored, names, is_slice=name in in_slices)
+        order = (len(_WHEN) + 2, "")
+        if failure is not None:
+            order = (0 if names.one_by_one else _WHEN.get(failure.cause, len(_WHEN)), name)
+        elif stored is not None:
             failure = _misfit(attribute, stored, variable, how(name, variable))
-            if failure is not None:
-                assigning.append(Step(Action.FAIL, None, obj, None, name, (name,), failure))
-                continue
-            trace.steps.append(Step(Action.RESTORE, None, obj, None, name, (name,)))
-            trace.bound.setdefault(name, []).append(obj)
-    # A Saver reads all tensors before it assigns any.
-    in_order = sorted(reading, key=lambda read: read[:2])
-    trace.steps[:0] = [step for _, _, step in in_order] + assigning
-    return trace
+            order = order if failure is None else (len(_WHEN) + 1, "")
+        action = Action.RESTORE if failure is None else Action.FAIL
+        read = () if stored is None else (name,)
+        steps.append((order, Step(action, None, obj, None, name, read, failure)))
+    trace = NameTrace()
+    for _, step in sorted(steps, key=lambda item: item[0]):
+        trace.add(step)
+    return replace(trace, unused=dict(sorted(trace.unused.items())))
+
+
+def _known_names(live: Graph) -> Iterator[tuple[int, Attribute]]:
+    """Yield the values by object, but those whose names only the object's own code knows."""
+    for obj, node in enumerate(live.nodes):
+        yield from ((obj, attribute) for attribute in node.attributes if attribute.error is None)
 
 
 # For all names at once, missing names come first, then other dtypes.
@@ -363,8 +344,9 @@ def _unread(
     if stored is None:
         message = f"Key {name} not found in checkpoint"
         return Failure(Cause.KEY_MISSING, "NotFoundError", message)
+    key = name if names.keys is None else names.keys[name]
     full_shape = attribute.shape if is_slice else None
-    return misread(Read(names.key(name), attribute.dtype, full_shape=full_shape), stored)
+    return misread(Read(key, attribute.dtype, full_shape=full_shape), stored)
 
 
 def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment) -> Failure | None:
@@ -374,11 +356,13 @@ def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment
     if how.reshapes:
         if accepted is None and is_eager:
             accepted = tf_private.value_of(variable).shape  # its present length
-        if accepted is None or stored.shape is None or _size(accepted) == _size(stored.shape):
+        shapes: list[Any] = [stored.shape, accepted]
+        sizes = [None if shape is None else prod(shape) for shape in shapes]
+        if None in sizes or sizes[0] == sizes[1]:
             return None
         message = (
-            f"Input to reshape is a tensor with {_size(stored.shape)} values, but the requested "
-            f"shape has {_size(accepted)}"
+            f"Input to reshape is a tensor with {sizes[0]} values, but the requested shape has "
+            f"{sizes[1]}"
         )
         return wrong_shape("InvalidArgumentError", message, stored.shape, accepted)
     if is_eager and accepted is None and hasattr(variable, "shape"):
@@ -391,10 +375,6 @@ def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment
     )
     refused_by = "ValueError" if is_eager else "InvalidArgumentError"
     return wrong_shape(refused_by, message, stored.shape, accepted)
-
-
-def _size(shape: tuple[Any, ...]) -> int:
-    return prod(shape)
 
 
 def _first(trace: NameTrace, names: _Names) -> Raised | None:

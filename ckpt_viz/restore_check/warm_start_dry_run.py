@@ -28,12 +28,10 @@ from ckpt_viz.live.assignment_map import (
 from ckpt_viz.live.live_source import graph_of_program
 from ckpt_viz.live.opening import open_by_keys
 from ckpt_viz.matching.initializers import (
-    Initializer,
     WarmSide,
     WarmTrace,
     match_initializers,
 )
-from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Fault
@@ -48,14 +46,12 @@ from ckpt_viz.text import count
 class WarmOutcome(Outcome):
     """What a warm start would do.
 
-    `warm` has every initializer, by variable; `node_of` has the node of each variable, and `others`
-    are the nodes of those that the map does not mean. `store` has the names that the map can use.
-    `later` is what a session raises that runs the initializers. `opens` says that the call opens
-    the file.
+    `others` are the nodes of the variables that the map does not mean. `store` has the names that
+    the map can use. `later` is what a session raises that runs the initializers. `opens` says that
+    the call opens the file.
     """
 
     warm: WarmTrace = field(default_factory=WarmTrace)
-    node_of: Mapping[int, int] = field(default_factory=dict)
     others: tuple[int, ...] = ()
     store: frozenset[str] = frozenset()
     later: Raised | None = None
@@ -101,7 +97,7 @@ class WarmOutcome(Outcome):
     def unplaced(self) -> int:
         """The number of pairs whose value names neither a variable nor a scope of variables."""
         scopes = sum(not scope.names for scope in self.warm.scopes)
-        failures = (each.failure for each in self.warm.initializers)
+        failures = (step.failure for step in self.warm.steps)
         return scopes + sum(f is not None and f.cause is Cause.NO_VARIABLE for f in failures)
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
@@ -173,6 +169,7 @@ class _WarmStart:
             return self._raising(opened.failure.type, opened.failure.message)
         side = WarmSide(
             program.variables,
+            program.node_of,
             program.store,
             faulty(opened.tensors, self._faults),
             text_of(path),
@@ -195,17 +192,15 @@ class _WarmStart:
         if program.grouped is not None:
             failure = unused_names(program.grouped, renamed)
             if failure is not None:
-                warm.initializers.append(Initializer(None, "", failure))
+                warm.steps.append(Step(Action.FAIL, None, failure=failure))
         raised, later = _raised(warm.raised), _raised(warm.raised_later)
-        trace = _name_trace(warm.initializers, program.node_of)
         at_last = raised or later
         return WarmOutcome(
             self._names,
-            Verdicts(raised, at_last, at_last, at_last, (), tuple(trace.unused)),
-            trace,
+            Verdicts(raised, at_last, at_last, at_last, (), tuple(warm.unused)),
+            warm,
             tensors=side.tensors if side is not None else {},
             warm=warm,
-            node_of=program.node_of,
             others=program.others,
             store=frozenset(program.store.ids),
             later=later,
@@ -235,27 +230,3 @@ def _renamed(program: WarmProgram, file: Any) -> Mapping[str, str] | Failure:
         )
         return Failure(Cause.KEY_MISSING, "ValueError", message)
     return {name: keys[name] for name in grouped.groups}
-
-
-def _name_trace(initializers: Sequence[Initializer], node_of: Mapping[int, int]) -> NameTrace:
-    """Return the steps by node. Of several values for one variable, the last one counts."""
-    trace, source_of = NameTrace(), dict[int, str]()
-    for variable, tensor, failure in (i for i in initializers if not i.is_by_vocabulary):
-        obj = None if variable is None else node_of[variable]
-        is_missing = failure is not None and failure.cause is Cause.KEY_MISSING
-        read = () if is_missing or variable is None else (tensor,)
-        action = Action.RESTORE if failure is None else Action.FAIL
-        step = Step(action, None, obj, None, tensor, read, failure)
-        if step not in trace.steps[-1:]:  # of partitions, one after the other
-            trace.steps.append(step)
-        if is_missing and obj is not None:
-            trace.unused[obj] = (*trace.unused.get(obj, ()), tensor)
-        elif variable is not None and failure is None:
-            source_of[variable] = tensor
-        elif variable is not None and failure is not None and failure.in_session:
-            source_of.pop(variable, None)
-    for variable, tensor in source_of.items():
-        objects = trace.bound.setdefault(tensor, [])
-        if node_of[variable] not in objects[-1:]:
-            objects.append(node_of[variable])
-    return trace

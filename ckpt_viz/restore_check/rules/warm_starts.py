@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from ckpt_viz.changes.kind import Kind
-from ckpt_viz.matching.initializers import Initializer, MappedScope
+from ckpt_viz.matching.initializers import MappedScope
 from ckpt_viz.matching.trace import Cause
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice
@@ -20,10 +20,10 @@ _MAX_COMPARED = 10_000  # pairs of names
 
 def warm_starts(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
     """Find names of the map that mean nothing in the program, and what passes in silence."""
-    for each in outcome.warm.initializers:
-        failure = each.failure
+    for step in case.trace.steps:
+        failure = step.failure
         if failure is not None and failure.cause is Cause.NO_VARIABLE and failure.said is None:
-            yield _no_name(case, outcome, each.tensor, failure.actual, failure.type)
+            yield _no_name(case, outcome, step.name, failure.actual, failure.type)
     yield from _partly_replaced(case, outcome)
     for scope in outcome.warm.scopes:
         yield from _of_scope(case, outcome, scope)
@@ -38,10 +38,6 @@ def warm_starts(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
 def _silent(case: ByName, beginning: str, advice: str, saved: str | None = None) -> Finding:
     why = f"{beginning}: {case.run.method}() assigns nothing, and raises nothing."
     return case.finding(Severity.WARNING, Kind.UNRESOLVED, why, Advice(advice), saved=saved)
-
-
-def _nodes_of(outcome: WarmOutcome, some: Sequence[Initializer]) -> list[int]:
-    return [outcome.node_of[each.variable] for each in some if each.variable is not None]
 
 
 # --- names in the map
@@ -102,43 +98,39 @@ def _advice_for(outcome: WarmOutcome, scope: MappedScope) -> str:
 
 
 def _partly_replaced(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
-    before = _nodes_of(outcome, [*outcome.warm.before_error()])
+    before = outcome.warm.before_error()
     if outcome.warm.raised is None or not before:
         return
     verb, noun = ("assigned", "value") if outcome.is_eager else ("replaced", "initializer")
     yield case.finding(
         Severity.WARNING,  # the cause comes first
         Kind.PARTIAL_OVERWRITE,
-        f"The call raises after it has {verb} {count(len({*before}), noun)}.",
+        f"The call raises after it has {verb} {count(len(before), noun)}.",
         Advice("Fix the cause, then make the variables again: some are already changed."),
-        objects=before,
+        objects=sorted(before),
     )
 
 
 def _replaced_twice(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
-    tensors: dict[int, dict[str, None]] = {}
-    last: dict[int, str] = {}
-    for each in outcome.warm.initializers:
-        if each.is_replaced and each.variable is not None and each.tensor:
-            obj = outcome.node_of[each.variable]
-            tensors.setdefault(obj, {})[each.tensor] = None
-            last[obj] = each.tensor
+    tensors: dict[int, list[str]] = {}
+    for obj, tensor in outcome.warm.replaced():
+        tensors.setdefault(obj, []).append(tensor)
     for obj, names in tensors.items():
-        if len(names) > 1:
-            every = listed([repr(name) for name in names])
+        if len({*names}) > 1:
+            every = listed([repr(name) for name in dict.fromkeys(names)])
             yield case.finding(
                 Severity.WARNING,
                 Kind.VALUE_LOST,
-                f"The map gives {every} to one variable, which keeps {last[obj]!r}.",
+                f"The map gives {every} to one variable, which keeps {names[-1]!r}.",
                 Advice("Leave out the pairs that do not count."),
-                saved=next(iter(names)),
+                saved=names[0],
                 names=names,
                 objects=[obj],
             )
 
 
 def _by_vocabulary(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
-    objects = _nodes_of(outcome, [i for i in outcome.warm.initializers if i.is_by_vocabulary])
+    objects = outcome.warm.by_vocabulary
     if objects:
         yield case.finding(
             Severity.INFO,
