@@ -196,9 +196,6 @@ def _entry(key: str, value: Any, ids: _Ids) -> MapEntry:
 
 
 def _described(variable: Any) -> WarmVariable:
-    class_name, lacks = type(variable).__name__, ""
-    if not hasattr(type(variable), "get_shape"):
-        lacks = "get_shape"
     info = tf_private.save_slice_info(variable)
     return WarmVariable(
         str(variable.name),
@@ -206,8 +203,8 @@ def _described(variable: Any) -> WarmVariable:
         tf_private.partial_shape(variable.shape),
         Partition(info.full_name, tuple(info.full_shape)) if info is not None else None,
         tf_restore.is_reference(variable),
-        class_name,
-        lacks,
+        type(variable).__name__,
+        not hasattr(type(variable), "get_shape"),
         _refusal(variable),
     )
 

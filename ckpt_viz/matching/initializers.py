@@ -33,7 +33,7 @@ class Partition(NamedTuple):
 class WarmVariable:
     """What the call asks of a variable; `name` is the one in TensorFlow's messages.
 
-    `lacks` is the attribute that the call needs and that a variable of this class does not have.
+    `is_foreign` says that this is no variable of TensorFlow: it lacks what the call needs.
     `refusal` is what replacing the initializer raises because of the variable's graph.
     """
 
@@ -43,7 +43,7 @@ class WarmVariable:
     partition: Partition | None = None
     is_reference: bool = False
     class_name: str = ""
-    lacks: str = ""
+    is_foreign: bool = False
     refusal: Failure | None = None
 
 
@@ -194,11 +194,11 @@ class _Run:
         if name is not None:
             variables, is_list = self._side.store.named(name), name not in self._side.store.ids
         if entry.failure is not None:
-            self._fail(variables, key, entry.failure)
+            self._add(variables, key, entry.failure)
         elif name is not None and not variables:
             self._take_scope(key, name)
         elif (failure := self._refusal(key, variables, is_list=is_list)) is not None:
-            self._fail(variables, key, failure)
+            self._add(variables, key, failure)
         else:
             self.trace.empty_lists.extend([] if variables else [key])
             self._replace(variables, key, is_list=is_list)
@@ -211,7 +211,7 @@ class _Run:
         variable = None if is_list else self._side.variables[variables[0]]
         if variable is None:
             return None
-        if variable.lacks:
+        if variable.is_foreign:
             return _no_attribute(variable, key)
         if fits(variable.shape, stored.shape):
             return None
@@ -232,7 +232,7 @@ class _Run:
                 f"Assignment map with scope only name {scope} should map to scope only {key}. "
                 "Should be 'scope/': 'other_scope/'."
             )
-            self._fail((), key, Failure(Cause.NO_VARIABLE, "ValueError", message, actual=value))
+            self._add((), key, Failure(Cause.NO_VARIABLE, "ValueError", message, actual=value))
             return
         names = store.in_scope(scope)
         self.trace.scopes.append(MappedScope(key, value, scope, len(names)))
@@ -240,10 +240,10 @@ class _Run:
             tensor, variables = _tensor_of(key, value, scope, name), store.named(name)
             if tensor not in self._side.tensors:
                 called = f"{tensor} ({name[len(scope) + 1 :]} in {key})"
-                self._fail(variables, tensor, self._missing(called))
+                self._add(variables, tensor, self._missing(called))
             elif not variables:  # what is before "/part_" in a name is no variable
                 message = "'NoneType' object has no attribute 'dtype'"
-                self._fail((), tensor, Failure(Cause.CODE, "AttributeError", message))
+                self._add((), tensor, Failure(Cause.CODE, "AttributeError", message))
             else:
                 self._replace(variables, tensor, is_list=name not in store.ids)
 
@@ -256,12 +256,12 @@ class _Run:
                 partition = variable.partition
                 refused = _no_partition(variable, tensor, full_name)
                 if refused is not None:
-                    self._fail((number,), tensor, refused)
+                    self._add((number,), tensor, refused)
                     return
                 assert partition is not None
                 full_name = full_name or partition.full_name
             failure = self._failure_of(variable, tensor, partition)
-            self._add(self._side.node_of[number], tensor, failure)
+            self._add([number], tensor, failure)
             if failure is not None and not failure.in_session:
                 return
 
@@ -303,10 +303,9 @@ class _Run:
         )
         return wrong_shape("InvalidArgumentError", message, stored.shape, variable.shape)
 
-    def _fail(self, variables: tuple[int, ...], tensor: str, failure: Failure) -> None:
-        self._add(self._side.node_of[variables[0]] if variables else None, tensor, failure)
-
-    def _add(self, obj: int | None, tensor: str, failure: Failure | None) -> None:
+    def _add(self, variables: Sequence[int], tensor: str, failure: Failure | None) -> None:
+        """Add the step of the first of some variables, or of none."""
+        obj = self._side.node_of[variables[0]] if variables else None
         is_missing = failure is not None and failure.cause is Cause.KEY_MISSING
         action = Action.RESTORE if failure is None else Action.FAIL
         read = () if is_missing or obj is None else (tensor,)
@@ -331,8 +330,8 @@ def _tensor_of(key: str, value: str, scope: str, name: str) -> str:
     return (own if key == "/" else key + own).removesuffix("/")
 
 
-def _no_attribute(variable: WarmVariable, key: str, attribute: str = "") -> Failure:
-    message = f"'{variable.class_name}' object has no attribute '{attribute or variable.lacks}'"
+def _no_attribute(variable: WarmVariable, key: str, attribute: str = "get_shape") -> Failure:
+    message = f"'{variable.class_name}' object has no attribute '{attribute}'"
     said = (
         f"The call takes only variables of TensorFlow; {key!r} has one of another class",
         "Pass variable.value of a Keras variable; restore others with tf.train.Checkpoint.",
@@ -342,7 +341,7 @@ def _no_attribute(variable: WarmVariable, key: str, attribute: str = "") -> Fail
 
 def _no_partition(variable: WarmVariable, key: str, full_name: str | None) -> Failure | None:
     """Return why a variable cannot be in a list of partitions of this name."""
-    if variable.lacks:
+    if variable.is_foreign:
         return _no_attribute(variable, key, "_save_slice_info")
     if variable.partition is None:
         message = "'NoneType' object has no attribute 'full_name'"

@@ -200,9 +200,10 @@ def _table(layers: list[list[tuple[_OfLayer, ReadTensor]]]) -> Iterator[str]:
     if not is_named:
         first.sort(key=lambda parts: parts.numbers)
         groups = [p.group for p in first]
-        start, end = _in_common(groups)
-        groups = [group[len(start) : len(group) - len(end)] for group in groups]
-        form = f"{start}{{group}}{end}"
+        start = "".join(os.path.commonprefix(groups).rpartition("/")[:2])  # noqa: RUF071 (paths)
+        start = start if _PLAIN.fullmatch(start) else ""
+        groups = [group[len(start) :] for group in groups]
+        form = f"{start}{{group}}"
     ends = ", ".join(f"({quoted(p.attribute)}, {quoted(p.end)})" for p, _ in layers[0])
     columns = [[p.layer for p in first], *([] if is_named else [groups])]
     lines = []
@@ -214,12 +215,3 @@ def _table(layers: list[list[tuple[_OfLayer, ReadTensor]]]) -> Iterator[str]:
     yield f"*[(getattr({first[0].base}.get_layer(layer), own), f'{form}/{{end}}')"
     yield f"  for own, end in [{ends}] for {'(layer,)' if is_named else 'layer, group'} in zip("
     yield from lines
-
-
-def _in_common(groups: list[str]) -> tuple[str, str]:
-    """Return the first and the last parts of all paths, with their slashes."""
-    start = os.path.commonprefix(groups).rpartition("/")  # noqa: RUF071 (a slash ends it)
-    ends = os.path.commonprefix([group[len("".join(start[:2])) :][::-1] for group in groups])  # noqa: RUF071
-    end = ends[::-1].partition("/")
-    both = "".join(start[:2]), "".join(end[1:]) if end[1] else ""
-    return both if all(map(_PLAIN.fullmatch, both)) else ("", "")

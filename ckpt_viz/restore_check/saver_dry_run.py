@@ -381,13 +381,11 @@ def _first(trace: NameTrace, names: _Names) -> Raised | None:
     failure = trace.raised
     if failure is None:
         return None
+    message = failure.message
     if failure.cause is Cause.KEY_MISSING:
         missing = ", ".join(sorted(name for names in trace.unused.values() for name in names))
         if names.keys is not None:
             return Raised(failure.type, f"Existing variables not in the checkpoint: {missing}")
-        return Raised(failure.type, _ALTERED.format(_NAME, f"not found in checkpoint: {missing}"))
-    if failure.type == "NotFoundError":
-        return Raised(failure.type, _ALTERED.format(_NAME, failure.message))
-    if failure.type == "InvalidArgumentError":
-        return Raised(failure.type, _ALTERED.format(_MISMATCH, failure.message))
-    return Raised(failure.type, failure.message)
+        message = f"not found in checkpoint: {missing}"
+    reason = {"NotFoundError": _NAME, "InvalidArgumentError": _MISMATCH}.get(failure.type)
+    return Raised(failure.type, _ALTERED.format(reason, message) if reason else message)
