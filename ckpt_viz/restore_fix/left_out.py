@@ -50,7 +50,7 @@ class LeftValue(NamedTuple):
     places: str = ""
 
 
-class Reason(Enum):
+class WhyLeftOut(Enum):
     """Why a fix leaves values out: in its text, and as the title of a comment in its code.
 
     The members are in the order of both.
@@ -100,12 +100,12 @@ class Reason(Enum):
 
 
 _OF_WHY = {
-    Why.SHAPE: Reason.MISFIT,
-    Why.DTYPE: Reason.MISFIT,
-    Why.OTHER_MEANING: Reason.OTHER_MEANING,
-    Why.NO_CODE: Reason.NO_CODE,
-    Why.DAMAGED: Reason.DAMAGED,
-    Why.ABSENT: Reason.UNUSED,
+    Why.SHAPE: WhyLeftOut.MISFIT,
+    Why.DTYPE: WhyLeftOut.MISFIT,
+    Why.OTHER_MEANING: WhyLeftOut.OTHER_MEANING,
+    Why.NO_CODE: WhyLeftOut.NO_CODE,
+    Why.DAMAGED: WhyLeftOut.DAMAGED,
+    Why.ABSENT: WhyLeftOut.UNUSED,
 }
 
 
@@ -121,7 +121,7 @@ class LeftOut:
         accepting: What makes a fix with the guesses.
     """
 
-    values: Mapping[Reason, Sequence[LeftValue]]
+    values: Mapping[WhyLeftOut, Sequence[LeftValue]]
     guesses: Sequence[LeftValue]
     untracked: Sequence[str]
     partly: Sequence[Partly]
@@ -130,9 +130,9 @@ class LeftOut:
     @property
     def unused(self) -> Sequence[LeftValue]:
         """The values in the checkpoint that the program has no place for."""
-        return self.values.get(Reason.UNUSED, ())
+        return self.values.get(WhyLeftOut.UNUSED, ())
 
-    def without(self, reason: Reason, names: Collection[str]) -> LeftOut:
+    def without(self, reason: WhyLeftOut, names: Collection[str]) -> LeftOut:
         """Return the same without the values of a reason that have one of these names or keys."""
         others = [v for v in self.values.get(reason, ()) if not {v.name, v.key} & {*names}]
         values = {key: left for key, left in {**self.values, reason: others}.items() if left}
@@ -143,14 +143,14 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
     """Return what the fix of a table leaves out."""
     assert table.saved is not None
     saved, live = table.saved, table.live
-    places: dict[Reason, list[_Place]] = {reason: [] for reason in Reason}
-    guesses: list[_Place] = []
+    places: dict[WhyLeftOut, list[_LeftPlace]] = {reason: [] for reason in WhyLeftOut}
+    guesses: list[_LeftPlace] = []
     for row in table.not_restored:
         assert row.fixed is not None
-        place = _Place(row.saved, row.fixed.other if row.live is None else row.live)
+        place = _LeftPlace(row.saved, row.fixed.other if row.live is None else row.live)
         reason = _reason(row.fixed)
         if row.saved is None:
-            places[Reason.ABSENT].append(place)
+            places[WhyLeftOut.ABSENT].append(place)
         elif reason is None:
             guesses.append(place)
         else:
@@ -162,48 +162,51 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
         {reason: _named(saved, live, every) for reason, every in places.items() if every},
         [*_guessed(saved, live.names, guesses)],
         [*_untracked(live.names)],
-        [*_partly(saved, live, places[Reason.MISFIT])],
+        [*_partly(saved, live, places[WhyLeftOut.MISFIT])],
         accepting,
     )
 
 
-class _Place(NamedTuple):
+class _LeftPlace(NamedTuple):
     """A saved node and the live object of its value; None for what is not there."""
 
     node: int | None
     obj: int | None
 
 
-def _reason(cell: ValueCell) -> Reason | None:
+def _reason(cell: ValueCell) -> WhyLeftOut | None:
     """Return why a saved value is left out; None for a guess."""
     if cell.place is Destination.WAITS or cell.reason is None:
-        return Reason.WAITING
+        return WhyLeftOut.WAITING
     return _OF_WHY.get(cell.reason.why)
 
 
-def _move_elsewhere(table: RestoreTable, places: Mapping[Reason, list[_Place]]) -> None:
+def _move_elsewhere(table: RestoreTable, places: Mapping[WhyLeftOut, list[_LeftPlace]]) -> None:
     """Give objects another reason if a plain restore puts a value without a place into them."""
     sources = {row.live: row.plain.other for row in table.rows if row.saved is None}
-    unused = {place.node for place in places[Reason.UNUSED]}
+    unused = {place.node for place in places[WhyLeftOut.UNUSED]}
     astray = {o: node for o, node in sources.items() if node is not None and node in unused}
-    known, moved = places[Reason.ABSENT], [_Place(node, obj) for obj, node in astray.items()]
-    places[Reason.ELSEWHERE].extend(moved)
-    places[Reason.ABSENT][:] = [place for place in known if place.obj not in astray]
+    known, moved = (
+        places[WhyLeftOut.ABSENT],
+        [_LeftPlace(node, obj) for obj, node in astray.items()],
+    )
+    places[WhyLeftOut.ELSEWHERE].extend(moved)
+    places[WhyLeftOut.ABSENT][:] = [place for place in known if place.obj not in astray]
     nodes = {*astray.values()}
-    places[Reason.UNUSED][:] = [p for p in places[Reason.UNUSED] if p.node not in nodes]
+    places[WhyLeftOut.UNUSED][:] = [p for p in places[WhyLeftOut.UNUSED] if p.node not in nodes]
 
 
 def _move_unsure(
     saved: Graph,
     live: Graph,
-    places: Mapping[Reason, list[_Place]],
-    guesses: Sequence[_Place],
+    places: Mapping[WhyLeftOut, list[_LeftPlace]],
+    guesses: Sequence[_LeftPlace],
 ) -> None:
     """Give objects another reason if a value without a sure place has their dtype and shape."""
-    looks = {_look(saved, p.node) for p in (*places[Reason.UNUSED], *guesses)}
-    known = places[Reason.ABSENT]
-    places[Reason.UNSURE].extend(place for place in known if _look(live, place.obj) in looks)
-    places[Reason.ABSENT][:] = [place for place in known if _look(live, place.obj) not in looks]
+    looks = {_look(saved, p.node) for p in (*places[WhyLeftOut.UNUSED], *guesses)}
+    known = places[WhyLeftOut.ABSENT]
+    places[WhyLeftOut.UNSURE].extend(place for place in known if _look(live, place.obj) in looks)
+    places[WhyLeftOut.ABSENT][:] = [place for place in known if _look(live, place.obj) not in looks]
 
 
 def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
@@ -213,7 +216,7 @@ def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
     return graph.nodes[node].slot is not None, *specs
 
 
-def _named(saved: Graph, live: Graph, places: Iterable[_Place]) -> list[LeftValue]:
+def _named(saved: Graph, live: Graph, places: Iterable[_LeftPlace]) -> list[LeftValue]:
     return [
         LeftValue(name, key)
         for node, obj in places
@@ -232,7 +235,7 @@ def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
     return tuple(attribute.checkpoint_key for attribute in saved.nodes[node].attributes)
 
 
-def _guessed(saved: Graph, names: LayerNames, guesses: Sequence[_Place]) -> Iterator[LeftValue]:
+def _guessed(saved: Graph, names: LayerNames, guesses: Sequence[_LeftPlace]) -> Iterator[LeftValue]:
     """Yield the values of guesses, each with the objects of its kind that it may belong to."""
 
     def kind(node: int) -> object:
@@ -262,7 +265,7 @@ def _untracked(names: LayerNames) -> Iterator[str]:
                 yield names.child_place(obj, attribute.name)
 
 
-def _partly(saved: Graph, live: Graph, misfits: Iterable[_Place]) -> Iterator[Partly]:
+def _partly(saved: Graph, live: Graph, misfits: Iterable[_LeftPlace]) -> Iterator[Partly]:
     """Yield the variables of other sizes, but as many dimensions; or of another number type."""
     for node, obj in misfits:
         if node is None or obj is None or saved.nodes[node].slot is not None:
