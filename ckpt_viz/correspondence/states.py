@@ -156,20 +156,20 @@ class _Side(NamedTuple):
         return {child.local_name for child in children if not child.local_name.isdecimal()}
 
     @property
-    def runs(self) -> list[_Run]:
+    def runs(self) -> list[_StatesOfOne]:
         """The numbered states by their variables; none if they do not follow one another."""
-        nodes, runs = self.graph.nodes, list[_Run]()
+        nodes, runs = self.graph.nodes, list[_StatesOfOne]()
         slots = [(state, nodes[state].slot) for state in self.numbered]
         if any(slot is None for _, slot in slots):
             return []
         for variable, run in groupby(slots, lambda item: item[1] and item[1].variable):
             assert variable is not None
-            runs.append(_Run(variable, tuple(state for state, _ in run)))
+            runs.append(_StatesOfOne(variable, tuple(state for state, _ in run)))
         is_regular = len({len(run.states) for run in runs}) == 1
         return runs if is_regular and len({run.variable for run in runs}) == len(runs) else []
 
 
-class _Run(NamedTuple):
+class _StatesOfOne(NamedTuple):
     """A variable that an optimizer trains, and its states."""
 
     variable: int
@@ -242,7 +242,7 @@ def _in_order_of_variables(
     if not len(known) <= len(saved_runs) <= len(known) + gone:
         return
 
-    def fits(variable: tuple[int, _Run], at: int) -> bool:
+    def fits(variable: tuple[int, _StatesOfOne], at: int) -> bool:
         return shapes[at] == {values_of(saved.graph.nodes[variable[0]])}
 
     certainty = Certainty.LIKELY if len(known) < len(saved_runs) else Certainty.CERTAIN

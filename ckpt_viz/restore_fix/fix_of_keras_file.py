@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,7 @@ from ckpt_viz.restore_fix.applying import apply, is_variable
 from ckpt_viz.restore_fix.code import restoring_nothing
 from ckpt_viz.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.restore_fix.keras_code import Assigned, assigning_from_keras, loading
-from ckpt_viz.restore_fix.left_out import LeftOut, Reason
+from ckpt_viz.restore_fix.left_out import LeftOut, WhyLeftOut
 from ckpt_viz.restore_fix.restore_fix import CheckT
 from ckpt_viz.text import count
 from ckpt_viz.writing.keras_weights import is_path_of_weights
@@ -80,12 +80,17 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         return any(is_optimizer(obj) and is_unbuilt(obj) for obj in objects)
 
     @cached_property
-    def _states_left(self) -> frozenset[str]:
-        """The keys of states that stay in the file although the program has an optimizer."""
-        has_optimizer = any(node.role is Role.OPTIMIZER for node in self._live.nodes)
-        states = (key for node in _states_in(self._saved) for key in self._keys(node))
+    def _states_left(self) -> Set[str]:
+        """The keys of states that stay in the file although the program has an optimizer.
+
+        A state of a variable that the program lacks is none of them, where the file tells that.
+        """
+        if not any(node.role is Role.OPTIMIZER for node in self._live.nodes):
+            return set()
+        nodes, is_unbuilt = self._saved.nodes, self._is_optimizer_unbuilt
+        states = (n for n in _states_in(self._saved) if is_unbuilt or nodes[n].slot is None)
         unused = {value.key for value in super()._left_out.unused}
-        return frozenset(key for key in states if has_optimizer and key in unused)
+        return unused.intersection(key for node in states for key in self._keys(node))
 
     @cached_property
     def _left_out(self) -> LeftOut:
@@ -94,7 +99,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return left
         place = self._live.names.place_or_state
         anew = {place(obj) for obj in _states_in(self._live)}
-        return left.without(Reason.UNUSED, states).without(Reason.ABSENT, anew)
+        return left.without(WhyLeftOut.UNUSED, states).without(WhyLeftOut.ABSENT, anew)
 
     def _following(self) -> Iterator[str]:
         """Yield what to do next; the optimizer comes first, if it is not built."""
