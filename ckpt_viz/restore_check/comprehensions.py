@@ -83,13 +83,13 @@ def runs(every: Iterable[Numbered]) -> Iterator[NumberedRun]:
     """Yield the runs of expressions of one base and one form of names; any other by itself."""
     groups: dict[object, list[tuple[int, int, Numbered]]] = {}
     bases: dict[object, str] = {}
-    for place, one in enumerate(every):
-        match = _INDEXED.fullmatch(one.expression)
-        if match is None or one.number is None:
-            groups[place] = [(0, 0, one)]
+    for place, item in enumerate(every):
+        match = _INDEXED.fullmatch(item.expression)
+        if match is None or item.number is None:
+            groups[place] = [(0, 0, item)]
             continue
-        form = match[1], one.start, one.end
-        groups.setdefault(form, []).append((int(match[2]), one.number, one))
+        form = match[1], item.start, item.end
+        groups.setdefault(form, []).append((int(match[2]), item.number, item))
         bases[form] = match[1]
     for key, group in groups.items():
         rest = sorted(group)
@@ -119,7 +119,7 @@ def in_lines(reads: Iterable[ReadTensor]) -> list[str]:
     for run in runs(map(_numbered, others)):
         first = run.items[0]
         loop = run.loop(f"({{item}}, f'{first.start}{{{{{{number}}}}}}{first.end}')")
-        singles = (f"({one.expression}, {quoted(_key_of(one))})," for one in run.items)
+        singles = (f"({item.expression}, {quoted(_key_of(item))})," for item in run.items)
         lines += [f"*[{loop}],"] if loop else singles
     return lines
 
@@ -131,8 +131,8 @@ def _numbered(read: ReadTensor) -> Numbered:
     return Numbered(read.expression, key[1], int(key[2]), key[3])
 
 
-def _key_of(one: Numbered) -> str:
-    return f"{one.start}{'' if one.number is None else one.number}{one.end}"
+def _key_of(item: Numbered) -> str:
+    return f"{item.start}{'' if item.number is None else item.number}{item.end}"
 
 
 class _OfLayer(NamedTuple):

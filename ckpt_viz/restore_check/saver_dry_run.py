@@ -119,7 +119,7 @@ def saver_dry_run(
 
     `faults` are the damaged tensors of this checkpoint, by key.
     """
-    restore = _Restore(saver, LiveNames(read_live(saver)), faults)
+    restore = _SaversRestore(saver, LiveNames(read_live(saver)), faults)
     path: Any = prefix_of(saved) if isinstance(saved, Graph) else saved
     if tf_restore.is_empty(saver):
         return DryRun(restore.of_nothing, RESTORE, text_of(path))
@@ -130,7 +130,7 @@ def saver_dry_run(
 
 
 @dataclass(frozen=True)
-class _Restore:
+class _SaversRestore:
     """A Saver, and what it does with any path."""
 
     saver: Any

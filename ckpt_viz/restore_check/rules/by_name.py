@@ -170,8 +170,8 @@ def by_names(case: ByName) -> Iterator[Finding]:
     yield from (
         _not_reached(case, o) for o in case.trace.not_restored if o not in case.trace.unused
     )
-    told = {name for former in case.former.values() for name in former.names}
-    free, outcome = [name for name in case.free if name not in told], case.run.outcome
+    known = {name for former in case.former.values() for name in former.names}
+    free, outcome = [name for name in case.free if name not in known], case.run.outcome
     if not free or outcome.unknown:  # what is unknown may read any name
         return
     number, does = count(len(free), "name"), "matches" if len(free) == 1 else "match"
