@@ -76,7 +76,8 @@ class Outcome:
     @property
     def saver(self) -> SaversProgram | None:
         """What is known of the program that a Saver restores; None if none does."""
-        return SaversProgram() if self.names.graph.is_name_based else None
+        is_of_names = self.names.graph.is_name_based and not self.is_of_map
+        return SaversProgram() if is_of_names else None
 
     @property
     def certain(self) -> Sequence[Pair]:
@@ -91,7 +92,7 @@ class Outcome:
     @property
     def maps_names(self) -> bool:
         """Whether the names of variables decide which values are theirs, and no objects."""
-        return self.saver is not None
+        return self.is_of_map or self.saver is not None
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
         """Return the checked call, then the asserts, each with what it raises."""
@@ -151,7 +152,7 @@ class Outcome:
     @property
     def is_of_map(self) -> bool:
         """Whether an assignment map, and no fix, decides which names are read."""
-        return False
+        return self.caller == "warm"
 
     @property
     def caller(self) -> str:

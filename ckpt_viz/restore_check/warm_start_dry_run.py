@@ -27,11 +27,7 @@ from ckpt_viz.live.assignment_map import (
 )
 from ckpt_viz.live.live_source import graph_of_program
 from ckpt_viz.live.opening import open_by_keys
-from ckpt_viz.matching.initializers import (
-    WarmSide,
-    WarmTrace,
-    match_initializers,
-)
+from ckpt_viz.matching.initializers import WarmSide, WarmTrace, match_initializers
 from ckpt_viz.matching.trace import Action, Cause, Failure, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Fault
@@ -62,20 +58,6 @@ class WarmOutcome(Outcome):
     def caller(self) -> str:
         """A warm start."""
         return "warm"
-
-    @property
-    def is_of_map(self) -> bool:
-        """True: the map is the place to change a name."""
-        return True
-
-    @property
-    def maps_names(self) -> bool:
-        """True: a map has names."""
-        return True
-
-    @property
-    def saver(self) -> None:
-        """None: no Saver restores these variables."""
 
     @cached_property
     def full_names(self) -> frozenset[str]:
