@@ -81,11 +81,12 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
     @cached_property
     def _states_left(self) -> frozenset[str]:
-        """The keys of states that stay in the file although the program has an optimizer."""
-        has_optimizer = any(node.role is Role.OPTIMIZER for node in self._live.nodes)
+        """The keys of states that stay in the file, though states of the program lack values."""
+        left, place = super()._left_out, self._live.names.place_or_state
+        lacking = {place(obj) for obj in _states_in(self._live)}.intersection(left.missing)
         states = (key for node in _states_in(self._saved) for key in self._keys(node))
-        unused = {value.key for value in super()._left_out.unused}
-        return frozenset(key for key in states if has_optimizer and key in unused)
+        unused = {value.key for value in left.unused}
+        return frozenset(key for key in states if lacking and key in unused)
 
     @cached_property
     def _left_out(self) -> LeftOut:
@@ -199,8 +200,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """The check of what the fix gives to the variables."""
         if self._load is None:
             return super().check
-        keys = {id(self._live.object(p.obj)): self._keys(p.node)[0] for p in self._sure}
-        return self._check_of(run_of_placed(self._live.source, self._file, keys))
+        placed = [(self._keys(pair.node)[0], self._live.object(pair.obj)) for pair in self._sure]
+        return self._check_of(run_of_placed(self._live.source, self._file, placed))
 
     def apply(self, session: Any = None) -> FixOfKerasFile[CheckT]:
         """Restore now; return the fix."""
