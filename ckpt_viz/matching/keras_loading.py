@@ -129,8 +129,8 @@ class WeightsLoading:
     has each live variable, by number. `unused` are the saved keys whose values no variable has
     afterwards, but for those in `twice`: the variables that the optimizer inside another one sets
     again, by the first key. `overwritten` are the variables that have changed already when the
-    error comes. `unknown` are the objects whose own code loads them. `skipped_lists` has the lists without a
-    group in the file, by path, with the objects that no other path leads to.
+    error comes. `unknown` are the objects whose own code loads them. `skipped_lists` has the lists
+    without a group in the file, by path, with the objects that no other path leads to.
     """
 
     raises: str | None

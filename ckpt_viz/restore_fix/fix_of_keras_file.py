@@ -81,12 +81,13 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
     @cached_property
     def _states_left(self) -> frozenset[str]:
-        """The keys of states that stay in the file, though states of the program lack values."""
+        """The keys of states that stay in the file, and that states of the program may want."""
         left, place = super()._left_out, self._live.names.place_or_state
         lacking = {place(obj) for obj in _states_in(self._live)}.intersection(left.missing)
         states = (key for node in _states_in(self._saved) for key in self._keys(node))
         unused = {value.key for value in left.unused}
-        return frozenset(key for key in states if lacking and key in unused)
+        is_wanted = bool(lacking) or self._is_optimizer_unbuilt
+        return frozenset(key for key in states if is_wanted and key in unused)
 
     @cached_property
     def _left_out(self) -> LeftOut:
