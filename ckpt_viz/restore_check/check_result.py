@@ -29,7 +29,7 @@ from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.marks import same_parts
-from ckpt_viz.restore_check.run import Asked
+from ckpt_viz.restore_check.run import AskedCheck
 from ckpt_viz.restore_check.stories import story_of, story_of_assert
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
@@ -74,10 +74,10 @@ class RestoreCheck:
     _run: DryRun = field(repr=False)
     findings: tuple[Finding, ...]
     _is_of_fix: bool = field(default=False, repr=False)
-    _asked: Asked | None = field(default=None, repr=False)
+    _asked: AskedCheck | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, asked: Asked) -> RestoreCheck:
+    def of(cls, asked: AskedCheck) -> RestoreCheck:
         """Return the check that somebody asks for; raises as `check` does."""
         return cls(*asked.run(), _asked=asked)
 

@@ -64,7 +64,8 @@ class Outcome:
     """What the restore of one path would do, and what its asserts would raise.
 
     An object-based checkpoint has the graph `saved`, a name-based has `tensors`. `trace` is
-    None if the restore reads nothing.
+    None if the restore reads nothing. For Keras' `load_weights`, `loading` is what it does, and
+    `options` those of the call.
     """
 
     names: LiveNames
@@ -72,6 +73,8 @@ class Outcome:
     trace: Trace | NameTrace | None = None
     saved: Graph | None = None
     tensors: Mapping[str, Stored] = field(default_factory=dict)
+    loading: WeightsLoading | None = None
+    options: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def saver(self) -> SaversProgram | None:
@@ -102,16 +105,6 @@ class Outcome:
             ("assert_existing_objects_matched()", verdicts.existing),
             ("assert_nontrivial_match()", verdicts.nontrivial),
         )
-
-    @property
-    def loading(self) -> WeightsLoading | None:
-        """What Keras' `load_weights` does; None for a restore by TensorFlow."""
-        return None
-
-    @property
-    def options(self) -> Mapping[str, bool]:
-        """The options of the call that were given."""
-        return {}
 
     @property
     def unknown(self) -> frozenset[int]:

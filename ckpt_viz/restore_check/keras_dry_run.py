@@ -63,13 +63,12 @@ class KerasOutcome(Outcome):
     """What `load_weights` would do.
 
     `target` is the live side, and `loading` has what happens to each object and variable of it, by
-    number. `nodes` has the saved node of each key, and `options` those of the call.
+    number. `nodes` has the saved node of each key.
     """
 
     target: KerasTarget = field(kw_only=True)
     loading: WeightsLoading = field(kw_only=True)
     nodes: Mapping[str, int] = field(kw_only=True)
-    options: Mapping[str, bool] = field(default_factory=dict)
     not_read: tuple[int, ...] = ()  # saved nodes of an optimizer that the call does not load
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:

@@ -32,7 +32,7 @@ from ckpt_viz.wording import PYTHON, Wording
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedCheck:
     """The arguments of a check. The overlay of its run speaks of the next step by `wording`.
 
     With `verify`, the check tests the stored bytes that the restore reads.
