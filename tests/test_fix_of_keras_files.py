@@ -715,3 +715,12 @@ def test_states_go_with_their_variables_though_a_list_has_grown(
     exec(cv.check(by_code, tmp_path / "x.weights.h5").fix().code, {"ckpt": by_code})
     kept = {name: own[name] for name in ("look_up", "4", "5")}  # resized, and the new block
     assert state(new) == state(by_code) == saved_state | kept
+
+
+def test_nobody_added_what_the_format_leaves_out(keras: ModuleType, tmp_path: Path) -> None:
+    """An `.h5` file has no metrics, and of weights alone no optimizer."""
+    old, new = _trained(keras), _trained(keras, units=3)
+    old.save_weights(tmp_path / ("x.weights.h5" if keras.__name__ == "keras" else "x.h5"))
+    (path,) = tmp_path.iterdir()
+    lines = str(cv.check(new, str(path))).splitlines()
+    assert lines[1] == "You resized head (3×2 → 3×3)."
