@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.names_in_runs import names_in_lines
+from ckpt_viz.restore_check.names_in_runs import in_list
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 _MOST = 40
@@ -71,6 +71,56 @@ def test_forty_lines_are_enough_for_every_kind_of_file(kind: str, tmp_path: Path
     np.testing.assert_array_equal(kernels, np.ones_like(kernels))
 
 
+@pytest.mark.parametrize("kind", ["ckpt", ".weights.h5", ".h5"])
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_forty_lines_are_enough_for_all_states_of_an_optimizer(
+    library: str, kind: str, tmp_path: Path
+) -> None:
+    """Names follow a rule for the blocks, as in MobileNetV2, and others are a list."""
+    import tensorflow as tf
+
+    keras = pytest.importorskip(library)
+
+    def model(units: int) -> Any:
+        keras.backend.clear_session()
+        layers = [keras.Input((2,)), keras.layers.Dense(2, name="stem")]
+        for n in range(12):
+            layers += [
+                keras.layers.Dense(2, use_bias=False, name=f"block_{n}_expand"),
+                keras.layers.BatchNormalization(name=f"block_{n}_expand_BN"),
+            ]
+        made = keras.Sequential([*layers, keras.layers.Dense(units, name="head")])
+        made.compile(keras.optimizers.Adam(), "mse")
+        made.optimizer.build(made.trainable_variables)
+        return made
+
+    def state(made: Any) -> list[Any]:
+        return [*made.weights, *made.optimizer.variables]
+
+    old, new, applied = model(3), model(4), model(4)
+    for number, variable in enumerate(state(old)):
+        value = np.full(variable.shape, number)
+        variable.assign(value.astype(np.asarray(variable.numpy()).dtype))
+
+    def subject(made: Any) -> Any:
+        is_model = kind != "ckpt"
+        return made if is_model else tf.train.Checkpoint(model=made, optimizer=made.optimizer)
+
+    path = str(tmp_path / f"model{kind}")
+    if kind == "ckpt":
+        path = str(subject(old).save(path))
+    else:
+        (old.save if kind == ".h5" else old.save_weights)(path)
+    cv.check(subject(applied), path).fix().apply()
+    code = cv.check(subject(new), path).fix().code
+    exec(compile(code, "fix.code", "exec"), {"ckpt": subject(new), "path": path})
+    for own, expected in zip(state(new), state(applied), strict=True):
+        if "head" not in getattr(own, "path", own.name):
+            np.testing.assert_array_equal(own.numpy(), expected.numpy())
+    lines = [line for line in code.splitlines() if not line.startswith("#")]
+    assert len(lines) <= _MOST, code
+
+
 def test_rows_that_differ_in_numbers_alone_are_one_row(tmp_path: Path) -> None:
     import tensorflow as tf
 
@@ -115,4 +165,4 @@ def test_problems_that_differ_in_numbers_alone_are_told_once(tmp_path: Path) -> 
     ],
 )
 def test_names_in_code_are_these_names(names: list[str]) -> None:
-    assert eval(f"[{' '.join(names_in_lines(names))}]") == names
+    assert eval("\n".join(in_list(names))) == names

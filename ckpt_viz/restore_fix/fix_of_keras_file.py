@@ -81,7 +81,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
     @cached_property
     def _states_left(self) -> frozenset[str]:
-        """The keys of states that stay in the file, and that states of the program may want."""
+        """The keys of states that stay in the file, and may belong to states of the program."""
         left, place = super()._left_out, self._live.names.place_or_state
         lacking = {place(obj) for obj in _states_in(self._live)}.intersection(left.missing)
         states = (key for node in _states_in(self._saved) for key in self._keys(node))
