@@ -32,15 +32,6 @@ _NUMBERS, _TEXTS = ("i", "j", "k", "n"), ("layer", "inner", "group", "part", "ot
 _Value = int | str
 
 
-def number_of(name: str) -> int | None:
-    """Return the number of an item that its local name spells, None for any other name.
-
-    >>> number_of("12"), number_of("012"), number_of("9" * 5000)
-    (12, None, None)
-    """
-    return int(name) if _NUMBER.fullmatch(name) else None
-
-
 class KeyedExpression(NamedTuple):
     """An expression, and its text: the key of a value, the name of a part."""
 
