@@ -81,7 +81,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
     @cached_property
     def _states_left(self) -> Set[str]:
-        """The keys of states that stay in the file, and that states of the program may want.
+        """The keys of states that stay in the file, and may belong to states of the program.
 
         A state of a variable that the program lacks is none of them, where the file tells that.
         """
