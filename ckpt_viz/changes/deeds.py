@@ -28,44 +28,54 @@ class Deed:
     is_sure: bool = True
 
     @property
-    def active(self) -> str:
-        """What a person did: "removed block5"."""
-        return f"{self.verb} {self.thing}{self.more}"
-
-    @property
     def passive(self) -> str:
-        """The same of a file: "block5 was removed"."""
+        """The deed as a clause on a file: "block5 was removed"."""
         return f"{self.thing} {'were' if self.is_many else 'was'} {self.verb}{self.more}"
 
 
 def sentences_of(deeds: Sequence[Deed], *, by_person: bool) -> str:
     """Return what was done, in one sentence, and in another what perhaps was; "" for nothing."""
-    sure = [*_merged(deed for deed in deeds if deed.is_sure)]
-    unsure = [*_merged(deed for deed in deeds if not deed.is_sure)]
+    sure = [*_alike(deed for deed in deeds if deed.is_sure)]
+    unsure = [*_alike(deed for deed in deeds if not deed.is_sure)]
     sentences = []
     if sure:
-        done = _first([deed.active if by_person else deed.passive for deed in sure])
+        done = _first([(_active if by_person else _passive)(group) for group in sure])
         sentences.append(f"You {done}." if by_person else f"Since then, {done}.")
     if unsure:
-        sentences.append(f"Perhaps {_first([deed.passive for deed in unsure])}.")
+        sentences.append(f"Perhaps {_first([*map(_passive, unsure)])}.")
     return " ".join(sentences)
 
 
-def _merged(deeds: Iterable[Deed]) -> Iterator[Deed]:
-    """Yield deeds, those of one verb with nothing more to say as one."""
+def _alike(deeds: Iterable[Deed]) -> Iterator[Sequence[Deed]]:
+    """Yield deeds of one verb together; what follows a colon ends a clause."""
     groups: dict[object, list[Deed]] = {}
     for number, deed in enumerate(deeds):
-        groups.setdefault(number if deed.more else deed.verb, []).append(deed)
-    for first, *others in groups.values():
-        things = dict.fromkeys(deed.thing for deed in (first, *others))
-        yield replace(first, thing=listed([*things]), is_many=bool(others) or first.is_many)
+        groups.setdefault(number if deed.more.startswith(":") else deed.verb, []).append(deed)
+    for group in groups.values():
+        yield [*dict.fromkeys(group)]
+
+
+def _active(deeds: Sequence[Deed]) -> str:
+    """Return what a person did: "removed block5 and head"."""
+    return f"{deeds[0].verb} {listed([f'{deed.thing}{deed.more}' for deed in deeds])}"
+
+
+def _passive(deeds: Sequence[Deed]) -> str:
+    """Return what was done: "block5 and head were removed", "a was renamed to b and c to d"."""
+    first, *others = deeds
+    if any(deed.more for deed in deeds):
+        return listed([first.passive, *(f"{deed.thing}{deed.more}" for deed in others)])
+    things = listed([deed.thing for deed in deeds])
+    return replace(first, thing=things, is_many=bool(others) or first.is_many).passive
 
 
 def _first(clauses: Sequence[str]) -> str:
     """Return the first clauses, and how many more there are."""
     rest = len(clauses) - _MOST_CLAUSES
-    more = [f"{count(rest, 'more change')}"] if rest > 0 else []
-    return listed([*clauses[:_MOST_CLAUSES], *more], most=_MOST_CLAUSES + 1)
+    shown = [*clauses[:_MOST_CLAUSES], *([f"{count(rest, 'more change')}"] if rest > 0 else [])]
+    if any(" and " in clause for clause in shown[:-1]):
+        return ", and ".join([", ".join(shown[:-1]), shown[-1]])
+    return listed(shown, most=_MOST_CLAUSES + 1)
 
 
 @dataclass(frozen=True)
@@ -114,7 +124,7 @@ class Deeds:
             case Kind.MIGRATED:
                 return "changed", "the major version of Keras", ""
             case Kind.SHAPE:
-                return "resized", self._resized(subject), self._sizes(subject)
+                return "resized", f"{self._resized(subject)} ({self._sizes(subject)})", ""
             case Kind.DTYPE:
                 was, now = subject.words
                 return "changed", f"the dtype of {self._are(subject)}", f": {was} → {now}"
@@ -146,7 +156,7 @@ class Deeds:
     def _sizes(self, subject: Subject) -> str:
         saved, live = self.saved.graph.nodes, self.live.graph.nodes
         was, now = saved[subject.nodes[0]].attributes, live[subject.objects[0]].attributes
-        return f", {_shapes(was)} → {_shapes(now)}"
+        return f"{_shapes(was)} → {_shapes(now)}"
 
 
 def _shapes(attributes: Iterable[Attribute]) -> str:

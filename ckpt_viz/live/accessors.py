@@ -15,6 +15,7 @@ from ckpt_viz.live.packages import KERAS, package_of
 from ckpt_viz.live.saver import places_in
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 from ckpt_viz.object_graph.ways import is_slot_alone, way_to
 
@@ -205,7 +206,9 @@ def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
                 name = getattr(layer, "name", None) or ""
                 is_unique = [getattr(sibling, "name", None) for sibling in layers].count(name) == 1
                 by_name = f".get_layer({quoted(name)})"
+                # Keras goes on counting automatic names: `dense_3` is another one in the next run.
                 is_named = is_unique and isinstance(name, str) and name != ""
+                is_named = is_named and not is_automatic(name, type(layer).__name__)
                 return (by_name if is_named else f".layers[{index}]"), steps
     return None
 

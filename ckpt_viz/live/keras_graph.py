@@ -41,6 +41,7 @@ _OPTIONS = (
     *("use_bias", "bias_axes", "tie_weights", "scale", "center", "renorm", "rms_scaling"),
     *("use_scale", "score_mode", "mode"),
 )
+_LAYERS = "layers"  # of a model, in Keras' files
 _ADAPTED = {"mean": "input_mean", "bin_boundaries": "input_bin_boundaries"}
 
 
@@ -60,6 +61,18 @@ class KerasTarget:
     variables: Mapping[int, int]
     is_built: bool
     held: Sequence[Callable[[], object | None]] = field(repr=False)
+
+    def place_of(self, variable: int, key: str) -> int:
+        """Return the node of a variable; of one that Keras saves twice, the node with this key."""
+        node = self.variables[variable]
+        return self._second_places.get((node, key), node)
+
+    @cached_property
+    def _second_places(self) -> Mapping[tuple[int, str], int]:
+        """The further nodes of variables, by their first nodes and their keys."""
+        nodes = self.graph.nodes
+        places = self.graph.second_places.items()
+        return {(first, nodes[node].attributes[0].checkpoint_key): node for node, first in places}
 
 
 def keras_target(model: object) -> KerasTarget:
@@ -225,10 +238,20 @@ class _Drawing:
             self.owners,
             self._library,
             targets,
+            second_places={
+                node: ids[id(self.objects[node])]
+                for node in self.owners
+                if self._is_again(node, ids)
+            },
         )
         calls = calls_among(self.objects, ids)
         title = type(model).__name__
         return Graph(tuple(self.nodes), title, Origin.LIVE, calls=calls, _access=access)
+
+    def _is_again(self, node_id: int, ids: Mapping[int, int]) -> bool:
+        """Return whether an earlier node stands for the same variable."""
+        obj = self.objects[node_id]
+        return is_variable(obj) and ids[id(obj)] != node_id
 
     def _add(self, node: Node, obj: Any, path: str) -> int:
         self.nodes.append(node)
@@ -245,8 +268,20 @@ class _Drawing:
             type_name=None if group.obj is None else type(group.obj).__name__,
             error=group.error,
             own_name=own_name(group.obj) if role is Role.LAYER else None,
+            held_as=self._attribute_of(group) if role is Role.LAYER else None,
         )
         return self._add(node, group.obj, path)
+
+    def _attribute_of(self, group: _H5Group) -> str | None:
+        """Return the attribute by which an object holds a layer of its list of layers."""
+        of_list, _, _ = group.path.rpartition("/")
+        owner_path, _, name = of_list.rpartition("/")
+        owner = self._groups.by_path.get(owner_path)
+        if name != _LAYERS or owner is None:
+            return None
+        held = tuple(instance_dict(owner.obj).items())
+        names = (attribute for attribute, value in held if value is group.obj)
+        return next((name for name in names if name.isidentifier() and name[0] != "_"), None)
 
     def _below(self, path: str) -> Iterator[Child]:
         for below in self._groups.below.get(path, ()):
@@ -356,6 +391,7 @@ class _KerasAccess(Access):
     owners: Mapping[int, tuple[int, str]]
     library: str
     targets: Mapping[int, Callable[[], object | None]]
+    second_places: Mapping[int, int] = field(kw_only=True)
 
     @cached_property
     def _attributes(self) -> dict[str, tuple[int, Attribute]]:

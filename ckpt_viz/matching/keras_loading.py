@@ -111,8 +111,9 @@ class WeightsLoading:
     `raises` is the class of the error, "" if there is none, and None if only the program's own code
     tells. `failures` are the objects in the text of the error or warning, in its order. `loaded`
     has each live variable, by number. `unused` are the saved keys whose values no variable has
-    afterwards. `unknown` are the objects whose own code loads them. `skipped_lists` are the paths
-    of lists without a group in the file.
+    afterwards, but for those in `twice`: the variables that the optimizer inside another one sets
+    again, by the first key. `unknown` are the objects whose own code loads them. `skipped_lists`
+    are the paths of lists without a group in the file.
     """
 
     raises: str | None
@@ -124,6 +125,7 @@ class WeightsLoading:
     skipped_lists: tuple[str, ...] = ()
     unknown: tuple[int, ...] = ()
     offers: Offers = Offers()
+    twice: Mapping[str, int] = field(default_factory=dict)
 
 
 def weights_loading(
@@ -209,6 +211,7 @@ class _LoadRun:
     skipped_lists: dict[str, None] = field(default_factory=dict)
     unknown: dict[int, None] = field(default_factory=dict)
     unknown_keys: set[str] = field(default_factory=set)
+    twice: dict[str, int] = field(default_factory=dict)
 
     def result(self) -> WeightsLoading:
         failures: dict[int, LoadFailure] = {}
@@ -233,6 +236,7 @@ class _LoadRun:
             tuple(self.skipped_lists),
             tuple(self.unknown),
             Offers(self.offered, self.keys, frozenset(doubtful), tuple(doubts.by_order())),
+            self.twice,
         )
 
     # --- the walk
@@ -352,6 +356,8 @@ class _LoadRun:
                 self._stay([variable], refusal[0])
                 self._stay([v for _, v in loading.targets[place + 1 :]], Stays.AFTER_FAILURE)
                 return refusal[1]
+            if loading.skips and variable in self.values:
+                self.twice[self.values[variable]] = variable
             self.values[variable] = self.offered[variable] = key_of(path, name)
         self.values.update(dict.fromkeys(loading.zeroed, _ZERO))
         return None
@@ -382,7 +388,7 @@ class _LoadRun:
         return stored
 
     def _unused(self) -> Iterator[str]:
-        used = {*self.values.values(), *self.unknown_keys}
+        used = {*self.values.values(), *self.twice, *self.unknown_keys}
         yield from (key for key in self.saved.all_keys() if key not in used)
 
 

@@ -19,6 +19,7 @@ from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.live_source import with_counter
 from ckpt_viz.live.restore_target import RESTORE
 from ckpt_viz.live.saver import GraphOfSaver, ListInCode, SaversVariable
+from ckpt_viz.matching.keras_loading import WeightsLoading
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Format, Graph
@@ -63,7 +64,8 @@ class Outcome:
     """What the restore of one path would do, and what its asserts would raise.
 
     An object-based checkpoint has the graph `saved`, a name-based has `tensors`. `trace` is
-    None if the restore reads nothing.
+    None if the restore reads nothing. For Keras' `load_weights`, `loading` is what it does, and
+    `options` those of the call.
     """
 
     names: LiveNames
@@ -71,6 +73,8 @@ class Outcome:
     trace: Trace | NameTrace | None = None
     saved: Graph | None = None
     tensors: Mapping[str, Stored] = field(default_factory=dict)
+    loading: WeightsLoading | None = None
+    options: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def saver(self) -> SaversProgram | None:
@@ -165,12 +169,12 @@ class Outcome:
     @property
     def by_objects(self) -> Trace | None:
         """The steps of a restore that goes from object to object."""
-        return self.trace if isinstance(self.trace, Trace) else None
+        return None if self.trace is None else self.trace.by_objects
 
     @property
     def by_names(self) -> NameTrace | None:
         """The steps of a restore that reads names."""
-        return self.trace if isinstance(self.trace, NameTrace) else None
+        return None if self.trace is None else self.trace.by_names
 
 
 @dataclass(frozen=True)
@@ -221,6 +225,9 @@ class CheckpointOfOrbax:
     remedy: LoadWithKeras | Advice
 
 
+Correction = MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax
+
+
 @dataclass(frozen=True)
 class Tested:
     """The tensors that a restore reads, after a test of their checksums.
@@ -247,7 +254,7 @@ class DryRun:
     outcome: Outcome
     method: str
     reading: str | None = None
-    correction: MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax | None = None
+    correction: Correction | None = None
     has_happened: bool = False
     tested: Tested | None = None
     wording: Wording = PYTHON
@@ -373,9 +380,7 @@ def prefix_of(saved: Graph) -> str:
 COMPARE = "to compare two live objects, call cv.diff(a, b)"
 
 
-def correction_of(
-    given: object, restoring: Callable[[str], Verdicts]
-) -> MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax | None:
+def correction_of(given: object, restoring: Callable[[str], Verdicts]) -> Correction | None:
     """Return what is known of a path from which a restore reads nothing; None for a right path.
 
     `given` may be an object that is no path. `restoring` returns the verdicts on the restore of

@@ -39,6 +39,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute, Fault, Stored
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.dry_run import (
+    Correction,
     DryRun,
     NoSuchPath,
     Outcome,
@@ -114,27 +115,30 @@ def saver_dry_run(
     `faults` are the damaged tensors of this checkpoint, by key.
     """
     names = LiveNames(read_live(saver))
-    run, graph = _dry_run(saver, names, saved, faults), graph_of_saver(saver)
+    outcome, reading, correction = _checked(saver, names, saved, faults)
+    graph = graph_of_saver(saver)
     variables, listed = variables_of(names.graph, saver), list_in_code(saver)
     program = SaversProgram(variables, graph, listed, is_eager=graph is None)
-    assert isinstance(run.outcome, SaverOutcome)
-    return replace(run, outcome=replace(run.outcome, program=program))
+    return DryRun(replace(outcome, program=program), RESTORE, reading, correction)
 
 
-def _dry_run(saver: Any, names: LiveNames, saved: object, faults: Mapping[str, Fault]) -> DryRun:
+def _checked(
+    saver: Any, names: LiveNames, saved: object, faults: Mapping[str, Fault]
+) -> tuple[SaverOutcome, str | None, Correction | None]:
+    """Return the outcome, the path as text, and what is known about a wrong one."""
     path = prefix_of(saved) if isinstance(saved, Graph) else saved
     if tf_restore.is_empty(saver):
-        return DryRun(_nothing_to_restore(names), RESTORE, _text(path))
+        return _nothing_to_restore(names), _text(path), None
     if path is None:
         raised = Raised("ValueError", "Can't load save_path when it is None.")
-        return DryRun(_raising(names, raised), RESTORE)
+        return _raising(names, raised), None, None
     outcome, reading = _outcome(saver, names, path, faults), _text(path)
     if outcome.path_advice:
-        return DryRun(outcome, RESTORE, reading, NoSuchPath(outcome.path_advice))
+        return outcome, reading, NoSuchPath(outcome.path_advice)
     if outcome.verdicts.restore is None or outcome.remedy or outcome.tensors:
-        return DryRun(outcome, RESTORE, reading)
+        return outcome, reading, None
     correction = correction_of(path, lambda prefix: _outcome(saver, names, prefix).verdicts)
-    return DryRun(outcome, RESTORE, reading, correction or damage_of(str(path)))
+    return outcome, reading, correction or damage_of(str(path))
 
 
 def _raising(

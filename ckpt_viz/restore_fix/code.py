@@ -19,7 +19,7 @@ from ckpt_viz.restore_check.comprehensions import ReadTensor, in_lines
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
-from ckpt_viz.restore_fix.left_out import LeftOut, Partly, Reason
+from ckpt_viz.restore_fix.left_out import LeftOut, Partly, WhyLeftOut
 from ckpt_viz.text import printable
 
 TO_WRITE_FIRST = """\
@@ -167,7 +167,7 @@ def comments(left: LeftOut) -> Iterator[str]:
     """Yield comments on what a restore leaves out, and why."""
     copied = {variable.key for variable in left.partly}
     for reason, values in left.values.items():
-        known = copied if reason is Reason.MISFIT else ()
+        known = copied if reason is WhyLeftOut.MISFIT else ()
         lines = (f"{v.name}: {v.key}" if v.key and v.key not in known else v.name for v in values)
         yield from listed_in_comment(reason.title, dict.fromkeys(lines))
     yield from listed_in_comment(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,17 +19,17 @@ from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.live.facts import is_optimizer, is_unbuilt
 from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
 from ckpt_viz.live.live_source import read_live
-from ckpt_viz.matching.keras_loading import Stays
+from ckpt_viz.matching.keras_loading import Stays, WeightsLoading
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
 from ckpt_viz.object_graph.nodes import Role, has_value
 from ckpt_viz.restore_check.dry_run import prefix_of
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome, run_of_placed
+from ckpt_viz.restore_check.keras_dry_run import run_of_placed
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_fix.applying import apply, is_variable
 from ckpt_viz.restore_fix.code import restoring_nothing
 from ckpt_viz.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.restore_fix.keras_code import Assigned, assigning_from_keras, loading
-from ckpt_viz.restore_fix.left_out import LeftOut, Reason
+from ckpt_viz.restore_fix.left_out import LeftOut, WhyLeftOut
 from ckpt_viz.restore_fix.restore_fix import CheckT
 from ckpt_viz.text import count
 from ckpt_viz.writing.keras_weights import is_path_of_weights
@@ -51,9 +51,9 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
     """The fix of a load of weights, or of a restore that was given Keras' own file."""
 
     @property
-    def _load(self) -> KerasOutcome | None:
-        """What the checked call of `load_weights` does."""
-        return self._run.outcome if isinstance(self._run.outcome, KerasOutcome) else None
+    def _load(self) -> WeightsLoading | None:
+        """What the checked call of `load_weights` does; None for a restore of Keras' file."""
+        return self._run.outcome.loading
 
     def to_code(self, live: str | None = None, path: str | None = None) -> str:
         """Return the code with the caller's expression; `ckpt` is the model.
@@ -80,12 +80,19 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         return any(is_optimizer(obj) and is_unbuilt(obj) for obj in objects)
 
     @cached_property
-    def _states_left(self) -> frozenset[str]:
-        """The keys of states that stay in the file although the program has an optimizer."""
-        has_optimizer = any(node.role is Role.OPTIMIZER for node in self._live.nodes)
-        states = (key for node in _states_in(self._saved) for key in self._keys(node))
-        unused = {value.key for value in super()._left_out.unused}
-        return frozenset(key for key in states if has_optimizer and key in unused)
+    def _states_left(self) -> Set[str]:
+        """The keys of states that stay in the file, and that states of the program may want.
+
+        A state of a variable that the program lacks is none of them, where the file tells that.
+        """
+        left, place = super()._left_out, self._live.names.place_or_state
+        absent = {value.name for value in left.values.get(WhyLeftOut.ABSENT, ())}
+        is_unbuilt, nodes = self._is_optimizer_unbuilt, self._saved.nodes
+        if not is_unbuilt and absent.isdisjoint(map(place, _states_in(self._live))):
+            return set()
+        states = (n for n in _states_in(self._saved) if is_unbuilt or nodes[n].slot is None)
+        unused = {value.key for value in left.unused}
+        return unused.intersection(key for node in states for key in self._keys(node))
 
     @cached_property
     def _left_out(self) -> LeftOut:
@@ -94,7 +101,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return left
         place = self._live.names.place_or_state
         anew = {place(obj) for obj in _states_in(self._live)}
-        return left.without(Reason.UNUSED, states).without(Reason.ABSENT, anew)
+        return left.without(WhyLeftOut.UNUSED, states).without(WhyLeftOut.ABSENT, anew)
 
     def _following(self) -> Iterator[str]:
         """Yield what to do next; the optimizer comes first, if it is not built."""
@@ -106,8 +113,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         if not self._sure:
             return restoring_nothing(replace(self._left_out, partly=[]))
         if self._is_plain_load:
-            options = {} if self._load is None else self._load.options
-            return loading(name, where, options, self._left_out)
+            return loading(name, where, self._run.outcome.options, self._left_out)
         states = {pair: optimizer_of(self._live, pair.obj) is not None for pair in self._sure}
         in_order = sorted(states, key=lambda pair: (states[pair], pair.node))
         assigned = [self._assigned(pair, name) for pair in in_order]
@@ -195,8 +201,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """The check of what the fix gives to the variables."""
         if self._load is None:
             return super().check
-        keys = {id(self._live.object(p.obj)): self._keys(p.node)[0] for p in self._sure}
-        return self._check_of(run_of_placed(self._live.source, self._file, keys))
+        placed = [(self._keys(pair.node)[0], self._live.object(pair.obj)) for pair in self._sure]
+        return self._check_of(run_of_placed(self._live.source, self._file, placed))
 
     def apply(self, session: Any = None) -> FixOfKerasFile[CheckT]:
         """Restore now; return the fix."""
@@ -254,10 +260,10 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
         It must not set the matrices of LoRA to zero either, which ends their training.
         """
-        loaded = () if self._load is None else self._load.loading.loaded
-        if any(of_variable.stays is Stays.ZEROED for of_variable in loaded):
+        load = self._load
+        if load is None or any(loaded.stays is Stays.ZEROED for loaded in load.loaded):
             return False
-        return self._load is not None and self._is_right_by_itself
+        return self._is_right_by_itself
 
 
 def _states_in(graph: Graph) -> Iterator[int]:

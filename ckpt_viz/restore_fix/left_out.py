@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -9,11 +10,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import LayerNames
+from ckpt_viz.object_graph.names import LayerNames, is_holder
+from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
-from ckpt_viz.restore_table.rows import Destination, RestoreTable, ValueCell, Why
+from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
 
 _MOST_ALTERNATIVES = 3
+_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
 
 
 class Partly(NamedTuple):
@@ -50,7 +53,7 @@ class LeftValue(NamedTuple):
     places: str = ""
 
 
-class Reason(Enum):
+class WhyLeftOut(Enum):
     """Why a fix leaves values out: in its text, and as the title of a comment in its code.
 
     The members are in the order of both.
@@ -100,12 +103,12 @@ class Reason(Enum):
 
 
 _OF_WHY = {
-    Why.SHAPE: Reason.MISFIT,
-    Why.DTYPE: Reason.MISFIT,
-    Why.OTHER_MEANING: Reason.OTHER_MEANING,
-    Why.NO_CODE: Reason.NO_CODE,
-    Why.DAMAGED: Reason.DAMAGED,
-    Why.ABSENT: Reason.UNUSED,
+    Why.SHAPE: WhyLeftOut.MISFIT,
+    Why.DTYPE: WhyLeftOut.MISFIT,
+    Why.OTHER_MEANING: WhyLeftOut.OTHER_MEANING,
+    Why.NO_CODE: WhyLeftOut.NO_CODE,
+    Why.DAMAGED: WhyLeftOut.DAMAGED,
+    Why.ABSENT: WhyLeftOut.UNUSED,
 }
 
 
@@ -115,13 +118,15 @@ class LeftOut:
 
     Attributes:
         values: The values by reason.
+        parts: By reason, the names of the parts that these values are, or of the values.
         guesses: The values whose places are guesses, each with the objects that it may belong to.
         untracked: Attributes with values that TensorFlow does not follow.
         partly: The variables of another shape or dtype whose elements, or some, can be converted.
         accepting: What makes a fix with the guesses.
     """
 
-    values: Mapping[Reason, Sequence[LeftValue]]
+    values: Mapping[WhyLeftOut, Sequence[LeftValue]]
+    parts: Mapping[WhyLeftOut, Sequence[str]]
     guesses: Sequence[LeftValue]
     untracked: Sequence[str]
     partly: Sequence[Partly]
@@ -130,79 +135,61 @@ class LeftOut:
     @property
     def unused(self) -> Sequence[LeftValue]:
         """The values in the checkpoint that the program has no place for."""
-        return self.values.get(Reason.UNUSED, ())
+        return self.values.get(WhyLeftOut.UNUSED, ())
 
-    def without(self, reason: Reason, names: Collection[str]) -> LeftOut:
+    def without(self, reason: WhyLeftOut, names: Collection[str]) -> LeftOut:
         """Return the same without the values of a reason that have one of these names or keys."""
         others = [v for v in self.values.get(reason, ()) if not {v.name, v.key} & {*names}]
-        return replace(self, values={**self.values, reason: others})
+        values = {key: left for key, left in {**self.values, reason: others}.items() if left}
+        return replace(self, values=values)
 
 
 def left_out(table: RestoreTable, accepting: str) -> LeftOut:
     """Return what the fix of a table leaves out."""
     assert table.saved is not None
     saved, live = table.saved, table.live
-    places: dict[Reason, list[_Place]] = {reason: [] for reason in Reason}
-    guesses: list[_Place] = []
-    for row in table.not_restored:
-        assert row.fixed is not None
-        place = _Place(row.saved, row.fixed.other if row.live is None else row.live)
-        reason = _reason(row.fixed)
-        if row.saved is None:
-            places[Reason.ABSENT].append(place)
-        elif reason is None:
+    rows = [(row, _reason(row, cell), cell) for row, cell in table.not_restored]
+    unused = {row.saved for row, reason, _ in rows if reason is WhyLeftOut.UNUSED}
+    is_open = unused | {row.saved for row, reason, _ in rows if reason is None}
+    looks = {_look(saved, node) for node in is_open} if saved.is_name_based else set()
+    astray = {row.plain.other: row.live for row, _, _ in rows if row.plain.other in unused}
+    places: dict[WhyLeftOut, list[_LeftPlace]] = {reason: [] for reason in WhyLeftOut}
+    guesses: list[_LeftPlace] = []
+    for row, reason, cell in rows:
+        place = _LeftPlace(row.saved, cell.other if row.live is None else row.live)
+        if reason is None:
             guesses.append(place)
+        elif reason is not WhyLeftOut.ABSENT:
+            places[reason] += [] if row.saved in astray else [place]
+        elif row.live is not None and astray.get(row.plain.other) == row.live:
+            places[WhyLeftOut.ELSEWHERE].append(_LeftPlace(row.plain.other, row.live))
         else:
-            places[reason].append(place)
-    _move_elsewhere(table, places)
-    if saved.is_name_based:
-        _move_unsure(saved, live, places, guesses)
+            is_unsure = _look(live, row.live) in looks
+            places[WhyLeftOut.UNSURE if is_unsure else reason].append(place)
     return LeftOut(
         {reason: _named(saved, live, every) for reason, every in places.items() if every},
+        {reason: _parts(saved, live, every) for reason, every in places.items() if every},
         [*_guessed(saved, live.names, guesses)],
         [*_untracked(live.names)],
-        [*_partly(saved, live, places[Reason.MISFIT])],
+        [*_partly(saved, live, places[WhyLeftOut.MISFIT])],
         accepting,
     )
 
 
-class _Place(NamedTuple):
+class _LeftPlace(NamedTuple):
     """A saved node and the live object of its value; None for what is not there."""
 
     node: int | None
     obj: int | None
 
 
-def _reason(cell: ValueCell) -> Reason | None:
-    """Return why a saved value is left out; None for a guess."""
-    if cell.place is Destination.WAITS or cell.reason is None:
-        return Reason.WAITING
+def _reason(row: RestoreRow, cell: ValueCell) -> WhyLeftOut | None:
+    """Return why a value is left out; None for a guess."""
+    if row.saved is None:
+        return WhyLeftOut.ABSENT
+    if cell.reason is None:
+        return WhyLeftOut.WAITING
     return _OF_WHY.get(cell.reason.why)
-
-
-def _move_elsewhere(table: RestoreTable, places: Mapping[Reason, list[_Place]]) -> None:
-    """Give objects another reason if a plain restore puts a value without a place into them."""
-    sources = {row.live: row.plain.other for row in table.rows if row.saved is None}
-    unused = {place.node for place in places[Reason.UNUSED]}
-    astray = {o: node for o, node in sources.items() if node is not None and node in unused}
-    known, moved = places[Reason.ABSENT], [_Place(node, obj) for obj, node in astray.items()]
-    places[Reason.ELSEWHERE].extend(moved)
-    places[Reason.ABSENT][:] = [place for place in known if place.obj not in astray]
-    nodes = {*astray.values()}
-    places[Reason.UNUSED][:] = [p for p in places[Reason.UNUSED] if p.node not in nodes]
-
-
-def _move_unsure(
-    saved: Graph,
-    live: Graph,
-    places: Mapping[Reason, list[_Place]],
-    guesses: Sequence[_Place],
-) -> None:
-    """Give objects another reason if a value without a sure place has their dtype and shape."""
-    looks = {_look(saved, p.node) for p in (*places[Reason.UNUSED], *guesses)}
-    known = places[Reason.ABSENT]
-    places[Reason.UNSURE].extend(place for place in known if _look(live, place.obj) in looks)
-    places[Reason.ABSENT][:] = [place for place in known if _look(live, place.obj) not in looks]
 
 
 def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
@@ -212,13 +199,38 @@ def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
     return graph.nodes[node].slot is not None, *specs
 
 
-def _named(saved: Graph, live: Graph, places: Iterable[_Place]) -> list[LeftValue]:
+def _named(saved: Graph, live: Graph, places: Iterable[_LeftPlace]) -> list[LeftValue]:
     return [
         LeftValue(name, key)
         for node, obj in places
         for name in [_name(saved, node) if obj is None else live.names.place_or_state(obj)]
         for key in (() if node is None else keys_of(saved, node)) or ("",)
     ]
+
+
+def _parts(saved: Graph, live: Graph, places: Sequence[_LeftPlace]) -> list[str]:
+    return [
+        *_largest_parts(live, [obj for _, obj in places if obj is not None]),
+        *_largest_parts(saved, [node for node, obj in places if obj is None and node is not None]),
+    ]
+
+
+def _largest_parts(graph: Graph, nodes: Sequence[int]) -> list[str]:
+    """Return the names of the largest parts with these values and no others."""
+
+    def parts_with(node: int) -> list[int]:
+        near = islice(graph.tree.above(node), _MOST_LEVELS)
+        return [n for n in near if n != ROOT and not is_holder(graph.nodes, graph.tree, n)]
+
+    if not nodes:
+        return []
+    above = {node: parts_with(node) for node in nodes}
+    number = Counter(part for parts in above.values() for part in parts)
+    valued = (node for node in graph.tree.preorder() if has_value(graph.nodes[node]))
+    every = Counter(part for node in valued for part in parts_with(node))
+    whole = {part for part, count in number.items() if 1 < count == every[part]}
+    largest = (next((p for p in reversed(above[node]) if p in whole), node) for node in nodes)
+    return [graph.names.place_or_state(part) for part in dict.fromkeys(largest)]
 
 
 def _name(saved: Graph, node: int | None) -> str:
@@ -231,7 +243,7 @@ def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
     return tuple(attribute.checkpoint_key for attribute in saved.nodes[node].attributes)
 
 
-def _guessed(saved: Graph, names: LayerNames, guesses: Sequence[_Place]) -> Iterator[LeftValue]:
+def _guessed(saved: Graph, names: LayerNames, guesses: Sequence[_LeftPlace]) -> Iterator[LeftValue]:
     """Yield the values of guesses, each with the objects of its kind that it may belong to."""
 
     def kind(node: int) -> object:
@@ -261,7 +273,7 @@ def _untracked(names: LayerNames) -> Iterator[str]:
                 yield names.child_place(obj, attribute.name)
 
 
-def _partly(saved: Graph, live: Graph, misfits: Iterable[_Place]) -> Iterator[Partly]:
+def _partly(saved: Graph, live: Graph, misfits: Iterable[_LeftPlace]) -> Iterator[Partly]:
     """Yield the variables of other sizes, but as many dimensions; or of another number type."""
     for node, obj in misfits:
         if node is None or obj is None or saved.nodes[node].slot is not None:

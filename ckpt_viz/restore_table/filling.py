@@ -105,11 +105,12 @@ class _Filling:
     fix: FixedValues
 
     def rows(self) -> Iterator[RestoreRow]:
-        taken: set[int] = set()
+        second = self.live.second_places
+        taken = {*second}
         for node in self._valued(self.saved):
             obj = self._counterparts.get(node)
             if obj is not None:
-                taken.add(obj)
+                taken.add(second.get(obj, obj))
             yield RestoreRow(node, obj, self._plain(node, obj), self._fixed(node))
         for obj in self._valued(self.live):
             if obj not in taken:
@@ -203,9 +204,9 @@ class _Filling:
             return WhyNot(Why.ABSENT)
         if pair.evidence is Evidence.OTHER_STATE:
             return WhyNot(Why.OTHER_MEANING)
-        if is_guess(pair):
-            return WhyNot(Why.GUESS)
-        return self._difference(pair) if node in self.fix.misfits else WhyNot(Why.NO_CODE)
+        if node in self.fix.misfits:
+            return self._difference(pair)
+        return WhyNot(Why.GUESS if is_guess(pair) else Why.NO_CODE)
 
     def _difference(self, pair: Pair) -> WhyNot:
         assert self.saved is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import is_holder
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
+from ckpt_viz.restore_table.rows import Destination, RestoreRow, RestoreTable, ValueCell, Why
 
 _NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
@@ -77,6 +77,11 @@ class _Branch:
         return all(row.is_quiet for row in self.rows) and all(inside)
 
     @property
+    def names_misfits(self) -> bool:
+        """Whether layers below the part have values of another shape, each with its own name."""
+        return not self.is_layer and any(map(_is_misfit, self.every_row()))
+
+    @property
     def is_layer(self) -> bool:
         """Whether the part holds values, and no other part."""
         return all(branch.rows for branch in self.below.values())
@@ -91,8 +96,18 @@ def lines_of(table: RestoreTable) -> Sequence[FoldedRows]:
 
 
 def way_of(row: RestoreRow) -> tuple[object, ...]:
-    """Return what rows have in common that fold into one line."""
-    return _way(row.plain), _way(row.fixed), row.saved is None, row.live is None
+    """Return what rows have in common that fold into one line.
+
+    What the program alone has keeps its own values, whatever the call tried to put there.
+    """
+    is_new = row.saved is None and row.plain.place is Destination.KEEPS
+    plain = (Destination.KEEPS,) if is_new else _way(row.plain)
+    return plain, _way(row.fixed), row.saved is None, row.live is None
+
+
+def _is_misfit(row: RestoreRow) -> bool:
+    is_both, reason = None not in (row.saved, row.live), row.plain.reason
+    return is_both and reason is not None and reason.why in (Why.SHAPE, Why.DTYPE)
 
 
 def _places(row: RestoreRow) -> tuple[object, ...]:
@@ -125,13 +140,14 @@ class _Folding:
     def _below(self, part: _Part, branch: _Branch) -> Iterator[FoldedRows]:
         if branch.is_quiet:
             return
-        if part.node != ROOT and len(branch.ways) == 1:
-            yield self._line(part, [*branch.every_row()])
+        if part.node != ROOT and len(branch.ways) == 1 and not branch.names_misfits:
+            # The first row tells why.
+            yield self._line(part, sorted(branch.every_row(), key=_urgency))
             return
         if part.node != ROOT and branch.is_layer:
             rows = [*branch.every_row()]
             if len({_places(row) for row in rows}) == 1:
-                yield self._line(part, sorted(rows, key=_urgency))  # the first row tells why
+                yield self._line(part, sorted(rows, key=_urgency))
                 return
         of_part = [row for row in branch.rows if not row.is_quiet]
         inner = [line for child, sub in branch.below.items() for line in self._below(child, sub)]
@@ -176,7 +192,8 @@ class _Folding:
             if row.saved is not None:
                 assert self.table.saved is not None
                 home = _home(self.table.saved, row.saved, _places(row), ways[0])
-                chain = [_Part(True, node) for node in _chain(self.table.saved, home)]
+                nodes = self._as_slot(row) or _chain(self.table.saved, home)
+                chain = [_Part(True, node) for node in nodes]
             else:
                 assert row.live is not None
                 home = _home(self.table.live, row.live, _places(row), ways[1])
@@ -186,6 +203,23 @@ class _Folding:
                 branch = branch.below.setdefault(part, _Branch())
             branch.rows.append(row)
         return root
+
+    def _as_slot(self, row: RestoreRow) -> list[int] | None:
+        """Return the chain of a saved value that only the program tells as a slot variable."""
+        saved, live = self.table.saved, self.table.live
+        assert saved is not None and row.saved is not None
+        slot = None if row.live is None else live.nodes[row.live].slot
+        if slot is None or row.live is None or saved.nodes[row.saved].slot is not None:
+            return None
+        if _home(live, row.live, _places(row), self._ways[1]) != row.live:
+            return _chain(saved, row.saved)[:-1]
+        variable = self._saved_of.get(slot.variable)
+        return None if variable is None else [*_chain(saved, variable), row.saved]
+
+    @cached_property
+    def _saved_of(self) -> Mapping[int | None, int]:
+        """By live value, the saved value of its row."""
+        return {row.live: row.saved for row in self.table.rows if row.saved is not None}
 
     def _as_saved(self, obj: int) -> _Part:
         node = self._counterparts[0].get(obj)

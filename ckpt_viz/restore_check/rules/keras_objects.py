@@ -104,10 +104,9 @@ class KerasObjects:
     @cached_property
     def _numbers(self) -> Mapping[int, int]:
         """The number of the variable at each live node; an optimizer around another has two."""
-        known = {obj: number for number, obj in self._target.variables.items()}
-        by_id = {id(self._target.held[number]()): number for number in known.values()}
-        every = ((o, self._live.object(o)) for o, n in enumerate(self._live.nodes) if n.attributes)
-        return {obj: by_id[id(v)] for obj, v in every if id(v) in by_id} | known
+        numbers = {obj: number for number, obj in self._target.variables.items()}
+        second = self._live.second_places.items()
+        return numbers | {obj: numbers[first] for obj, first in second if first in numbers}
 
     @cached_property
     def _that_fail(self) -> frozenset[int]:
