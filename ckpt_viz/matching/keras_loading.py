@@ -249,6 +249,9 @@ class _LoadRun:
             raise _EndedError(LoadFailure("RecursionError", "maximum recursion depth exceeded"))
         saveable, rules = self.live.saveables[number], self.live.rules
         self.ways.setdefault(number, way)
+        if way.path in self.saved.lost:  # Keras opens it before it catches any error
+            failures[number] = _no_file(self.saved.lost[way.path])
+            raise _EndedError(failures[number])
         failure = None if saveable.loading is None else self._load_own(number, way)
         if failure is not None:
             failures[number] = failure
@@ -507,6 +510,11 @@ def _refusal(
     if stored.shape is not None and variable.shape not in (None, stored.shape):
         return Stays.SHAPE, misshapen(variable, stored.shape)
     return None
+
+
+def _no_file(path: str) -> LoadFailure:
+    text = f"[Errno 2] Unable to synchronously open file (unable to open file: name = '{path}'"
+    return LoadFailure("FileNotFoundError", text, is_whole=False, refuses=True)
 
 
 def _raised_by_cast(variable: LiveVariable) -> str:

@@ -20,6 +20,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.formats.zip_archive import error_of_zipfile, member_of
 from ckpt_viz.keras_files.drafts import StoredWeights
 from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in, version_in
+from ckpt_viz.keras_files.shards import Shards
 from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.live.keras_accessors import optimizer_of
 from ckpt_viz.live.keras_graph import KerasTarget, keras_h5_target, keras_target
@@ -302,7 +303,8 @@ def saved_weights(graph: Graph) -> SavedWeights:
             own.setdefault(owner.lstrip("/"), {})[name] = None
     own_names = ((i, graph.nodes[i].own_name) for i in paths)
     names = {paths[i]: name for i, name in own_names if name}
-    return SavedWeights(frozenset(paths.values()), own, names)
+    lost = graph.stored_in.lost if isinstance(graph.stored_in, Shards) else {}
+    return SavedWeights(frozenset(paths.values()), own, names, lost)
 
 
 def _trace(
