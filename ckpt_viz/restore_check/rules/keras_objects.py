@@ -12,7 +12,7 @@ from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
-from ckpt_viz.restore_table.rows import Destination, RestoreRow
+from ckpt_viz.restore_table.rows import Destination, RestoreRow, Why
 from ckpt_viz.text import count, readable, shape_words
 
 # Why a value stays that makes its object fail.
@@ -76,8 +76,10 @@ class KerasObjects:
         return self._saved.tree.parents[node] if owner is None else owner
 
     def is_guess(self, row: RestoreRow) -> bool:
-        """Return whether only order or shape pairs the two sides of a row."""
-        pair = None if row.saved is None else self._run.mapping.parts.get(row.saved)
+        """Return whether only order or shape pairs the two sides of a row, or could pair one."""
+        if row.saved is None:
+            return row.plain.reason is not None and row.plain.reason.why is Why.GUESS
+        pair = self._run.mapping.parts.get(row.saved)
         return pair is not None and is_guess(pair)
 
     def advice(self, what: str, *, is_new: bool) -> str:
@@ -145,7 +147,8 @@ class KerasObjects:
         kept = count(sum(loaded[v].key is None for v in own), "value")
         why = self._why(number, first, stays, rows)
         sentence = f"{why}; this {'makes load_weights raise' if raises else f'keeps {kept}'}."
-        nodes, objects = self.offered(number), self.variables(own)
+        nodes = [] if self._other_part(number) else self.offered(number)
+        objects = self.variables(own)
         if first is not None and stays is Stays.SHAPE:
             nodes.sort(key=lambda node: node != self._saved_of(first))
             objects.sort(key=lambda obj: obj != self._target.variables.get(first))

@@ -13,6 +13,8 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from ckpt_viz.changes.kind import Kind
+from ckpt_viz.correspondence.pairs import is_guess
+from ckpt_viz.live.facts import is_unbuilt
 from ckpt_viz.live.keras_accessors import optimizer_of
 from ckpt_viz.matching.keras_h5_loading import NEEDS_BY_NAME
 from ckpt_viz.matching.keras_loading import Stays
@@ -29,10 +31,10 @@ from ckpt_viz.restore_table.rows import Destination, RestoreRow
 from ckpt_viz.text import count, listed, readable
 
 _MAX_NAMED = 5
-_UNBUILT = 2  # variables of an optimizer that is not built: a counter and a rate
 _BUILD = "Build the optimizer first: model.optimizer.build(model.trainable_variables)."
 _BY_NAMES = "Call check.fix().apply(): it restores by the names of layers."
 _WHOLE = "load the whole model by keras.saving.load_model(path)."
+_FIX = "Call check.fix().apply(), which restores"
 _KINDS = {Stays.SHAPE: Kind.SHAPE, Stays.DTYPE: Kind.DTYPE}
 
 
@@ -135,7 +137,9 @@ class _Rules:
             is_skipped = number in self.of_model.skipped
             return (self._skipping if is_skipped else self._failing), number
         if row.saved is None:
-            return (self._kept, ROOT) if self.of_model.keeps_its_own(row) else None
+            if not self.of_model.keeps_its_own(row):
+                return None
+            return self._guessed if self.of_model.is_guess(row) else self._kept, ROOT
         if row.plain.place is Destination.INTO:
             return self._astray, self._parts_astray(row)[1]
         holder = self.of_model.holder(row.saved)
@@ -169,29 +173,35 @@ class _Rules:
             Kind.OPTIMIZER_CHANGED,
             "Keras skips the whole state of the optimizer, with one line of warning: the file "
             f"has {count(len(saved), 'value')}, and this optimizer {len(own)}.",
-            "Use the class and options that were saved, for the same variables."
-            if len(own) > _UNBUILT
-            else _BUILD,
+            _BUILD
+            if self._has_unbuilt_optimizer
+            else "Use the class and options that were saved, for the same variables.",
             [*map(self.of_model.holder, saved[:1]), *saved],
             self.of_model.nodes_of([number]),
         )
 
     def _not_read(self, _: int, rows: Rows) -> _Content:
         saved = sum(row.saved is not None for row in rows)
+        fitting = {pair.node for pair in self.run.mapping.pairs if not is_guess(pair)}
+        restored = sum(row.saved in fitting for row in rows)
         what = f"{count(saved, 'value')} of the file stay there"
-        advice = f"{_BUILD} Or {_WHOLE}"
+        advice = f"{_FIX} {'these values, too' if restored == saved else restored}; or {_WHOLE}"
         if not saved:
             what = f"{count(len(rows), 'value')} of the optimizer keep their own"
             advice = f"Save the whole model, and {_WHOLE}"
-        elif any(row.saved is not None and row.live is not None for row in rows):
-            advice = f"Call check.fix().apply(), which restores these values, too; or {_WHOLE}"
+        elif self._has_unbuilt_optimizer:
+            advice = f"{_BUILD} Then check.fix().apply() restores these values, too."
+        elif not restored:
+            advice = f"L{_WHOLE[1:]}"
         every = enumerate(self.saved.nodes) if saved else ()
-        return _info(
-            Kind.OPTIMIZER_MISSING,
-            f"load_weights reads no optimizer from `.h5`: {what}.",
-            advice,
-            [number for number, node in every if node.role is Role.OPTIMIZER],
-        )
+        optimizers = [node_id for node_id, node in every if node.role is Role.OPTIMIZER]
+        why = f"load_weights reads no optimizer from `.h5`: {what}."
+        return _info(Kind.OPTIMIZER_MISSING, why, advice, optimizers)
+
+    @cached_property
+    def _has_unbuilt_optimizer(self) -> bool:
+        every = (o for o, node in enumerate(self.live.nodes) if node.role is Role.OPTIMIZER)
+        return any(is_unbuilt(self.live.object(obj)) for obj in every)
 
     def _astray(self, obj: int, rows: Rows) -> _Content:
         """Tell that an object takes values that belong to another one."""
