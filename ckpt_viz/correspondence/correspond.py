@@ -80,8 +80,10 @@ def _compared(
     sides = described(saved, live, ChosenNames.of(live))
     paired = PairedItems(*sides, bound)
     paired.give(given)
-    WholeTree(paired).run()
+    tree = WholeTree(paired)
+    tree.run()
     make_guesses_of_rivals(paired)
+    tree.rest_of_guesses()
     Optimizers(paired, saved, live).run()
     return paired.by_node.values()
 

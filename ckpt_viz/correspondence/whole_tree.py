@@ -55,6 +55,17 @@ class WholeTree:
         self._of_other_shapes()
         self._chains()
 
+    def rest_of_guesses(self) -> None:
+        """Pair what is free in its order, where pairs of equal items are guesses."""
+        by_node, content = self.paired.by_node, self.saved.content
+        guesses = [x for x, p in by_node.items() if p.certainty is Certainty.GUESS and x in content]
+        for alike in dict.fromkeys(content[x] for x in guesses if self.saved.items.children[x]):
+            sides = self.saved.of_content(alike), self.live.of_content(alike)
+            for x, y in zip(*self.paired.free(*sides), strict=False):
+                if not self.paired.contradict(x, y):
+                    self.paired.add(x, y, Certainty.GUESS, Evidence.ORDER)
+        self._settle()
+
     def _settle(self) -> None:
         while self.paired.queue:
             node, obj = self.paired.queue.pop()

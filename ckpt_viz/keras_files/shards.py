@@ -43,7 +43,8 @@ def shard_paths(path: str, weight_map: Mapping[str, Any]) -> tuple[str, ...]:
 class Shards:
     """The shards of one file of weights, as if they were one HDF5 file.
 
-    `missing` are the paths of shards that should exist and do not.
+    `missing` are the paths of shards that should exist and do not. `lost` has the path of such a
+    shard by the path of each object whose values are there, "" for the model itself.
     """
 
     def __init__(self, path: str, weight_map: Mapping[str, Any]) -> None:
@@ -56,11 +57,11 @@ class Shards:
                 if paths
                 else f"{path}: names no shards, expected at least one"
             )
-        self._lost_groups = tuple(
-            group.strip("/").removesuffix(VARIABLES).rstrip("/") or "the model itself"
+        self.lost = {
+            group.strip("/").removesuffix(VARIABLES).rstrip("/"): lost[0]
             for group, shards in weight_map.items()
-            if not {*shard_paths(path, {group: shards})}.isdisjoint(self.missing)
-        )
+            if (lost := [p for p in shard_paths(path, {group: shards}) if p in self.missing])
+        }
         self._shards: list[Hdf5] = []
         objects = 0
         for shard in paths:
@@ -81,7 +82,8 @@ class Shards:
         """Return which shards are missing, and the groups whose values they hold."""
         if not self.missing:
             return ()
-        return (missing_shards(self.missing, self._lost_groups, len(self._entries)),)
+        groups = tuple(group or "the model itself" for group in self.lost)
+        return (missing_shards(self.missing, groups, len(self._entries)),)
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:

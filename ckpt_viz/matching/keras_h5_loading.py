@@ -8,7 +8,7 @@ Keras 2), and changes nothing. The first error ends the call.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ckpt_viz.matching.keras_2_conversion import (
@@ -19,7 +19,6 @@ from ckpt_viz.matching.keras_2_conversion import (
     converted,
 )
 from ckpt_viz.matching.keras_loading import (
-    ExchangedName,
     Loaded,
     LoadFailure,
     Offers,
@@ -126,8 +125,6 @@ def h5_loading(
         failures,
         tuple(run.loaded(number, otherwise) for number in range(len(live.variables))),
         tuple(key for key in saved.all_keys() if key not in used),
-        overwritten=tuple(sorted(run.values)) if stopped else (),
-        exchanged=tuple(run.exchanged()),
         unknown=tuple(run.unknown),
         offers=run.offers(),
     )
@@ -190,8 +187,7 @@ class _H5Run:
             live = self.live.variables[variable]
             if live.shape not in (None, value.shape):
                 self._stay([variable], Stays.SHAPE)
-                offered = tuple(held.key for owner, _, held in self._at_end if owner == number)
-                raise _StoppedError(number, replace(misshapen(live, value.shape), offered=offered))
+                raise _StoppedError(number, misshapen(live, value.shape))
             self._assign(number, variable, value)
 
     def _by_order(self) -> None:
@@ -214,7 +210,6 @@ class _H5Run:
                 self._miscounted(
                     number,
                     layer.weights,
-                    values,
                     f"Weight count mismatch for layer #{place} (named {layer.name} in the current "
                     f"model, {name} in the save file). {_counts(layer.weights, values)}",
                 )
@@ -247,7 +242,7 @@ class _H5Run:
             self._take(number, layer.weights, values, title)
             return
         text = f"Weight count mismatch for {title}. {_counts(layer.weights, values)}"
-        self._miscounted(number, layer.weights, values, text, may_skip=True)
+        self._miscounted(number, layer.weights, text, may_skip=True)
 
     def _top_level(self) -> None:
         """Load the variables of the model itself."""
@@ -263,7 +258,7 @@ class _H5Run:
             f"Weight count mismatch for top-level weights {what}. Model expects {len(own)} "
             f"top-level weight(s). Received {len(values)} saved top-level weight(s)"
         )
-        self._miscounted(number, own, values, text, may_skip=self.is_by_name)
+        self._miscounted(number, own, text, may_skip=self.is_by_name)
 
     # --- one layer
 
@@ -282,27 +277,18 @@ class _H5Run:
             raise _DeferringError(number) from None
         except ConversionError as error:
             self._stay(layer.weights, Stays.REFUSED)
-            offered = tuple(value.key for value in values)
-            failure = LoadFailure(error.raises, error.text, refuses=True, offered=offered)
+            failure = LoadFailure(error.raises, error.text, refuses=True)
             raise _StoppedError(number, failure) from None
 
     def _miscounted(
-        self,
-        number: int,
-        variables: Sequence[int],
-        values: Sequence[ValueToLoad],
-        text: str,
-        *,
-        may_skip: bool = False,
+        self, number: int, variables: Sequence[int], text: str, *, may_skip: bool = False
     ) -> None:
         self._stay(variables, Stays.COUNT)
-        self._fail(number, values, text, may_skip=may_skip)
+        self._fail(number, text, may_skip=may_skip)
 
-    def _fail(
-        self, number: int, values: Sequence[ValueToLoad], text: str, *, may_skip: bool = True
-    ) -> None:
+    def _fail(self, number: int, text: str, *, may_skip: bool = True) -> None:
         """Note why Keras skips values, or end the call."""
-        failure = LoadFailure("ValueError", text, offered=tuple(value.key for value in values))
+        failure = LoadFailure("ValueError", text)
         if not (self.skip_mismatch and may_skip):
             raise _StoppedError(number, failure)
         self.failures.setdefault(number, failure)
@@ -319,7 +305,7 @@ class _H5Run:
                     f"Shape mismatch in {_place(title, live)}. Weight expects shape {live.shape}. "
                     f"Received saved weight with shape {value.shape}"
                 )
-                self._fail(number, values, text)
+                self._fail(number, text)
             elif at_end:
                 self._stay([variable], Stays.ERROR_BEFORE)  # until Keras assigns the value
                 self._at_end.append((number, variable, value))
@@ -360,6 +346,7 @@ class _H5Run:
                 }
         doubtful = (match.number for match in self._with_other_names())
         keys = {m.number: tuple(key for key, _ in m.weights) for m in self.matches}
+        keys[len(self.live.layers)] = tuple(key for key, _ in self.saved.top_level or ())
         return Offers(of_variables, keys, frozenset(doubtful))
 
     def _values_of(self, match: _Match) -> Sequence[ValueToLoad]:
@@ -371,12 +358,6 @@ class _H5Run:
             return converted(layer.to_load, values, is_of_keras_1=self.saved.is_of_keras_1)
         except (ConversionError, DeferredError):
             return ()
-
-    def exchanged(self) -> Iterator[ExchangedName]:
-        numbers = {layer.name: number for number, layer in enumerate(self.live.layers)}
-        for number, _, name, _ in self._with_other_names():
-            if any(variable in self.values for variable in self.live.layers[number].weights):
-                yield ExchangedName(name, name, number, numbers.get(name))
 
     def _with_other_names(self) -> Iterator[_Match]:
         every = {name for name, _ in self.saved.layers}, {y.name for y in self.live.layers}

@@ -70,15 +70,13 @@ class LoadFailure:
     """Why an object could not be loaded: class and text of the error.
 
     The text is only the beginning if Keras prints a value, or quotes TensorFlow. `refuses`: only
-    the text tells why. `offered` are the keys of the values of the object in a file that has no
-    paths.
+    the text tells why.
     """
 
     raises: str
     text: str
     is_whole: bool = True
     refuses: bool = False
-    offered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +86,6 @@ class SkippedState:
     saveable: int
     path: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExchangedName:
-    """An object that gets values under a path where the file has another name.
-
-    `named_so` is the object with that name. If the model has none, the file has the name of the
-    object that `gets` them under another path.
-    """
-
-    path: str
-    saved_name: str
-    gets: int
-    named_so: int | None
 
 
 @dataclass(frozen=True)
@@ -128,9 +112,8 @@ class WeightsLoading:
     tells. `failures` are the objects in the text of the error or warning, in its order. `loaded`
     has each live variable, by number. `unused` are the saved keys whose values no variable has
     afterwards, but for those in `twice`: the variables that the optimizer inside another one sets
-    again, by the first key. `overwritten` are the variables that have changed already when the
-    error comes. `unknown` are the objects whose own code loads them. `skipped_lists` has the lists
-    without a group in the file, by path, with the objects that no other path leads to.
+    again, by the first key. `unknown` are the objects whose own code loads them. `skipped_lists`
+    are the paths of lists without a group in the file.
     """
 
     raises: str | None
@@ -139,9 +122,7 @@ class WeightsLoading:
     loaded: tuple[Loaded, ...]
     unused: tuple[str, ...]
     skipped: tuple[SkippedState, ...] = ()
-    skipped_lists: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    overwritten: tuple[int, ...] = ()
-    exchanged: tuple[ExchangedName, ...] = ()
+    skipped_lists: tuple[str, ...] = ()
     unknown: tuple[int, ...] = ()
     offers: Offers = Offers()
     twice: Mapping[str, int] = field(default_factory=dict)
@@ -183,10 +164,8 @@ def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoadi
         failures={i: why for i, why in loads.failures.items() if i in fails.failures},
         loaded=tuple(a if a == b else unknown for a, b in both),
         unused=tuple(key for key in loads.unused if key in set(fails.unused)),
-        overwritten=tuple(v for v in loads.overwritten if v in set(fails.overwritten)),
         skipped=tuple(skipped for skipped in loads.skipped if skipped in fails.skipped),
-        skipped_lists={p: o for p, o in loads.skipped_lists.items() if p in fails.skipped_lists},
-        exchanged=tuple(e for e in loads.exchanged if e in fails.exchanged),
+        skipped_lists=tuple(path for path in loads.skipped_lists if path in fails.skipped_lists),
     )
 
 
@@ -229,7 +208,7 @@ class _LoadRun:
     visited: set[int] = field(default_factory=set)
     under_way: set[int] = field(default_factory=set)
     skipped: list[SkippedState] = field(default_factory=list)
-    skipped_lists: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    skipped_lists: dict[str, None] = field(default_factory=dict)
     unknown: dict[int, None] = field(default_factory=dict)
     unknown_keys: set[str] = field(default_factory=set)
     twice: dict[str, int] = field(default_factory=dict)
@@ -254,9 +233,7 @@ class _LoadRun:
             tuple(self._loaded(number) for number in range(len(self.live.variables))),
             tuple(self._unused()),
             tuple(self.skipped),
-            self.skipped_lists,
-            tuple(sorted(self.values)) if raises else (),
-            tuple(doubts.exchanged(self.values)),
+            tuple(self.skipped_lists),
             tuple(self.unknown),
             Offers(self.offered, self.keys, frozenset(doubtful), tuple(doubts.by_order())),
             self.twice,
@@ -272,6 +249,9 @@ class _LoadRun:
             raise _EndedError(LoadFailure("RecursionError", "maximum recursion depth exceeded"))
         saveable, rules = self.live.saveables[number], self.live.rules
         self.ways.setdefault(number, way)
+        if way.path in self.saved.lost:  # Keras opens it before it catches any error
+            failures[number] = _no_file(self.saved.lost[way.path])
+            raise _EndedError(failures[number])
         failure = None if saveable.loading is None else self._load_own(number, way)
         if failure is not None:
             failures[number] = failure
@@ -316,10 +296,10 @@ class _LoadRun:
         if way.path in self.saved.groups:
             self._load_list(items, way, failures, seen)
             return
-        reached, tolerated = {*self.ways}, dict[int, LoadFailure]()
+        tolerated: dict[int, LoadFailure] = {}
         self._load_list(items, way, tolerated, seen)
         if tolerated:
-            self.skipped_lists[way.path] = tuple(n for n in tolerated if n not in reached)
+            self.skipped_lists[way.path] = None
 
     # --- one object
 
@@ -459,24 +439,6 @@ class _Doubts:
                 inside.add(number)
         return inside
 
-    def exchanged(self, values: Mapping[int, str]) -> Iterator[ExchangedName]:
-        """Yield the objects that get values of other names, without those in other such objects."""
-        inside: set[int] = set()
-        for number, way in self.ways.items():
-            if way.holder in inside:
-                inside.add(number)
-            elif self.has_another_name(number):
-                inside.add(number)
-                own = (v for n in self.below({number}) for v in self.live.saveables[n].own)
-                if any(variable in values for variable in own):
-                    name = self.saved.names[way.path]
-                    yield ExchangedName(way.path, name, number, self._named(name, way.holder))
-
-    def _named(self, name: str, holder: int | None) -> int | None:
-        """Return the object of a name, first one in the same holder."""
-        numbers = [n for n in self.ways if self.live.saveables[n].name == name]
-        return min(numbers, key=lambda n: self.ways[n].holder != holder, default=None)
-
     def has_another_name(self, number: int) -> bool:
         """Return whether the name of an object, or that of its path, is in another place."""
         way, saveable = self.ways[number], self.live.saveables[number]
@@ -548,6 +510,11 @@ def _refusal(
     if stored.shape is not None and variable.shape not in (None, stored.shape):
         return Stays.SHAPE, misshapen(variable, stored.shape)
     return None
+
+
+def _no_file(path: str) -> LoadFailure:
+    text = f"[Errno 2] Unable to synchronously open file (unable to open file: name = '{path}'"
+    return LoadFailure("FileNotFoundError", text, is_whole=False, refuses=True)
 
 
 def _raised_by_cast(variable: LiveVariable) -> str:

@@ -20,6 +20,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.formats.zip_archive import error_of_zipfile, member_of
 from ckpt_viz.keras_files.drafts import StoredWeights
 from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in, version_in
+from ckpt_viz.keras_files.shards import Shards
 from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.live.keras_accessors import optimizer_of
 from ckpt_viz.live.keras_graph import KerasTarget, keras_h5_target, keras_target
@@ -35,7 +36,8 @@ from ckpt_viz.matching.keras_loading import (
 from ckpt_viz.matching.keras_sides import VARS, SavedWeights
 from ckpt_viz.matching.trace import Action, Cause, Failure, Step, Trace
 from ckpt_viz.object_graph.graph import Graph, Layout
-from ckpt_viz.object_graph.nodes import ROOT, Role, Stored
+from ckpt_viz.object_graph.nodes import ROOT, Role, Stored, has_value
+from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.dry_run import DryRun, Outcome, damage_in, prefix_of
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
@@ -104,7 +106,8 @@ class KerasOutcome(Outcome):
     def certain(self) -> Sequence[Pair]:
         """The values in the places where Keras looks for them, and the objects that hold them.
 
-        An object counts if all of its values fit. An optimizer has a state of each variable.
+        An object counts if all of its values fit. An optimizer has a state of each variable. Values
+        that have numbers for names may be at another path.
         """
         assert self.saved is not None
         live, parents = self.target.graph, (self.target.graph.tree.parents, self.saved.tree.parents)
@@ -115,13 +118,32 @@ class KerasOutcome(Outcome):
             for obj, node in self._offered.items()
             if parents[0][obj] not in holders and self._has_one_meaning(node, obj)
         }
+        moved = dict(self._of_equal_numbers())
+        values |= moved
         owners = {(parents[0][obj], parents[1][node]) for obj, node in values.items()}
         counts = Counter(obj for obj, _ in owners), Counter(node for _, node in owners)
         only = (both for both in owners if counts[0][both[0]] == counts[1][both[1]] == 1)
+        objects = {parents[0][obj] for obj in moved} | moved.keys()
         return [
-            Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
+            Pair(node, obj, Certainty.LIKELY, Evidence.CONTENT)
+            if obj in objects
+            else Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
             for obj, node in [*sorted(both for both in only if ROOT not in both), *values.items()]
         ]
+
+    def _of_equal_numbers(self) -> Iterator[tuple[int, int]]:
+        """Yield the values of objects at other paths, if only these two have such values.
+
+        A file does not tell the class of an attribute, and so has numbers in place of names.
+        """
+        assert self.saved is not None
+        taken = {*self._offered.values()}, {*self._offered}
+        saved = _by_numbers(self.saved, taken[0])
+        for look, objects in _by_numbers(self.target.graph, taken[1]).items():
+            both = *saved.get(look, ()), *objects
+            names = self.saved.tree.labels
+            if len(both) == 2 and len(objects) == 1 and all(names[n].isdecimal() for n in both[0]):
+                yield from zip(both[1], both[0], strict=True)
 
     @cached_property
     def bound(self) -> Mapping[int, int]:
@@ -302,7 +324,8 @@ def saved_weights(graph: Graph) -> SavedWeights:
             own.setdefault(owner.lstrip("/"), {})[name] = None
     own_names = ((i, graph.nodes[i].own_name) for i in paths)
     names = {paths[i]: name for i, name in own_names if name}
-    return SavedWeights(frozenset(paths.values()), own, names)
+    lost = graph.stored_in.lost if isinstance(graph.stored_in, Shards) else {}
+    return SavedWeights(frozenset(paths.values()), own, names, lost)
 
 
 def _trace(
@@ -330,6 +353,28 @@ def _trace(
             failure = Failure(Cause.KEY_MISSING, _NOT_LOADED, "", in_session=True)
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
     return Trace(steps, bound, {})
+
+
+def _by_numbers(graph: Graph, taken: Set[int]) -> Mapping[object, list[list[int]]]:
+    """Return the values of each object by their dtypes and shapes, in the order of their numbers.
+
+    Objects with a value that is taken are left out, and so are optimizers.
+    """
+    by_look: dict[object, list[list[int]]] = {}
+    for holder in graph.nodes if graph.layout is not Layout.KERAS_NAMES else ():
+        values = [
+            child.node_id for child in holder.children if has_value(graph.nodes[child.node_id])
+        ]
+        values.sort(key=lambda node: _number_of(graph.nodes[node].attributes[0].checkpoint_key))
+        if values and holder.role is not Role.OPTIMIZER and taken.isdisjoint(values):
+            look = tuple(values_of(graph.nodes[node]) for node in values)
+            by_look.setdefault(look, []).append(values)
+    return by_look
+
+
+def _number_of(key: str) -> tuple[int, str]:
+    name = key.rpartition("/")[2]
+    return (int(name) if name.isdecimal() else -1), name
 
 
 def _of_optimizer(graph: Graph) -> Iterator[int]:

@@ -186,7 +186,8 @@ class _LeftPlace(NamedTuple):
 def _reason(row: RestoreRow, cell: ValueCell) -> WhyLeftOut | None:
     """Return why a value is left out; None for a guess."""
     if row.saved is None:
-        return WhyLeftOut.ABSENT
+        is_open = cell.reason is not None and cell.reason.why is Why.GUESS
+        return WhyLeftOut.UNSURE if is_open else WhyLeftOut.ABSENT
     if cell.reason is None:
         return WhyLeftOut.WAITING
     return _OF_WHY.get(cell.reason.why)

@@ -14,6 +14,7 @@ from ckpt_viz.correspondence.pairs import Evidence, Pair, is_guess
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_table.fixed_values import FixedValues
 from ckpt_viz.restore_table.rows import (
     Destination,
@@ -173,9 +174,25 @@ class _Filling:
         if obj in self.call.unknown:
             return ValueCell(Destination.UNKNOWN)
         failure = self.call.failures.get(("live", obj))
-        return ValueCell(
-            Destination.KEEPS, WhyNot(Why.ABSENT) if failure is None else _reason_of(failure)
-        )
+        if failure is None or failure.cause is Cause.KEY_MISSING:
+            return ValueCell(Destination.KEEPS, self._why_kept(obj))
+        return ValueCell(Destination.KEEPS, _reason_of(failure))
+
+    def _why_kept(self, obj: int) -> WhyNot:
+        """Return why a value alone keeps its own: it may also be that of a part that is a guess."""
+        is_rival = self._look(self.live.tree.parents[obj]) in self._guessed_looks
+        return WhyNot(Why.GUESS if is_rival else Why.ABSENT)
+
+    @cached_property
+    def _guessed_looks(self) -> Set[object]:
+        parents, every = self.live.tree.parents, (*self.fix.sure, *self.fix.others)
+        guesses = (p.obj for p in every if is_guess(p) and p.obj < len(self.live.nodes))
+        return {self._look(parents[obj]) for obj in guesses if self.live.nodes[obj].slot is None}
+
+    def _look(self, part: int) -> object:
+        """Return the dtypes and shapes of the values in a part of the program, by their names."""
+        nodes = self.live.nodes
+        return tuple((n, values_of(nodes[c])) for n, c in nodes[part].children) if part > 0 else ()
 
     @cached_property
     def _sure(self) -> Mapping[int, Pair]:
@@ -224,7 +241,7 @@ class _Filling:
         shared = self._filled.get(obj)  # the value belongs to another row, too
         if shared is not None:
             return ValueCell(Destination.HERE, certainty=shared.certainty)
-        return ValueCell(Destination.KEEPS, WhyNot(Why.ABSENT))
+        return ValueCell(Destination.KEEPS, self._why_kept(obj))
 
 
 def _reason_of(failure: Failure) -> WhyNot:

@@ -216,7 +216,7 @@ def _fixed(line: FoldedRows) -> str:
 
 def following(table: RestoreTable, wording: Wording, *, raises: bool) -> Iterator[str]:
     """Yield what to do next; `raises` says that the checked call does."""
-    guesses = sum(_is_guess(row.fixed) for row in table.rows)
+    guesses = sum(row.saved is not None and _is_guess(row.fixed) for row in table.rows)
     if table.fixed > table.restored or (raises and table.fixed):
         kept = table.in_program - table.fixed
         number = f"{table.fixed} of {count(table.in_program, 'value')}"

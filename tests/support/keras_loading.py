@@ -152,8 +152,10 @@ def compare(dry: WeightsLoading, outcome: KerasOutcome, *, warns: bool = True) -
         _compare_warnings(dry, outcome.warnings)
     if dry.raises:
         changed = {number for number, key in enumerate(outcome.keys) if key is not None}
-        assert changed >= set(dry.overwritten)
-        assert has_unknown or changed == set(dry.overwritten)
+        every = enumerate(dry.loaded)
+        set_before = {v for v, of in every if of.key is not None or of.stays is Stays.ZEROED}
+        assert changed >= set_before
+        assert has_unknown or changed == set_before
 
 
 def _compare_warnings(dry: WeightsLoading, warned: tuple[str, ...]) -> None:
