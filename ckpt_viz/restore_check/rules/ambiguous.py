@@ -24,7 +24,7 @@ def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
     not the other items of their sequence.
     """
     is_complete = not (case.unresolved or case.unmatched)
-    if is_complete or case.placement.is_all_right or case.run.verdicts.restore is not None:
+    if is_complete or case.placement.is_all_right:
         return
     for nodes in _guesses_by_sequence(case, explained).values():
         item = _item_above(case, nodes[0])
