@@ -630,3 +630,52 @@ def test_a_part_whose_place_another_one_took_is_in_a_finding(
     told = [finding.why for finding in check.findings]
     assert any("2 saved values of head" in why for why in told)
     assert any("Keras reads head for mid: 3×2 does not fit mid.kernel" in why for why in told)
+
+
+def test_states_go_with_their_variables_though_a_list_has_grown(
+    keras: ModuleType, tmp_path: Path
+) -> None:
+    """Keras numbers the states of all variables: a new layer shifts those of the layers after."""
+    layers = keras.layers
+
+    class Net(keras.Model):  # type: ignore[name-defined,misc]
+        def __init__(self, number: int, rows: int, units: int) -> None:
+            super().__init__()
+            self.look_up = layers.Embedding(rows, 4)
+            self.blocks = [layers.Dense(4) for _ in range(number)]
+            self.head = layers.Dense(units)
+
+        def call(self, x: Any) -> Any:
+            x = self.look_up(x)
+            for block in self.blocks:
+                x = block(x)
+            return self.head(x)
+
+    def made(start: float, *sizes: int) -> Any:
+        model = Net(*sizes)
+        model.compile(keras.optimizers.Adam(), "mse")
+        model.fit(np.zeros((2, 3)), np.zeros((2, 3, sizes[-1])), verbose=0)
+        listed = model.optimizer.variables
+        states = listed() if callable(listed) else listed
+        for number, variable in enumerate((*model.trainable_variables, *states)):
+            variable.assign(np.full(variable.shape, start + number))
+        return model
+
+    def state(model: Any) -> dict[str, list[float]]:
+        listed = model.optimizer.variables
+        slots = _values(listed)[-2 * len(model.trainable_variables) :]
+        names = ["look_up", *[f"{i}" for i in range(2 * len(model.blocks))], "kernel", "bias"]
+        return {
+            name: [float(slot.flat[0]) for slot in slots[2 * i : 2 * i + 2]]
+            for i, name in enumerate(names)
+        }
+
+    old, new = made(1, 2, 5, 2), made(500, 3, 6, 2)
+    old.save_weights(tmp_path / "x.weights.h5")
+    own, saved_state = state(new), state(old)
+    fix = cv.check(new, tmp_path / "x.weights.h5").fix()
+    by_code = made(500, 3, 6, 2)
+    fix.apply()
+    exec(cv.check(by_code, tmp_path / "x.weights.h5").fix().code, {"ckpt": by_code})
+    kept = {name: own[name] for name in ("look_up", "4", "5")}  # resized, and the new block
+    assert state(new) == state(by_code) == saved_state | kept

@@ -52,6 +52,7 @@ FULL = Node(
     not_saved=(NotSaved("layers", "dict", 3), NotSaved("seed", "SeedGenerator", 1, False)),
     error="could not be walked",
     own_name="adam",
+    held_as="optimizer",
     is_frozen=True,
     facts=LayerFacts((Fact("rate", "1"),), ((3, None),), ((),)),
     waits=False,
@@ -99,6 +100,7 @@ def _node(found: dict[str, Any]) -> Node:
         found.get("own_name"),
         found.get("is_frozen", False),
         _facts(found),
+        found.get("held_as"),
         found.get("waits"),
     )
 

@@ -119,6 +119,28 @@ def test_frozen_layers_and_facts_are_those_of_other_live_graphs() -> None:
     assert graph.nodes[graph.node_id("layers/dense/kernel")].trainable is False
 
 
+@pytest.mark.parametrize("library", ("keras", "tf_keras"))
+def test_a_layer_has_the_name_of_the_attribute_that_holds_it(library: str) -> None:
+    """Keras writes `layers/dense` for it, and names it with a number that depends on the past."""
+    keras = pytest.importorskip(library)
+
+    class Net(keras.Model):  # type: ignore[name-defined,misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.body, self.out = keras.layers.Dense(2), keras.layers.Dense(2)
+            self.told = keras.layers.Dense(2, name="given")
+
+        def call(self, x: Any) -> Any:
+            return self.told(self.out(self.body(x)))
+
+    model = Net()
+    model(np.zeros((1, 2)))
+    graph = read_as_keras_saves(model)
+    layers = (i for i, node in enumerate(graph.nodes) if i and node.role is Role.LAYER)
+    given = "given" if library == "keras" else "told"  # Keras 2 writes the attribute
+    assert {graph.names.place(i) for i in layers} == {"body", "out", given}
+
+
 def test_the_graph_is_an_object_graph_like_others() -> None:
     model = keras_models.made("keras", "one_dense")
     graph = cv.graph(model, as_saved_by="keras")

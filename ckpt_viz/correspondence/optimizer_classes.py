@@ -69,7 +69,7 @@ class OptimizerSlots:
 
 
 def shared_slots(saved: OptimizerSlots, live: OptimizerSlots) -> SharedSlots:
-    """Return the slots that mean the same in two optimizers.
+    """Return the slots that mean the same in two optimizers; of other classes, also namesakes.
 
     Classes that the table lacks share the slots of equal names.
     """
@@ -83,6 +83,8 @@ def shared_slots(saved: OptimizerSlots, live: OptimizerSlots) -> SharedSlots:
     names = {name: live_names.get(meant[name], "") for name in saved.names if name in meant}
     shared = {name: other for name, other in names.items() if other in live.names}
     is_other = not (_usual(saved_row) <= {*live_names} and _usual(live_row) <= {*meant.values()})
+    if is_other:  # slots of equal names may mean something else: no restore takes them unasked
+        shared = {**_of_equal_names(saved, live).names, **shared}
     return SharedSlots(shared, is_other)
 
 

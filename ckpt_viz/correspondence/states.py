@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
 from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, shared_slots
-from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.correspondence.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_3_slots import only_places
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES
-from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.object_graph.nodes import Role, has_value
 from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
 from ckpt_viz.object_graph.subtrees import values_of
 
@@ -37,6 +39,7 @@ def state_pairs(saved: Graph, live: Graph, others: Mapping[int, Pair]) -> Iterat
         for obj, node, certainty, evidence in _by_name_and_order(sides[1], sides[0], objects):
             yield Pair(node, obj, certainty, evidence)
         yield from _in_equal_lists(*sides)
+        yield from _in_order_of_variables(*sides, others, nodes)
 
 
 def unsure_states(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[Pair]:
@@ -139,6 +142,39 @@ class _Side(NamedTuple):
         ]
         return sequences(self.graph.nodes[lists[0]].children).get("", []) if lists else []
 
+    @property
+    def numbered(self) -> list[int]:
+        """The variables that Keras' file numbers, in their order: counters and rates have names."""
+        children = self.graph.nodes[self.optimizer].children
+        numbers = (child for child in children if child.local_name.isdecimal())
+        return [child.node_id for child in numbers]
+
+    @property
+    def named(self) -> set[str]:
+        """The names of counters and rates in Keras' file."""
+        children = self.graph.nodes[self.optimizer].children
+        return {child.local_name for child in children if not child.local_name.isdecimal()}
+
+    @property
+    def runs(self) -> list[_StatesOfOne]:
+        """The numbered states by their variables; none if they do not follow one another."""
+        nodes, runs = self.graph.nodes, list[_StatesOfOne]()
+        slots = [(state, nodes[state].slot) for state in self.numbered]
+        if any(slot is None for _, slot in slots):
+            return []
+        for variable, run in groupby(slots, lambda item: item[1] and item[1].variable):
+            assert variable is not None
+            runs.append(_StatesOfOne(variable, tuple(state for state, _ in run)))
+        is_regular = len({len(run.states) for run in runs}) == 1
+        return runs if is_regular and len({run.variable for run in runs}) == len(runs) else []
+
+
+class _StatesOfOne(NamedTuple):
+    """A variable that an optimizer trains, and its states."""
+
+    variable: int
+    states: tuple[int, ...]
+
 
 def _by_name_and_order(
     silent: _Side, telling: _Side, counterparts: Mapping[int, int]
@@ -184,6 +220,35 @@ def _in_equal_lists(saved: _Side, live: _Side) -> Iterator[Pair]:
         for state, other in zip(*lists, strict=True):
             if saved.graph.nodes[state].slot is None and live.graph.nodes[other].slot is None:
                 yield Pair(state, other, Certainty.LIKELY, Evidence.LISTED)
+
+
+def _in_order_of_variables(
+    saved: _Side, live: _Side, pairs: Mapping[int, Pair], nodes: Mapping[int, int]
+) -> Iterator[Pair]:
+    """Yield the numbered states of Keras' file with those of a program that tells whose they are.
+
+    An optimizer makes the states of its variables in the order of the variables. The shapes tell
+    which saved states are those of variables that only one side has.
+    """
+    states, runs = saved.numbered, live.runs
+    if not runs or len(states) % len(runs[0].states) or saved.named != live.named:
+        return  # another Keras has other counters, and numbers other states
+    each = len(runs[0].states)
+    saved_runs = [states[at : at + each] for at in range(0, len(states), each)]
+    shapes = [{values_of(saved.graph.nodes[state]) for state in run} for run in saved_runs]
+    known = [(nodes[run.variable], run) for run in runs if run.variable in nodes]
+    left = [node for node in saved.graph.tree.preorder() if node not in pairs]
+    gone = sum(has_value(saved.graph.nodes[node]) for node in left) - len(states)
+    if not len(known) <= len(saved_runs) <= len(known) + gone:
+        return
+
+    def fits(variable: tuple[int, _StatesOfOne], at: int) -> bool:
+        return shapes[at] == {values_of(saved.graph.nodes[variable[0]])}
+
+    certainty = Certainty.LIKELY if len(known) < len(saved_runs) else Certainty.CERTAIN
+    for (node, run), at in only_places(known, len(saved_runs), fits):
+        for state, obj in zip(saved_runs[at], run.states, strict=True):
+            yield Pair(state, obj, weakest(certainty, pairs[node].certainty), Evidence.SLOT)
 
 
 def _name_and_owner(full_name: str, owners: Collection[str]) -> tuple[str, str] | None:

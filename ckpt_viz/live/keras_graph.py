@@ -41,6 +41,7 @@ _OPTIONS = (
     *("use_bias", "bias_axes", "tie_weights", "scale", "center", "renorm", "rms_scaling"),
     *("use_scale", "score_mode", "mode"),
 )
+_LAYERS = "layers"  # of a model, in Keras' files
 _ADAPTED = {"mean": "input_mean", "bin_boundaries": "input_bin_boundaries"}
 
 
@@ -245,8 +246,20 @@ class _Drawing:
             type_name=None if group.obj is None else type(group.obj).__name__,
             error=group.error,
             own_name=own_name(group.obj) if role is Role.LAYER else None,
+            held_as=self._attribute_of(group) if role is Role.LAYER else None,
         )
         return self._add(node, group.obj, path)
+
+    def _attribute_of(self, group: _H5Group) -> str | None:
+        """Return the attribute by which an object holds a layer of its list of layers."""
+        of_list, _, _ = group.path.rpartition("/")
+        owner_path, _, name = of_list.rpartition("/")
+        owner = self._groups.by_path.get(owner_path)
+        if name != _LAYERS or owner is None:
+            return None
+        held = tuple(instance_dict(owner.obj).items())
+        names = (attribute for attribute, value in held if value is group.obj)
+        return next((name for name in names if name.isidentifier() and name[0] != "_"), None)
 
     def _below(self, path: str) -> Iterator[Child]:
         for below in self._groups.below.get(path, ()):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from ckpt_viz.object_graph.keras_variables import kind_at, path_component
+from ckpt_viz.object_graph.keras_variables import is_automatic, kind_at, path_component
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.text import CUT, MOST_READABLE, count, readable
@@ -262,6 +262,9 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
                 names[node_id] = own  # `kernel` for `_kernel`
             continue
         if is_state[node_id]:
+            continue
+        if node.held_as and is_automatic(node.own_name or "", node.type_name):
+            names[node_id] = node.held_as
             continue
         scope = shared[node_id]
         below = (shared[c] for c in tree.children[node_id] if nodes[c].role not in VALUE_ROLES)

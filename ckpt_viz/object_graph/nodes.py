@@ -197,7 +197,8 @@ class Node(NamedTuple):
     False, and of a weight that its layer would train if the weight were trainable. A MetaGraph says
     in which `collections` a variable is. Only live objects have `not_saved`. `error` says why the
     node could not be read or walked; the nodes below it are missing then. `own_name` is the name
-    that a Keras layer has, `facts` is what its configuration says. `waits` is what a file says:
+    that a Keras layer has, `facts` is what its configuration says. `held_as` is the attribute by
+    which a program holds a layer that Keras numbers in a list. `waits` is what a file says:
     whether a restore keeps the node until an object for it exists. It is None if that holds for a
     node with a value or a value below it, as in all but old files.
     """
@@ -217,6 +218,7 @@ class Node(NamedTuple):
     own_name: str | None = None
     is_frozen: bool = False
     facts: LayerFacts | None = None
+    held_as: str | None = None
     waits: bool | None = None
 
 

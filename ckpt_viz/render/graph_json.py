@@ -66,6 +66,7 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
     return fields | _filled(
         type_name=node.type_name,
         own_name=node.own_name,
+        held_as=node.held_as,
         children=[{"local_name": c.local_name, "node_id": c.node_id} for c in node.children],
         attributes=list(map(_attribute, node.attributes)),
         slot=_slot(node),

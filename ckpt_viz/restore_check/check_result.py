@@ -148,7 +148,7 @@ class RestoreCheck:
     @cached_property
     def coverage(self) -> tuple[Part, ...]:
         """How many of the values the restore reaches, by the children of the root."""
-        return coverage(self._run)
+        return coverage(self.table)
 
     @cached_property
     def steps(self) -> Story:

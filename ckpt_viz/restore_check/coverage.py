@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import ROOT_NAME
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
-from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_table.rows import Destination, RestoreRow, RestoreTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +43,30 @@ class Part:
         return f"{self.name} {self.filled.values} of {self.live.values}"
 
 
-def coverage(run: DryRun) -> tuple[Part, ...]:
+def coverage(table: RestoreTable) -> tuple[Part, ...]:
     """Return the children of both roots, in the program's order."""
+    done = Destination.HERE, Destination.INTO
+    rows = [row for row in table.rows if row.plain.place in done]
+    restored = {row.saved for row in rows}
+    filled = {_filled(row) for row in rows}
     sums: dict[str, dict[str, Amount]] = {}
 
-    def add(name: str, column: str, amount: Amount) -> None:
-        of_name = sums.setdefault(name, {})
-        of_name[column] = of_name.get(column, Amount()) + amount
+    def count(graph: Graph, reached: Set[int | None], whole: str, part: str) -> None:
+        for node_id, name in _places(graph):
+            of_name = sums.setdefault(name, {})
+            for column in (whole, part) if node_id in reached else (whole,):
+                of_name[column] = of_name.get(column, Amount()) + _amount(graph, node_id)
 
-    restored, filled = _restored(run)
-    for node_id, name in _places(run.live):
-        amount = _amount(run.live, node_id)
-        add(name, "live", amount)
-        if node_id in filled:
-            add(name, "filled", amount)
-    if run.saved is not None:
-        for node_id, name in _places(run.saved):
-            amount = _amount(run.saved, node_id)
-            add(name, "saved", amount)
-            if node_id in restored:
-                add(name, "restored", amount)
+    count(table.live, filled, "live", "filled")
+    if table.saved is not None:
+        count(table.saved, restored, "saved", "restored")
     return tuple(Part(name, **columns) for name, columns in sums.items())
 
 
-def _restored(run: DryRun) -> tuple[set[int | None], set[int | None]]:
-    """Return the saved nodes that are restored, and the live objects that are filled."""
-    if run.trace is None:
-        return set(), set()
-    steps = [step for step in run.trace.steps if step.action is Action.RESTORE]
-    return {step.node for step in steps}, {step.obj for step in steps}
+def _filled(row: RestoreRow) -> int | None:
+    """Return the live object that gets the value of a row."""
+    is_moved = row.saved is not None and row.plain.place is Destination.INTO
+    return row.plain.other if is_moved else row.live
 
 
 def _places(graph: Graph) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@ Its free names are `ckpt`, the live object that was checked, and `path`, the che
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getattr_static
 
@@ -19,7 +19,7 @@ from ckpt_viz.restore_check.comprehensions import ReadTensor, in_lines
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
-from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, Partly, SavedValue
+from ckpt_viz.restore_fix.left_out import LeftOut, Partly, WhyLeftOut
 from ckpt_viz.text import printable
 
 TO_WRITE_FIRST = """\
@@ -165,57 +165,18 @@ def _of_file(live: Graph, source: str) -> Iterator[str]:
 
 def comments(left: LeftOut) -> Iterator[str]:
     """Yield comments on what a restore leaves out, and why."""
+    copied = {variable.key for variable in left.partly}
+    for reason, values in left.values.items():
+        known = copied if reason is WhyLeftOut.MISFIT else ()
+        lines = (f"{v.name}: {v.key}" if v.key and v.key not in known else v.name for v in values)
+        yield from listed_in_comment(reason.title, dict.fromkeys(lines))
     yield from listed_in_comment(
-        "These keep their values; the checkpoint has none for them:", left.missing
-    )
-    yield from listed_in_comment(
-        "These keep their values; names do not show which saved values are theirs, if any:",
-        left.untold,
-    )
-    yield from listed_in_comment(
-        "These keep their values; the saved ones have another shape or dtype:",
-        _with_keys(left.misfits, {variable.key for variable in left.partly}),
-    )
-    yield from listed_in_comment(
-        "These keep their values; a plain restore would put values of another name or meaning "
-        "into them:",
-        _with_keys(left.elsewhere),
-    )
-    yield from listed_in_comment(
-        "These keep their values; in this optimizer's class, the saved states may mean something "
-        "else:",
-        _with_keys(left.other_states),
-    )
-    yield from listed_in_comment(
-        "These keep their values; they are no variables, and no checkpoint of parts restores them:",
-        _with_keys(left.not_restored),
-    )
-    yield from listed_in_comment(
-        "The checkpoint has these, but their bytes are damaged:",
-        _with_keys(left.damaged),
+        "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
     )
     yield from listed_in_comment(
         f"These are guesses, and left out; {left.accepting} uses the first place of each:",
         (f"{name} may belong to {places}: {key}" for name, key, places in left.guesses),
     )
-    yield from listed_in_comment(
-        "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
-    )
-    yield from listed_in_comment(
-        "These are restored as soon as their objects are built:", _with_keys(left.waiting)
-    )
-    yield from listed_in_comment(
-        "The checkpoint has these; the program has no place for them:", _with_keys(left.unused)
-    )
-
-
-def _with_keys(
-    values: Iterable[KeptValue | SavedValue], known: Collection[str] = ()
-) -> dict[str, None]:
-    """Return lines with the names, and the keys that no other line names."""
-    pairs = ((value.name, value.key) for value in values)
-    lines = (f"{name}: {key}" if key and key not in known else name for name, key in pairs)
-    return dict.fromkeys(lines)
 
 
 def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> Iterator[str]:

@@ -29,7 +29,7 @@ from ckpt_viz.restore_fix.applying import apply, is_variable
 from ckpt_viz.restore_fix.code import restoring_nothing
 from ckpt_viz.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.restore_fix.keras_code import Assigned, assigning_from_keras, loading
-from ckpt_viz.restore_fix.left_out import LeftOut
+from ckpt_viz.restore_fix.left_out import LeftOut, WhyLeftOut
 from ckpt_viz.restore_fix.restore_fix import CheckT
 from ckpt_viz.text import count
 from ckpt_viz.writing.keras_weights import is_path_of_weights
@@ -94,11 +94,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return left
         place = self._live.names.place_or_state
         anew = {place(obj) for obj in _states_in(self._live)}
-        return replace(
-            left,
-            unused=[value for value in left.unused if value.key not in states],
-            missing=[name for name in left.missing if name not in anew],
-        )
+        return left.without(WhyLeftOut.UNUSED, states).without(WhyLeftOut.ABSENT, anew)
 
     def _following(self) -> Iterator[str]:
         """Yield what to do next; the optimizer comes first, if it is not built."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, SavedValue
+from ckpt_viz.restore_fix.left_out import LeftOut
 from ckpt_viz.text import count, listed, printable
 
 
@@ -59,24 +59,9 @@ class Summary:
 
     def _left_out(self) -> Iterator[str]:
         left = self.left
-        reasons: tuple[tuple[Iterable[str], str], ...] = (
-            (left.missing, "kept; the checkpoint has none for"),
-            (left.untold, "kept; names do not show which saved value belongs to"),
-            (_names(left.misfits), "kept; shape or dtype differs for"),
-            (
-                _names(left.elsewhere),
-                "kept; a plain restore would put a value of another name or meaning into",
-            ),
-            (_names(left.other_states), "kept; the saved state may mean something else to"),
-            (_names(left.not_restored), "kept; no code restores"),
-            (_names(left.damaged), "kept; the saved bytes are damaged for"),
-            (_names(left.waiting), "restored as soon as objects are built:"),
-            (_names(left.unused), "left in the checkpoint; the program has no place for"),
-        )
-        for names, why in reasons:
-            every = list(dict.fromkeys(names))
-            if every:
-                yield f"{count(len(every), 'value')} {why} {listed(every)}"
+        for reason, values in left.values.items():
+            every = list(dict.fromkeys(value.name for value in values))
+            yield f"{count(len(every), 'value')} {reason.words} {listed(every)}"
         if left.untracked:
             number = count(len(left.untracked), "attribute")
             yield f"{number} left out; TensorFlow does not track {listed([*left.untracked])}"
@@ -85,7 +70,3 @@ class Summary:
             parts = listed([*self.guessed_parts])
             why = "because only order or shape suggests their places"
             yield f"{number} left out as guesses, {why}: {parts}"
-
-
-def _names(values: Sequence[KeptValue | SavedValue]) -> Iterator[str]:
-    return (value.name for value in values)

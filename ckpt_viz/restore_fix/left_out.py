@@ -1,18 +1,17 @@
-"""What a fix leaves out, and why: each object and each checkpoint key for one reason."""
+"""What a fix leaves out, and why, as its table has it: each value for one reason."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from ckpt_viz.correspondence.pairs import Evidence, Pair, is_guess
-from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import LayerNames
-from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
 from ckpt_viz.object_graph.subtrees import values_of
+from ckpt_viz.restore_table.rows import Destination, RestoreTable, ValueCell, Why
 
 _MOST_ALTERNATIVES = 3
 
@@ -40,160 +39,195 @@ class Partly(NamedTuple):
         return f"[{', '.join(':' if was == now else f':{min(was, now)}' for was, now in sizes)}]"
 
 
-class SavedValue(NamedTuple):
-    """What people call a value in the checkpoint, its key, and in words what is left open of it."""
+class LeftValue(NamedTuple):
+    """What people call a value that is left out, a checkpoint key, and where it may belong.
+
+    The name is that of the live object that keeps its value, or else that of the saved value.
+    """
 
     name: str
-    key: str
+    key: str = ""
     places: str = ""
 
 
-class KeptValue(NamedTuple):
-    """The name of a live object that keeps its value, and the key of a saved value."""
+class WhyLeftOut(Enum):
+    """Why a fix leaves values out: in its text, and as the title of a comment in its code.
 
-    name: str
-    key: str
+    The members are in the order of both.
+    """
+
+    ABSENT = (
+        "kept; the checkpoint has none for",
+        "These keep their values; the checkpoint has none for them:",
+    )
+    UNSURE = (
+        "kept; names do not show which saved value belongs to",
+        "These keep their values; names do not show which saved values are theirs, if any:",
+    )
+    MISFIT = (
+        "kept; shape or dtype differs for",
+        "These keep their values; the saved ones have another shape or dtype:",
+    )
+    ELSEWHERE = (
+        "kept; a plain restore would put a value of another name or meaning into",
+        "These keep their values; a plain restore would put values of another name or meaning into "
+        "them:",
+    )
+    OTHER_MEANING = (
+        "kept; the saved state may mean something else to",
+        "These keep their values; in this optimizer's class, the saved states may mean something "
+        "else:",
+    )
+    NO_CODE = (
+        "kept; no code restores",
+        "These keep their values; they are no variables, and no checkpoint of parts restores them:",
+    )
+    DAMAGED = (
+        "kept; the saved bytes are damaged for",
+        "The checkpoint has these, but their bytes are damaged:",
+    )
+    WAITING = (
+        "restored as soon as objects are built:",
+        "These are restored as soon as their objects are built:",
+    )
+    UNUSED = (
+        "left in the checkpoint; the program has no place for",
+        "The checkpoint has these; the program has no place for them:",
+    )
+
+    def __init__(self, words: str, title: str) -> None:
+        self.words, self.title = words, title
+
+
+_OF_WHY = {
+    Why.SHAPE: WhyLeftOut.MISFIT,
+    Why.DTYPE: WhyLeftOut.MISFIT,
+    Why.OTHER_MEANING: WhyLeftOut.OTHER_MEANING,
+    Why.NO_CODE: WhyLeftOut.NO_CODE,
+    Why.DAMAGED: WhyLeftOut.DAMAGED,
+    Why.ABSENT: WhyLeftOut.UNUSED,
+}
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What a restore leaves out.
+    """What a restore leaves out, each value for one reason.
 
     Attributes:
-        missing: The names of objects that the checkpoint has no value for.
-        untold: The names of those that a value without a sure place fits, in a name-based file.
-        unused: The values that nothing takes.
+        values: The values by reason.
         guesses: The values whose places are guesses, each with the objects that it may belong to.
-        other_states: States that may mean something else in the optimizer's class of today.
-        elsewhere: What a plain restore puts into an object of another name or meaning.
-        damaged: Values whose bytes do not match their checksums.
-        not_restored: Whole values of objects that no code of ours restores.
-        misfits: Values of another shape or dtype.
-        partly: Those of the misfits whose elements, or some of them, can be converted.
-        waiting: The values that are restored once their objects are built.
         untracked: Attributes with values that TensorFlow does not follow.
+        partly: The variables of another shape or dtype whose elements, or some, can be converted.
         accepting: What makes a fix with the guesses.
     """
 
-    missing: Sequence[str]
-    untold: Sequence[str]
-    unused: Sequence[SavedValue]
-    guesses: Sequence[SavedValue]
-    other_states: Sequence[KeptValue]
-    elsewhere: Sequence[KeptValue]
-    damaged: Sequence[KeptValue]
-    not_restored: Sequence[KeptValue]
-    misfits: Sequence[KeptValue]
-    partly: Sequence[Partly]
-    waiting: Sequence[SavedValue]
+    values: Mapping[WhyLeftOut, Sequence[LeftValue]]
+    guesses: Sequence[LeftValue]
     untracked: Sequence[str]
+    partly: Sequence[Partly]
     accepting: str
 
+    @property
+    def unused(self) -> Sequence[LeftValue]:
+        """The values in the checkpoint that the program has no place for."""
+        return self.values.get(WhyLeftOut.UNUSED, ())
 
-@dataclass(frozen=True)
-class FixOfMapping:
-    """What a fix does with a mapping.
-
-    Attributes:
-        sure: The pairs that it restores.
-        waiting: The saved nodes that wait until an object is built.
-        damaged: The saved nodes whose bytes are damaged.
-        plain: By live object, the saved node whose value a plain restore gives it.
-        accepting: What makes a fix with the guesses.
-    """
-
-    mapping: ValueMapping
-    sure: Sequence[Pair]
-    waiting: Collection[int]
-    damaged: Collection[int]
-    plain: Mapping[int, int]
-    accepting: str
-
-    def left_out(self) -> LeftOut:
-        """Return what the fix leaves out; the first reason of an object or a value counts."""
-        saved, pairs, names = self.mapping.saved, self.mapping.pairs, self.mapping.live.names
-        rest = _Rest(saved, names, {p.node for p in self.sure}, {p.obj for p in self.sure})
-        rest.nodes.update(self.waiting)
-        whole = [pair for pair in pairs if pair.node not in self.damaged]
-        damaged = rest.claim(pair[:2] for pair in pairs if pair.node in self.damaged)
-        guesses = rest.claim(pair[:2] for pair in whole if is_guess(pair))
-        others = rest.claim(p[:2] for p in whole if p.evidence is Evidence.OTHER_STATE)
-        not_restored = rest.claim(pair[:2] for pair in whole)
-        misfits = rest.claim(pair[:2] for pair in self.mapping.misfits)
-        others += rest.claim(pair for pair in self._namesakes() if pair[0] not in rest.nodes)
-        plain = [(node, obj) for obj, node in self.plain.items() if node not in rest.nodes]
-        elsewhere = rest.claim(plain)
-        missing = {*self.mapping.missing, *(pair.obj for pair in pairs)} - rest.objects
-        unused = {*self.mapping.unused, *(pair.node for pair in pairs)} - rest.nodes
-        open_nodes = {*unused, *(node for node, _ in guesses)} if saved.is_name_based else ()
-        untold = self._fitting(missing, open_nodes)
-        return LeftOut(
-            missing=[names.place_or_state(obj) for obj in sorted(missing - untold)],
-            untold=[names.place_or_state(obj) for obj in sorted(untold)],
-            unused=_saved_values(saved, unused),
-            guesses=[*_places(saved, names, guesses)],
-            other_states=rest.named(others),
-            elsewhere=rest.named(elsewhere),
-            damaged=rest.named(damaged),
-            not_restored=rest.named(not_restored),
-            misfits=rest.named(misfits),
-            partly=[*_partly(self.mapping, misfits)],
-            waiting=_saved_values(saved, self.waiting),
-            untracked=[*_untracked(names)],
-            accepting=self.accepting,
-        )
-
-    def _namesakes(self) -> Iterator[tuple[int, int]]:
-        """Yield the slots of equal names whose variables, and whose optimizers, belong together."""
-        saved, live = self.mapping.saved.nodes, self.mapping.live.nodes
-        objects = {p.node: p.obj for p in (*self.mapping.parts.values(), *self.mapping.pairs)}
-        slots: dict[tuple[int | None, int | None, str], int] = {
-            (slot.optimizer, slot.variable, name_in_keras_3(slot.name)): obj
-            for obj, node in enumerate(live)
-            if (slot := node.slot) is not None
-        }
-        for node, slot in enumerate(proto.slot for proto in saved):
-            if slot is not None and slot.optimizer is not None:
-                owners = objects.get(slot.optimizer), objects.get(slot.variable)
-                obj = slots.get((*owners, name_in_keras_3(slot.name)))
-                if obj is not None:
-                    yield node, obj
-
-    def _fitting(self, objects: Iterable[int], nodes: Iterable[int]) -> set[int]:
-        """Return the objects that one of these saved values has the dtype and the shape of."""
-        looks = {_look(self.mapping.saved, node) for node in nodes}
-        return {obj for obj in objects if _look(self.mapping.live, obj) in looks}
+    def without(self, reason: WhyLeftOut, names: Collection[str]) -> LeftOut:
+        """Return the same without the values of a reason that have one of these names or keys."""
+        others = [v for v in self.values.get(reason, ()) if not {v.name, v.key} & {*names}]
+        values = {key: left for key, left in {**self.values, reason: others}.items() if left}
+        return replace(self, values=values)
 
 
-@dataclass
-class _Rest:
-    """The saved nodes and live objects that have a reason."""
+def left_out(table: RestoreTable, accepting: str) -> LeftOut:
+    """Return what the fix of a table leaves out."""
+    assert table.saved is not None
+    saved, live = table.saved, table.live
+    places: dict[WhyLeftOut, list[_LeftPlace]] = {reason: [] for reason in WhyLeftOut}
+    guesses: list[_LeftPlace] = []
+    for row in table.not_restored:
+        assert row.fixed is not None
+        place = _LeftPlace(row.saved, row.fixed.other if row.live is None else row.live)
+        reason = _reason(row.fixed)
+        if row.saved is None:
+            places[WhyLeftOut.ABSENT].append(place)
+        elif reason is None:
+            guesses.append(place)
+        else:
+            places[reason].append(place)
+    _move_elsewhere(table, places)
+    if saved.is_name_based:
+        _move_unsure(saved, live, places, guesses)
+    return LeftOut(
+        {reason: _named(saved, live, every) for reason, every in places.items() if every},
+        [*_guessed(saved, live.names, guesses)],
+        [*_untracked(live.names)],
+        [*_partly(saved, live, places[WhyLeftOut.MISFIT])],
+        accepting,
+    )
 
-    saved: Graph
-    names: LayerNames
-    nodes: set[int]
-    objects: set[int]
 
-    def claim(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the places whose objects have no reason yet, and give both sides this one."""
-        free = [(node, obj) for node, obj in places if obj not in self.objects]
-        self.nodes.update(node for node, _ in free)
-        self.objects.update(obj for _, obj in free)
-        return free
+class _LeftPlace(NamedTuple):
+    """A saved node and the live object of its value; None for what is not there."""
 
-    def named(self, places: Iterable[tuple[int, int]]) -> list[KeptValue]:
-        """Return names and keys, by object."""
-        return [
-            KeptValue(self.names.place_or_state(obj), key)
-            for node, obj in places
-            for key in keys_of(self.saved, node) or ("",)
-        ]
+    node: int | None
+    obj: int | None
 
 
-def _look(graph: Graph, node: int) -> tuple[object, ...]:
+def _reason(cell: ValueCell) -> WhyLeftOut | None:
+    """Return why a saved value is left out; None for a guess."""
+    if cell.place is Destination.WAITS or cell.reason is None:
+        return WhyLeftOut.WAITING
+    return _OF_WHY.get(cell.reason.why)
+
+
+def _move_elsewhere(table: RestoreTable, places: Mapping[WhyLeftOut, list[_LeftPlace]]) -> None:
+    """Give objects another reason if a plain restore puts a value without a place into them."""
+    sources = {row.live: row.plain.other for row in table.rows if row.saved is None}
+    unused = {place.node for place in places[WhyLeftOut.UNUSED]}
+    astray = {o: node for o, node in sources.items() if node is not None and node in unused}
+    known, moved = (
+        places[WhyLeftOut.ABSENT],
+        [_LeftPlace(node, obj) for obj, node in astray.items()],
+    )
+    places[WhyLeftOut.ELSEWHERE].extend(moved)
+    places[WhyLeftOut.ABSENT][:] = [place for place in known if place.obj not in astray]
+    nodes = {*astray.values()}
+    places[WhyLeftOut.UNUSED][:] = [p for p in places[WhyLeftOut.UNUSED] if p.node not in nodes]
+
+
+def _move_unsure(
+    saved: Graph,
+    live: Graph,
+    places: Mapping[WhyLeftOut, list[_LeftPlace]],
+    guesses: Sequence[_LeftPlace],
+) -> None:
+    """Give objects another reason if a value without a sure place has their dtype and shape."""
+    looks = {_look(saved, p.node) for p in (*places[WhyLeftOut.UNUSED], *guesses)}
+    known = places[WhyLeftOut.ABSENT]
+    places[WhyLeftOut.UNSURE].extend(place for place in known if _look(live, place.obj) in looks)
+    places[WhyLeftOut.ABSENT][:] = [place for place in known if _look(live, place.obj) not in looks]
+
+
+def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
     """Return whether a node is a slot variable, and the dtypes and shapes of its values."""
+    assert node is not None
     specs = ((values.dtype, values.shape) for values in graph.nodes[node].attributes)
     return graph.nodes[node].slot is not None, *specs
+
+
+def _named(saved: Graph, live: Graph, places: Iterable[_LeftPlace]) -> list[LeftValue]:
+    return [
+        LeftValue(name, key)
+        for node, obj in places
+        for name in [_name(saved, node) if obj is None else live.names.place_or_state(obj)]
+        for key in (() if node is None else keys_of(saved, node)) or ("",)
+    ]
+
+
+def _name(saved: Graph, node: int | None) -> str:
+    assert node is not None
+    return saved.names.place_or_state(node)
 
 
 def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
@@ -201,28 +235,20 @@ def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
     return tuple(attribute.checkpoint_key for attribute in saved.nodes[node].attributes)
 
 
-def _saved_values(saved: Graph, nodes: Iterable[int]) -> list[SavedValue]:
-    return [
-        SavedValue(saved.names.place_or_state(node), key)
-        for node in sorted(nodes)
-        for key in keys_of(saved, node)
-    ]
-
-
-def _places(
-    saved: Graph, names: LayerNames, guesses: Sequence[tuple[int, int]]
-) -> Iterator[SavedValue]:
+def _guessed(saved: Graph, names: LayerNames, guesses: Sequence[_LeftPlace]) -> Iterator[LeftValue]:
     """Yield the values of guesses, each with the objects of its kind that it may belong to."""
 
     def kind(node: int) -> object:
         return saved.tree.labels[node], values_of(saved.nodes[node])
 
+    pairs = [(node, obj) for node, obj in guesses if node is not None and obj is not None]
     of_kind: dict[object, list[int]] = {}
-    for node, obj in guesses:
+    for node, obj in pairs:
         of_kind.setdefault(kind(node), []).append(obj)
-    for node, obj in guesses:
-        places = _alternatives(names, obj, of_kind[kind(node)])
-        yield from (value._replace(places=places) for value in _saved_values(saved, [node]))
+    for node, obj in pairs:
+        places = _alternatives(names, obj, [*dict.fromkeys(of_kind[kind(node)])])
+        for key in keys_of(saved, node):
+            yield LeftValue(saved.names.place_or_state(node), key, places)
 
 
 def _alternatives(names: LayerNames, obj: int, objects: Sequence[int]) -> str:
@@ -239,13 +265,15 @@ def _untracked(names: LayerNames) -> Iterator[str]:
                 yield names.child_place(obj, attribute.name)
 
 
-def _partly(mapping: ValueMapping, misfits: Iterable[tuple[int, int]]) -> Iterator[Partly]:
+def _partly(saved: Graph, live: Graph, misfits: Iterable[_LeftPlace]) -> Iterator[Partly]:
     """Yield the variables of other sizes, but as many dimensions; or of another number type."""
     for node, obj in misfits:
-        saved, live = mapping.saved.nodes[node], mapping.live.nodes[obj]
-        if saved.slot is not None or not len(saved.attributes) == len(live.attributes) == 1:
+        if node is None or obj is None or saved.nodes[node].slot is not None:
             continue
-        was, now = saved.attributes[0], live.attributes[0]
+        before, after = saved.nodes[node].attributes, live.nodes[obj].attributes
+        if not len(before) == len(after) == 1:
+            continue
+        was, now = before[0], after[0]
         if was.shape is None or now.shape is None:
             continue
         if was.dtype != now.dtype:

@@ -31,7 +31,7 @@ from ckpt_viz.restore_check.verified import keys_read
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
 from ckpt_viz.restore_fix.in_words import Summary
-from ckpt_viz.restore_fix.left_out import FixOfMapping, LeftOut, keys_of
+from ckpt_viz.restore_fix.left_out import LeftOut, keys_of, left_out
 from ckpt_viz.restore_table.fixed_values import FixedValues
 from ckpt_viz.restore_table.rows import RestoreTable
 from ckpt_viz.values.verifying import verify
@@ -78,16 +78,15 @@ class RestoreFix(ABC, Generic[CheckT]):
         The file has none for them, or their place is a guess. Or theirs are damaged or of another
         shape, or no code can restore theirs. Comments of `code` say which.
         """
-        filled = {pair.obj for pair in self._sure}
-        objects = [*self._mapping.missing, *(pair.obj for pair in self._mapping.pairs)]
-        return tuple(readable_name(self._live, obj) for obj in sorted(set(objects) - filled))
+        kept = (row.live for row in self.table.not_restored if row.live is not None)
+        return tuple(readable_name(self._live, obj) for obj in sorted(kept))
 
     @cached_property
     def unused(self) -> tuple[str, ...]:
         """The checkpoint keys that the fix leaves out, for one of the same reasons."""
-        used = {pair.node for pair in self._sure} | self._waiting
-        nodes = [*self._mapping.unused, *(pair.node for pair in self._mapping.pairs)]
-        return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
+        rows = (row for row in self.table.not_restored if row.saved not in self._waiting)
+        left = (row.saved for row in rows if row.saved is not None)
+        return tuple(key for node in sorted(left) for key in self._keys(node))
 
     @cached_property
     def guesses(self) -> Mapping[str, str]:
@@ -311,9 +310,7 @@ class RestoreFix(ABC, Generic[CheckT]):
 
     @cached_property
     def _left_out(self) -> LeftOut:
-        wording = self._run.wording.guesses
-        known = self._waiting, self._damaged, self._plain, wording
-        return FixOfMapping(self._mapping, self._sure, *known).left_out()
+        return left_out(self.table, self._run.wording.guesses)
 
     @cached_property
     def _waiting(self) -> frozenset[int]:

@@ -17,7 +17,7 @@ from ckpt_viz.live.saver import SaversVariable
 from ckpt_viz.object_graph.nodes import Attribute, Slice
 from ckpt_viz.restore_check.dry_run import SaversProgram
 from ckpt_viz.restore_fix.code import comments, listed_in_comment
-from ckpt_viz.restore_fix.left_out import LeftOut
+from ckpt_viz.restore_fix.left_out import LeftOut, WhyLeftOut
 from ckpt_viz.restore_fix.names_in_code import NamedPlace, dict_in_code
 from ckpt_viz.text import printable
 
@@ -200,12 +200,11 @@ class SaverCode:
             yield "# The variables are those of the program that saved this file:"
             yield f"#   {printable(live.title)}"
         used = {self._attribute(pair.node).full_name for pair in sure}
-        averages = [value for value in left.unused if _is_average(value.key, used)]
-        others = [value for value in left.unused if not _is_average(value.key, used)]
-        yield from comments(replace(left, unused=others, partly=[]))
+        averages = [value.key for value in left.unused if _is_average(value.key, used)]
+        yield from comments(replace(left.without(WhyLeftOut.UNUSED, averages), partly=[]))
         yield from listed_in_comment(
             "The checkpoint has these moving averages beside the values that the code restores:",
-            (value.key for value in averages),
+            averages,
         )
 
 

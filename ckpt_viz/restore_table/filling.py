@@ -192,19 +192,20 @@ class _Filling:
             return ValueCell(Destination.HERE, certainty=pair.certainty)
         if node in self.fix.waiting:
             return ValueCell(Destination.WAITS)
-        return ValueCell(Destination.STAYS, self._why_left_out(node))
-
-    def _why_left_out(self, node: int) -> WhyNot:
         pair = self._left_out.get(node)
+        other = None if pair is None else pair.obj
+        return ValueCell(Destination.STAYS, self._why_left_out(node, pair), other)
+
+    def _why_left_out(self, node: int, pair: Pair | None) -> WhyNot:
         if node in self.fix.damaged:
             return WhyNot(Why.DAMAGED)
         if pair is None:
             return WhyNot(Why.ABSENT)
         if pair.evidence is Evidence.OTHER_STATE:
             return WhyNot(Why.OTHER_MEANING)
-        if is_guess(pair):
-            return WhyNot(Why.GUESS)
-        return self._difference(pair) if node in self.fix.misfits else WhyNot(Why.NO_CODE)
+        if node in self.fix.misfits:
+            return self._difference(pair)
+        return WhyNot(Why.GUESS if is_guess(pair) else Why.NO_CODE)
 
     def _difference(self, pair: Pair) -> WhyNot:
         assert self.saved is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -176,7 +176,8 @@ class _Folding:
             if row.saved is not None:
                 assert self.table.saved is not None
                 home = _home(self.table.saved, row.saved, _places(row), ways[0])
-                chain = [_Part(True, node) for node in _chain(self.table.saved, home)]
+                nodes = self._as_slot(row) or _chain(self.table.saved, home)
+                chain = [_Part(True, node) for node in nodes]
             else:
                 assert row.live is not None
                 home = _home(self.table.live, row.live, _places(row), ways[1])
@@ -186,6 +187,23 @@ class _Folding:
                 branch = branch.below.setdefault(part, _Branch())
             branch.rows.append(row)
         return root
+
+    def _as_slot(self, row: RestoreRow) -> list[int] | None:
+        """Return the chain of a saved value that only the program tells as a slot variable."""
+        saved, live = self.table.saved, self.table.live
+        assert saved is not None and row.saved is not None
+        slot = None if row.live is None else live.nodes[row.live].slot
+        if slot is None or row.live is None or saved.nodes[row.saved].slot is not None:
+            return None
+        if _home(live, row.live, _places(row), self._ways[1]) != row.live:
+            return _chain(saved, row.saved)[:-1]
+        variable = self._saved_of.get(slot.variable)
+        return None if variable is None else [*_chain(saved, variable), row.saved]
+
+    @cached_property
+    def _saved_of(self) -> Mapping[int | None, int]:
+        """By live value, the saved value of its row."""
+        return {row.live: row.saved for row in self.table.rows if row.saved is not None}
 
     def _as_saved(self, obj: int) -> _Part:
         node = self._counterparts[0].get(obj)

@@ -51,7 +51,8 @@ class ValueCell:
     """What one way to restore does with the value of a row.
 
     `other` belongs to `Destination.INTO`: the live object that gets the saved value, or in the row
-    of a live value alone, the saved node that it comes from. `certainty` is that of a fix.
+    of a live value alone, the saved node that it comes from. Of a value that a fix leaves out, it
+    is the object to which the value belongs or may belong. `certainty` is that of a fix.
     """
 
     place: Destination
@@ -113,3 +114,23 @@ class RestoreTable:
         """The number of these that the fix restores."""
         cells = (row.fixed for row in self.rows if row.live is not None or row.is_made)
         return sum(cell is not None and cell.place is Destination.HERE for cell in cells)
+
+    @cached_property
+    def not_restored(self) -> Sequence[RestoreRow]:
+        """The rows of what the fix does not restore now, if there is a fix.
+
+        A counter of saves is none of them where the other side counts no saves: a program without a
+        Checkpoint, and a file of names.
+        """
+        lonely = set[tuple[int | None, int | None]]()
+        if self.saved is not None:
+            lonely.add((self.saved.save_counter, None))
+        if self.saved is not None and self.saved.is_name_based:
+            lonely.add((None, self.live.save_counter))
+        return [
+            row
+            for row in self.rows
+            if row.fixed is not None
+            and row.fixed.place is not Destination.HERE
+            and (row.saved, row.live) not in lonely
+        ]
