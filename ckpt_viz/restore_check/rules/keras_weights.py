@@ -516,7 +516,7 @@ class _Rules:
                 Kind.UNKNOWABLE,
                 "The file has another number of layers without names: only the order tells "
                 f"{count(len(numbers), 'layer')} apart, which may get values of others.",
-                "Load before you add, remove or move layers. Then give each layer its own name.",
+                "Load the file before you change the layers. Then give each layer its own name.",
                 nodes=nodes,
                 objects=[o for n in numbers for o in self._owner(n)],
             )
