@@ -339,16 +339,18 @@ class DryRun:
         mapping = map_values(saved, self.live, given=known.certain, bound=known.bound)
         sources = self.sources_in(saved)
         if self.by_objects is None:
-            return with_defaults(mapping, {node: obj for obj, node in sources.items()}, sources)
-        return with_defaults(mapping, self.by_objects.bound, sources) if sources else mapping
+            bound: Mapping[int, int] = {node: obj for obj, node in sources.items()}
+        else:
+            bound = self.by_objects.bound
+        raises = self.verdicts.restore is not None
+        return with_defaults(mapping, bound, sources, raises=raises) if sources else mapping
 
     def sources_in(self, saved: Graph) -> Mapping[int, int]:
-        """Return, by object, the saved node whose value it has after a restore that returns.
+        """Return, by object, the saved node whose value a restore gives to it.
 
-        The objects may be new ones, which the restore makes.
+        One that raises gives some of these, or none. The objects may be new ones, which the restore
+        makes.
         """
-        if self.verdicts.restore is not None:
-            return {}
         if self.by_names is None:
             return {} if self.by_objects is None else self.by_objects.source_of
         nodes, bound = nodes_by_name(saved), self.by_names.bound.items()
