@@ -95,9 +95,9 @@ def check(
         FormatError: TensorFlow opens the checkpoint, but ckpt_viz cannot read it.
     """
     from ckpt_viz.restore_check.check_result import RestoreCheck
-    from ckpt_viz.restore_check.run import run_check
+    from ckpt_viz.restore_check.run import AskedCheck
 
-    return RestoreCheck(*run_check(live, saved, method, options, verify))
+    return RestoreCheck.of(AskedCheck(live, saved, method, options, verify))
 
 
 def fix(

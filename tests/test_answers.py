@@ -305,16 +305,34 @@ def test_refresh_tells_the_views_that_the_same_graph_was_read_again(
     assert len(sent) == 1
 
 
-def test_refresh_of_what_is_finished_or_gone_changes_nothing(tmp_path: Path) -> None:
+def test_refresh_of_a_check_or_a_diff_makes_it_anew(tmp_path: Path) -> None:
     import tensorflow as tf
 
-    checkpoint = tf.train.Checkpoint(net=_net())
-    path = checkpoint.write(str(tmp_path / "ckpt"))
-    finished, saved = cv.show(cv.check(checkpoint, path)), cv.show(path)
-    payload = saved._payload
-    with pytest.raises(cv.SourceError, match="show\\(live, against=path\\)"):
-        finished.refresh()
-    Path(f"{path}.index").unlink()
+    root = tf.Module()
+    root.net = _net()
+    path = tf.train.Checkpoint(root).write(str(tmp_path / "ckpt"))
+    options = tf.train.CheckpointOptions()
+    check, compared = cv.check(root, path, options=options, verify=True), cv.diff(root, path)
+    checked, differing = cv.show(check), cv.show(compared)
+    root.more = tf.Variable(1)
+    checked.refresh()
+    differing.refresh()
+    assert check.consumed and check.notes == checked.comparison.notes  # type: ignore[union-attr]
+    assert not checked.comparison.consumed  # type: ignore[union-attr]
+    assert not differing.comparison.is_empty and compared.is_empty  # type: ignore[union-attr]
+    del root.more
+    checked.refresh()
+    assert checked.comparison.consumed  # type: ignore[union-attr]
+    with pytest.raises(cv.SourceError, match="found the check of a fix"):
+        cv.show(check.fix().check).refresh()
+
+
+def test_refresh_of_what_is_gone_changes_nothing(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    saved = cv.show(tf.train.Checkpoint(net=_net()).write(str(tmp_path / "ckpt")))
+    payload, path = saved._payload, tmp_path / "ckpt.index"
+    path.unlink()
     with pytest.raises(cv.CkptVizError):
         saved.refresh()
     assert saved._payload == payload

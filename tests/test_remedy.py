@@ -11,12 +11,10 @@ from ckpt_viz.object_graph.remedy import (
     Advice,
     Code,
     Fix,
-    FreeName,
     HowFixed,
     OtherPath,
     PartialFix,
     PathResult,
-    Purpose,
     Remedy,
     code_of,
     names_the_fix,
@@ -25,7 +23,7 @@ from ckpt_viz.wording import EXPLORER, PYTHON, in_commands
 from tests.support.remedy_code import unrunnable_in
 
 _COMMAND = "ckpt-viz fix a b"
-_CODE = Code("tf.zeros(2)", (FreeName.TENSORFLOW,))
+_CODE = Code("tf.zeros(2)")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +64,7 @@ _CODE = Code("tf.zeros(2)", (FreeName.TENSORFLOW,))
             "Restore the rest with the code of the fix with the guesses that you tick; these stay.",
         ),
         (
-            Code("live.restore(path)", (FreeName.LIVE, FreeName.PATH)),
+            Code("live.restore(path)"),
             "Call live.restore(path), where live is the checked object and path is the "
             "checkpoint's path.",
             "Call live.restore(path), where live is the object of LIVE and path is SAVED.",
@@ -81,7 +79,7 @@ _CODE = Code("tf.zeros(2)", (FreeName.TENSORFLOW,))
             "Run the code of the fix, which reads 1 value under its name in the file.",
         ),
         (
-            Code("{live: path}", purpose=Purpose.RESTORE_EXPORT, instead="Save a file"),
+            Code("{live: path}", "Save a file"),
             "Save a file; to restore by order, call {live: path}, where live is the checked object "
             "and path is the checkpoint's path.",
             "Save a file; to restore by order, call {live: path}, where live is the object of LIVE "
@@ -134,8 +132,8 @@ def test_a_long_name_in_a_remedy_is_cut() -> None:
         (Advice("Do it inside `with scope():`, or call restore()."), ["with scope():"]),
         (Advice("Call re.no_such()."), ["re.no_such()"]),
         (Advice("Call re.escape(), or its build(). Set the option `a`; run `git lfs pull`."), []),
-        (Code("re.sub(live, path, [one for one in live])", (FreeName.LIVE, FreeName.PATH)), []),
-        (Code("re.sub(live)", (FreeName.LIVE, FreeName.PATH)), []),
+        (Code("re.sub(live, path, [one for one in live])"), []),
+        (Code("re.sub(live)"), []),
         (Fix(HowFixed.BY_PLACES, 1, 1), ["check.fix()", "check.fix(guesses=True)"]),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_program_that_has_not_changed_has_one_sentence_and_no_table(tmp_path: 
 def test_the_head_says_what_a_person_did(tmp_path: Path) -> None:
     check, _ = _check_of("object graph", _model(3), _model(5, 4), tmp_path)
     lines = str(check).splitlines()
-    assert lines[1] == "You added model.block3 and resized model.head, 4×3 → 4×5."
+    assert lines[1] == "You added model.block3 and resized model.head (4×3 → 4×5)."
     assert lines[2].startswith("restore() raises ValueError, after ")
     rows = [line.split("  ") for line in lines if "model.block" in line and "value" in line]
     assert any("model.block3" in row[-2] or "model.block3" in str(row) for row in rows)
@@ -184,7 +184,7 @@ def test_a_value_of_another_shape_has_both_shapes_in_its_row(tmp_path: Path) -> 
     assert row.plain.reason is not None and row.plain.reason.why is Why.SHAPE
     text = str(check)
     assert "  net.w 2×3   ✗ other shape   net.w 2×5        1 value" in text, text
-    assert text.splitlines()[1] == "Since then, net.w was resized, 2×3 → 2×5."
+    assert text.splitlines()[1] == "Since then, net.w (2×3 → 2×5) was resized."
 
 
 def test_hostile_names_move_no_cursor(tmp_path: Path) -> None:

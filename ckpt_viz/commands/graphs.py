@@ -193,9 +193,9 @@ def _checked(
     verify: bool = False,
 ) -> RestoreCheck:
     from ckpt_viz.restore_check.check_result import RestoreCheck  # imports NumPy
-    from ckpt_viz.restore_check.run import run_check
+    from ckpt_viz.restore_check.run import AskedCheck
 
-    return RestoreCheck(*run_check(live, saved, method, options, verify, wording))
+    return RestoreCheck.of(AskedCheck(live, saved, method, options, verify, wording))
 
 
 def _fix_command(live: str, saved: str, method: str | None) -> str:

@@ -140,17 +140,28 @@ def _own_values(graph: Graph, optimizer: int, taken: Container[int]) -> dict[int
 
 
 def _slots(graph: Graph) -> Iterator[tuple[int, int]]:
-    """Yield the optimizer and the variable of each slot whose optimizer is known."""
+    """Yield the optimizer and the variable of each slot whose optimizer is known.
+
+    Keras' files have the slots of a wrapped optimizer twice: here they are its own alone.
+    """
+    wrapping = _wrapping(graph)
     for node in graph.nodes:
-        if node.slot is not None and node.slot.optimizer is not None:
-            yield node.slot.optimizer, node.slot.variable
+        slot = node.slot
+        if slot is not None and slot.optimizer is not None and slot.optimizer not in wrapping:
+            yield slot.optimizer, slot.variable
+
+
+def _wrapping(graph: Graph) -> set[int]:
+    """Return the nodes that hold optimizers."""
+    nodes = enumerate(graph.nodes)
+    return {graph.tree.parents[n] for n, node in nodes if node.role is Role.OPTIMIZER}
 
 
 def _inner_optimizers(graph: Graph, below: Container[int]) -> list[int]:
     """Return the optimizers that wrap no other optimizer."""
     nodes = enumerate(graph.nodes)
     optimizers = [n for n, node in nodes if n in below and node.role is Role.OPTIMIZER]
-    wrapping = {graph.tree.parents[node] for node in optimizers}
+    wrapping = _wrapping(graph)
     return [node for node in optimizers if node not in wrapping]
 
 

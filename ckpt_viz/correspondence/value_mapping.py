@@ -26,7 +26,7 @@ class ValueMapping:
             was shared has several.
         parts: The saved nodes without values, and the live objects that they became.
         misfits: Values whose counterpart has another dtype or shape.
-        missing: The live objects with values that no saved value belongs to.
+        missing: The live objects with values that no saved value belongs to, each once.
         unused: The saved nodes with values that belong nowhere.
         conversions: How values of pairs change their form, by saved node and live object.
     """
@@ -113,7 +113,8 @@ def map_values(
     elif bound is None:  # Keras' paths lead to a value once
         alone = [obj for obj in valued[1] if obj not in taken]
         fitting += _shared(saved, live, counterparts, taken, alone)
-    filled = {pair.obj for pair in fitting}
+    second = live.second_places
+    filled = {*second, *(second.get(pair.obj, pair.obj) for pair in fitting)}
     used = {pair.node for pair in fitting}
     return ValueMapping(
         saved,
@@ -198,6 +199,11 @@ def _shared(
     def children(node: int) -> Mapping[str, int]:
         return {child.local_name: child.node_id for child in saved.nodes[node].children}
 
+    def is_around(obj: int, node: int) -> bool:
+        """Return whether a new part holds what a saved one became, under the old name."""
+        inside = (child.node_id for child in live.nodes[obj].children)
+        return node in counterparts and counterparts[node].obj in inside
+
     by_path: dict[int, int] = {}
     for obj in live.tree.preorder():
         parent, label = live.tree.parents[obj], live.tree.labels[obj]
@@ -205,7 +211,9 @@ def _shared(
         if obj in taken:
             by_path[obj] = taken[obj]
         elif holder is not None and INDEX.fullmatch(label) is None and label in children(holder):
-            by_path[obj] = children(holder)[label]
+            namesake = children(holder)[label]
+            if not is_around(obj, namesake):
+                by_path[obj] = namesake
     for obj in alone:
         node = by_path.get(obj)
         if node is not None and node in counterparts:

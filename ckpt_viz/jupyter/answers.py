@@ -22,7 +22,7 @@ from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.object_graph.overlay import State
-from ckpt_viz.object_graph.remedy import Code, FreeName
+from ckpt_viz.object_graph.remedy import Code
 from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
@@ -250,22 +250,18 @@ def _code(shown: Shown, question: Mapping[str, Any]) -> Answer:
     if shell is None or not isinstance(shown.comparison, RestoreCheck):
         raise SourceError("This code needs the notebook in which the check ran.")
     live, saved = _variable_of(shown.comparison), shown.comparison.saved
-    if live is None and FreeName.LIVE in code.names:
+    if live is None:
         raise SourceError(
             "No variable of the notebook holds the checked object. Copy the code, and write your "
             "name for the object in place of `live`."
         )
-    if FreeName.PATH in code.names and (saved is None or saved.is_unwritten):
+    if saved is None or saved.is_unwritten:
         raise SourceError("No file holds these values. Copy the code, and write a path in it.")
-    names = {FreeName.LIVE: live or "", FreeName.PATH: _path_in_code(saved)}
+    names = {"live": live, "path": repr(prefix_of(saved))}
     tensorflow = sys.modules.get("tensorflow")
     imports = "" if dict.get(shell.user_ns, "tf") is tensorflow else "import tensorflow as tf\n\n"
-    named = with_names(code.expression, {free.value: text for free, text in names.items()})
+    named = with_names(code.expression, names)
     return {"text": f"{imports}{named}"}, []
-
-
-def _path_in_code(saved: ObjectGraph | None) -> str:
-    return "" if saved is None or saved.is_unwritten else repr(prefix_of(saved))
 
 
 # --- the fix of a check

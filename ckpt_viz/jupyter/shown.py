@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import check_or_diff, graph
+from ckpt_viz.api import check_or_diff, diff, graph
 from ckpt_viz.errors import NoSuchNodeError, SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -167,7 +167,7 @@ class Shown:
         fixed restore: that of a plain restore would find the same problems for ever.
 
         Raises:
-            CkptVizError: A source is no longer readable, or is a finished check or diff.
+            CkptVizError: A source is no longer readable.
         """
         after = show_of(*(_again(source) for source in self.given), given=self.given)
         if self._measured is not None:
@@ -232,11 +232,10 @@ def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | N
 
 def _again(source: object) -> object:
     """Return the source to read again."""
-    if isinstance(source, (RestoreCheck, GraphDiff)):
-        raise SourceError(
-            f"found a finished {type(source).__name__}, which cannot be refreshed; show the two "
-            "sides instead: show(live, against=path)"
-        )
+    if isinstance(source, RestoreCheck):
+        return source.again()
+    if isinstance(source, GraphDiff):
+        return diff(_again(source.a), _again(source.b), values=source.values is not None)
     if isinstance(source, ObjectGraph):
         provenance = source.provenance
         if source.is_unwritten:  # nothing changes it

@@ -61,9 +61,9 @@ def nodes_of_weights(
         _set_kind(drafts, path, node)
         _add_variables(drafts, path, node, keys.get(path, ()))
     mixed = {node for node in ids.values() if _sort_items(drafts, node)}
-    for node in ids.values():
+    for path, node in ids.items():
         if drafts[node].role is Role.OPTIMIZER:
-            _set_slots(drafts, node, model, mixed)
+            _set_slots(drafts, node, _optimizer_at(path, model), mixed)
     return drafts.finished()
 
 
@@ -150,10 +150,10 @@ def _names(drafts: DraftNodes, path: str, node: int, keys: list[str] | tuple[()]
 
 
 def _set_slots(
-    drafts: DraftNodes, optimizer: int, model: Json | None, mixed: Collection[int]
+    drafts: DraftNodes, optimizer: int, entry: Json | None, mixed: Collection[int]
 ) -> None:
+    """Set the slots of an optimizer; `entry` is what an archive says of it."""
     draft = drafts[optimizer]
-    entry = _optimizer_in(model)
     if entry is not None:
         draft.type_name = class_of(entry)
     values = ((node, drafts[node].value) for node in draft.children.values())
@@ -259,8 +259,10 @@ def _class_and_number(name: str) -> tuple[str, int]:
     return (kind, int(digits[-9:])) if is_numbered else (name, 0)
 
 
-def _optimizer_in(model: Json | None) -> Json | None:
-    """Return what an archive says of the optimizer."""
+def _optimizer_at(path: str, model: Json | None) -> Json | None:
+    """Return what an archive says of the optimizer at a path, which may be inside another one."""
     compiled: Any = None if model is None else model.get("compile_config")
     entry = compiled.get("optimizer") if isinstance(compiled, Mapping) else None
+    for attribute in path.split("/")[1:]:
+        entry = config_of(entry).get(attribute) if isinstance(entry, Mapping) else None
     return entry if isinstance(entry, Mapping) else None

@@ -62,6 +62,18 @@ class KerasTarget:
     is_built: bool
     held: Sequence[Callable[[], object | None]] = field(repr=False)
 
+    def place_of(self, variable: int, key: str) -> int:
+        """Return the node of a variable; of one that Keras saves twice, the node with this key."""
+        node = self.variables[variable]
+        return self._second_places.get((node, key), node)
+
+    @cached_property
+    def _second_places(self) -> Mapping[tuple[int, str], int]:
+        """The further nodes of variables, by their first nodes and their keys."""
+        nodes = self.graph.nodes
+        places = self.graph.second_places.items()
+        return {(first, nodes[node].attributes[0].checkpoint_key): node for node, first in places}
+
 
 def keras_target(model: object) -> KerasTarget:
     """Return the live side of `model.load_weights`; raises SourceError for what is no model."""
@@ -226,10 +238,20 @@ class _Drawing:
             self.owners,
             self._library,
             targets,
+            second_places={
+                node: ids[id(self.objects[node])]
+                for node in self.owners
+                if self._is_again(node, ids)
+            },
         )
         calls = calls_among(self.objects, ids)
         title = type(model).__name__
         return Graph(tuple(self.nodes), title, Origin.LIVE, calls=calls, _access=access)
+
+    def _is_again(self, node_id: int, ids: Mapping[int, int]) -> bool:
+        """Return whether an earlier node is for the same variable."""
+        obj = self.objects[node_id]
+        return is_variable(obj) and ids[id(obj)] != node_id
 
     def _add(self, node: Node, obj: Any, path: str) -> int:
         self.nodes.append(node)
@@ -369,6 +391,7 @@ class _KerasAccess(Access):
     owners: Mapping[int, tuple[int, str]]
     library: str
     targets: Mapping[int, Callable[[], object | None]]
+    second_places: Mapping[int, int] = field(kw_only=True)
 
     @cached_property
     def _attributes(self) -> dict[str, tuple[int, Attribute]]:

@@ -127,9 +127,10 @@ class WeightsLoading:
     `raises` is the class of the error, "" if there is none, and None if only the program's own code
     tells. `failures` are the objects in the text of the error or warning, in its order. `loaded`
     has each live variable, by number. `unused` are the saved keys whose values no variable has
-    afterwards. `overwritten` are the variables that have changed already when the error comes.
-    `unknown` are the objects whose own code loads them. `skipped_lists` has the lists without a
-    group in the file, by path, with the objects that no other path leads to.
+    afterwards, but for those in `twice`: the variables that the optimizer inside another one sets
+    again, by the first key. `overwritten` are the variables that have changed already when the
+    error comes. `unknown` are the objects whose own code loads them. `skipped_lists` has the lists
+    without a group in the file, by path, with the objects that no other path leads to.
     """
 
     raises: str | None
@@ -143,6 +144,7 @@ class WeightsLoading:
     exchanged: tuple[ExchangedName, ...] = ()
     unknown: tuple[int, ...] = ()
     offers: Offers = Offers()
+    twice: Mapping[str, int] = field(default_factory=dict)
 
 
 def weights_loading(
@@ -230,6 +232,7 @@ class _LoadRun:
     skipped_lists: dict[str, tuple[int, ...]] = field(default_factory=dict)
     unknown: dict[int, None] = field(default_factory=dict)
     unknown_keys: set[str] = field(default_factory=set)
+    twice: dict[str, int] = field(default_factory=dict)
 
     def result(self) -> WeightsLoading:
         failures: dict[int, LoadFailure] = {}
@@ -256,6 +259,7 @@ class _LoadRun:
             tuple(doubts.exchanged(self.values)),
             tuple(self.unknown),
             Offers(self.offered, self.keys, frozenset(doubtful), tuple(doubts.by_order())),
+            self.twice,
         )
 
     # --- the walk
@@ -375,6 +379,8 @@ class _LoadRun:
                 self._stay([variable], refusal[0])
                 self._stay([v for _, v in loading.targets[place + 1 :]], Stays.AFTER_FAILURE)
                 return refusal[1]
+            if loading.skips and variable in self.values:
+                self.twice[self.values[variable]] = variable
             self.values[variable] = self.offered[variable] = key_of(path, name)
         self.values.update(dict.fromkeys(loading.zeroed, _ZERO))
         return None
@@ -405,7 +411,7 @@ class _LoadRun:
         return stored
 
     def _unused(self) -> Iterator[str]:
-        used = {*self.values.values(), *self.unknown_keys}
+        used = {*self.values.values(), *self.twice, *self.unknown_keys}
         yield from (key for key in self.saved.all_keys() if key not in used)
 
 

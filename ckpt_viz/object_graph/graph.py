@@ -10,6 +10,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum, auto
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
@@ -117,7 +118,11 @@ class Access(ABC):
     """What a graph needs from its source later: live objects and values.
 
     Most sources have no live objects, no checksums, and one tensor for each key.
+
+    `second_places` has the first node of each variable by the variable's further nodes.
     """
+
+    second_places: Mapping[int, int] = MappingProxyType({})
 
     def object(self, node_id: int) -> object | None:
         """Return the live object of a node, or None."""
@@ -325,6 +330,14 @@ class Graph:
     def object(self, node_id: int) -> object | None:
         """Return the live object of a node; None for a saved graph or if the object is gone."""
         return self._access.object(node_id) if self._access is not None else None
+
+    @property
+    def second_places(self) -> Mapping[int, int]:
+        """The first node of each variable that Keras saves twice, by its further nodes.
+
+        An optimizer around another one saves the state of both.
+        """
+        return {} if self._access is None else self._access.second_places
 
     @property
     def is_name_based(self) -> bool:

@@ -14,7 +14,7 @@ from itertools import chain
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup, first_meant
-from ckpt_viz.object_graph.remedy import Remedy, sentence_of_fix
+from ckpt_viz.object_graph.remedy import Remedy, names_the_fix
 from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.object_graph.tensor_difference import other_tensors
 from ckpt_viz.text import readable
@@ -109,8 +109,7 @@ class Problem:
 
     def by_the_fix(self, wording: Wording) -> str | None:
         """Return the sentence of a place that shows the fix; None if the fix is no remedy."""
-        sentence = sentence_of_fix(self.remedy, wording)
-        return None if sentence is None else readable(sentence)
+        return self.to_do(wording) if names_the_fix(self.remedy) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from ckpt_viz.text import count, listed
+from ckpt_viz.text import count
 from ckpt_viz.wording import PYTHON, Wording
 
 
@@ -108,57 +108,27 @@ class PartialFix(_Said):
         return f"Restore the rest with {fix}; {self.left}."
 
 
-class FreeName(Enum):
-    """A name that code takes from the program around it."""
-
-    TENSORFLOW = "tf"
-    LIVE = "live"
-    PATH = "path"
-
-
-class Purpose(Enum):
-    """What code is for."""
-
-    RESTORE = "restore"
-    RESTORE_EXPORT = "restore an export"  # by the order of its variables
-
-
 @dataclass(frozen=True, slots=True)
 class Code(_Said):
-    """An expression in Python that a person runs.
+    """An expression in Python that a person runs; it takes `tf`, `live` and `path` from around it.
 
     Attributes:
-        expression: The code itself.
-        names: The names that it takes from the program.
-        purpose: What it is for.
+        expression: The code itself, which restores an export by the order of its variables.
         instead: A request that makes the code unnecessary, without a full stop.
     """
 
     kind: ClassVar[str] = "code"
 
     expression: str
-    names: tuple[FreeName, ...] = (FreeName.TENSORFLOW, FreeName.LIVE, FreeName.PATH)
-    purpose: Purpose = Purpose.RESTORE
     instead: str = ""
 
     def in_words(self, wording: Wording) -> str:
-        """Return the sentence of a place."""
-        request = self._request(wording).format(self.expression)
-        sentence = f"{request}, {self._explained(wording)}."
-        return f"{self.instead}; {sentence}" if self.instead else sentence[0].upper() + sentence[1:]
-
-    def _request(self, wording: Wording) -> str:
-        match self.purpose:
-            case Purpose.RESTORE:
-                return wording.call
-            case Purpose.RESTORE_EXPORT:
-                return f"to restore by order, {wording.call}"
-
-    def _explained(self, wording: Wording) -> str:
-        """Return what the names mean; everybody knows `tf`."""
-        meanings = {FreeName.LIVE: wording.live, FreeName.PATH: wording.path}
-        known = [f"{name.value} is {meanings[name]}" for name in self.names if name in meanings]
-        return f"where {listed(known)}"
+        """Return the sentence of a place; everybody knows `tf`."""
+        request = wording.call.format(self.expression)
+        sentence = f"{request}, where live is {wording.live} and path is {wording.path}."
+        if self.instead:
+            return f"{self.instead}; to restore by order, {sentence}"
+        return sentence[0].upper() + sentence[1:]
 
 
 class PathResult(Enum):
@@ -234,17 +204,6 @@ def names_guesses(remedy: Remedy | None) -> bool:
         case PartialFix(takes_guesses=takes):
             return takes
     return False
-
-
-def sentence_of_fix(remedy: Remedy | None, wording: Wording) -> str | None:
-    """Return the sentence of a place that has the fix, for what the fix restores; else None.
-
-    The fix does what code by places does.
-    """
-    is_of_places = isinstance(remedy, Code) and remedy.purpose is Purpose.RESTORE
-    if remedy is None or not (is_of_places or names_the_fix(remedy)):
-        return None
-    return remedy.in_words(wording)
 
 
 def names_the_fix(remedy: Remedy | None) -> bool:

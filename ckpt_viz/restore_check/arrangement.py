@@ -76,7 +76,7 @@ class Arrangement:
                 if proof is not None:
                     if proof.run.verdicts.restore is not None:
                         return None
-                    wrong = tuple(self._wrong(proof.run.trace, proof.originals))
+                    wrong = tuple(self._wrong(proof.run.by_objects, proof.originals))
             if not wrong:
                 return skeleton
             if self._give_up_roots():
@@ -145,10 +145,10 @@ class Arrangement:
         return SavedGraph(self.saved)
 
     def _wrong(
-        self, trace: object, originals: Mapping[int, int], unknown: Container[int] = ()
+        self, trace: Trace | None, originals: Mapping[int, int], unknown: Container[int] = ()
     ) -> Iterator[int]:
         """Yield the saved values that do not go where they belong."""
-        if not isinstance(trace, Trace):
+        if trace is None:
             yield from self.wanted
             return
         placed = {node: originals.get(obj) for node, obj in trace.bound.items()}

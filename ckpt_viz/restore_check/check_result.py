@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from ckpt_viz.errors import CkptVizError
+from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.matching.trace import Step
 from ckpt_viz.object_graph.merge import merged_ids
@@ -29,6 +29,7 @@ from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.marks import same_parts
+from ckpt_viz.restore_check.run import AskedCheck
 from ckpt_viz.restore_check.stories import story_of, story_of_assert
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
@@ -73,6 +74,26 @@ class RestoreCheck:
     _run: DryRun = field(repr=False)
     findings: tuple[Finding, ...]
     _is_of_fix: bool = field(default=False, repr=False)
+    _asked: AskedCheck | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, asked: AskedCheck) -> RestoreCheck:
+        """Return the check that somebody asks for; raises as `check` does."""
+        return cls(*asked.run(), _asked=asked)
+
+    def again(self) -> RestoreCheck:
+        """Return the same check of the program and the file as they are now.
+
+        Raises:
+            SourceError: It is the check of a fix, or of a program that somebody changed in the
+                explorer. Or as `check` raises it.
+        """
+        if self._asked is None:
+            raise SourceError(
+                f"{self._run.live.title}: found the check of a fix or of an edited program, "
+                "expected one of the program itself; call check(live, path)"
+            )
+        return RestoreCheck.of(self._asked)
 
     @cached_property
     def live(self) -> ObjectGraph:

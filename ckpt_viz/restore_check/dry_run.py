@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ckpt_viz.correspondence.defaults import with_defaults
 from ckpt_viz.correspondence.of_savers import map_names
@@ -19,6 +20,7 @@ from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.live_source import with_counter
 from ckpt_viz.live.restore_target import RESTORE
 from ckpt_viz.live.saver import GraphOfSaver, ListInCode, SaversVariable
+from ckpt_viz.matching.keras_loading import WeightsLoading
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Format, Graph
@@ -63,7 +65,8 @@ class Outcome:
     """What the restore of one path would do, and what its asserts would raise.
 
     An object-based checkpoint has the graph `saved`, a name-based has `tensors`. `trace` is
-    None if the restore reads nothing.
+    None if the restore reads nothing. For Keras' `load_weights`, `loading` is what it does, and
+    `options` those of the call.
     """
 
     names: LiveNames
@@ -71,11 +74,14 @@ class Outcome:
     trace: Trace | NameTrace | None = None
     saved: Graph | None = None
     tensors: Mapping[str, Stored] = field(default_factory=dict)
+    loading: WeightsLoading | None = None
+    options: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def saver(self) -> SaversProgram | None:
         """What is known of the program that a Saver restores; None if none does."""
-        return SaversProgram() if self.names.graph.is_name_based else None
+        is_of_names = self.names.graph.is_name_based and not self.is_of_map
+        return SaversProgram() if is_of_names else None
 
     @property
     def certain(self) -> Sequence[Pair]:
@@ -90,7 +96,7 @@ class Outcome:
     @property
     def maps_names(self) -> bool:
         """Whether the names of variables decide which values are theirs, and no objects."""
-        return self.saver is not None
+        return self.is_of_map or self.saver is not None
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
         """Return the checked call, then the asserts, each with what it raises."""
@@ -133,6 +139,11 @@ class Outcome:
         return False
 
     @property
+    def opens(self) -> bool:
+        """Whether the call has opened a file without looking for names."""
+        return False
+
+    @property
     def has_steps(self) -> bool:
         """Whether the restore can be told and played step by step."""
         return True
@@ -145,7 +156,7 @@ class Outcome:
     @property
     def is_of_map(self) -> bool:
         """Whether an assignment map, and no fix, decides which names are read."""
-        return False
+        return self.caller == "warm"
 
     @property
     def caller(self) -> str:
@@ -165,12 +176,12 @@ class Outcome:
     @property
     def by_objects(self) -> Trace | None:
         """The steps of a restore that goes from object to object."""
-        return self.trace if isinstance(self.trace, Trace) else None
+        return None if self.trace is None else self.trace.by_objects
 
     @property
     def by_names(self) -> NameTrace | None:
         """The steps of a restore that reads names."""
-        return self.trace if isinstance(self.trace, NameTrace) else None
+        return None if self.trace is None else self.trace.by_names
 
 
 @dataclass(frozen=True)
@@ -221,6 +232,9 @@ class CheckpointOfOrbax:
     remedy: LoadWithKeras | Advice
 
 
+Correction = MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax
+
+
 @dataclass(frozen=True)
 class Tested:
     """The tensors that a restore reads, after a test of their checksums.
@@ -247,7 +261,7 @@ class DryRun:
     outcome: Outcome
     method: str
     reading: str | None = None
-    correction: MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax | None = None
+    correction: Correction | None = None
     has_happened: bool = False
     tested: Tested | None = None
     wording: Wording = PYTHON
@@ -339,9 +353,7 @@ class DryRun:
         """
         if self.by_names is None:
             return {} if self.by_objects is None else self.by_objects.source_of
-        named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
-        nodes = {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
-        bound = self.by_names.bound.items()
+        nodes, bound = nodes_by_name(saved), self.by_names.bound.items()
         return {obj: nodes[name] for name, objects in bound if name in nodes for obj in objects}
 
     def live_name(self, obj: int) -> str:
@@ -367,17 +379,43 @@ class DryRun:
         return {self.saved.name(node): self.live_name(obj) for node, obj in bound}
 
 
+def nodes_by_name(saved: Graph) -> Mapping[str, int]:
+    """Return the saved nodes by the full names and the keys of their values."""
+    named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
+    return {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
+
+
 def prefix_of(saved: Graph) -> str:
     """Return the path with which a program would restore a checkpoint."""
     return saved.provenance.prefix if saved.provenance is not None else saved.title
 
 
+_NO_TEXT = "Pass the checkpoint's prefix as a string"
 COMPARE = "to compare two live objects, call cv.diff(a, b)"
 
 
-def correction_of(
-    given: object, restoring: Callable[[str], Verdicts]
-) -> MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax | None:
+def run_of_path(
+    path: Any, method: str, outcome_of: Callable[[Any], Outcome], takes: tuple[type, ...]
+) -> DryRun:
+    """Return the dry run of a call that takes a path as it is, with what is known of a wrong one.
+
+    `outcome_of` returns what the call does with any path; the call `takes` paths of these classes.
+    """
+    outcome, reading = outcome_of(path), text_of(path)
+    if outcome.tensors or outcome.remedy or not (outcome.verdicts.restore or outcome.opens):
+        return DryRun(outcome, method, reading)
+    if not isinstance(path, takes):
+        return DryRun(outcome, method, reading, NoSuchPath(_NO_TEXT))
+    correction = correction_of(path, lambda prefix: outcome_of(prefix).verdicts)
+    return DryRun(outcome, method, reading, correction or damage_of(reading))
+
+
+def text_of(path: object) -> str:
+    """Return the text of a path, which may be no path."""
+    return os.fsdecode(path) if isinstance(path, (bytes, os.PathLike)) else str(path)
+
+
+def correction_of(given: object, restoring: Callable[[str], Verdicts]) -> Correction | None:
     """Return what is known of a path from which a restore reads nothing; None for a right path.
 
     `given` may be an object that is no path. `restoring` returns the verdicts on the restore of

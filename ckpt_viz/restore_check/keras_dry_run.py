@@ -63,13 +63,12 @@ class KerasOutcome(Outcome):
     """What `load_weights` would do.
 
     `target` is the live side, and `loading` has what happens to each object and variable of it, by
-    number. `nodes` has the saved node of each key, and `options` those of the call.
+    number. `nodes` has the saved node of each key.
     """
 
     target: KerasTarget = field(kw_only=True)
     loading: WeightsLoading = field(kw_only=True)
     nodes: Mapping[str, int] = field(kw_only=True)
-    options: Mapping[str, bool] = field(default_factory=dict)
     not_read: tuple[int, ...] = ()  # saved nodes of an optimizer that the call does not load
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
@@ -134,11 +133,12 @@ class KerasOutcome(Outcome):
     @cached_property
     def _offered(self) -> Mapping[int, int]:
         """By live node, the saved value at which Keras looks for it."""
-        variables, offered = self.target.variables, self.loading.offers.of_variables
+        twice = ((number, key) for key, number in self.loading.twice.items())
+        offered = *twice, *self.loading.offers.of_variables.items()
         return {
-            variables[number]: self.nodes[key]
-            for number, key in offered.items()
-            if number in variables and key in self.nodes
+            self.target.place_of(number, key): self.nodes[key]
+            for number, key in offered
+            if number in self.target.variables and key in self.nodes
         }
 
     @cached_property
@@ -211,19 +211,22 @@ def _raised_by_archive(graph: Graph) -> Raised | None:
     return None if error is None else Raised(*error)
 
 
-def run_of_placed(model: object, saved: Graph, keys: Mapping[int, str]) -> DryRun:
-    """Return the run that gives live variables the values of `keys`, by `id`, as a fix does."""
+def run_of_placed(model: object, saved: Graph, placed: Sequence[tuple[str, object]]) -> DryRun:
+    """Return the run that gives live variables the values of these keys, as a fix does."""
     target = keras_target(model)
-    loaded = [Loaded(stays=Stays.NOT_LOADED) for _ in target.weights.variables]
-    for number in target.variables:
-        key = keys.get(id(target.held[number]()))
-        if key is not None:
-            loaded[number] = Loaded(key)
-    used = {of_variable.key for of_variable in loaded}
+    numbers = {id(target.held[number]()): number for number in target.variables}
+    known = [(key, numbers[id(obj)]) for key, obj in placed if id(obj) in numbers]
+    offered = {number: key for key, number in known}
+    twice = {key: number for key, number in known if offered[number] != key}
+    keys = {key for key, _ in known}
     every = [value.checkpoint_key for node in saved.nodes for value in node.attributes]
-    unused = tuple(key for key in every if key not in used)
-    offered = {number: value.key for number, value in enumerate(loaded) if value.key is not None}
-    loading = WeightsLoading("", "", {}, tuple(loaded), unused, offers=Offers(offered))
+    loaded = [
+        Loaded(offered[number]) if number in offered else Loaded(stays=Stays.NOT_LOADED)
+        for number in range(len(target.weights.variables))
+    ]
+    unused = tuple(key for key in every if key not in keys)
+    offers = Offers(offered)
+    loading = WeightsLoading("", "", {}, tuple(loaded), unused, offers=offers, twice=twice)
     return DryRun(_outcome(saved, target, loading), FIX, prefix_of(saved))
 
 
@@ -308,36 +311,25 @@ def _trace(
     bound = dict(_groups_of_one_path(saved, target.graph))
     parents = saved.tree.parents, target.graph.tree.parents
     steps: list[Step] = []
-    for number, loaded in enumerate(loading.loaded):
-        obj = target.variables.get(number)
-        if obj is None:
+    keys = *loading.twice.items(), *((o.key, number) for number, o in enumerate(loading.loaded))
+    for key, number in keys:
+        if number not in target.variables:
             continue
-        if loaded.key is not None:
-            node = nodes[loaded.key]
+        if key is not None:
+            node, obj = nodes[key], target.place_of(number, key)
             bound[node] = obj
             bound.setdefault(parents[0][node], parents[1][obj])
-            steps.append(Step(Action.RESTORE, node, obj, name=loaded.key, names=(loaded.key,)))
-        elif loaded.stays is not Stays.UNKNOWN:
-            failure = _failure(saved, target, number, loaded)
+            steps.append(Step(Action.RESTORE, node, obj, name=key, names=(key,)))
+        elif loading.loaded[number].stays is not Stays.UNKNOWN:
+            failure = _failure(saved, target, number, loading.loaded[number])
+            obj = target.variables[number]
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
-    known = {*target.variables.values(), *_second_places(target)}
+    known = {*target.variables.values(), *target.graph.second_places}
     for obj, holder in enumerate(target.graph.nodes):  # what the call does not look at
         if holder.attributes and obj not in known:
             failure = Failure(Cause.KEY_MISSING, _NOT_LOADED, "", in_session=True)
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
     return Trace(steps, bound, {})
-
-
-def _second_places(target: KerasTarget) -> Iterator[int]:
-    """Yield the further nodes of variables that Keras saves twice.
-
-    An optimizer around another one saves the state of both.
-    """
-    variables = {id(target.held[number]()) for number in target.variables}
-    for obj, holder in enumerate(target.graph.nodes):
-        variable = target.graph.object(obj) if holder.attributes else None
-        if variable is not None and id(variable) in variables:
-            yield obj
 
 
 def _of_optimizer(graph: Graph) -> Iterator[int]:

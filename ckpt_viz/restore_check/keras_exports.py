@@ -8,7 +8,7 @@ from ckpt_viz.correspondence.full_names import without_number
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import facts
 from ckpt_viz.object_graph.nodes import Node, Role
-from ckpt_viz.object_graph.remedy import Advice, Code, Purpose, Remedy
+from ckpt_viz.object_graph.remedy import Advice, Code, Remedy
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.rehearsal import rehearse
@@ -43,7 +43,7 @@ def remedy_for_export(case: Case, variables: int | None) -> Remedy:
             break
         pairs = {node: obj for node, obj in zip(nodes, objects, strict=True) if obj is not None}
         if _restores(case, skeleton, pairs):
-            return Code(code, purpose=Purpose.RESTORE_EXPORT, instead=_SAVE)
+            return Code(code, _SAVE)
     return Advice(f"{_SAVE}.")
 
 

@@ -96,15 +96,17 @@ def status_dry_run(status: Any) -> DryRun:
     target = restoring_into(status, None, skips_slots=skips_slots_of(status))
     done = read_status(status, target)
     trace, saved, names = done.trace, done.saved, LiveNames(target.graph)
-    if isinstance(trace, NameTrace):
+    by_names = None if trace is None else trace.by_names
+    if by_names is not None:
         verdicts = name_based(
-            trace.unused,
-            trace.not_restored,
+            by_names.unused,
+            by_names.not_restored,
             raised=None,
             listing=target.listing,
             live_name=names.readable,
         )
         return DryRun(Outcome(names, verdicts, trace, saved), RESTORE, "", has_happened=True)
+    trace = None if trace is None else trace.by_objects
     if trace is None or saved is None:
         outcome = Outcome(names, without_checkpoint(), trace, saved)
         return DryRun(outcome, RESTORE, has_happened=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ckpt_viz.edits.edited_access import first_graph
@@ -31,37 +31,47 @@ from ckpt_viz.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.wording import PYTHON, Wording
 
 
-def run_check(
-    live: object,
-    saved: object,
-    method: str | None,
-    options: Any,
-    verify: bool = False,
-    wording: Wording = PYTHON,
-) -> tuple[DryRun, tuple[Finding, ...]]:
-    """Return the dry run that the arguments of `check` request, and its findings.
+@dataclass(frozen=True)
+class AskedCheck:
+    """The arguments of a check. The overlay of its run speaks of the next step by `wording`.
 
-    With `verify`, the check tests the stored bytes that the restore reads. The overlay of the run
-    speaks of the next step by `wording`. Raises SourceError if the arguments do not fit together.
+    With `verify`, the check tests the stored bytes that the restore reads.
     """
 
-    def checked(tested: Tested | None) -> tuple[DryRun, tuple[Finding, ...]]:
-        faults = tested.faults if tested is not None else {}
-        run = replace(_run(live, saved, method, options, faults), tested=tested, wording=wording)
-        return run, find_all(run)
+    live: object
+    saved: object
+    method: str | None = None
+    options: Any = None
+    verify: bool = False
+    wording: Wording = PYTHON
 
-    run, findings = gc_paused(lambda: steadily(lambda: checked(None)))
-    if not verify:
-        return run, findings
-    if run.has_happened:
-        raise SourceError(
-            "found a load status with verify=True; its restore has read the bytes already, and "
-            "raises for damaged ones; expected the live object and the checkpoint"
-        )
-    tested = bytes_tested(run, findings)
-    if tested is None or not tested.faults:
-        return replace(run, tested=tested), findings
-    return gc_paused(lambda: steadily(lambda: checked(tested)))
+    def run(self) -> tuple[DryRun, tuple[Finding, ...]]:
+        """Return the dry run, and its findings.
+
+        Raises SourceError if the arguments do not fit together.
+        """
+        run, findings = self._checked(None)
+        if not self.verify:
+            return run, findings
+        if run.has_happened:
+            raise SourceError(
+                "found a load status with verify=True; its restore has read the bytes already, "
+                "and raises for damaged ones; expected the live object and the checkpoint"
+            )
+        tested = bytes_tested(run, findings)
+        if tested is None or not tested.faults:
+            return replace(run, tested=tested), findings
+        return self._checked(tested)
+
+    def _checked(self, tested: Tested | None) -> tuple[DryRun, tuple[Finding, ...]]:
+        faults = tested.faults if tested is not None else {}
+
+        def checked() -> tuple[DryRun, tuple[Finding, ...]]:
+            run = _run(self.live, self.saved, self.method, self.options, faults)
+            run = replace(run, tested=tested, wording=self.wording)
+            return run, find_all(run)
+
+        return gc_paused(lambda: steadily(checked))
 
 
 def _run(

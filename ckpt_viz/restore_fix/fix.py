@@ -19,9 +19,7 @@ from ckpt_viz.restore_check.dry_run import (
 )
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
-from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
 from ckpt_viz.restore_fix.fix_of_keras_file import FixOfKerasFile
 from ckpt_viz.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.restore_fix.fix_of_saver import FixOfSaver
@@ -68,12 +66,12 @@ def fix_of(
 def _fix_of(
     run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
 ) -> RestoreFix[CheckT]:
-    if isinstance(run.outcome, KerasOutcome):
+    if run.outcome.loading is not None:
         return FixOfKerasFile(run, check_of, _of_check=findings)
     if run.saved is not None:
         return FixOfObjects(run, check_of, _of_check=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
-    if isinstance(run.outcome, WarmOutcome):
+    if run.outcome.is_of_map:
         raise SourceError(
             f"{live.title}: a map takes values by names, expected a program of objects; the "
             "findings tell which names to write into the map"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,11 +19,11 @@ from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.live.facts import is_optimizer, is_unbuilt
 from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
 from ckpt_viz.live.live_source import read_live
-from ckpt_viz.matching.keras_loading import Stays
+from ckpt_viz.matching.keras_loading import Stays, WeightsLoading
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
-from ckpt_viz.object_graph.nodes import Role, has_value
+from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.restore_check.dry_run import prefix_of
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome, run_of_placed
+from ckpt_viz.restore_check.keras_dry_run import run_of_placed
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_fix.applying import apply, is_variable
 from ckpt_viz.restore_fix.code import restoring_nothing
@@ -35,7 +35,7 @@ from ckpt_viz.text import count
 from ckpt_viz.writing.keras_weights import is_path_of_weights
 from ckpt_viz.writing.rewrite import write_mapped
 
-_OF_ONE_SIDE = (Kind.UNRESOLVED, Kind.UNMATCHED)
+_METRICS = "metrics"  # of a model, in Keras' files
 _NUMBER = re.compile(r"_\d{1,9}\Z")
 # An `.h5` file has layers by name, wherever the model has them.
 _OF_PLACES = frozenset(
@@ -51,9 +51,9 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
     """The fix of a load of weights, or of a restore that was given Keras' own file."""
 
     @property
-    def _load(self) -> KerasOutcome | None:
-        """What the checked call of `load_weights` does."""
-        return self._run.outcome if isinstance(self._run.outcome, KerasOutcome) else None
+    def _load(self) -> WeightsLoading | None:
+        """What the checked call of `load_weights` does; None for a restore of Keras' file."""
+        return self._run.outcome.loading
 
     def to_code(self, live: str | None = None, path: str | None = None) -> str:
         """Return the code with the caller's expression; `ckpt` is the model.
@@ -80,12 +80,19 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         return any(is_optimizer(obj) and is_unbuilt(obj) for obj in objects)
 
     @cached_property
-    def _states_left(self) -> frozenset[str]:
-        """The keys of states that stay in the file although the program has an optimizer."""
-        has_optimizer = any(node.role is Role.OPTIMIZER for node in self._live.nodes)
-        states = (key for node in _states_in(self._saved) for key in self._keys(node))
-        unused = {value.key for value in super()._left_out.unused}
-        return frozenset(key for key in states if has_optimizer and key in unused)
+    def _states_left(self) -> Set[str]:
+        """The keys of states that stay in the file, and may belong to states of the program.
+
+        A state of a variable that the program lacks is none of them, where the file tells that.
+        """
+        left, place = super()._left_out, self._live.names.place_or_state
+        absent = {value.name for value in left.values.get(WhyLeftOut.ABSENT, ())}
+        is_unbuilt, nodes = self._is_optimizer_unbuilt, self._saved.nodes
+        if not is_unbuilt and absent.isdisjoint(map(place, _states_in(self._live))):
+            return set()
+        states = (n for n in _states_in(self._saved) if is_unbuilt or nodes[n].slot is None)
+        unused = {value.key for value in left.unused}
+        return unused.intersection(key for node in states for key in self._keys(node))
 
     @cached_property
     def _left_out(self) -> LeftOut:
@@ -106,8 +113,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         if not self._sure:
             return restoring_nothing(replace(self._left_out, partly=[]))
         if self._is_plain_load:
-            options = {} if self._load is None else self._load.options
-            return loading(name, where, options, self._left_out)
+            return loading(name, where, self._run.outcome.options, self._left_out)
         states = {pair: optimizer_of(self._live, pair.obj) is not None for pair in self._sure}
         in_order = sorted(states, key=lambda pair: (states[pair], pair.node))
         assigned = [self._assigned(pair, name) for pair in in_order]
@@ -155,8 +161,13 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """What happened to the model since the file was written."""
         if self._load is None:
             return super().changes
-        every = changes_of(self._mapping)
-        return tuple(change for change in every if self._is_told(change))
+        made, mapping = [*map(_made_by_training, (self._saved, self._live))], self._mapping
+        of_model = replace(
+            mapping,
+            unused=tuple(node for node in mapping.unused if node not in made[0]),
+            missing=tuple(obj for obj in mapping.missing if obj not in made[1]),
+        )
+        return tuple(change for change in changes_of(of_model) if self._is_told(change))
 
     def _is_told(self, change: Change) -> bool:
         """Return whether a change is one of the model, not of what the format does not tell."""
@@ -165,8 +176,6 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return not any(is_unnamed(slot.name) for slot in slots)
         if change.kind is Kind.RENAMED and self._has_only_other_numbers(change):
             return False
-        if change.kind in _OF_ONE_SIDE and self._is_of_optimizers(change):
-            return False
         is_value = any(has_value(self._saved.nodes[node]) for node in change.nodes[:1])
         if is_value and change.kind in _OF_PLACES:  # a file has numbers in place of names
             return False
@@ -174,16 +183,6 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return True
         is_of_layer = all(self._saved.nodes[n].role is Role.LAYER for n in change.nodes[:1])
         return change.kind not in _OF_PLACES and (is_of_layer or change.kind is not Kind.RENAMED)
-
-    def _is_of_optimizers(self, change: Change) -> bool:
-        """Return whether a change is about states alone: each side has an optimizer for them."""
-        sides = (self._saved, change.nodes), (self._live, change.objects)
-        return all(
-            any(graph.nodes[above].role is Role.OPTIMIZER for above in graph.tree.above(node))
-            or graph.nodes[node].slot is not None
-            for graph, nodes in sides
-            for node in nodes
-        )
 
     def _has_only_other_numbers(self, change: Change) -> bool:
         """Return whether Keras gave a part another number, as `dense_3` after an insertion."""
@@ -195,8 +194,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """The check of what the fix gives to the variables."""
         if self._load is None:
             return super().check
-        keys = {id(self._live.object(p.obj)): self._keys(p.node)[0] for p in self._sure}
-        return self._check_of(run_of_placed(self._live.source, self._file, keys))
+        placed = [(self._keys(pair.node)[0], self._live.object(pair.obj)) for pair in self._sure]
+        return self._check_of(run_of_placed(self._live.source, self._file, placed))
 
     def apply(self, session: Any = None) -> FixOfKerasFile[CheckT]:
         """Restore now; return the fix."""
@@ -254,10 +253,10 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
         It must not set the matrices of LoRA to zero either, which ends their training.
         """
-        loaded = () if self._load is None else self._load.loading.loaded
-        if any(of_variable.stays is Stays.ZEROED for of_variable in loaded):
+        load = self._load
+        if load is None or any(loaded.stays is Stays.ZEROED for loaded in load.loaded):
             return False
-        return self._load is not None and self._is_right_by_itself
+        return self._is_right_by_itself
 
 
 def _states_in(graph: Graph) -> Iterator[int]:
@@ -266,3 +265,9 @@ def _states_in(graph: Graph) -> Iterator[int]:
         above = (graph.nodes[holder].role for holder in graph.tree.above(node))
         if graph.nodes[node].slot is not None or Role.OPTIMIZER in above:
             yield node
+
+
+def _made_by_training(graph: Graph) -> frozenset[int]:
+    """Return the values of optimizers, and what metrics count."""
+    metrics = (n for n in graph.tree.children[ROOT] if graph.tree.labels[n] == _METRICS)
+    return frozenset((*_states_in(graph), *(node for m in metrics for node in graph.tree.below(m))))

@@ -60,8 +60,7 @@ class Summary:
     def _left_out(self) -> Iterator[str]:
         left = self.left
         for reason, values in left.values.items():
-            every = list(dict.fromkeys(value.name for value in values))
-            yield f"{count(len(every), 'value')} {reason.words} {listed(every)}"
+            yield f"{count(len(values), 'value')} {reason.words} {listed(left.parts[reason])}"
         if left.untracked:
             number = count(len(left.untracked), "attribute")
             yield f"{number} left out; TensorFlow does not track {listed([*left.untracked])}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -9,11 +10,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import LayerNames
+from ckpt_viz.object_graph.names import LayerNames, is_holder
+from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
-from ckpt_viz.restore_table.rows import Destination, RestoreTable, ValueCell, Why
+from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
 
 _MOST_ALTERNATIVES = 3
+_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
 
 
 class Partly(NamedTuple):
@@ -120,6 +123,7 @@ class LeftOut:
 
     Attributes:
         values: The values by reason.
+        parts: By reason, the names of the parts that these values are, or of the values.
         guesses: The values whose places are guesses, each with the objects that it may belong to.
         untracked: Attributes with values that TensorFlow does not follow.
         partly: The variables of another shape or dtype whose elements, or some, can be converted.
@@ -127,6 +131,7 @@ class LeftOut:
     """
 
     values: Mapping[WhyLeftOut, Sequence[LeftValue]]
+    parts: Mapping[WhyLeftOut, Sequence[str]]
     guesses: Sequence[LeftValue]
     untracked: Sequence[str]
     partly: Sequence[Partly]
@@ -148,23 +153,27 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
     """Return what the fix of a table leaves out."""
     assert table.saved is not None
     saved, live = table.saved, table.live
+    rows = [(row, _reason(row, cell), cell) for row, cell in table.not_restored]
+    unused = {row.saved for row, reason, _ in rows if reason is WhyLeftOut.UNUSED}
+    is_open = unused | {row.saved for row, reason, _ in rows if reason is None}
+    looks = {_look(saved, node) for node in is_open} if saved.is_name_based else set()
+    astray = {row.plain.other: row.live for row, _, _ in rows if row.plain.other in unused}
     places: dict[WhyLeftOut, list[_LeftPlace]] = {reason: [] for reason in WhyLeftOut}
     guesses: list[_LeftPlace] = []
-    for row in table.not_restored:
-        assert row.fixed is not None
-        place = _LeftPlace(row.saved, row.fixed.other if row.live is None else row.live)
-        reason = _reason(row.fixed)
-        if row.saved is None:
-            places[WhyLeftOut.ABSENT].append(place)
-        elif reason is None:
+    for row, reason, cell in rows:
+        place = _LeftPlace(row.saved, cell.other if row.live is None else row.live)
+        if reason is None:
             guesses.append(place)
+        elif reason is not WhyLeftOut.ABSENT:
+            places[reason] += [] if row.saved in astray else [place]
+        elif row.live is not None and astray.get(row.plain.other) == row.live:
+            places[WhyLeftOut.ELSEWHERE].append(_LeftPlace(row.plain.other, row.live))
         else:
-            places[reason].append(place)
-    _move_elsewhere(table, places)
-    if saved.is_name_based:
-        _move_unsure(saved, live, places, guesses)
+            is_unsure = _look(live, row.live) in looks
+            places[WhyLeftOut.UNSURE if is_unsure else reason].append(place)
     return LeftOut(
         {reason: _named(saved, live, every) for reason, every in places.items() if every},
+        {reason: _parts(saved, live, every) for reason, every in places.items() if every},
         [*_guessed(saved, live.names, guesses)],
         [*_untracked(live.names)],
         [*_partly(saved, live, places[WhyLeftOut.MISFIT])],
@@ -179,39 +188,13 @@ class _LeftPlace(NamedTuple):
     obj: int | None
 
 
-def _reason(cell: ValueCell) -> WhyLeftOut | None:
-    """Return why a saved value is left out; None for a guess."""
-    if cell.place is Destination.WAITS or cell.reason is None:
+def _reason(row: RestoreRow, cell: ValueCell) -> WhyLeftOut | None:
+    """Return why a value is left out; None for a guess."""
+    if row.saved is None:
+        return WhyLeftOut.ABSENT
+    if cell.reason is None:
         return WhyLeftOut.WAITING
     return _OF_WHY.get(cell.reason.why)
-
-
-def _move_elsewhere(table: RestoreTable, places: Mapping[WhyLeftOut, list[_LeftPlace]]) -> None:
-    """Give objects another reason if a plain restore puts a value without a place into them."""
-    sources = {row.live: row.plain.other for row in table.rows if row.saved is None}
-    unused = {place.node for place in places[WhyLeftOut.UNUSED]}
-    astray = {o: node for o, node in sources.items() if node is not None and node in unused}
-    known, moved = (
-        places[WhyLeftOut.ABSENT],
-        [_LeftPlace(node, obj) for obj, node in astray.items()],
-    )
-    places[WhyLeftOut.ELSEWHERE].extend(moved)
-    places[WhyLeftOut.ABSENT][:] = [place for place in known if place.obj not in astray]
-    nodes = {*astray.values()}
-    places[WhyLeftOut.UNUSED][:] = [p for p in places[WhyLeftOut.UNUSED] if p.node not in nodes]
-
-
-def _move_unsure(
-    saved: Graph,
-    live: Graph,
-    places: Mapping[WhyLeftOut, list[_LeftPlace]],
-    guesses: Sequence[_LeftPlace],
-) -> None:
-    """Give objects another reason if a value without a sure place has their dtype and shape."""
-    looks = {_look(saved, p.node) for p in (*places[WhyLeftOut.UNUSED], *guesses)}
-    known = places[WhyLeftOut.ABSENT]
-    places[WhyLeftOut.UNSURE].extend(place for place in known if _look(live, place.obj) in looks)
-    places[WhyLeftOut.ABSENT][:] = [place for place in known if _look(live, place.obj) not in looks]
 
 
 def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
@@ -228,6 +211,31 @@ def _named(saved: Graph, live: Graph, places: Iterable[_LeftPlace]) -> list[Left
         for name in [_name(saved, node) if obj is None else live.names.place_or_state(obj)]
         for key in (() if node is None else keys_of(saved, node)) or ("",)
     ]
+
+
+def _parts(saved: Graph, live: Graph, places: Sequence[_LeftPlace]) -> list[str]:
+    return [
+        *_largest_parts(live, [obj for _, obj in places if obj is not None]),
+        *_largest_parts(saved, [node for node, obj in places if obj is None and node is not None]),
+    ]
+
+
+def _largest_parts(graph: Graph, nodes: Sequence[int]) -> list[str]:
+    """Return the names of the largest parts with these values and no others."""
+
+    def parts_with(node: int) -> list[int]:
+        near = islice(graph.tree.above(node), _MOST_LEVELS)
+        return [n for n in near if n != ROOT and not is_holder(graph.nodes, graph.tree, n)]
+
+    if not nodes:
+        return []
+    above = {node: parts_with(node) for node in nodes}
+    number = Counter(part for parts in above.values() for part in parts)
+    valued = (node for node in graph.tree.preorder() if has_value(graph.nodes[node]))
+    every = Counter(part for node in valued for part in parts_with(node))
+    whole = {part for part, count in number.items() if 1 < count == every[part]}
+    largest = (next((p for p in reversed(above[node]) if p in whole), node) for node in nodes)
+    return [graph.names.place_or_state(part) for part in dict.fromkeys(largest)]
 
 
 def _name(saved: Graph, node: int | None) -> str:

@@ -78,13 +78,13 @@ class RestoreFix(ABC, Generic[CheckT]):
         The file has none for them, or their place is a guess. Or theirs are damaged or of another
         shape, or no code can restore theirs. Comments of `code` say which.
         """
-        kept = (row.live for row in self.table.not_restored if row.live is not None)
+        kept = (row.live for row, _ in self.table.not_restored if row.live is not None)
         return tuple(readable_name(self._live, obj) for obj in sorted(kept))
 
     @cached_property
     def unused(self) -> tuple[str, ...]:
         """The checkpoint keys that the fix leaves out, for one of the same reasons."""
-        rows = (row for row in self.table.not_restored if row.saved not in self._waiting)
+        rows = (row for row, _ in self.table.not_restored if row.saved not in self._waiting)
         left = (row.saved for row in rows if row.saved is not None)
         return tuple(key for node in sorted(left) for key in self._keys(node))
 

@@ -106,11 +106,12 @@ class _Filling:
     fix: FixedValues
 
     def rows(self) -> Iterator[RestoreRow]:
-        taken: set[int] = set()
+        second = self.live.second_places
+        taken = {*second}
         for node in self._valued(self.saved):
             obj = self._counterparts.get(node)
             if obj is not None:
-                taken.add(obj)
+                taken.add(second.get(obj, obj))
             yield RestoreRow(node, obj, self._plain(node, obj), self._fixed(node))
         for obj in self._valued(self.live):
             if obj not in taken:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import is_holder
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
+from ckpt_viz.restore_table.rows import Destination, RestoreRow, RestoreTable, ValueCell, Why
 
 _NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
@@ -77,6 +77,11 @@ class _Branch:
         return all(row.is_quiet for row in self.rows) and all(inside)
 
     @property
+    def names_misfits(self) -> bool:
+        """Whether layers below the part have values of another shape, each with its own name."""
+        return not self.is_layer and any(map(_is_misfit, self.every_row()))
+
+    @property
     def is_layer(self) -> bool:
         """Whether the part holds values, and no other part."""
         return all(branch.rows for branch in self.below.values())
@@ -91,8 +96,18 @@ def lines_of(table: RestoreTable) -> Sequence[FoldedRows]:
 
 
 def way_of(row: RestoreRow) -> tuple[object, ...]:
-    """Return what rows have in common that fold into one line."""
-    return _way(row.plain), _way(row.fixed), row.saved is None, row.live is None
+    """Return what rows have in common that fold into one line.
+
+    What the program alone has keeps its own values, whatever the call tried to put there.
+    """
+    is_new = row.saved is None and row.plain.place is Destination.KEEPS
+    plain = (Destination.KEEPS,) if is_new else _way(row.plain)
+    return plain, _way(row.fixed), row.saved is None, row.live is None
+
+
+def _is_misfit(row: RestoreRow) -> bool:
+    is_both, reason = None not in (row.saved, row.live), row.plain.reason
+    return is_both and reason is not None and reason.why in (Why.SHAPE, Why.DTYPE)
 
 
 def _places(row: RestoreRow) -> tuple[object, ...]:
@@ -125,13 +140,14 @@ class _Folding:
     def _below(self, part: _Part, branch: _Branch) -> Iterator[FoldedRows]:
         if branch.is_quiet:
             return
-        if part.node != ROOT and len(branch.ways) == 1:
-            yield self._line(part, [*branch.every_row()])
+        if part.node != ROOT and len(branch.ways) == 1 and not branch.names_misfits:
+            # The first row tells why.
+            yield self._line(part, sorted(branch.every_row(), key=_urgency))
             return
         if part.node != ROOT and branch.is_layer:
             rows = [*branch.every_row()]
             if len({_places(row) for row in rows}) == 1:
-                yield self._line(part, sorted(rows, key=_urgency))  # the first row tells why
+                yield self._line(part, sorted(rows, key=_urgency))
                 return
         of_part = [row for row in branch.rows if not row.is_quiet]
         inner = [line for child, sub in branch.below.items() for line in self._below(child, sub)]

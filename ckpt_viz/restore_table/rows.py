@@ -117,8 +117,8 @@ class RestoreTable:
         return sum(cell is not None and cell.place is Destination.HERE for cell in cells)
 
     @cached_property
-    def not_restored(self) -> Sequence[RestoreRow]:
-        """The rows of what the fix does not restore now, if there is a fix.
+    def not_restored(self) -> Sequence[tuple[RestoreRow, ValueCell]]:
+        """The rows of what the fix does not restore now, if there is a fix, and what it does.
 
         A counter of saves is none of them where the other side counts no saves: a program without a
         Checkpoint, and a file of names.
@@ -129,7 +129,7 @@ class RestoreTable:
         if self.saved is not None and self.saved.is_name_based:
             lonely.add((None, self.live.save_counter))
         return [
-            row
+            (row, row.fixed)
             for row in self.rows
             if row.fixed is not None
             and row.fixed.place is not Destination.HERE

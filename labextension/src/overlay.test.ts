@@ -108,7 +108,7 @@ describe("problems", () => {
     ]);
     expect(said(true)).toEqual([
       ["Make the layer with 3 units, or restore the rest with the code of the fix.", true],
-      [code![0], true],
+      [code![0], false],
     ]);
     expect(code![1]).toBe(false);
   });

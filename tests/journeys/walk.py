@@ -103,11 +103,16 @@ class Walked:
         return told(self.check)
 
     @cached_property
+    def saved_graph(self) -> Any:
+        """The graph of the saved nodes in findings: objects, or names; None if neither is read."""
+        return self.check.table.saved if self.check.saved is None else self.check.saved
+
+    @cached_property
     def saved_keys(self) -> Mapping[int, tuple[str, ...]]:
         """By saved node of the check's graph, the keys of its values."""
-        if self.check.saved is None:
+        if self.saved_graph is None:
             return {}
-        nodes = enumerate(self.check.saved.nodes)
+        nodes = enumerate(self.saved_graph.nodes)
         return {i: tuple(a.checkpoint_key for a in n.attributes) for i, n in nodes if n.attributes}
 
 

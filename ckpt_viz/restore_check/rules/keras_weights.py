@@ -352,6 +352,8 @@ class _Rules:
         for state in self.loading.skipped:
             nodes = self._below(state.path)
             own = self.of_object.get(state.saveable, ())
+            if own and all(self.loading.loaded[v].key for v in own):
+                continue  # the optimizer around this one has loaded them
             yield self._finding(
                 Severity.WARNING,
                 Kind.OPTIMIZER_CHANGED,
