@@ -45,7 +45,8 @@ def table_without_fix(run: DryRun, findings: Iterable[Finding]) -> RestoreTable:
 def _call(run: DryRun, saved: Graph | None, findings: Iterable[Finding]) -> CheckedCall:
     every = [part for finding in findings for part in finding.all()]
     waiting = frozenset() if saved is None else frozenset(waiting_in(saved, every))
-    return CheckedCall([*_assigned(run, saved)], waiting, run.outcome.unknown)
+    outcome = run.outcome
+    return CheckedCall([*_assigned(run, saved)], waiting, outcome.unknown, outcome.unreached)
 
 
 def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:

@@ -114,6 +114,11 @@ class Outcome:
         return frozenset()
 
     @property
+    def unreached(self) -> frozenset[int]:
+        """The live objects that a call which raises had not looked at, beside those of its steps."""
+        return frozenset()
+
+    @property
     def effect(self) -> str:
         """What a call without asserts does if it does not raise, in a few words; else ""."""
         return ""

@@ -47,12 +47,14 @@ class AssignedValue(NamedTuple):
 class CheckedCall:
     """What the checked call does: its assignments in order, and what waits.
 
-    `unknown` are the live objects whose own code decides.
+    `unknown` are the live objects whose own code decides, and `unreached` those that the call looks
+    at only after the error that it raises.
     """
 
     assigned: Sequence[AssignedValue]
     waiting: Set[int] = frozenset()
     unknown: Set[int] = frozenset()
+    unreached: Set[int] = frozenset()
 
     @cached_property
     def _until_error(self) -> int:
@@ -162,7 +164,7 @@ class _Filling:
             failure = self.call.failures.get(("live", obj))
         if failure is not None and (obj is None or failure.cause is not Cause.KEY_MISSING):
             return _reason_of(failure)
-        if node in self.call.too_late:
+        if node in self.call.too_late or obj in self.call.unreached:
             return WhyNot(Why.AFTER_ERROR)
         if obj is None:
             return self._absent(node)
