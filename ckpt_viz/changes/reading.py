@@ -375,7 +375,7 @@ class _ChangesReader:
         known = _at_or_below(graph, reported)
         misfits = {*reported}
         siblings: dict[int, list[int]] = defaultdict(list)
-        for top in _tops_of(graph, (part for part in alone if part not in misfits)):
+        for top in tops_of(graph, (part for part in alone if part not in misfits)):
             if top not in known:
                 siblings[graph.tree.parents[top]].append(top)
         states = self._states[is_new]
@@ -430,7 +430,7 @@ def _names_below(graph: Graph, holder: int, part: int) -> tuple[str, ...]:
     return tuple(names[::-1])
 
 
-def _tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
+def tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
     """Return the highest parts all of whose values are among some; slots are their optimizer's."""
     every = set(alone)
     left = {node for node in every if graph.nodes[node].slot is None}

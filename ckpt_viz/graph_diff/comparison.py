@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.graph_diff.counterparts import Counterparts, compares_names, counterparts_of
+from ckpt_viz.graph_diff.counterparts import (
+    Counterparts,
+    LoadWay,
+    compares_names,
+    counterparts_of,
+)
 from ckpt_viz.graph_diff.node_difference import NodeDifference, difference
 from ckpt_viz.graph_diff.value_comparison import Comparer, by_checksums
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import State
-from ckpt_viz.object_graph.walks import with_value_below
 
 # The states of a pair that differs.
 CHANGED = (State.ROLE, State.DTYPE, State.SHAPE, State.VALUE)
@@ -36,43 +40,56 @@ class Compared(Counterparts):
         return {*self.states_a, *self.states_b} <= {State.MATCHED, State.PLAIN}
 
 
-def compare(a: Graph, b: Graph) -> Compared:
+def compare(a: Graph, b: Graph, way: LoadWay | None = None) -> Compared:
     """Return how two graphs differ, node by node; of values, what the checksums say."""
-    return judged(a, b, counterparts_of(a, b), by_checksums(a, b))
+    return judged(a, b, counterparts_of(a, b, way), by_checksums(a, b))
 
 
 def judged(a: Graph, b: Graph, counterparts: Counterparts, differ: Comparer) -> Compared:
     """Return how counterparts differ; `differ` decides whether their values do."""
     pairs, moved = counterparts.pairs, counterparts.moved
+    are_slots_known = not (a.is_of_keras or b.is_of_keras)
     differences = {
-        node_a: difference(a.nodes[node_a], b.nodes[node_b], differ)
+        node_a: difference(
+            a.nodes[node_a], b.nodes[node_b], differ, are_slots_known=are_slots_known
+        )
         for node_a, node_b in pairs.items()
     }
     anywhere, is_of_other_layout = counterparts.anywhere, compares_names(a, b)
-    states_a = _alone(a, State.ONLY_A, anywhere, is_of_other_layout)
-    states_b = _alone(b, State.ONLY_B, {*anywhere.values()}, is_of_other_layout)
+    unheld = counterparts.unheld
+    states_a = _alone(a, State.ONLY_A, anywhere, unheld, is_of_other_layout)
+    states_b = _alone(b, State.ONLY_B, {*anywhere.values()}, unheld, is_of_other_layout)
     for node_a, node_b in pairs.items():
         states_a[node_a] = states_b[node_b] = differences[node_a].state
     for pair in moved.values():
         states_a[pair.node] = states_b[pair.obj] = State.MOVED
-    return Compared(pairs, moved, counterparts.guesses, differences, states_a, states_b)
+    return Compared(
+        pairs, moved, counterparts.guesses, counterparts.unheld, differences, states_a, states_b
+    )
 
 
 def _alone(
-    graph: Graph, state: State, paired: Collection[int], is_of_other_layout: bool
+    graph: Graph,
+    state: State,
+    paired: Collection[int],
+    unheld: Collection[int],
+    is_of_other_layout: bool,
 ) -> list[State]:
     """Return the states of nodes without counterparts.
 
-    What only holds counterparts, or holds no values at all, belongs to the layout.
+    What holds no values but counterparts, and those that the other layout cannot hold, belongs to
+    the layout.
     """
     states = [state] * len(graph.nodes)
     if is_of_other_layout:
-        valued, holding = with_value_below(graph.nodes), set(paired)
+        alone, holding = set[int](), set(paired)
+        unheld = unheld if graph.origin is Origin.LIVE else ()
         for node_id in reversed([*graph.tree.preorder()]):
+            is_value, above = has_value(graph.nodes[node_id]), graph.tree.parents[node_id]
             if node_id in holding:
-                holding.add(graph.tree.parents[node_id])
-            if node_id not in valued or (
-                node_id in holding and not has_value(graph.nodes[node_id])
-            ):
+                holding.add(above)
+            if node_id in alone or (is_value and node_id not in unheld):
+                alone.add(above)
+            if node_id in unheld if is_value else node_id in holding or node_id not in alone:
                 states[node_id] = State.PLAIN
     return states

@@ -9,12 +9,14 @@ pair.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ckpt_viz.correspondence.correspond import correspond, plain_restore
 from ckpt_viz.correspondence.items import with_values
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Slot, has_value
 from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
@@ -25,12 +27,14 @@ class Counterparts:
     """The nodes of a with a counterpart in b; no two share one.
 
     `pairs` holds, by node of a, the node of b in the same place. `moved` and `guesses` hold pairs
-    in two places, by node of a.
+    in two places, by node of a. `unheld` are the live parts that a file like the other side cannot
+    hold.
     """
 
     pairs: Mapping[int, int]
     moved: Mapping[int, Pair]
     guesses: Mapping[int, Pair]
+    unheld: frozenset[int]
 
     @property
     def anywhere(self) -> Mapping[int, int]:
@@ -38,15 +42,30 @@ class Counterparts:
         return {**self.pairs, **{node: pair.obj for node, pair in self.moved.items()}}
 
 
-def counterparts_of(a: Graph, b: Graph) -> Counterparts:
-    """Return the counterparts of two graphs.
+class LoadWay(NamedTuple):
+    """What a load of Keras sets: the pairs that are certain, and where it looks by saved node.
+
+    `unheld` are the parts of the program that such a file cannot hold.
+    """
+
+    certain: Sequence[Pair]
+    bound: Mapping[int, int]
+    unheld: frozenset[int]
+
+
+def counterparts_of(a: Graph, b: Graph, way: LoadWay | None = None) -> Counterparts:
+    """Return the counterparts of two graphs; `way` is that of Keras from a file to a program.
 
     Graphs of the same nodes pair one to one, whatever edges lead to the nodes. The answer for b and
     a mirrors that for a and b, because one of the two is the saved side of both.
     """
     if a.nodes == b.nodes:
-        return Counterparts({node_id: node_id for node_id in range(len(a.nodes))}, {}, {})
-    return _counterparts(a, b) if _is_saved_side(a, b) else _mirrored(_counterparts(b, a))
+        return Counterparts(
+            {node_id: node_id for node_id in range(len(a.nodes))}, {}, {}, frozenset()
+        )
+    if _is_saved_side(a, b):
+        return _counterparts(a, b, way)
+    return _mirrored(_counterparts(b, a, way))
 
 
 def _is_saved_side(a: Graph, b: Graph) -> bool:
@@ -66,12 +85,13 @@ def _mirrored(counterparts: Counterparts) -> Counterparts:
         for pairs in (counterparts.moved, counterparts.guesses)
     )
     pairs = {obj: node for node, obj in counterparts.pairs.items()}
-    return Counterparts(dict(sorted(pairs.items())), dict(sorted(moved.items())), guesses)
+    in_place, elsewhere = dict(sorted(pairs.items())), dict(sorted(moved.items()))
+    return Counterparts(in_place, elsewhere, guesses, counterparts.unheld)
 
 
-def _counterparts(a: Graph, b: Graph) -> Counterparts:
-    belonging = _corresponding(a, b)
-    bound = plain_restore(a, b)
+def _counterparts(a: Graph, b: Graph, way: LoadWay | None) -> Counterparts:
+    belonging = _corresponding(a, b, way)
+    bound, unheld = (plain_restore(a, b), frozenset[int]()) if way is None else way[1:]
     places = _Places(a, b, {node: pair.obj for node, pair in belonging.items()}, bound)
     in_place = {pair.node: pair.obj for pair in belonging.values() if places.holds(pair)}
     elsewhere = {node: pair for node, pair in belonging.items() if node not in in_place}
@@ -79,18 +99,21 @@ def _counterparts(a: Graph, b: Graph) -> Counterparts:
     moved = {node: pair for node, pair in elsewhere.items() if node not in guesses}
     sure = {**in_place, **{node: pair.obj for node, pair in moved.items()}}
     if compares_names(a, b):
-        return Counterparts(in_place | dict(_of_one_name(a, b, sure)), moved, guesses)
+        return Counterparts(in_place | dict(_of_one_name(a, b, sure)), moved, guesses, unheld)
     for node, obj in _without_values(a, b, sure):
         if bound.get(node) == obj:
             in_place[node] = obj
         else:
             moved[node] = Pair(node, obj, Certainty.LIKELY, Evidence.HOLDER)
-    return Counterparts(in_place, moved, guesses)
+    return Counterparts(in_place, moved, guesses, unheld)
 
 
-def _corresponding(a: Graph, b: Graph) -> dict[int, Pair]:
+def _corresponding(a: Graph, b: Graph, way: LoadWay | None) -> dict[int, Pair]:
     """Return the pairs by node of a; the roots are one, though one may be a part of the other."""
-    pairs = correspond(a, b).values()
+    if way is None:
+        pairs = correspond(a, b).values()
+    else:
+        pairs = correspond(a, b, given=way.certain, bound=way.bound).values()
     roots = Pair(ROOT, ROOT, Certainty.CERTAIN, Evidence.PLACE)
     return {ROOT: roots} | {p.node: p for p in pairs if ROOT not in (p.node, p.obj)}
 
@@ -113,31 +136,36 @@ class _Places:
         """Return whether two nodes have a place in common, or are one slot of one pair."""
         state, other = self.a.nodes[pair.node].slot, self.b.nodes[pair.obj].slot
         if state is None or other is None or pair.node == ROOT:
-            return self._is_bound(pair.node, pair.obj) or self._share_a_name(pair)
-        are_alike = name_in_keras_3(state.name) == name_in_keras_3(other.name)
-        return are_alike and self._are_owners_bound(state, other)
+            return self._is_in_place(pair.node, pair.obj)
+        names = name_in_keras_3(state.name), name_in_keras_3(other.name)
+        are_alike = names[0] == names[1] or any(map(is_unnamed, names))
+        return are_alike and self._are_owners_in_place(state, other)
+
+    def _is_in_place(self, node: int, obj: int) -> bool:
+        return self._is_bound(node, obj) or self._share_a_name(node, obj)
 
     def _is_bound(self, node: int, obj: int) -> bool:
-        if compares_names(self.a, self.b):
-            places = self.a.names.place_of_part(node), self.b.names.place_of_part(obj)
-            own = self.a.names.own_place(node), self.b.names.own_place(obj)
-            return places[0] == places[1] or own[0] == own[1]
-        return self.bound.get(node) == obj
+        if self.bound.get(node) == obj:
+            return True
+        names_a, names_b = self.a.names, self.b.names
+        return compares_names(self.a, self.b) and (
+            names_a.place_of_part(node) == names_b.place_of_part(obj)
+            or names_a.own_place(node) == names_b.own_place(obj)
+        )
 
-    def _share_a_name(self, pair: Pair) -> bool:
+    def _share_a_name(self, node: int, obj: int) -> bool:
         """Return whether parents that a plain restore binds have one local name for both nodes.
 
         Of several names of a shared node, a plain restore follows the first.
         """
-        names = {*self.b.edges_to[pair.obj]}
-        edges = self.a.edges_to[pair.node]
+        names, edges = {*self.b.edges_to[obj]}, self.a.edges_to[node]
         return any((self.bound.get(parent), label) in names for parent, label in edges)
 
-    def _are_owners_bound(self, state: Slot, other: Slot) -> bool:
+    def _are_owners_in_place(self, state: Slot, other: Slot) -> bool:
         owners = [(state.variable, other.variable)]
         if state.optimizer is not None and other.optimizer is not None:
             owners.append((state.optimizer, other.optimizer))
-        return all(self.objects.get(x) == y and self._is_bound(x, y) for x, y in owners)
+        return all(self.objects.get(x) == y and self._is_in_place(x, y) for x, y in owners)
 
 
 def _without_values(a: Graph, b: Graph, pairs: Mapping[int, int]) -> Iterator[tuple[int, int]]:

@@ -11,9 +11,10 @@ from ckpt_viz.correspondence.pairs import Pair
 from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare, judged
+from ckpt_viz.graph_diff.counterparts import LoadWay
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.graph_diff.value_change import ValueChange, change_json, changes_text
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
@@ -56,6 +57,7 @@ class GraphDiff:
     a: ObjectGraph
     b: ObjectGraph
     _compared: Compared = field(repr=False, compare=False)
+    _note: str = field(default="", repr=False, compare=False)
     values: tuple[ValueChange, ...] | None = field(default=None, repr=False, compare=False)
     common: int | None = field(default=None, repr=False, compare=False)
 
@@ -166,9 +168,10 @@ class GraphDiff:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences that explain how each path led to its files."""
+        """Sentences that explain how each path led to its files, and what a file cannot hold."""
         sources = (("a", self.a.provenance), ("b", self.b.provenance))
-        return tuple(f"{side}: {p.resolved}" for side, p in sources if p and p.resolved)
+        resolved = (f"{side}: {p.resolved}" for side, p in sources if p and p.resolved)
+        return (*resolved, *filter(None, [self._note]))
 
     def to_svg(self, view: View = "layers") -> str:
         """Return the differences as a static SVG: among the layers, or among all objects."""
@@ -229,12 +232,31 @@ def diff_of(
     progress: bool = True,
 ) -> GraphDiff:
     """Return the difference of two graphs; `values` means: read the values that may differ."""
+    way, note = None, ""
+    if {a.origin, b.origin} == {Origin.LIVE, Origin.SAVED}:
+        a, b, way, note = _beside_keras(a, b)
     if not values:
-        return gc_paused(lambda: GraphDiff(a, b, compare(a, b)))
+        return gc_paused(lambda: GraphDiff(a, b, compare(a, b, way), note))
     from ckpt_viz.graph_diff.value_changes import by_values, value_changes  # they need NumPy
 
-    first = gc_paused(lambda: compare(a, b))
+    first = gc_paused(lambda: compare(a, b, way))
     changes = value_changes(a, b, first.anywhere, executor=executor, progress=progress)
     differ = by_values(a, b, changes)
     compared = gc_paused(lambda: judged(a, b, first, differ))
-    return GraphDiff(a, b, compared, changes.rows, changes.common)
+    return GraphDiff(a, b, compared, note, changes.rows, changes.common)
+
+
+def _beside_keras(
+    a: ObjectGraph, b: ObjectGraph
+) -> tuple[ObjectGraph, ObjectGraph, LoadWay | None, str]:
+    """Return a program as Keras would write its model, if the other side is a file of Keras."""
+    live, saved = (a, b) if a.origin is Origin.LIVE else (b, a)
+    if not saved.is_of_keras:
+        return a, b, None, ""
+    from ckpt_viz.graph_diff.keras_sides import as_keras_saves  # only a program with Keras needs it
+
+    written = as_keras_saves(live, saved)
+    if written is None:
+        return a, b, None, ""
+    graph, way, note = written
+    return (graph, b, way, note) if live is a else (a, graph, way, note)

@@ -27,12 +27,19 @@ class NodeDifference(NamedTuple):
 MATCHED = NodeDifference(State.MATCHED)
 
 
-def difference(a: Node, b: Node, differ: Comparer) -> NodeDifference:
-    """Return the first of: role, dtype, shape, value; an earlier one outweighs the later ones."""
+def difference(
+    a: Node, b: Node, differ: Comparer, *, are_slots_known: bool = True
+) -> NodeDifference:
+    """Return the first of: role, dtype, shape, value; an earlier one outweighs the later ones.
+
+    Without `are_slots_known`, a slot may be a variable on the other side: a file of Keras numbers
+    what an optimizer holds.
+    """
     by_name_a, by_name_b = ({x.name: x for x in node.attributes} for node in (a, b))
     if "" in by_name_a or "" in by_name_b:  # only a live object's own code knows what it saves
         return NodeDifference(State.MATCHED, is_compared=False)
-    if _roles(a).isdisjoint(_roles(b)):
+    are_values = {a.role, b.role} == {Role.SLOT, Role.VARIABLE} and not are_slots_known
+    if not are_values and _roles(a).isdisjoint(_roles(b)):
         return NodeDifference(State.ROLE, f"{a.role.value} ≠ {b.role.value}")
     if not by_name_a and not by_name_b:
         return _of_savers(a, b)
