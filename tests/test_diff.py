@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role, SlotVariable
 from ckpt_viz.correspondence.correspond import correspond
 from ckpt_viz.correspondence.pairs import Certainty, Pair
+from ckpt_viz.correspondence.value_mapping import paired_by_shape
 from ckpt_viz.graph_diff.diff_result import ChangedNode
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.roles import assign_roles
@@ -340,16 +340,36 @@ def test_exchanged_layers_have_moved() -> None:
 def test_what_surely_belongs_together_is_a_pair(a: ObjectGraph, b: ObjectGraph) -> None:
     anywhere = cv.diff(a, b)._compared.anywhere
     either = [
-        [(p.node, p.obj) for p in _sure(correspond(a, b))],
-        [(p.obj, p.node) for p in _sure(correspond(b, a))],
+        [(p.node, p.obj) for p in _sure(a, b)],
+        [(p.obj, p.node) for p in _sure(b, a)],
     ]
     assert any(set(pairs) <= set(anywhere.items()) for pairs in either)
 
 
-def _sure(pairs: Mapping[int, Pair]) -> list[Pair]:
+def _sure(a: ObjectGraph, b: ObjectGraph) -> list[Pair]:
     """Return the pairs that are no guess; the roots are a pair in every diff."""
+    pairs = correspond(a, b)
     without_roots = [p for p in pairs.values() if 0 not in (p.node, p.obj)]
-    return [pair for pair in without_roots if pair.certainty is not Certainty.GUESS]
+    by_shape = paired_by_shape(a, b, without_roots)
+    return [
+        pair
+        for pair in without_roots
+        if pair.certainty is not Certainty.GUESS and not _at_variable(a, pair.node) & by_shape
+    ]
+
+
+def _at_variable(graph: ObjectGraph, node: int) -> set[int]:
+    slot = graph.nodes[node].slot
+    return {node} if slot is None else {node, slot.variable}
+
+
+def test_a_pair_that_only_its_shape_suggests_is_called_a_guess(tmp_path: Path) -> None:
+    a = write_bundle(tmp_path / "a", {"v": floats(1, 2)})
+    found = cv.diff(a, write_bundle(tmp_path / "b", {"w": floats(1, 2)}), values=True)
+    assert (found.moved, found.guesses) == ((), (("(root).v", "(root).w"),))
+    lines = [" ".join(line.split()[1:]) for line in str(found).splitlines()[1:3]]
+    assert lines == ["only in b w may be v", "only in a v may be w"]
+    assert found.says == ("values: both have no value in common",)
 
 
 def _with_full_names(of: ObjectGraph, names: dict[int, str]) -> ObjectGraph:
@@ -547,7 +567,9 @@ def test_values_that_moved_are_told_in_every_output(tmp_path: Path) -> None:
     assert said in str(found) and said in found.to_svg()
     assert (found.to_json()["common"], len(found.to_json()["values"])) == (2, 1)
     same = cv.diff(
-        a, write_bundle(tmp_path / "c", {"w": floats(1, 2), "step": floats(7)}), values=True
+        a,
+        write_bundle(tmp_path / "c", {"net/kernel": floats(1, 2), "step": floats(7)}),
+        values=True,
     )
     assert same.says == ("values: none of 2 common values differs",)
     none = cv.diff(a, write_bundle(tmp_path / "d", {"other": floats(1, 2, 3)}), values=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.sentences import Subject
+from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.names import LayerNames
-from ckpt_viz.object_graph.nodes import Attribute
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, has_value
 from ckpt_viz.text import count, listed, shape_words
 
 _MOST_CLAUSES = 3
@@ -87,13 +88,19 @@ def _first(clauses: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Deeds:
-    """Says what somebody did, with the names of both sides."""
+    """Says what somebody did, with the names of both sides.
+
+    `is_named_by_keras` says that the saved names are those of layers, which Keras may have made.
+    """
 
     saved: LayerNames
     live: LayerNames
+    is_named_by_keras: bool
 
-    def of(self, kind: Kind, subject: Subject) -> Deed:
-        """Return what was done to some parts."""
+    def of(self, kind: Kind, subject: Subject) -> Deed | None:
+        """Return what was done to some parts; None if Keras chose the name that differs."""
+        if kind is Kind.RENAMED and self.is_named_by_keras and is_automatic(subject.words[0], None):
+            return None
         is_one_sided = not (subject.nodes and subject.objects)  # nothing was compared
         is_sure = is_one_sided or not (subject.is_guess or subject.is_by_looks)
         deed = self._deed(kind, subject)
@@ -133,7 +140,7 @@ class Deeds:
             case Kind.MIGRATED:
                 return "changed", ("the major version of Keras",), ""
             case Kind.SHAPE:
-                return "resized", (f"{self._resized(subject)} ({self._sizes(subject)})",), ""
+                return self._reshaped(subject)
             case Kind.DTYPE:
                 was, now = subject.words
                 return (
@@ -161,15 +168,35 @@ class Deeds:
             return (count(number, "item"),)
         return _named(names, subject.alone)
 
-    def _resized(self, subject: Subject) -> str:
-        """Return the variable that has another shape, or the layer of several."""
-        obj, parents = subject.objects[0], self.live.graph.tree.parents
-        return self.live.place(max(parents[obj], 0) if subject.number > 1 else obj)
+    def replaced(self, node: int, obj: int) -> Deed:
+        """Return that another part is in the place of one, with values of other shapes.
 
-    def _sizes(self, subject: Subject) -> str:
-        saved, live = self.saved.graph.nodes, self.live.graph.nodes
-        was, now = saved[subject.nodes[0]].attributes, live[subject.objects[0]].attributes
-        return f"{_shapes(was)} → {_shapes(now)}"
+        A name that Keras made says nothing of the part: then it has other sizes.
+        """
+        was, now = self.saved.name(node), self.live.name(obj)
+        if was == now or (self.is_named_by_keras and is_automatic(was, None)):
+            return Deed("resized", (self._resized(obj, node, obj),))
+        return Deed("replaced", (self.saved.place(node),), f" by {self.live.place(obj)}")
+
+    def _reshaped(self, subject: Subject) -> tuple[str, tuple[str, ...], str]:
+        """Return what happened to a variable with another shape, or to its layer if all have."""
+        saved, node, obj = self.saved.graph, subject.nodes[0], subject.objects[0]
+        above = saved.tree.parents[node], self.live.graph.tree.parents[obj]
+        if subject.number == 1 or min(above) < ROOT:
+            return "resized", (self._resized(obj, node, obj),), ""
+        values = [child for _, child in saved.nodes[above[0]].children]
+        if subject.number < sum(has_value(saved.nodes[value]) for value in values):
+            return "resized", (self._resized(above[1], node, obj),), ""
+        deed = self.replaced(*above)
+        return deed.verb, deed.things, deed.more
+
+    def _resized(self, part: int, node: int, obj: int) -> str:
+        """Return a live part, with the shapes of the first values at or below two nodes."""
+        was, now = (
+            next(filter(has_value, map(graph.nodes.__getitem__, graph.tree.below(top))))
+            for graph, top in ((self.saved.graph, node), (self.live.graph, obj))
+        )
+        return f"{self.live.place(part)} ({_shapes(was.attributes)} → {_shapes(now.attributes)})"
 
 
 def _shapes(attributes: Iterable[Attribute]) -> str:

@@ -6,8 +6,8 @@ below it have not changed by that. Parts that changed alike are one change.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -66,8 +66,10 @@ def changes_of(
     of_live = _owners(mapping.live, [group.objects for group in groups])
     taken = {pair.obj for pair in mapping.parts.values()}
     sentences = Sentences(mapping.saved.names, mapping.live.names, taken)
-    deeds = Deeds(mapping.saved.names, mapping.live.names)
+    deeds = Deeds(mapping.saved.names, mapping.live.names, mapping.saved.is_of_keras)
     alike = Signatures(mapping.saved, mapping.live)
+    replaced = _replaced(mapping, groups)
+    ends = {id(new) for new, _, _ in replaced.values()}
     changes = []
     for group, nodes, objects in zip(groups, of_saved, of_live, strict=True):
         first = _first(mapping, group)
@@ -79,6 +81,10 @@ def changes_of(
             continue
         certainty = _certainty(mapping, group)
         subject = _subject(mapping, group, certainty is Certainty.GUESS, alike)
+        deed = deeds.of(group.kind, subject)
+        if id(group) in replaced:
+            _, node, obj = replaced[id(group)]
+            deed = deeds.replaced(node, obj)
         changes.append(
             Change(
                 group.kind,
@@ -88,10 +94,59 @@ def changes_of(
                 sentences.of(group.kind, subject),
                 tuple(nodes),
                 tuple(objects),
-                deeds.of(group.kind, subject),
+                None if id(group) in ends else deed,
             )
         )
     return tuple(changes)
+
+
+def _replaced(mapping: ValueMapping, groups: Sequence[Group]) -> dict[int, tuple[Group, int, int]]:
+    """Return by `id` of a group what took the place of its part: another group, node and object.
+
+    A part is replaced if its holder has lost it alone and got one alone, with values of the same
+    ranks.
+    """
+
+    def place_now(holder: int) -> str:
+        pair = mapping.parts.get(holder)
+        if pair is None:
+            return mapping.saved.names.place_of_part(holder)
+        return mapping.live.names.place_of_part(pair.obj)
+
+    gone = _alone_in_holders(mapping.saved, groups, Kind.UNRESOLVED, place_now)
+    new = _alone_in_holders(mapping.live, groups, Kind.UNMATCHED, mapping.live.names.place_of_part)
+    return {
+        id(gone[place][0]): (new[place][0], gone[place][1], new[place][1])
+        for place in gone.keys() & new.keys()
+        if _ranks(mapping.saved, gone[place][1]) == _ranks(mapping.live, new[place][1]) != []
+    }
+
+
+def _alone_in_holders(
+    graph: Graph, groups: Sequence[Group], kind: Kind, place: Callable[[int], str]
+) -> dict[str, tuple[Group, int]]:
+    """Return the groups of one kind with the one part of a holder, by the place of this."""
+    held: dict[str, list[tuple[Group, int]]] = defaultdict(list)
+    for group in groups:
+        for part in (group.nodes or group.objects) if group.kind is kind else ():
+            if graph.nodes[part].slot is None:
+                held[place(graph.tree.parents[part])].append((group, part))
+    sizes = Counter(id(group) for parts in held.values() for group, _ in parts)
+    return {
+        place: parts[0]
+        for place, parts in held.items()
+        if len(parts) == 1 == sizes[id(parts[0][0])] and not parts[0][0].words
+    }
+
+
+def _ranks(graph: Graph, top: int) -> list[int]:
+    """Return the ranks of the values of a part, without states of optimizers."""
+    return sorted(
+        len(value.shape or ())
+        for node in graph.tree.below(top)
+        if node != top and graph.nodes[node].slot is None
+        for value in graph.nodes[node].attributes
+    )
 
 
 def _subject(mapping: ValueMapping, group: Group, is_guess: bool, alike: Signatures) -> Subject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
@@ -51,20 +51,7 @@ class ValueMapping:
 
     @cached_property
     def _by_shape(self) -> frozenset[int]:
-        """The saved values whose names say nothing for their pair, without slot variables."""
-        values = (p for p in self.parts.values() if has_value(self.saved.nodes[p.node]))
-        pairs = (*values, *self.pairs)  # a value that was shared has several
-        return frozenset(p.node for p in pairs if p.evidence in _OF_SHAPE and not self._names(p))
-
-    def _names(self, pair: Pair) -> Set[str]:
-        """Return the names that both values of a pair have, and that a person chose."""
-        chosen = FullNames.of(self.live).is_chosen
-        was, now = (
-            {graph.tree.labels[node]}
-            | {a.full_name for a in graph.nodes[node].attributes if chosen(a.full_name)}
-            for graph, node in ((self.saved, pair.node), (self.live, pair.obj))
-        )
-        return (was & now) - {""}
+        return paired_by_shape(self.saved, self.live, (*self.parts.values(), *self.pairs))
 
     def without(self, waiting: Collection[int]) -> ValueMapping:
         """Return the mapping without values that only wait until an object is built."""
@@ -72,6 +59,31 @@ class ValueMapping:
 
 
 _OF_SHAPE = (Evidence.CONTENT, Evidence.ORDER, Evidence.ALONE)
+
+
+def paired_by_shape(saved: Graph, live: Graph, pairs: Iterable[Pair]) -> frozenset[int]:
+    """Return the saved values whose names say nothing for their pair, without slot variables.
+
+    A number in a file of Keras is no name, and says nothing against a pair.
+    """
+    chosen = FullNames.of(live).is_chosen
+
+    def is_named(graph: Graph, node: int) -> bool:
+        return not (graph.is_of_keras and graph.tree.labels[node].isdecimal())
+
+    def names(graph: Graph, node: int) -> set[str]:
+        full = {a.full_name for a in graph.nodes[node].attributes if chosen(a.full_name)}
+        return {graph.tree.labels[node]} | full
+
+    return frozenset(
+        pair.node
+        for pair in pairs
+        if pair.evidence in _OF_SHAPE
+        and has_value(saved.nodes[pair.node])
+        and is_named(saved, pair.node)
+        and is_named(live, pair.obj)
+        and not (names(saved, pair.node) & names(live, pair.obj)) - {""}
+    )
 
 
 def map_values(

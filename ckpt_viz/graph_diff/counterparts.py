@@ -2,8 +2,8 @@
 
 A pair is in its place where a plain restore from a into b binds it, or where one of its local names
 leads to both. Slot variables are in their place with their variable and their optimizer, whatever
-their index in the optimizer's lists. Every other pair has moved. A guess outside of its place is no
-pair.
+their index in the optimizer's lists. Every other pair has moved. A guess outside of its place, or a
+pair of values that shapes alone suggest, is no pair.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ckpt_viz.correspondence.correspond import correspond, plain_restore
 from ckpt_viz.correspondence.items import with_values
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.correspondence.value_mapping import paired_by_shape
 from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Slot, has_value
@@ -95,7 +96,12 @@ def _counterparts(a: Graph, b: Graph, way: LoadWay | None) -> Counterparts:
     places = _Places(a, b, {node: pair.obj for node, pair in belonging.items()}, bound)
     in_place = {pair.node: pair.obj for pair in belonging.values() if places.holds(pair)}
     elsewhere = {node: pair for node, pair in belonging.items() if node not in in_place}
-    guesses = {n: pair for n, pair in elsewhere.items() if pair.certainty is Certainty.GUESS}
+    by_shape = paired_by_shape(a, b, elsewhere.values())
+    guesses = {
+        node: pair
+        for node, pair in elsewhere.items()
+        if pair.certainty is Certainty.GUESS or {node, _variable_of(a, node)} & by_shape
+    }
     moved = {node: pair for node, pair in elsewhere.items() if node not in guesses}
     sure = {**in_place, **{node: pair.obj for node, pair in moved.items()}}
     if compares_names(a, b):
@@ -106,6 +112,12 @@ def _counterparts(a: Graph, b: Graph, way: LoadWay | None) -> Counterparts:
         else:
             moved[node] = Pair(node, obj, Certainty.LIKELY, Evidence.HOLDER)
     return Counterparts(in_place, moved, guesses, unheld)
+
+
+def _variable_of(graph: Graph, node: int) -> int:
+    """Return the variable that a slot variable goes with; any other node goes alone."""
+    slot = graph.nodes[node].slot
+    return node if slot is None else slot.variable
 
 
 def _corresponding(a: Graph, b: Graph, way: LoadWay | None) -> dict[int, Pair]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared
@@ -52,7 +52,7 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
     """Return the comparison as an overlay; a node that has moved appears at its place in b."""
     merged = merge(b, a, compared.anywhere)
     names = SideNames(b, a, {place: node_a for node_a, place in merged.of_other.items()})
-    marks = _marks(a, b, compared, names)
+    marks = _marks(a, b, compared, merged.of_other, names)
     for node_a, place in merged.of_other.items():
         if compared.states_a[node_a] is State.PLAIN:
             marks[place] = _PLAIN
@@ -112,7 +112,9 @@ def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, 
             yield state, node
 
 
-def _marks(a: Graph, b: Graph, compared: Compared, names: SideNames) -> list[Mark]:
+def _marks(
+    a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int], names: SideNames
+) -> list[Mark]:
     marks = [_PLAIN if state is State.PLAIN else _ONLY_B for state in compared.states_b]
     marks += [_ONLY_A] * (len(a.nodes) - len(compared.anywhere))
     for node_a, node_b in compared.pairs.items():
@@ -125,6 +127,9 @@ def _marks(a: Graph, b: Graph, compared: Compared, names: SideNames) -> list[Mar
     for node_a, node_b, *_ in compared.moved.values():
         detail = difference(a.nodes[node_a], b.nodes[node_b], lambda *_: None).detail
         marks[node_b] = Mark(State.MOVED, detail, readable_name(a, node_a))
+    for node_a, node_b, *_ in compared.guesses.values():
+        marks[of_a[node_a]] = replace(_ONLY_A, detail=f"may be {b.names.place_or_state(node_b)}")
+        marks[node_b] = replace(_ONLY_B, detail=f"may be {a.names.place_or_state(node_a)}")
     return marks
 
 

@@ -251,7 +251,7 @@ def _beside_keras(
 ) -> tuple[ObjectGraph, ObjectGraph, LoadWay | None, str]:
     """Return a program as Keras would write its model, if the other side is a file of Keras."""
     live, saved = (a, b) if a.origin is Origin.LIVE else (b, a)
-    if not saved.is_of_keras:
+    if not saved.is_of_keras or saved.written_by != "Keras":
         return a, b, None, ""
     from ckpt_viz.graph_diff.keras_sides import as_keras_saves  # only a program with Keras needs it
 
