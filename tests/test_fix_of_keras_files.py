@@ -155,7 +155,7 @@ def test_low_rank_matrices_can_be_trained_after_a_fix(
     assert fix.check.raises is None
     for fixed in (new, by_code):
         assert fixed.layers[0].lora_kernel_a.numpy().any()
-        fixed.compile(keras_3.optimizers.SGD(0.1), "mse")
+        fixed.compile(keras_3.optimizers.SGD(0.1), "mse", run_eagerly=True)
         fixed.fit(np.ones((4, 3)), np.zeros((4, 2)), verbose=0)
         assert fixed.layers[0].lora_kernel_b.numpy().any()
     expected = old.layers[0].kernel.numpy()
@@ -175,7 +175,7 @@ def test_the_state_of_an_optimizer_goes_into_a_wrapper_and_out(
     def model(*, scales: bool) -> Any:
         made = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="a")])
         adam = keras.optimizers.Adam()
-        made.compile(wrapper(adam) if scales else adam, "mse")
+        made.compile(wrapper(adam) if scales else adam, "mse", run_eagerly=True)
         made.fit(np.ones((4, 3)), np.zeros((4, 2)), verbose=0)
         return made
 
@@ -587,7 +587,7 @@ _EDITS = {"nothing": (2, 3), "head": (5, 3), "block": (2, 4)}
 
 def _made(keras: Any, kind: str, edit: str) -> Any:
     model = _KINDS[kind](keras, *_EDITS[edit])
-    model.compile(keras.optimizers.Adam(0.1), "mse")
+    model.compile(keras.optimizers.Adam(0.1), "mse", run_eagerly=True)
     model.fit(np.ones((2, 3)), np.ones((2, model(np.ones((1, 3))).shape[-1])), verbose=0)
     return model
 
@@ -689,7 +689,7 @@ def test_states_go_with_their_variables_though_a_list_has_grown(
 
     def made(start: float, *sizes: int) -> Any:
         model = Net(*sizes)
-        model.compile(keras.optimizers.Adam(), "mse")
+        model.compile(keras.optimizers.Adam(), "mse", run_eagerly=True)
         model.fit(np.zeros((2, 3)), np.zeros((2, 3, sizes[-1])), verbose=0)
         listed = model.optimizer.variables
         states = listed() if callable(listed) else listed
