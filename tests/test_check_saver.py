@@ -154,6 +154,20 @@ def test_partial_saver_leaves_the_rest_of_the_file(tmp_path: Path) -> None:
     assert (leftover.kind, leftover.saved) == ("leftover", "b")
 
 
+def test_findings_name_all_saved_values_that_no_variable_takes(tmp_path: Path) -> None:
+    """Of many names, a sentence has the first five; the finding has them all."""
+    left = [f"left/v{number}" for number in range(7)]
+    guessed = ["x/kernel", "y/kernel"]
+    alike: Shapes = {name: [2, 3] for name in guessed}
+    shapes: Shapes = {**{name: [1] for name in left}, **alike, "old/head": [4]}
+    prefix = _saved(tmp_path, shapes)
+    now: Shapes = {"p/kernel": [2, 3], "q/kernel": [2, 3], "new/head": [5]}
+    check = _compare(lambda: _saver(_variables(now)), prefix)
+    graph = check.table.saved
+    told = {graph.nodes[node].attributes[0].full_name for f in check.findings for node in f.nodes}
+    assert told == {*shapes}
+
+
 @pytest.mark.parametrize("by_dict", [False, True])
 @pytest.mark.parametrize(
     ("saved", "now", "why"),

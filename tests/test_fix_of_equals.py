@@ -244,6 +244,39 @@ def trained(live: Any) -> list[Any]:
     return [*live.optimizer._trainable_variables, *live.optimizer.variables]
 
 
+def blocks(value: float, *shapes: tuple[int, ...]) -> Any:
+    """Return a module with a list of modules, each with a variable of a shape and one alike."""
+    made = (np.full(shape, value + place, np.float32) for place, shape in enumerate(shapes))
+    return module(blocks=[module(w=var(one), b=var(one[0])) for one in made])
+
+
+@pytest.mark.parametrize(("was", "now"), [(3, 4), (4, 3)])
+def test_equal_items_before_one_that_moved_keep_the_values_that_a_restore_gives_to_them(
+    was: int, now: int, tmp_path: Path
+) -> None:
+    block, head = (3, 3), (3, 2)
+    live = ckpt(net=blocks(0.0, *[block] * now, head))
+    check = cv.check(live, ckpt(net=blocks(1.0, *[block] * was, head)).save(str(tmp_path / "m")))
+    assert check.raises is not None and "shape" in check.raises.message
+    check.fix().apply()
+    kept = [float(one.w[0, 0]) for one in live.net.blocks[: min(was, now)]]
+    assert kept == [1.0 + place for place in range(min(was, now))]
+    assert float(live.net.blocks[-1].w[0, 0]) == 1.0 + was  # the head
+
+
+def test_equal_items_behind_one_of_another_shape_are_guesses(tmp_path: Path) -> None:
+    """A restore puts values of other items there: the second of the file is the first now."""
+    first, block, head = (4, 3), (3, 3), (3, 2)
+    live = ckpt(net=blocks(0.0, block, block, head))
+    path = ckpt(net=blocks(1.0, first, block, block, block, head)).save(str(tmp_path / "m"))
+    fix = cv.check(live, path).fix()
+    assert {key.split("/.")[0] for key in fix.pairs} == {
+        "net/blocks/4/w",
+        "net/blocks/4/b",
+        "save_counter",
+    }
+
+
 def test_a_renamed_item_keeps_the_value_that_a_restore_gives_to_it(tmp_path: Path) -> None:
     keras = keras_3()
 

@@ -715,3 +715,33 @@ def test_states_go_with_their_variables_though_a_list_has_grown(
     exec(cv.check(by_code, tmp_path / "x.weights.h5").fix().code, {"ckpt": by_code})
     kept = {name: own[name] for name in ("look_up", "4", "5")}  # resized, and the new block
     assert state(new) == state(by_code) == saved_state | kept
+
+
+def test_equal_layers_of_h5_before_a_new_one_keep_their_places(
+    keras: ModuleType, tmp_path: Path
+) -> None:
+    """Keras raises for another number of layers, and sets none of them."""
+
+    def made(start: float, number: int) -> Any:
+        layers = [keras.layers.Dense(4) for _ in range(number)]
+        model = keras.Sequential([keras.Input((4,)), *layers, keras.layers.Dense(2, name="head")])
+        for place, weight in enumerate(model.weights):
+            weight.assign(np.full(weight.shape, start + place))
+        return model
+
+    old, new = made(1, 2), made(500, 3)
+    path = tmp_path / "x.h5"
+    old.save(path) if keras.__name__ == "keras" else old.save_weights(path)
+    check = cv.check(new, path)
+    assert any("only the order tells 2 layers apart" in one.why for one in check.findings)
+    check.fix().apply()
+    assert [float(np.ravel(w)[0]) for w in new.weights] == [1, 2, 3, 4, 504, 505, 5, 6]
+
+
+def test_nobody_added_what_the_format_leaves_out(keras: ModuleType, tmp_path: Path) -> None:
+    """An `.h5` file has no metrics, and of weights alone no optimizer."""
+    old, new = _trained(keras), _trained(keras, units=3)
+    old.save_weights(tmp_path / ("x.weights.h5" if keras.__name__ == "keras" else "x.h5"))
+    (path,) = tmp_path.iterdir()
+    lines = str(cv.check(new, str(path))).splitlines()
+    assert lines[1] == "You resized head (3×2 → 3×3)."

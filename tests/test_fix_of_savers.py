@@ -414,7 +414,7 @@ def test_local_variables_are_restored(tmp_path: Path) -> None:
 
     values, fix = values_after(make, path)
     np.testing.assert_array_equal(values["new/b"], tensors("old/a", "old/b")["old/b"])
-    assert fix.free_names == ("session", "path")
+    assert fix.free_names == ("saver", "session", "path")
 
 
 def test_a_graph_that_is_not_the_default_graph(tmp_path: Path) -> None:
@@ -588,9 +588,9 @@ def test_what_stays_out_is_named_on_both_sides(tmp_path: Path) -> None:
         "These keep their values; the checkpoint has none for them:\n"
         "#   new.z\n"
         "# The checkpoint has these; the program has no place for them:\n"
+        f"#   the state 'average' of a.bias: {averages[1]}\n"
+        f"#   the state 'average' of a.kernel: {averages[0]}\n"
         "#   gone.z: gone/z\n"
-        "# The checkpoint has these moving averages beside the values that the code restores:\n"
-        f"#   {averages[1]}\n#   {averages[0]}\n"
     )
 
 

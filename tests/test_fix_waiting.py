@@ -101,3 +101,29 @@ def test_names_of_slim_are_those_of_layers(tmp_path: Path) -> None:
     cv.check(model, save_by_name(tmp_path / "model", saved)).fix().apply()
     for weight, value in zip(model.weights, saved.values(), strict=True):
         np.testing.assert_array_equal(weight, value)
+
+
+@pytest.mark.parametrize("is_by_code", [False, True])
+def test_an_optimizer_that_is_not_built_waits_beside_a_renamed_part(
+    is_by_code: bool, tmp_path: Path
+) -> None:
+    """A legacy optimizer has no variable before its first step, so nothing is to be restored."""
+    keras = keras_2()
+
+    def live(name: str) -> Any:
+        layer = keras.layers.Dense(3)
+        layer.build((None, 4))
+        return ckpt(model=module(**{name: layer}), optimizer=keras.optimizers.legacy.Adam())
+
+    was, now = live("a"), live("b")
+    for one in (was.model.a, was.model.a):
+        was.optimizer.apply_gradients([(np.ones(w.shape, np.float32), w) for w in one.weights])
+    path = was.save(str(tmp_path / "model"))
+    fix = cv.check(now, path).fix()
+    assert not fix.unused
+    exec(fix.code, {"ckpt": now, "path": path}) if is_by_code else fix.apply()
+    slots = [now.optimizer.get_slot(w, name) for w in now.model.b.weights for name in "mv"]
+    saved = [was.optimizer.get_slot(w, name) for w in was.model.a.weights for name in "mv"]
+    assert int(now.optimizer.iterations) == 2
+    for slot, other in zip(slots, saved, strict=True):
+        np.testing.assert_array_equal(slot, other)

@@ -79,11 +79,11 @@ def test_an_optimizer_that_is_not_built_has_no_place_for_states_of_h5(
     keras, path = keras_models.library(library), tmp_path / "x.h5"
     saved = _model(keras)
     saved.save(path)
-    cases: dict[str, dict[str, Any]] = {
-        "Build the optimizer first": {"is_built": False},
-        "Load the whole model by keras.saving.load_model": {"is_compiled": False},
-    }
-    for advice, options in cases.items():
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"is_built": False}, "Build the optimizer first"),
+        ({"is_compiled": False}, "Load the whole model by keras.saving.load_model"),
+    )
+    for options, advice in cases:
         (finding,) = cv.check(_model(keras, **options), path).findings
         assert finding.kind is Kind.OPTIMIZER_MISSING
         assert "values of the file stay there" in finding.why

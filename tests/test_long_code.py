@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.names_in_runs import names_in_lines
+from ckpt_viz.restore_check.comprehensions import KeyedExpression, in_dictionary, in_lines, loops
+from ckpt_viz.restore_check.names_in_runs import in_list
+from tests.support.amounts import amount
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 _MOST = 40
@@ -71,6 +75,56 @@ def test_forty_lines_are_enough_for_every_kind_of_file(kind: str, tmp_path: Path
     np.testing.assert_array_equal(kernels, np.ones_like(kernels))
 
 
+@pytest.mark.parametrize("kind", ["ckpt", ".weights.h5", ".h5"])
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_forty_lines_are_enough_for_all_states_of_an_optimizer(
+    library: str, kind: str, tmp_path: Path
+) -> None:
+    """Names follow a rule for the blocks, as in MobileNetV2, and others are a list."""
+    import tensorflow as tf
+
+    keras = pytest.importorskip(library)
+
+    def model(units: int) -> Any:
+        keras.backend.clear_session()
+        layers = [keras.Input((2,)), keras.layers.Dense(2, name="stem")]
+        for n in range(12):
+            layers += [
+                keras.layers.Dense(2, use_bias=False, name=f"block_{n}_expand"),
+                keras.layers.BatchNormalization(name=f"block_{n}_expand_BN"),
+            ]
+        made = keras.Sequential([*layers, keras.layers.Dense(units, name="head")])
+        made.compile(keras.optimizers.Adam(), "mse")
+        made.optimizer.build(made.trainable_variables)
+        return made
+
+    def state(made: Any) -> list[Any]:
+        return [*made.weights, *made.optimizer.variables]
+
+    old, new, applied = model(3), model(4), model(4)
+    for number, variable in enumerate(state(old)):
+        value = np.full(variable.shape, number)
+        variable.assign(value.astype(np.asarray(variable.numpy()).dtype))
+
+    def subject(made: Any) -> Any:
+        is_model = kind != "ckpt"
+        return made if is_model else tf.train.Checkpoint(model=made, optimizer=made.optimizer)
+
+    path = str(tmp_path / f"model{kind}")
+    if kind == "ckpt":
+        path = str(subject(old).save(path))
+    else:
+        (old.save if kind == ".h5" else old.save_weights)(path)
+    cv.check(subject(applied), path).fix().apply()
+    code = cv.check(subject(new), path).fix().code
+    exec(compile(code, "fix.code", "exec"), {"ckpt": subject(new), "path": path})
+    for own, expected in zip(state(new), state(applied), strict=True):
+        if "head" not in getattr(own, "path", own.name):
+            np.testing.assert_array_equal(own.numpy(), expected.numpy())
+    lines = [line for line in code.splitlines() if not line.startswith("#")]
+    assert len(lines) <= _MOST, code
+
+
 def test_rows_that_differ_in_numbers_alone_are_one_row(tmp_path: Path) -> None:
     import tensorflow as tf
 
@@ -115,4 +169,47 @@ def test_problems_that_differ_in_numbers_alone_are_told_once(tmp_path: Path) -> 
     ],
 )
 def test_names_in_code_are_these_names(names: list[str]) -> None:
-    assert eval(f"[{' '.join(names_in_lines(names))}]") == names
+    assert eval("\n".join(in_list(names))) == names
+
+
+class _Said(str):
+    """An expression that says itself, as Python evaluates it."""
+
+    def __getattr__(self, name: str) -> _Said:
+        return _Said(f"{self}.{name}")
+
+    def __getitem__(self, place: Any) -> _Said:
+        return _Said(f"{self}[{place!r}]")
+
+    def get_layer(self, name: str) -> _Said:
+        return _Said(f"{self}.get_layer({name!r})")
+
+
+def test_code_of_lists_and_dictionaries_has_these_items(seed: int) -> None:
+    for draw in range(amount(150, 2000)):
+        _assert_code_has_its_items(Random(seed + draw))
+
+
+def _assert_code_has_its_items(rng: Random) -> None:
+    layers = [rng.choice(["a", "b'", "conv", "conv_{n}", "block_{n}_x", "0"]) for _ in range(4)]
+    forms = ["ckpt.m[{n}]", "ckpt.blocks[{k}].q.kernel", "ckpt.layers[{n}].bias", "ckpt.x"]
+    keys = ["m/{n}/V", "m/{k}", "blocks/block_{k}/q/vars/{n}", "w/{layer}/{layer}/kernel:0"]
+    keys += ["{layer}_momentum", "{layer}_velocity", "block/vars/0", "{{", "a\\n", "é/{n}", "0{n}"]
+
+    def item(number: int) -> KeyedExpression:
+        fields = {"n": number + rng.choice([0, 0, 0, 7]), "k": 2 * number + 1}
+        layer = rng.choice(layers).format(**fields)
+        form = rng.choice([*forms, f"ckpt.get_layer({layer!r}).kernel"])
+        return KeyedExpression(
+            form.format(**fields), rng.choice(keys).format(**fields, layer=layer)
+        )
+
+    is_long, few = rng.random() < 0.7, slice(rng.randint(1, 3))
+    forms, keys = rng.sample(forms, 3)[few], rng.sample(keys, 4)[few]
+    items = [item(number) for number in range(40 if is_long else 9)]
+    made = eval("\n".join(["[", *in_lines(items), "]"]), {"ckpt": _Said("ckpt")})
+    assert Counter(made) == Counter(map(tuple, items))
+    by_key = [loop for loop in loops({item.text: item for item in items}.values()) if loop.columns]
+    for loop in by_key:
+        parts = eval(in_dictionary(loop), {"ckpt": _Said("ckpt")})
+        assert parts == {item.text: item.expression for item in loop.placed}

@@ -148,6 +148,29 @@ def test_story_knows_which_counters_count(is_private: bool, tmp_path: Path) -> N
             assert {step.action for step in story}.isdisjoint({"fail", "make"})
 
 
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_checkpoint_counts_by_no_variable_that_its_root_got_later(
+    is_late: bool, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    root = tf.Module()
+    counter = tf.Variable(7, dtype=tf.int64)
+    if not is_late:
+        root.save_counter = counter
+    checkpoint = tf.train.Checkpoint(root)
+    root.save_counter = counter
+    story = cv.graph(checkpoint).steps
+    if not is_late:
+        _assert_tells(story, _saved(checkpoint, tmp_path))
+        return
+    with pytest.raises(KeyError):
+        checkpoint.save(str(tmp_path / "ckpt"))
+    assert (story[0].action, story[-1].action) == ("make", "fail")
+    assert "hides its child 'save_counter'" in story[-1].reason
+
+
 def test_story_of_a_saved_model(tmp_path: Path) -> None:
     import tensorflow as tf
 

@@ -12,17 +12,18 @@ from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.text import count, listed, shape_words
 
 _MOST_CLAUSES = 3
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What somebody did to a program: a verb in the past, its object, and what follows.
+    """What somebody did to a program: a verb in the past, its objects, and what follows.
 
     `is_sure` is False if only looks tell. The passive says the same of a program that is a file.
     """
 
     verb: str
-    thing: str
+    things: tuple[str, ...]
     more: str = ""
     is_many: bool = False
     is_sure: bool = True
@@ -30,7 +31,7 @@ class Deed:
     @property
     def passive(self) -> str:
         """The deed as a clause on a file: "block5 was removed"."""
-        return f"{self.thing} {'were' if self.is_many else 'was'} {self.verb}{self.more}"
+        return f"{listed(self.things)} {'were' if self.is_many else 'was'} {self.verb}{self.more}"
 
 
 def sentences_of(deeds: Sequence[Deed], *, by_person: bool) -> str:
@@ -57,16 +58,22 @@ def _alike(deeds: Iterable[Deed]) -> Iterator[Sequence[Deed]]:
 
 def _active(deeds: Sequence[Deed]) -> str:
     """Return what a person did: "removed block5 and head"."""
-    return f"{deeds[0].verb} {listed([f'{deed.thing}{deed.more}' for deed in deeds])}"
+    return f"{deeds[0].verb} {listed([*_objects(deeds)])}"
 
 
 def _passive(deeds: Sequence[Deed]) -> str:
     """Return what was done: "block5 and head were removed", "a was renamed to b and c to d"."""
     first, *others = deeds
     if any(deed.more for deed in deeds):
-        return listed([first.passive, *(f"{deed.thing}{deed.more}" for deed in others)])
-    things = listed([deed.thing for deed in deeds])
-    return replace(first, thing=things, is_many=bool(others) or first.is_many).passive
+        return listed([first.passive, *_objects(others)])
+    things = tuple(_objects(deeds))
+    return replace(first, things=things, is_many=bool(others) or first.is_many).passive
+
+
+def _objects(deeds: Iterable[Deed]) -> Iterator[str]:
+    """Yield the objects of deeds with what follows them."""
+    for deed in deeds:
+        yield from [f"{listed(deed.things)}{deed.more}"] if deed.more else deed.things
 
 
 def _first(clauses: Sequence[str]) -> str:
@@ -90,15 +97,17 @@ class Deeds:
         is_one_sided = not (subject.nodes and subject.objects)  # nothing was compared
         is_sure = is_one_sided or not (subject.is_guess or subject.is_by_looks)
         deed = self._deed(kind, subject)
-        return Deed(*deed, is_many=subject.number > 1, is_sure=is_sure)
+        is_many = subject.number > 1 and kind is not Kind.SHAPE  # which counts values
+        return Deed(*deed, is_many=is_many, is_sure=is_sure)
 
-    def _deed(self, kind: Kind, subject: Subject) -> tuple[str, str, str]:
+    def _deed(self, kind: Kind, subject: Subject) -> tuple[str, tuple[str, ...], str]:
         match kind:
             case Kind.REMOVED:
                 return "removed", self._alone(self.saved, subject), ""
             case Kind.UNRESOLVED | Kind.UNMATCHED if subject.words:
                 verb = "removed" if kind is Kind.UNRESOLVED else "added"
-                return verb, f"{count(int(subject.words[0]), 'item')} of several that are alike", ""
+                number = count(int(subject.words[0]), "item")
+                return verb, (f"{number} of several that are alike",), ""
             case Kind.UNRESOLVED:
                 return "removed", self._were(subject), ""
             case Kind.INSERTED:
@@ -107,7 +116,7 @@ class Deeds:
                 return "added", self._are(subject), ""
             case Kind.RENAMED:
                 times = f" in {subject.number} places" if subject.number > 1 else ""
-                return "renamed", subject.words[0], f" to {subject.words[1]}{times}"
+                return "renamed", (subject.words[0],), f" to {subject.words[1]}{times}"
             case Kind.MOVED | Kind.ROOT_SHIFTED:
                 return "moved", self._were(subject), f" to {self._first(subject)}"
             case Kind.WRAPPED:
@@ -117,36 +126,40 @@ class Deeds:
             case Kind.CONTAINER_CHANGED:
                 return "put", self._were(subject), " into another kind of container"
             case Kind.REORDERED:
-                return "reordered", _listed(self.live, sorted(subject.objects)), ""
+                return "reordered", _named(self.live, sorted(subject.objects)), ""
             case Kind.SCOPE_CHANGED:
                 old, new = (repr(word) if word else "none" for word in subject.words)
-                return "changed", "the scope of the names", f": {old} → {new}"
+                return "changed", ("the scope of the names",), f": {old} → {new}"
             case Kind.MIGRATED:
-                return "changed", "the major version of Keras", ""
+                return "changed", ("the major version of Keras",), ""
             case Kind.SHAPE:
-                return "resized", f"{self._resized(subject)} ({self._sizes(subject)})", ""
+                return "resized", (f"{self._resized(subject)} ({self._sizes(subject)})",), ""
             case Kind.DTYPE:
                 was, now = subject.words
-                return "changed", f"the dtype of {self._are(subject)}", f": {was} → {now}"
+                return (
+                    "changed",
+                    (f"the dtype of {listed(self._are(subject))}",),
+                    f": {was} → {now}",
+                )
             case _:
-                return "changed", "the optimizer", ""
+                return "changed", ("the optimizer",), ""
 
-    def _were(self, subject: Subject) -> str:
-        return _listed(self.saved, subject.nodes)
+    def _were(self, subject: Subject) -> tuple[str, ...]:
+        return _named(self.saved, subject.nodes)
 
-    def _are(self, subject: Subject) -> str:
-        return _listed(self.live, subject.objects)
+    def _are(self, subject: Subject) -> tuple[str, ...]:
+        return _named(self.live, subject.objects)
 
     def _first(self, subject: Subject) -> str:
         return self.live.place(subject.objects[0])
 
     @staticmethod
-    def _alone(names: LayerNames, subject: Subject) -> str:
+    def _alone(names: LayerNames, subject: Subject) -> tuple[str, ...]:
         """Return the items of a sequence that one side alone has, so far as they are known."""
         number = int(subject.words[1])
         if len(subject.alone) != number:
-            return count(number, "item")
-        return _listed(names, subject.alone)
+            return (count(number, "item"),)
+        return _named(names, subject.alone)
 
     def _resized(self, subject: Subject) -> str:
         """Return the variable that has another shape, or the layer of several."""
@@ -163,6 +176,6 @@ def _shapes(attributes: Iterable[Attribute]) -> str:
     return listed([shape_words(attribute.shape, unknown="?") for attribute in attributes])
 
 
-def _listed(names: LayerNames, nodes: Sequence[int]) -> str:
-    parts = [names.place(node) for node in nodes[:3]]
-    return listed([*parts, *[""] * (len(nodes) - len(parts))])
+def _named(names: LayerNames, nodes: Sequence[int]) -> tuple[str, ...]:
+    parts = [names.place(node) for node in nodes[:_MOST_NAMED]]
+    return (*parts, *[""] * (len(nodes) - len(parts)))

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import dropwhile
 
 from ckpt_viz.correspondence.full_names import FullNames, without_number
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, is_guess
+from ckpt_viz.correspondence.sequences import sequences
+from ckpt_viz.correspondence.states import state_pairs
 from ckpt_viz.correspondence.value_mapping import ValueMapping, fits, with_pairs
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
@@ -18,14 +21,18 @@ from ckpt_viz.object_graph.nodes import Role, has_value
 
 
 def with_defaults(
-    mapping: ValueMapping, bound: Mapping[int, int], source_of: Mapping[int, int]
+    mapping: ValueMapping,
+    bound: Mapping[int, int],
+    source_of: Mapping[int, int],
+    *,
+    raises: bool = False,
 ) -> ValueMapping:
     """Return the mapping with the places that a restore gives to values without a sure place.
 
-    `bound` has the live object of each saved node, as a restore that returns binds it, and
-    `source_of` the saved node whose value each live object has afterwards.
+    `bound` has the live object of each saved node, as a restore binds it, and `source_of` the saved
+    node whose value it gives to each live object. Both go beyond an error, if it `raises`.
     """
-    pairs = [*_Defaults(mapping, bound, source_of).pairs()]
+    pairs = [*_Defaults(mapping, bound, source_of, raises).pairs()]
     if not pairs:
         return mapping
     nodes, objects = {pair.node for pair in pairs}, {pair.obj for pair in pairs}
@@ -49,23 +56,40 @@ class _Defaults:
     mapping: ValueMapping
     bound: Mapping[int, int]
     source_of: Mapping[int, int]
+    raises: bool
 
     def pairs(self) -> Iterator[Pair]:
         """Yield the values of the model, then those of optimizers."""
-        new: set[int] = set()
+        new: list[Pair] = []
         for obj, node in self.source_of.items():
             is_guessed = (node, obj) in self._guessed
             if self._are_free(node, obj) and (is_guessed or not self._contradict(node, obj)):
-                new.add(node)
-                yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
-        for node, obj in self._agreed_guesses():
-            slot = self.mapping.saved.nodes[node].slot
-            if slot is None or slot.variable in new or slot.variable in self._settled[0]:
-                yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
+                new.append(Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT))
+        yield from new
+        slots = [*self._slots_of({pair.node: pair for pair in new})] if new else []
+        yield from slots
+        known = {pair.node for pair in slots}, {pair.obj for pair in slots}
+        for pair in self._agreed_guesses():
+            if pair.node not in known[0] and pair.obj not in known[1]:
+                yield pair._replace(certainty=Certainty.LIKELY, evidence=Evidence.DEFAULT)
+
+    def _slots_of(self, new: Mapping[int, Pair]) -> Iterator[Pair]:
+        """Yield the slot variables of variables that have their place by default."""
+        saved, live = self.mapping.saved, self.mapping.live
+        for pair in state_pairs(saved, live, {**self.mapping.parts, **new}):
+            slot = saved.nodes[pair.node].slot
+            is_of_new = slot is not None and slot.variable in new
+            if is_of_new and pair.evidence is Evidence.SLOT and fits(saved, live, *pair[:2]):
+                yield pair._replace(certainty=Certainty.LIKELY, evidence=Evidence.DEFAULT)
 
     @cached_property
     def _guessed(self) -> frozenset[tuple[int, int]]:
-        """The guesses: nothing fits better there, so other names do not speak against them."""
+        """The guesses: nothing fits better there, so other names do not speak against them.
+
+        An error shows that something fits there that moved; names tell what moved with it.
+        """
+        if self.raises:
+            return frozenset()
         return frozenset((p.node, p.obj) for p in self.mapping.pairs if is_guess(p))
 
     def _are_free(self, node: int, obj: int) -> bool:
@@ -78,6 +102,7 @@ class _Defaults:
             and has_value(saved.nodes[node])
             and fits(saved, live, node, obj)
             and (saved.is_name_based or not self._is_of_optimizer(node, obj))
+            and node not in self._behind_changes
         )
 
     def _is_of_optimizer(self, node: int, obj: int) -> bool:
@@ -90,6 +115,34 @@ class _Defaults:
         return _of_optimizers(self.mapping.saved), _of_optimizers(self.mapping.live)
 
     @cached_property
+    def _behind_changes(self) -> frozenset[int]:
+        """The saved nodes in items of a sequence that an error shows to have moved.
+
+        These are from the first item on with a value of another shape, or with none that fits.
+        """
+        if not self.raises:
+            return frozenset()
+        saved, live = self.mapping.saved, self.mapping.live
+        filled, misfits, unbound = groups = set[int](), set[int](), set[int]()
+        order = [*saved.tree.preorder()]
+        for node in (n for n in order if has_value(saved.nodes[n]) and saved.nodes[n].slot is None):
+            obj = self.bound.get(node, len(live.nodes))
+            group = unbound
+            if obj < len(live.nodes):
+                group = filled if fits(saved, live, node, obj) else misfits
+            group.add(node)
+        for group in groups:  # what holds such values, too
+            group.update(saved.tree.parents[node] for node in reversed(order) if node in group)
+        moved = misfits | (unbound - filled)
+        behind = set[int]()
+        for node in order:
+            for items in sequences(saved.nodes[node].children).values():
+                behind.update(dropwhile(lambda item: item not in moved, items))
+            if saved.tree.parents[node] in behind:
+                behind.add(node)
+        return frozenset(behind)
+
+    @cached_property
     def _settled(self) -> tuple[frozenset[int], frozenset[int]]:
         """The saved nodes and the live objects of sure pairs."""
         pairs = [
@@ -99,7 +152,7 @@ class _Defaults:
         ]
         return frozenset(p.node for p in pairs), frozenset(p.obj for p in pairs)
 
-    def _agreed_guesses(self) -> Iterator[tuple[int, int]]:
+    def _agreed_guesses(self) -> Iterator[Pair]:
         """Yield the guesses for an optimizer's slot variables and counters that a restore shares.
 
         The places in its lists are no evidence: full names may be theirs alone.
@@ -107,9 +160,10 @@ class _Defaults:
         saved = self.mapping.saved
         for pair in self.mapping.pairs:
             if is_guess(pair) and self.bound.get(pair.node) == pair.obj:
-                holder = saved.nodes[saved.tree.parents[pair.node]]
-                if saved.nodes[pair.node].slot is not None or holder.role is Role.OPTIMIZER:
-                    yield pair.node, pair.obj
+                slot, holder = saved.nodes[pair.node].slot, saved.tree.parents[pair.node]
+                is_own = slot is None and saved.nodes[holder].role is Role.OPTIMIZER
+                if is_own or (slot is not None and slot.variable in self._settled[0]):
+                    yield pair
 
     def _contradict(self, node: int, obj: int) -> bool:
         """Return whether a person gave two values, or the layers around them, different names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from operator import is_
 from typing import Any
@@ -199,17 +200,11 @@ def _attribute(obj: Any, label: str) -> str:
 
 def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
     """Return how a Keras model gives a layer on the way, and how many steps that saves."""
-    layers = [layer for _, layer in _layers(obj)]
+    layers = [*_layers(obj)]
     for steps, target in enumerate(way):
-        for index, layer in enumerate(layers):
+        for code, layer in layers:
             if layer is target:
-                name = getattr(layer, "name", None) or ""
-                is_unique = [getattr(sibling, "name", None) for sibling in layers].count(name) == 1
-                by_name = f".get_layer({quoted(name)})"
-                # Keras goes on counting automatic names: `dense_3` is another one in the next run.
-                is_named = is_unique and isinstance(name, str) and name != ""
-                is_named = is_named and not is_automatic(name, type(layer).__name__)
-                return (by_name if is_named else f".layers[{index}]"), steps
+                return code, steps
     return None
 
 
@@ -218,5 +213,10 @@ def _layers(obj: Any) -> Iterator[tuple[str, Any]]:
     layers = inspect.getattr_static(type(obj), "layers", None)
     getter = getattr(layers, "fget", None)
     if package_of(getter) in KERAS:
-        for index, layer in enumerate(obj.layers):
-            yield f".layers[{index}]", layer
+        names = [getattr(layer, "name", None) for layer in obj.layers]
+        counts = Counter(name for name in names if isinstance(name, str))
+        for index, (name, layer) in enumerate(zip(names, obj.layers, strict=True)):
+            is_named = isinstance(name, str) and name != "" and counts[name] == 1
+            # Keras goes on counting automatic names: `dense_3` is another one in the next run.
+            is_named = is_named and not is_automatic(str(name), type(layer).__name__)
+            yield f".get_layer({quoted(str(name))})" if is_named else f".layers[{index}]", layer

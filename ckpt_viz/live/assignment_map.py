@@ -35,7 +35,14 @@ _FIELDS = (
     "var_name_to_vocab_info",
     "var_name_to_prev_var_name",
 )
-_ABSENT = object()
+_UNUSED = (
+    "The settings name variables that the warm start does not take",
+    "Leave these names out, or correct them.",
+)
+_OTHER_GRAPH = (
+    "A variable is not of the default graph, to which the call adds operations",
+    "Make the call, and this check, inside as_default() of the variable's graph.",
+)
 
 
 def is_warm_start(source: object) -> bool:
@@ -180,14 +187,15 @@ def _entry(key: str, value: Any, ids: _Ids) -> MapEntry:
     if tf_private.is_variable(value):
         return MapEntry(key, variables=(ids.of(value),))
     message = f"unsupported operand type(s) for +: '{type(value).__name__}' and 'str'"
-    failure = Failure(Cause.CODE, "TypeError", message)
+    said = (
+        f"The call takes no PartitionedVariable, as {key!r} has it",
+        "Pass list(variable), its partitions.",
+    )
+    failure = Failure(Cause.CODE, "TypeError", message, said=said)
     return MapEntry(key, variables=tuple(map(ids.of, value)), is_list=True, failure=failure)
 
 
 def _described(variable: Any) -> WarmVariable:
-    class_name, lacks = type(variable).__name__, ""
-    if not hasattr(type(variable), "get_shape"):
-        lacks = "get_shape"
     info = tf_private.save_slice_info(variable)
     return WarmVariable(
         str(variable.name),
@@ -195,27 +203,26 @@ def _described(variable: Any) -> WarmVariable:
         tf_private.partial_shape(variable.shape),
         Partition(info.full_name, tuple(info.full_shape)) if info is not None else None,
         tf_restore.is_reference(variable),
-        class_name,
-        lacks,
+        type(variable).__name__,
+        not hasattr(type(variable), "get_shape"),
         _refusal(variable),
     )
 
 
 def _refusal(variable: Any) -> Failure | None:
     """Return what replacing the initializer raises outside of the variable's own graph."""
-    is_in_graph = is_of_graph(variable)
-    if tf_private.is_eager_now():
-        if not is_in_graph:
-            return None
-        message = "Can only save/restore ResourceVariables when executing eagerly, got type: "
-        return Failure(Cause.CODE, "ValueError", f"{message}{type(variable).__name__}.")
-    if not is_in_graph:
-        message = "resource: Attempting to capture an EagerTensor without building a function."
-        return Failure(Cause.CODE, "RuntimeError", message)
-    if variable.graph is tf_private.default_graph():
+    is_in_graph, is_eager = is_of_graph(variable), tf_private.is_eager_now()
+    if is_in_graph != is_eager and (is_eager or variable.graph is tf_private.default_graph()):
         return None
-    message = f"{variable.name} must be from the same graph as the checkpoint's operations."
-    return Failure(Cause.CODE, "ValueError", message)
+    name = "ValueError" if is_in_graph else "RuntimeError"
+    if is_eager:
+        message = "Can only save/restore ResourceVariables when executing eagerly, got type: "
+        message += f"{type(variable).__name__}."
+    elif is_in_graph:
+        message = f"{variable.name} must be from the same graph as the checkpoint's operations."
+    else:
+        message = "resource: Attempting to capture an EagerTensor without building a function."
+    return Failure(Cause.CODE, name, message, said=_OTHER_GRAPH)
 
 
 # --- names and nodes
@@ -368,7 +375,7 @@ def unused_names(grouped: Grouped, renamed: Mapping[str, str]) -> Failure | None
                 f"You provided the following variables in {field} that were not used: "
                 f"{set(names)}.  Perhaps you misspelled them?"
             )
-    return Failure(Cause.CODE, "ValueError", texts[0]) if texts else None
+    return Failure(Cause.NO_VARIABLE, "ValueError", texts[0], said=_UNUSED) if texts else None
 
 
 def _is_used(name: str, grouped: Grouped, values: Mapping[str, Any]) -> bool:

@@ -249,7 +249,7 @@ class _Drawing:
         return Graph(tuple(self.nodes), title, Origin.LIVE, calls=calls, _access=access)
 
     def _is_again(self, node_id: int, ids: Mapping[int, int]) -> bool:
-        """Return whether an earlier node stands for the same variable."""
+        """Return whether an earlier node is for the same variable."""
         obj = self.objects[node_id]
         return is_variable(obj) and ids[id(obj)] != node_id
 

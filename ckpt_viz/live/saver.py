@@ -155,10 +155,9 @@ def _placed(saver: Any, name: str) -> Iterator[tuple[Any, object, str]]:
 
 
 class GraphOfSaver(NamedTuple):
-    """The graph of a Saver's variables: the names in its collections, and its state now."""
+    """The graph of a Saver's variables: the names of its global variables, and its state now."""
 
     in_global: frozenset[str]
-    in_local: frozenset[str]
     is_default: bool
     is_finalized: bool
 
@@ -171,12 +170,9 @@ def graph_of_saver(saver: Any) -> GraphOfSaver | None:
         graph = tf_private.default_graph()  # of a MetaGraph
     if graph is None:
         return None
-    names: dict[str, set[str]] = {}
-    for variable, key in _variables_by_collection(graph):
-        names.setdefault(key, set()).add(variable.op.name)
+    every = _variables_by_collection(graph)
     return GraphOfSaver(
-        frozenset(names.get("variables", ())),
-        frozenset(names.get("local_variables", ())),
+        frozenset(variable.op.name for variable, key in every if key == "variables"),
         tf_private.default_graph() is graph and not tf_restore.is_eager(),
         bool(graph.finalized),
     )

@@ -29,18 +29,21 @@ def counting_of(graph: Graph) -> Counting:
     """Return how the checkpoint counts that a live graph was made of.
 
     A checkpoint of another root is only a node if that root leads to it. What a program calls
-    `_save_counter` in a checkpoint is its counter, too.
+    `_save_counter` in a checkpoint is its counter, too. A checkpoint with a root looks for a
+    `save_counter` there once, when it is made: it makes one of its own beside a later one.
     """
     checkpoint = getattr(graph.source, "checkpoint", graph.source)
-    own = instance_dict(checkpoint).get("_save_counter")
+    own = instance_dict(checkpoint).get("_save_counter", checkpoint)
+    makes_own = own is None and graph.object(ROOT) is not checkpoint
     node = counter = None
     for node_id in range(len(graph.nodes)):
         obj = graph.object(node_id)
         node = node_id if node is None and obj is checkpoint else node
-        counter = node_id if counter is None and obj is own is not None else counter
-    return Counting(
-        ROOT if node is None else node, graph.save_counter if counter is None else counter
-    )
+        is_own = obj is own is not None and own is not checkpoint
+        counter = node_id if counter is None and is_own else counter
+    if counter is None and not makes_own:
+        counter = graph.save_counter
+    return Counting(ROOT if node is None else node, counter)
 
 
 def state_of_manager(graph: Graph, counter: int | None) -> ManagerState:

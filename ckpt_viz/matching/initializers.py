@@ -9,37 +9,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from itertools import count, takewhile
 from typing import NamedTuple
 
-from ckpt_viz.matching.read_failures import (
-    fits,
-    tensor_shape,
-    wrong_dtype,
-    wrong_shape,
-    wrong_slice,
-)
-from ckpt_viz.matching.saved_graph import unread
-from ckpt_viz.matching.trace import Cause, Failure, Read
+from ckpt_viz.matching.name_based_restore import NameTrace
+from ckpt_viz.matching.read_failures import fits, tensor_shape, wrong_shape
+from ckpt_viz.matching.saved_graph import misread
+from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.nodes import Stored
 
 _PART = "/part_"
-
-
-class MapProblem(Enum):
-    """What is wrong with a pair of the map, where the file is not at fault."""
-
-    NOT_IN_STORE = "not in store"  # the value names no variable, and the key is no scope
-    NO_PARTITIONS = "no partitions"  # what is before "/part_" in a name is no variable
-    WHOLE_IN_LIST = "whole in list"  # a list has a variable that is not a partition
-    OTHER_PARTITIONS = "other partitions"  # a list has partitions of several variables
-    PARTITIONED = "partitioned"  # a PartitionedVariable, where TensorFlow takes only its list
-    OTHER_CLASS = "other class"  # a variable of Keras 3, or a sharded one
-    OTHER_GRAPH = "other graph"  # the default graph is not the variable's
-    FINALIZED = "finalized"  # the default graph takes no more operations
-    VOCABULARY = "vocabulary"  # no failure: a vocabulary decides about the rows
-    UNUSED_NAME = "unused name"  # settings name a variable that the warm start does not take
+_FINALIZED = "The graph is finalized, and the call adds operations"
 
 
 class Partition(NamedTuple):
@@ -53,7 +33,7 @@ class Partition(NamedTuple):
 class WarmVariable:
     """What the call asks of a variable; `name` is the one in TensorFlow's messages.
 
-    `lacks` is the attribute that the call needs and that a variable of this class does not have.
+    `is_foreign` says that this is no variable of TensorFlow: it lacks what the call needs.
     `refusal` is what replacing the initializer raises because of the variable's graph.
     """
 
@@ -63,7 +43,7 @@ class WarmVariable:
     partition: Partition | None = None
     is_reference: bool = False
     class_name: str = ""
-    lacks: str = ""
+    is_foreign: bool = False
     refusal: Failure | None = None
 
 
@@ -89,23 +69,6 @@ class WarmCall:
     by_vocabulary: tuple[int, ...] = ()
 
 
-class Initializer(NamedTuple):
-    """The initializer of a variable is replaced by a tensor of the file; or the call raises.
-
-    The call goes on after a failure that only a session raises.
-    """
-
-    variable: int | None
-    tensor: str
-    failure: Failure | None = None
-    problem: MapProblem | None = None
-
-    @property
-    def is_replaced(self) -> bool:
-        """Whether the variable has a new initializer."""
-        return self.failure is None or self.failure.in_session
-
-
 class MappedScope(NamedTuple):
     """A pair that TensorFlow takes for scopes: the program's scope, and how many names it has."""
 
@@ -122,13 +85,12 @@ class VariableStore:
     ids: Mapping[str, int]
     _sorted: list[str] = field(default_factory=list, init=False, repr=False)
 
-    def named(self, name: str) -> int | tuple[int, ...] | None:
-        """Return the variable of a name, or its partitions; None if there is none."""
-        variable = self.ids.get(name)
-        if variable is not None:
-            return variable
+    def named(self, name: str) -> tuple[int, ...]:
+        """Return the variable of a name, or its partitions; empty if there is none."""
+        if name in self.ids:
+            return (self.ids[name],)
         names = takewhile(self.ids.__contains__, (f"{name}{_PART}{i}" for i in count()))
-        return tuple(self.ids[part] for part in names) or None
+        return tuple(self.ids[part] for part in names)
 
     def in_scope(self, scope: str) -> Sequence[str]:
         """Return the names of the variables in a scope; "" is the scope of all."""
@@ -145,12 +107,9 @@ class VariableStore:
         if entry.name is None:
             yield entry.variables
             return
-        named = self.named(entry.name)
-        names = (entry.name,) if named is not None else self.in_scope(scope_of(entry.name))
-        for name in names:
-            variables = self.named(name)
-            if variables is not None:
-                yield (variables,) if isinstance(variables, int) else variables
+        is_named = self.named(entry.name)
+        names = (entry.name,) if is_named else self.in_scope(scope_of(entry.name))
+        yield from filter(None, map(self.named, names))
 
 
 def scope_of(value: str) -> str:
@@ -166,10 +125,12 @@ def scope_of(value: str) -> str:
 class WarmSide:
     """What a call meets: the program's variables and store, and the tensors of the file.
 
-    `path` is the one in messages. In a graph, `is_eager` is False.
+    `node_of` has the node of each variable. `path` is the one in messages. In a graph, `is_eager`
+    is False.
     """
 
     variables: Sequence[WarmVariable]
+    node_of: Mapping[int, int]
     store: VariableStore
     tensors: Mapping[str, Stored]
     path: str
@@ -178,118 +139,113 @@ class WarmSide:
 
 
 @dataclass(frozen=True)
-class WarmTrace:
-    """All that a warm start would do, also beyond what raises.
+class WarmTrace(NameTrace):
+    """What a warm start would do: a step for each initializer, also beyond what raises.
 
-    `scopes` are the mapped scopes, and `empty_lists` the keys of lists without a variable.
+    The call goes on after a failure that only a session raises. `scopes` are the mapped scopes, and
+    `empty_lists` the keys of lists without a variable. A vocabulary decides about the rows of the
+    variables `by_vocabulary`.
     """
 
-    initializers: tuple[Initializer, ...] = ()
-    scopes: tuple[MappedScope, ...] = ()
-    empty_lists: tuple[str, ...] = ()
-
-    @property
-    def raised(self) -> Failure | None:
-        """What the call itself raises; None if it returns."""
-        failures = (each.failure for each in self.initializers if not each.is_replaced)
-        return next(failures, None)
+    scopes: list[MappedScope] = field(default_factory=list)
+    empty_lists: list[str] = field(default_factory=list)
+    by_vocabulary: list[int] = field(default_factory=list)
 
     @property
     def raised_later(self) -> Failure | None:
         """What a session raises that runs the initializers; None if it raises nothing."""
-        return next((i.failure for i in self.initializers if i.failure and i.is_replaced), None)
+        failures = (step.failure for step in self.steps if step.failure is not None)
+        return next((failure for failure in failures if failure.in_session), None)
 
-    def before_error(self) -> Iterator[Initializer]:
-        """Yield the initializers that are replaced before the call raises, if it does."""
-        return takewhile(lambda each: each.is_replaced, self.initializers)
+    def replaced(self) -> Iterator[tuple[int, str]]:
+        """Yield the variables with new initializers, and the tensors that these read."""
+        for step in self.steps:
+            if step.obj is not None and (step.failure is None or step.failure.in_session):
+                yield step.obj, step.name
+
+    def before_error(self) -> set[int]:
+        """Return the variables with new initializers before the call raises, if it does."""
+        raising = (n for n, s in enumerate(self.steps) if s.failure and not s.failure.in_session)
+        before = replace(self, steps=self.steps[: next(raising, None)])
+        return {*self.by_vocabulary, *(obj for obj, _ in before.replaced())}
 
 
 def match_initializers(calls: Sequence[WarmCall], side: WarmSide) -> WarmTrace:
-    """Return what these calls do, one after the other."""
+    """Return what these calls do, one after the other. Of several values, the last one counts."""
     run = _Run(side)
     for call in calls:
-        run.initializers += [
-            Initializer(variable, "", None, MapProblem.VOCABULARY)
-            for variable in call.by_vocabulary
-        ]
+        run.trace.by_vocabulary.extend(side.node_of[variable] for variable in call.by_vocabulary)
         for entry in sorted(call.entries, key=lambda entry: entry.key):
             run.take(entry)
-    return WarmTrace(tuple(run.initializers), tuple(run.scopes), tuple(run.empty_lists))
+    for obj, tensor in run.source_of.items():
+        run.trace.bound.setdefault(tensor, []).append(obj)
+    return run.trace
 
 
 class _Run:
     def __init__(self, side: WarmSide) -> None:
-        self.initializers: list[Initializer] = []
-        self.scopes: list[MappedScope] = []
-        self.empty_lists: list[str] = []
+        self.trace = WarmTrace()
+        self.source_of: dict[int, str] = {}
         self._side = side
 
     def take(self, entry: MapEntry) -> None:
         """Take one pair of the map."""
+        key, name, variables, is_list = entry.key, entry.name, entry.variables, entry.is_list
+        if name is not None:
+            variables, is_list = self._side.store.named(name), name not in self._side.store.ids
         if entry.failure is not None:
-            self._fail(entry.variables, entry.key, entry.failure, MapProblem.PARTITIONED)
-        elif entry.name is None:
-            self._take_variables(entry.key, entry.variables, is_list=entry.is_list)
+            self._add(variables, key, entry.failure)
+        elif name is not None and not variables:
+            self._take_scope(key, name)
+        elif (failure := self._refusal(key, variables, is_list=is_list)) is not None:
+            self._add(variables, key, failure)
         else:
-            named = self._side.store.named(entry.name)
-            if named is None:
-                self._take_scope(entry.key, entry.name)
-            elif isinstance(named, int):
-                self._take_variables(entry.key, (named,), is_list=False)
-            else:
-                self._take_variables(entry.key, named, is_list=True)
+            self.trace.empty_lists.extend([] if variables else [key])
+            self._replace(variables, key, is_list=is_list)
 
-    def _take_variables(self, key: str, variables: tuple[int, ...], *, is_list: bool) -> None:
+    def _refusal(self, key: str, variables: tuple[int, ...], *, is_list: bool) -> Failure | None:
+        """Return what the call raises for a pair before it replaces an initializer."""
         stored = self._side.tensors.get(key)
         if stored is None:
-            message = f"Tensor {key} is not found in {self._side.path} checkpoint"
-            self._fail(variables, key, _missing(message))
-            return
-        if not is_list:
-            (number,) = variables
-            variable = self._side.variables[number]
-            if variable.lacks:
-                self._fail(variables, key, _no_attribute(variable), MapProblem.OTHER_CLASS)
-                return
-            if not fits(variable.shape, stored.shape):
-                self._fail(variables, key, _other_shape(variable, key, stored))
-                return
-        elif not variables:
-            self.empty_lists.append(key)
-        self._replace(variables, key, is_list=is_list)
+            return self._missing(key)
+        variable = None if is_list else self._side.variables[variables[0]]
+        if variable is None:
+            return None
+        if variable.is_foreign:
+            return _no_attribute(variable, key)
+        if fits(variable.shape, stored.shape):
+            return None
+        message = (
+            f"Shape of variable {variable.name} ({tensor_shape(variable.shape)}) doesn't match "
+            f"with shape of tensor {key} ({list(stored.shape or ())}) from checkpoint reader."
+        )
+        return wrong_shape("ValueError", message, stored.shape, variable.shape)
+
+    def _missing(self, called: str) -> Failure:
+        message = f"Tensor {called} is not found in {self._side.path} checkpoint"
+        return Failure(Cause.KEY_MISSING, "ValueError", message)
 
     def _take_scope(self, key: str, value: str) -> None:
-        scope = scope_of(value)
+        scope, store = scope_of(value), self._side.store
         if not key.endswith("/"):
             message = (
                 f"Assignment map with scope only name {scope} should map to scope only {key}. "
                 "Should be 'scope/': 'other_scope/'."
             )
-            failure = Failure(Cause.CODE, "ValueError", message, actual=value)
-            self._fail((), key, failure, MapProblem.NOT_IN_STORE)
+            self._add((), key, Failure(Cause.NO_VARIABLE, "ValueError", message, actual=value))
             return
-        names = self._side.store.in_scope(scope)
-        self.scopes.append(MappedScope(key, value, scope, len(names)))
+        names = store.in_scope(scope)
+        self.trace.scopes.append(MappedScope(key, value, scope, len(names)))
         for name in names:
-            self._take_in_scope(key, value, scope, name)
-
-    def _take_in_scope(self, key: str, value: str, scope: str, name: str) -> None:
-        tensor = _tensor_of(key, value, scope, name)
-        named = self._side.store.named(name)
-        variables = () if named is None else (named,) if isinstance(named, int) else named
-        if tensor not in self._side.tensors:
-            own = name[len(scope) + 1 :]
-            message = (
-                f"Tensor {tensor} ({own} in {key}) is not found in {self._side.path} checkpoint"
-            )
-            self._fail(variables, tensor, _missing(message))
-        elif named is None:
-            failure = Failure(
-                Cause.CODE, "AttributeError", "'NoneType' object has no attribute 'dtype'"
-            )
-            self._fail((), tensor, replace(failure, actual=name), MapProblem.NO_PARTITIONS)
-        else:
-            self._replace(variables, tensor, is_list=not isinstance(named, int))
+            tensor, variables = _tensor_of(key, value, scope, name), store.named(name)
+            if tensor not in self._side.tensors:
+                called = f"{tensor} ({name[len(scope) + 1 :]} in {key})"
+                self._add(variables, tensor, self._missing(called))
+            elif not variables:  # what is before "/part_" in a name is no variable
+                message = "'NoneType' object has no attribute 'dtype'"
+                self._add((), tensor, Failure(Cause.CODE, "AttributeError", message))
+            else:
+                self._replace(variables, tensor, is_list=name not in store.ids)
 
     def _replace(self, variables: tuple[int, ...], tensor: str, *, is_list: bool) -> None:
         """Replace the initializer of a variable, or those of partitions."""
@@ -298,35 +254,34 @@ class _Run:
             variable, partition = self._side.variables[number], None
             if is_list:
                 partition = variable.partition
-                refused = _no_partition(variable, full_name)
+                refused = _no_partition(variable, tensor, full_name)
                 if refused is not None:
-                    self._fail((number,), tensor, *refused)
+                    self._add((number,), tensor, refused)
                     return
                 assert partition is not None
                 full_name = full_name or partition.full_name
-            failure, problem = self._failure_of(variable, tensor, partition)
-            self.initializers.append(Initializer(number, tensor, failure, problem))
+            failure = self._failure_of(variable, tensor, partition)
+            self._add([number], tensor, failure)
             if failure is not None and not failure.in_session:
                 return
 
     def _failure_of(
         self, variable: WarmVariable, tensor: str, partition: Partition | None
-    ) -> tuple[Failure | None, MapProblem | None]:
+    ) -> Failure | None:
         """Return what replacing an initializer raises, now or in a session."""
         if self._side.is_finalized:
             message = "Graph is finalized and cannot be modified."
-            return Failure(Cause.CODE, "RuntimeError", message), MapProblem.FINALIZED
+            said = (_FINALIZED, "Make the call before the graph is finalized.")
+            return Failure(Cause.CODE, "RuntimeError", message, said=said)
         stored = self._side.tensors[tensor]
         read = Read(tensor, variable.dtype, full_shape=partition and partition.full_shape)
-        unread_failure = _unread(read, stored)
+        unread_failure = misread(read, stored)
         if self._side.is_eager and unread_failure is not None:
-            return unread_failure, None
+            return unread_failure
         if variable.refusal is not None:
-            return variable.refusal, MapProblem.OTHER_GRAPH
+            return variable.refusal
         failure = unread_failure or self._unassigned(variable, partition, stored)
-        if failure is None or self._side.is_eager:
-            return failure, None
-        return replace(failure, in_session=True), None
+        return failure and replace(failure, in_session=not self._side.is_eager)
 
     def _unassigned(
         self, variable: WarmVariable, partition: Partition | None, stored: Stored
@@ -348,15 +303,23 @@ class _Run:
         )
         return wrong_shape("InvalidArgumentError", message, stored.shape, variable.shape)
 
-    def _fail(
-        self,
-        variables: tuple[int, ...],
-        tensor: str,
-        failure: Failure,
-        problem: MapProblem | None = None,
-    ) -> None:
-        first = variables[0] if variables else None
-        self.initializers.append(Initializer(first, tensor, failure, problem))
+    def _add(self, variables: Sequence[int], tensor: str, failure: Failure | None) -> None:
+        """Add the step of the first of some variables, or of none."""
+        obj = self._side.node_of[variables[0]] if variables else None
+        is_missing = failure is not None and failure.cause is Cause.KEY_MISSING
+        action = Action.RESTORE if failure is None else Action.FAIL
+        read = () if is_missing or obj is None else (tensor,)
+        step = Step(action, None, obj, None, tensor, read, failure)
+        if step not in self.trace.steps[-1:]:  # of partitions, one after the other
+            self.trace.steps.append(step)
+        if obj is None:
+            return
+        if is_missing:
+            self.trace.unused[obj] = (*self.trace.unused.get(obj, ()), tensor)
+        elif failure is None:
+            self.source_of[obj] = tensor
+        elif failure.in_session:
+            self.source_of.pop(obj, None)
 
 
 def _tensor_of(key: str, value: str, scope: str, name: str) -> str:
@@ -367,42 +330,26 @@ def _tensor_of(key: str, value: str, scope: str, name: str) -> str:
     return (own if key == "/" else key + own).removesuffix("/")
 
 
-def _unread(read: Read, stored: Stored) -> Failure | None:
-    if read.dtype != stored.dtype:
-        return wrong_dtype(read, stored)
-    if read.full_shape is not None and read.full_shape != stored.shape:
-        return wrong_slice(read, stored)
-    return unread(None, read.key, stored)
-
-
-def _missing(message: str) -> Failure:
-    return Failure(Cause.KEY_MISSING, "ValueError", message)
-
-
-def _other_shape(variable: WarmVariable, key: str, stored: Stored) -> Failure:
-    message = (
-        f"Shape of variable {variable.name} ({tensor_shape(variable.shape)}) doesn't match with "
-        f"shape of tensor {key} ({list(stored.shape or ())}) from checkpoint reader."
+def _no_attribute(variable: WarmVariable, key: str, attribute: str = "get_shape") -> Failure:
+    message = f"'{variable.class_name}' object has no attribute '{attribute}'"
+    said = (
+        f"The call takes only variables of TensorFlow; {key!r} has one of another class",
+        "Pass variable.value of a Keras variable; restore others with tf.train.Checkpoint.",
     )
-    return wrong_shape("ValueError", message, stored.shape, variable.shape)
+    return Failure(Cause.CODE, "AttributeError", message, said=said)
 
 
-def _no_attribute(variable: WarmVariable, attribute: str = "") -> Failure:
-    message = f"'{variable.class_name}' object has no attribute '{attribute or variable.lacks}'"
-    return Failure(Cause.CODE, "AttributeError", message)
-
-
-def _no_partition(
-    variable: WarmVariable, full_name: str | None
-) -> tuple[Failure, MapProblem] | None:
+def _no_partition(variable: WarmVariable, key: str, full_name: str | None) -> Failure | None:
     """Return why a variable cannot be in a list of partitions of this name."""
-    if variable.lacks:
-        return _no_attribute(variable, "_save_slice_info"), MapProblem.OTHER_CLASS
+    if variable.is_foreign:
+        return _no_attribute(variable, key, "_save_slice_info")
     if variable.partition is None:
         message = "'NoneType' object has no attribute 'full_name'"
-        return Failure(Cause.CODE, "AttributeError", message), MapProblem.WHOLE_IN_LIST
+        sentence = f"The list for {key!r} has a variable that is not a partition"
+        said = (sentence, "Pass the variable without a list.")
+        return Failure(Cause.CODE, "AttributeError", message, said=said)
     other = variable.partition.full_name
     if full_name is not None and other != full_name:
         message = f"Slices must all be from the same tensor: {full_name} != {other}"
-        return Failure(Cause.CODE, "ValueError", message), MapProblem.OTHER_PARTITIONS
+        return Failure(Cause.CODE, "ValueError", message)
     return None

@@ -7,8 +7,11 @@ Keras 2), and changes nothing. The first error ends the call.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from ckpt_viz.matching.keras_2_conversion import (
@@ -28,6 +31,7 @@ from ckpt_viz.matching.keras_loading import (
     misshapen,
 )
 from ckpt_viz.matching.keras_sides import LiveVariable
+from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import Stored
 
 NEEDS_BY_NAME = (
@@ -195,14 +199,15 @@ class _H5Run:
             self._refuse(number, layer)
         with_weights = [i for i, layer in enumerate(self.live.layers) if layer.weights]
         saved = [(name, weights) for name, weights in self.saved.layers if weights]
+        both = zip(with_weights, saved, strict=False)
+        self.matches = [_Match(i, place, *layer) for place, (i, layer) in enumerate(both)]
         if len(saved) != len(with_weights):
+            self.matches = [*takewhile(self._fits, self.matches)]  # others may have moved
             text = (
                 "Layer count mismatch when loading weights from file. Model expected "
                 f"{len(with_weights)} layers, found {len(saved)} saved layers."
             )
             raise _StoppedError(None, LoadFailure("ValueError", text))
-        both = zip(with_weights, saved, strict=True)
-        self.matches = [_Match(i, place, *layer) for place, (i, layer) in enumerate(both)]
         for number, place, name, weights in self.matches:
             layer = self.live.layers[number]
             values = self._converted(number, layer, _values(weights))
@@ -334,20 +339,42 @@ class _H5Run:
     # --- where Keras looks, whether or not it can load
 
     def offers(self) -> Offers:
-        of_variables: dict[int, str] = {}
         own, top = self.live.top_level, _values(self.saved.top_level or ())
         layers = [(self.live.layers[m.number].weights, self._values_of(m)) for m in self.matches]
-        for variables, values in (*layers, (own, top)):
-            if len(variables) == len(values):
-                of_variables |= {
-                    variable: value.key
-                    for variable, value in zip(variables, values, strict=True)
-                    if not value.is_converted
-                }
+        of_variables = {
+            variable: value.key
+            for variables, values in (*layers, (own, top))
+            for variable, value in self._in_turn_or_by_names(variables, values)
+            if not value.is_converted
+        }
         doubtful = (match.number for match in self._with_other_names())
         keys = {m.number: tuple(key for key, _ in m.weights) for m in self.matches}
         keys[len(self.live.layers)] = tuple(key for key, _ in self.saved.top_level or ())
-        return Offers(of_variables, keys, frozenset(doubtful))
+        return Offers(of_variables, keys, frozenset(doubtful), tuple(self._told_by_order()))
+
+    def _in_turn_or_by_names(
+        self, variables: Sequence[int], values: Sequence[ValueToLoad]
+    ) -> Iterator[tuple[int, ValueToLoad]]:
+        """Yield the values of a layer in turn; by their own names if it has another number."""
+        if len(variables) == len(values):
+            yield from zip(variables, values, strict=True)
+            return
+        names = [_own_name(self.live.variables[variable].name) for variable in variables]
+        others = [_own_name(value.key) for value in values]
+        counts, by_name = (Counter(names), Counter(others)), dict(zip(others, values, strict=True))
+        for variable, name in zip(variables, names, strict=True):
+            is_one = counts[0][name] == counts[1][name] == 1
+            if is_one and by_name[name].shape == self.live.variables[variable].shape:
+                yield variable, by_name[name]
+
+    def _told_by_order(self) -> Iterator[int]:
+        """Yield the layers without names if the file has another number of layers."""
+        numbers = sum(bool(layer.weights) for layer in self.live.layers)
+        if self.is_by_name or numbers == sum(bool(weights) for _, weights in self.saved.layers):
+            return
+        for match in self.matches:
+            if is_automatic(match.name, self.live.layers[match.number].class_name):
+                yield match.number
 
     def _values_of(self, match: _Match) -> Sequence[ValueToLoad]:
         """Return the values that Keras gives a layer in turn; none if it refuses them."""
@@ -359,16 +386,35 @@ class _H5Run:
         except (ConversionError, DeferredError):
             return ()
 
+    def _fits(self, match: _Match) -> bool:
+        """Return whether a layer takes the values of a saved one, and no name speaks against it."""
+        variables = (self.live.variables[v] for v in self.live.layers[match.number].weights)
+        shapes = [value.shape for value in self._values_of(match)]
+        return [v.shape for v in variables] == shapes and not self._has_another_name(match)
+
     def _with_other_names(self) -> Iterator[_Match]:
-        every = {name for name, _ in self.saved.layers}, {y.name for y in self.live.layers}
-        for match in self.matches:
-            layer = self.live.layers[match.number]
-            if are_of_others((match.name, layer.name), layer.class_name, every):
-                yield match
+        return filter(self._has_another_name, self.matches)
+
+    def _has_another_name(self, match: _Match) -> bool:
+        layer = self.live.layers[match.number]
+        return are_of_others((match.name, layer.name), layer.class_name, self._every_name)
+
+    @cached_property
+    def _every_name(self) -> tuple[set[str], set[str]]:
+        return {name for name, _ in self.saved.layers}, {y.name for y in self.live.layers}
 
 
 def _values(weights: SavedLayer) -> list[ValueToLoad]:
     return [ValueToLoad(key, stored) for key, stored in weights]
+
+
+def _own_name(name: str) -> str:
+    """Return the last part of a variable's name or key.
+
+    >>> _own_name("dense/kernel:0")
+    'kernel'
+    """
+    return name.rpartition("/")[2].partition(":")[0]
 
 
 def _place(title: str, variable: LiveVariable) -> str:

@@ -61,6 +61,15 @@ class NameTrace:
     not_restored: tuple[int, ...] = ()
     builds_graph: bool = False
 
+    def add(self, step: Step) -> None:
+        """Add the step of a value that an object takes, or does not take."""
+        self.steps.append(step)
+        if step.obj is not None and step.failure is None:
+            for key in step.names:
+                self.bound.setdefault(key, []).append(step.obj)
+        elif step.obj is not None and step.failure and step.failure.cause is Cause.KEY_MISSING:
+            self.unused[step.obj] = (*self.unused.get(step.obj, ()), step.name)
+
     @property
     def by_objects(self) -> None:
         """None: the restore does not go from object to object."""
@@ -101,14 +110,8 @@ def match_names(
                 unused.append(read.name)
                 continue
             failure = _failure(read, tensors, live, obj, path)
-            if failure is not None:
-                trace.steps.append(
-                    Step(Action.FAIL, None, obj, None, read.name, read.keys, failure)
-                )
-                continue
-            trace.steps.append(Step(Action.RESTORE, None, obj, None, read.name, read.keys))
-            for key in read.keys:
-                trace.bound.setdefault(key, []).append(obj)
+            action = Action.RESTORE if failure is None else Action.FAIL
+            trace.add(Step(action, None, obj, None, read.name, read.keys, failure))
         if unused:
             trace.unused[obj] = tuple(unused)
     return trace

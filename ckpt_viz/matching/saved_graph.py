@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ckpt_viz.formats.entries import raised_for
-from ckpt_viz.matching.trace import Cause, Failure
+from ckpt_viz.matching.read_failures import wrong_dtype, wrong_slice
+from ckpt_viz.matching.trace import Cause, Failure, Read
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, Stored
 
@@ -61,6 +62,15 @@ def unread(path: str | None, key: str, stored: Stored) -> Failure | None:
     raised = raised_for(stored.error)
     text = not_found(path, message) if raised == "NotFoundError" else message
     return Failure(Cause.UNREADABLE, raised, text)
+
+
+def misread(read: Read, stored: Stored) -> Failure | None:
+    """Return what reading a tensor, or a slice of it, raises."""
+    if read.dtype is not None and read.dtype != stored.dtype:
+        return wrong_dtype(read, stored)
+    if read.full_shape is not None and read.full_shape != stored.shape:
+        return wrong_slice(read, stored)
+    return unread(None, read.key, stored)
 
 
 def not_found(path: str | None, message: str) -> str:

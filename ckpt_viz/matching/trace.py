@@ -60,6 +60,7 @@ class Cause(str, Enum):
     # An iterator's state was saved symbolically and is read in full, or the reverse
     SYMBOLIC = "symbolic"
     TWO_NAMES = "two names"  # two saved values would go into one variable
+    NO_VARIABLE = "no variable"  # a name of a map means nothing in the program
     ABORT = "abort"  # no exception: the process ends
 
 
@@ -68,7 +69,8 @@ class Failure:
     """An exception that TensorFlow would raise: the name of its class, and its text.
 
     `in_session` says that a graph's restore raises it in `run_restore_ops`, not before. `actual`
-    and `expected` are the differing shapes or dtypes, in words.
+    and `expected` are the differing shapes or dtypes, in words. `said` is a sentence without its
+    end and an advice, where the text says neither what is wrong nor what to do.
     """
 
     cause: Cause
@@ -77,6 +79,7 @@ class Failure:
     in_session: bool = False
     actual: str = ""
     expected: str = ""
+    said: tuple[str, str] | None = None
 
 
 class Step(NamedTuple):

@@ -119,7 +119,7 @@ class Access(ABC):
 
     Most sources have no live objects, no checksums, and one tensor for each key.
 
-    `second_places` has the first node of each variable by the further nodes that stand for it.
+    `second_places` has the first node of each variable by the variable's further nodes.
     """
 
     second_places: Mapping[int, int] = MappingProxyType({})

@@ -29,7 +29,8 @@ class Arrangement:
 
     `wanted` are the saved values with the objects that must get them, `counterparts` the live
     objects of all saved nodes, as far as known. The arrangement may restore those of `allowed`,
-    too, and nothing else. `proof` rehearses with the live objects, which know more than their
+    too, and nothing else. What is `waiting` gets its place as well: in an object that makes it
+    later. `proof` rehearses with the live objects, which know more than their
     graph, and returns None without a rehearsal.
     """
 
@@ -40,6 +41,7 @@ class Arrangement:
     method: str
     proof: Callable[[Skeleton, str], Rehearsal | None]
     allowed: Mapping[int, int] = field(default_factory=dict)
+    waiting: Iterable[int] = ()
     _opened: set[int] = field(default_factory=set)
     _without_root: set[int] = field(default_factory=set)
     _edges: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -47,13 +49,18 @@ class Arrangement:
     def __post_init__(self) -> None:
         counter = self.saved.save_counter  # a checkpoint has its own, and takes no other
         self.wanted = {node: obj for node, obj in self.wanted.items() if node != counter}
-        for node in self.wanted:
+        for node in (*self.wanted, *filter(self._has_holder, self.waiting)):
             for parent, label, child in self.saved.way_up(node):
                 if self._edges.get(parent, {}).get(label) == child:
                     break
                 self._edges.setdefault(parent, {})[label] = child
         if self.counterparts.get(ROOT) is None:
             self._opened.add(ROOT)
+
+    def _has_holder(self, node: int) -> bool:
+        """Return whether an object of the program holds a saved node, or will hold it."""
+        holders = (parent for parent, _, _ in self.saved.way_up(node) if parent != ROOT)
+        return any(parent in self.counterparts for parent in holders)
 
     def skeleton(self) -> Skeleton | None:
         """Return the arrangement that restores all wanted values, and nothing else; or None."""
@@ -153,9 +160,15 @@ class Arrangement:
         restored = {step.node for step in trace.steps_of(Action.RESTORE)}
         for other in failing | {node for node in restored if node is not None}:
             is_right = other in self.allowed and placed.get(other) == self.allowed[other]
+            is_right = is_right or (placed.get(other) is None and self._is_slot_of_wanted(other))
             is_known = other in self.wanted or other == self.saved.save_counter
             if not is_known and (other in failing or not is_right):
                 yield other
+
+    def _is_slot_of_wanted(self, node: int) -> bool:
+        """Return whether a node is the slot variable of a wanted one, which a restore may make."""
+        slot = self.saved.nodes[node].slot
+        return slot is not None and slot.variable in self.wanted
 
     def _open(self, nodes: Iterable[int]) -> bool:
         """Open the saved nodes whose live objects take or miss wrong values; False without any."""

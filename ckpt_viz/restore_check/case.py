@@ -67,6 +67,11 @@ class Case:
         return frozenset(p.node for p in self.run.mapping.pairs if p.certainty in _SURE)
 
     @cached_property
+    def filled_by_fix(self) -> frozenset[int]:
+        """The live objects whose values the fix restores."""
+        return frozenset(p.obj for p in self.run.mapping.pairs if p.certainty in _SURE)
+
+    @cached_property
     def guessed(self) -> frozenset[int]:
         """The saved nodes whose values the fix restores if a person accepts the guesses."""
         return frozenset(p.node for p in self.run.mapping.pairs if is_guess(p)) - self.fixed
@@ -94,6 +99,14 @@ class Case:
     def unresolved(self) -> frozenset[int]:
         """The saved nodes whose values no object takes."""
         return frozenset(self.run.verdicts.unresolved)
+
+    @cached_property
+    def going_nowhere(self) -> frozenset[int]:
+        """The saved nodes whose values no object gets, by a restore or by its fix.
+
+        A restore may lead to the object of another value, which it has by then.
+        """
+        return self.unresolved.union(self.run.mapping.unused) - self.trace.restored
 
     @cached_property
     def unmatched(self) -> frozenset[int]:

@@ -151,8 +151,8 @@ def _guesses(finding: Finding, guess_of: Mapping[int, int]) -> Sequence[int]:
 
 def _problem(finding: Finding, of_saved: Mapping[int, int], sides: SideNames) -> Problem:
     objects = [obj for obj in finding.objects if obj < len(sides.base.nodes)]
-    places = [*objects]
-    places += [of_saved[node] for node in finding.nodes if node in of_saved]
+    nodes = finding.nodes if of_saved else ()  # of names, no node has a place among the objects
+    places = [*objects, *(of_saved[node] for node in nodes if node in of_saved)]
     return Problem(
         finding.severity,
         finding.kind.value,
@@ -161,17 +161,19 @@ def _problem(finding: Finding, of_saved: Mapping[int, int], sides: SideNames) ->
         finding.live and readable(finding.live),
         readable(finding.why),
         finding.remedy,
-        place=sides.place_of_both((finding.saved, finding.nodes), (finding.live, objects)),
-        values=_values(finding, objects, sides),
+        place=sides.place_of_both((finding.saved, nodes), (finding.live, objects)),
+        values=_values(finding, nodes, objects, sides),
     )
 
 
-def _values(finding: Finding, objects: Sequence[int], sides: SideNames) -> int:
+def _values(
+    finding: Finding, nodes: Sequence[int], objects: Sequence[int], sides: SideNames
+) -> int:
     """Return how many values a finding is about; one on both sides counts once."""
     if finding.change is not None:
         return finding.change.values
     saved, live = sides.other.nodes, sides.base.nodes
     return max(
-        sum(has_value(saved[node]) for node in set(finding.nodes)),
+        sum(has_value(saved[node]) for node in {*nodes}),
         sum(has_value(live[obj]) for obj in set(objects)),
     )

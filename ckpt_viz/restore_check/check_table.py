@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.deeds import sentences_of
 from ckpt_viz.changes.kind import CHANGES, Kind
-from ckpt_viz.errors import CkptVizError
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.render.signs import SEVERITIES
-from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
+from ckpt_viz.restore_check.dry_run import DryRun, nodes_by_name, prefix_of
+from ckpt_viz.restore_check.failures import named_in
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.marks import waiting_in
 from ckpt_viz.restore_table.filling import AssignedValue, CheckedCall, table_of
@@ -38,7 +37,7 @@ def table_of_run(
 
 def table_without_fix(run: DryRun, findings: Iterable[Finding]) -> RestoreTable:
     """Return the table of a dry run that has no fix."""
-    saved = run.saved or _named(run)
+    saved = run.saved or named_in(run)
     values = _without_fix(run, saved)
     return table_of(saved, run.live, _call(run, saved, findings), values)
 
@@ -46,7 +45,8 @@ def table_without_fix(run: DryRun, findings: Iterable[Finding]) -> RestoreTable:
 def _call(run: DryRun, saved: Graph | None, findings: Iterable[Finding]) -> CheckedCall:
     every = [part for finding in findings for part in finding.all()]
     waiting = frozenset() if saved is None else frozenset(waiting_in(saved, every))
-    return CheckedCall([*_assigned(run, saved)], waiting, run.outcome.unknown)
+    outcome = run.outcome
+    return CheckedCall([*_assigned(run, saved)], waiting, outcome.unknown, outcome.unreached)
 
 
 def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
@@ -58,27 +58,13 @@ def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
     return FixedValues(others=(*mapping.pairs, *mapping.misfits), misfits=misfits, is_there=False)
 
 
-def _named(run: DryRun) -> Graph | None:
-    """Return the names in the file that the call reads; None if there are none to read."""
-    if run.reading is None or run.trace is None or not run.outcome.tensors:
-        return None
-    with suppress(CkptVizError):
-        return run.named
-    return None
-
-
 def _assigned(run: DryRun, saved: Graph | None) -> Iterator[AssignedValue]:
     """Yield what the call assigns; a restore by names has names in place of saved nodes."""
-    nodes: Mapping[str, int] = {} if saved is None else _nodes_by_name(saved)
+    nodes: Mapping[str, int] = {} if saved is None else nodes_by_name(saved)
     for step in () if run.trace is None else run.trace.steps:
         if step.action in (Action.RESTORE, Action.FAIL):
             node = nodes.get(step.name) if step.node is None else step.node
             yield AssignedValue(node, step.obj, step.failure)
-
-
-def _nodes_by_name(saved: Graph) -> Mapping[str, int]:
-    named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
-    return {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
 
 
 def text_of_check(

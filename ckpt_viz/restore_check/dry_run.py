@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ckpt_viz.correspondence.defaults import with_defaults
 from ckpt_viz.correspondence.of_savers import map_names
@@ -79,7 +80,8 @@ class Outcome:
     @property
     def saver(self) -> SaversProgram | None:
         """What is known of the program that a Saver restores; None if none does."""
-        return SaversProgram() if self.names.graph.is_name_based else None
+        is_of_names = self.names.graph.is_name_based and not self.is_of_map
+        return SaversProgram() if is_of_names else None
 
     @property
     def certain(self) -> Sequence[Pair]:
@@ -94,7 +96,7 @@ class Outcome:
     @property
     def maps_names(self) -> bool:
         """Whether the names of variables decide which values are theirs, and no objects."""
-        return self.saver is not None
+        return self.is_of_map or self.saver is not None
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
         """Return the checked call, then the asserts, each with what it raises."""
@@ -109,6 +111,11 @@ class Outcome:
     @property
     def unknown(self) -> frozenset[int]:
         """The live objects whose own code decides what they get."""
+        return frozenset()
+
+    @property
+    def unreached(self) -> frozenset[int]:
+        """The live objects that a call which raises had not looked at, beside those of its steps."""
         return frozenset()
 
     @property
@@ -137,6 +144,11 @@ class Outcome:
         return False
 
     @property
+    def opens(self) -> bool:
+        """Whether the call has opened a file without looking for names."""
+        return False
+
+    @property
     def has_steps(self) -> bool:
         """Whether the restore can be told and played step by step."""
         return True
@@ -149,7 +161,7 @@ class Outcome:
     @property
     def is_of_map(self) -> bool:
         """Whether an assignment map, and no fix, decides which names are read."""
-        return False
+        return self.caller == "warm"
 
     @property
     def caller(self) -> str:
@@ -332,21 +344,21 @@ class DryRun:
         mapping = map_values(saved, self.live, given=known.certain, bound=known.bound)
         sources = self.sources_in(saved)
         if self.by_objects is None:
-            return with_defaults(mapping, {node: obj for obj, node in sources.items()}, sources)
-        return with_defaults(mapping, self.by_objects.bound, sources) if sources else mapping
+            bound: Mapping[int, int] = {node: obj for obj, node in sources.items()}
+        else:
+            bound = self.by_objects.bound
+        raises = self.verdicts.restore is not None
+        return with_defaults(mapping, bound, sources, raises=raises) if sources else mapping
 
     def sources_in(self, saved: Graph) -> Mapping[int, int]:
-        """Return, by object, the saved node whose value it has after a restore that returns.
+        """Return, by object, the saved node whose value a restore gives to it.
 
-        The objects may be new ones, which the restore makes.
+        One that raises gives some of these, or none. The objects may be new ones, which the restore
+        makes.
         """
-        if self.verdicts.restore is not None:
-            return {}
         if self.by_names is None:
             return {} if self.by_objects is None else self.by_objects.source_of
-        named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
-        nodes = {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
-        bound = self.by_names.bound.items()
+        nodes, bound = nodes_by_name(saved), self.by_names.bound.items()
         return {obj: nodes[name] for name, objects in bound if name in nodes for obj in objects}
 
     def live_name(self, obj: int) -> str:
@@ -372,12 +384,40 @@ class DryRun:
         return {self.saved.name(node): self.live_name(obj) for node, obj in bound}
 
 
+def nodes_by_name(saved: Graph) -> Mapping[str, int]:
+    """Return the saved nodes by the full names and the keys of their values."""
+    named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
+    return {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
+
+
 def prefix_of(saved: Graph) -> str:
     """Return the path with which a program would restore a checkpoint."""
     return saved.provenance.prefix if saved.provenance is not None else saved.title
 
 
+_NO_TEXT = "Pass the checkpoint's prefix as a string"
 COMPARE = "to compare two live objects, call cv.diff(a, b)"
+
+
+def run_of_path(
+    path: Any, method: str, outcome_of: Callable[[Any], Outcome], takes: tuple[type, ...]
+) -> DryRun:
+    """Return the dry run of a call that takes a path as it is, with what is known of a wrong one.
+
+    `outcome_of` returns what the call does with any path; the call `takes` paths of these classes.
+    """
+    outcome, reading = outcome_of(path), text_of(path)
+    if outcome.tensors or outcome.remedy or not (outcome.verdicts.restore or outcome.opens):
+        return DryRun(outcome, method, reading)
+    if not isinstance(path, takes):
+        return DryRun(outcome, method, reading, NoSuchPath(_NO_TEXT))
+    correction = correction_of(path, lambda prefix: outcome_of(prefix).verdicts)
+    return DryRun(outcome, method, reading, correction or damage_of(reading))
+
+
+def text_of(path: object) -> str:
+    """Return the text of a path, which may be no path."""
+    return os.fsdecode(path) if isinstance(path, (bytes, os.PathLike)) else str(path)
 
 
 def correction_of(given: object, restoring: Callable[[str], Verdicts]) -> Correction | None:

@@ -21,6 +21,7 @@ from ckpt_viz.saved.saved_source import read_saved
 IS_POISONED = "Unable to save the object"
 IMPORT_SAVER = Advice("Import the module that registers the saver before restoring.")
 _NO_SAVER = "checkpoint saver registry does not have name"
+_OF_MAP = Advice("Correct this pair of the map.")
 _OWN_CODE = Advice("Fix the object's own code, which raises this.")
 _KINDS = {
     Cause.SHAPE: Kind.SHAPE,
@@ -35,6 +36,7 @@ _KINDS = {
     Cause.SYMBOLIC: Kind.KEY_MISSING,
     Cause.TWO_NAMES: Kind.VALUE_LOST,
     Cause.ABORT: Kind.PROCESS_ABORT,
+    Cause.NO_VARIABLE: Kind.UNRESOLVED,
 }
 REMEDIES = {
     Cause.KEY_MISSING: Advice(
@@ -78,12 +80,14 @@ def kind_of(failure: Failure) -> Kind:
 
 def remedy_for(run: DryRun, failure: Failure) -> Remedy:
     """Return what to do about a failure of a restore."""
+    if failure.said is not None:
+        return Advice(failure.said[1])
     if failure.cause is Cause.DAMAGED:
         return remedy_for_damage(run)
     if failure.cause in (Cause.SHAPE, Cause.DTYPE):
         return make_as_saved(run, failure.cause.value)
     if kind_of(failure) is Kind.UNKNOWABLE:
-        return _OWN_CODE
+        return _OF_MAP if run.outcome.is_of_map else _OWN_CODE
     if _NO_SAVER in failure.message:
         return IMPORT_SAVER
     return REMEDIES.get(failure.cause, _OWN_CODE)
@@ -165,9 +169,14 @@ def mapping_in(run: DryRun) -> ValueMapping | None:
 
 def mapping_of_names(run: DryRun) -> ValueMapping | None:
     """Return the mapping of the names in the file; None if the file cannot be read."""
-    if run.reading is not None:
+    return None if named_in(run) is None else run.mapping_of_names
+
+
+def named_in(run: DryRun) -> Graph | None:
+    """Return the names in the file that the call reads; None if there are none to read."""
+    if run.reading is not None and run.trace is not None and run.outcome.tensors:
         with suppress(CkptVizError):
-            return run.mapping_of_names
+            return run.named
     return None
 
 
@@ -184,6 +193,8 @@ def _is_whole(run: DryRun, saved: Graph, node: int) -> bool:
 def why(failure: Failure, number: int = 1) -> str:
     """Return the reason for a failure in a sentence; `number` values fail for the same."""
     later = ", and run_restore_ops() raises" if failure.in_session else ""
+    if failure.said is not None:
+        return f"{failure.said[0]}: {failure.type}."
     if failure.cause is Cause.DAMAGED:
         stored = "The stored bytes" if number == 1 else f"The stored bytes of {number} values"
         call = "run_restore_ops()" if failure.in_session else "the restore"

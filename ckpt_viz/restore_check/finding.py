@@ -15,7 +15,8 @@ from ckpt_viz.object_graph.remedy import Remedy, code_of
 class Finding:
     """One thing to know about a restore, and what to do about it.
 
-    `nodes` are the saved nodes that the finding is about, and `objects` the live objects, by id.
+    `nodes` are the saved nodes that the finding is about, and `objects` the live objects, by id. A
+    restore by names has the graph of its saved nodes in the table of the check.
     `saved` and `live` are the names of the first of each, None for a side without any. `why` is a
     sentence, and `remedy` prints as one. `change` is what happened to the program, if that is the
     cause, and `explains` are the findings that follow from the change.

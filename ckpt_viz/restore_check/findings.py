@@ -30,6 +30,7 @@ from ckpt_viz.restore_check.rules import (
     wrong_paths,
     wrong_values,
 )
+from ckpt_viz.restore_check.rules.by_name import ByName
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.restore_check.symptoms import with_symptoms
 from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
@@ -94,19 +95,25 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
 def _findings_of(outcome: Outcome, run: DryRun) -> Iterable[Finding]:
     """Return what the rules of this kind of restore find in a dry run that reads something."""
     if run.by_names is not None:
-        return by_name.names(run, run.by_names)
+        return by_name.by_names(ByName(run, run.by_names))
     assert run.by_objects is not None and run.saved is not None
     return _of_objects(Case(run, run.by_objects, run.saved))
 
 
 @_findings_of.register
 def _(outcome: SaverOutcome, run: DryRun) -> Iterable[Finding]:
-    return () if run.by_names is None else by_name.names(run, run.by_names, outcome)
+    if run.by_names is not None:
+        case = ByName(run, run.by_names)
+        yield from by_name.by_names(case)
+        yield from by_name.by_saver(case, outcome)
 
 
 @_findings_of.register
 def _(outcome: WarmOutcome, run: DryRun) -> Iterable[Finding]:
-    return () if run.by_names is None else warm_starts.warm_starts(run, outcome, run.by_names)
+    if run.by_names is not None:
+        case = ByName(run, run.by_names)
+        yield from by_name.by_names(case)
+        yield from warm_starts.warm_starts(case, outcome)
 
 
 @_findings_of.register

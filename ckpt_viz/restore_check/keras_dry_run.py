@@ -83,8 +83,17 @@ class KerasOutcome(Outcome):
     @property
     def unknown(self) -> frozenset[int]:
         """The variables that only the code of their layers loads."""
+        return self._that_stay(Stays.UNKNOWN)
+
+    @property
+    def unreached(self) -> frozenset[int]:
+        """The variables that Keras would look at after the error."""
+        late = (Stays.ERROR_BEFORE, Stays.NOT_LOADED) if self.loading.raises else ()
+        return self._that_stay(*late)
+
+    def _that_stay(self, *reasons: Stays) -> frozenset[int]:
         loaded = enumerate(self.loading.loaded)
-        numbers = [number for number, each in loaded if each.stays is Stays.UNKNOWN]
+        numbers = [number for number, each in loaded if each.stays in reasons]
         return frozenset(self.target.variables[n] for n in numbers if n in self.target.variables)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,6 +13,7 @@ _NUMBERS = re.compile(r"(0|[1-9]\d{0,8})", re.ASCII)
 _PLAIN = re.compile(r"[\w ./:-]*", re.ASCII)  # characters that mean themselves in an f-string
 _LONGEST_BLOCK = 12  # names with one number
 _FEWEST = 3  # names of a run
+_MOST_ENDS, _MOST_FIRST = 6, 4  # ends of each name, names before these
 _WIDTH = 88
 
 
@@ -30,20 +32,35 @@ class _Counting(NamedTuple):
         return f"f{quoted(f'{self.start}{{n}}{self.end}')}"
 
 
-def names_in_lines(names: Sequence[str]) -> list[str]:
-    """Return the items of a list of names, in lines of code.
+def in_list(names: Sequence[str]) -> list[str]:
+    """Return the code of a list of names, in lines; the shortest of several.
 
-    >>> names_in_lines(["conv", "conv_1", "conv_2", "conv_3", "head"])
-    ["'conv', *(f'conv_{n}' for n in range(1, 4)), 'head',"]
-    >>> names_in_lines([f"b{n}_{end}" for n in range(2) for end in ("in", "out")])
-    ["*(name for n in range(2) for name in (f'b{n}_in', f'b{n}_out')),"]
+    >>> in_list(["conv", "conv_1", "conv_2", "conv_3", "head"])
+    ["['conv', *(f'conv_{n}' for n in range(1, 4)), 'head']"]
+    >>> in_list([f"b{n}_{end}" for n in range(2) for end in ("in", "out")])
+    ["[*(f'b{n}_{end}' for n in range(2) for end in ('in', 'out'))]"]
     """
+    ways = [[*_items(names)]]
+    for first in range(min(_MOST_FIRST, len(names)) + 1):
+        products = (_product(names[first:], size) for size in range(2, _MOST_ENDS + 1))
+        ways += [[*map(quoted, names[:first]), product] for product in products if product]
+    return list_of(min(ways, key=lambda items: sum(map(len, items))))
+
+
+def list_of(items: Sequence[str]) -> list[str]:
+    """Return the code of a list of items that are code, in lines."""
+    text = ", ".join(items)
+    if len(text) <= _WIDTH and "\n" not in text:
+        return [f"[{text}]"]
     lines = [""]
-    for item in _items(names):
-        if lines[-1] and len(lines[-1]) + len(item) > _WIDTH:
+    for item in items:
+        first, *others = item.split("\n")
+        if lines[-1] and (others or len(lines[-1]) + len(item) > _WIDTH):
             lines.append("")
-        lines[-1] += f" {item}," if lines[-1] else f"{item},"
-    return lines
+        lines[-1] += f" {first}" if lines[-1] else first
+        lines += others
+        lines[-1] += ","
+    return ["[", *(f"    {line}" for line in lines), "]"]
 
 
 def _items(names: Sequence[str]) -> Iterator[str]:
@@ -57,12 +74,63 @@ def _items(names: Sequence[str]) -> Iterator[str]:
             continue
         first = block[0].number
         numbers = f"range({first}, {first + times})" if first else f"range({times})"
-        if size == 1:
-            yield f"*({block[0].code} for n in {numbers})"
-        else:
-            every = ", ".join(name.code for name in block)
-            yield f"*(name for n in {numbers} for name in ({every}))"
+        code = f"*({_of_block(block, numbers)})"
+        yield code if len(code) > _WIDTH else code.replace("\n   ", "")
         place += times * size
+
+
+def joined(*parts: Sequence[str]) -> list[str]:
+    """Return lines of parts: the first line of each goes on with the last one before it."""
+    lines = [""]
+    for first, *others in parts:
+        lines[-1] += first
+        lines += others
+    return lines
+
+
+def _product(items: Sequence[str], size: int) -> str:
+    """Return code of names that each have the same ends, or the same beginnings; "" for others."""
+    if len(items) < 2 * size or len(items) % size:
+        return ""
+    blocks = [items[at : at + size] for at in range(0, len(items), size)]
+    for is_end, turn in ((True, 1), (False, -1)):
+        turned = [[item[::turn] for item in block] for block in blocks]
+        shared = in_common(turned[0])
+        name = shared.rstrip("_/. -:")
+        between, ends = shared[len(name) :], [item[len(shared) :] for item in turned[0]]
+        names = [block[0].removesuffix(between + ends[0]) for block in turned]
+        made = [[f"{name}{between}{end}" for end in ends] for name in names]
+        if made == turned and len({*ends}) == size and all(map(_PLAIN.fullmatch, [between, *ends])):
+            form = f"{{name}}{between}{{end}}" if is_end else f"{{end}}{between[::-1]}{{name}}"
+            every = "\n".join(in_list([name[::turn] for name in names]))
+            code = f"f{quoted(form)} for name in {every} for end in"
+            return f"*({code} {_ends([end[::turn] for end in ends])})"
+    return ""
+
+
+def in_common(names: Sequence[str]) -> str:
+    """Return the characters with which all names begin."""
+    return os.path.commonprefix(names)  # noqa: RUF071 (these are no paths)
+
+
+def _ends(ends: Sequence[str]) -> str:
+    return (
+        quoted("".join(ends)) if {*map(len, ends)} == {1} else f"({', '.join(map(quoted, ends))})"
+    )
+
+
+def _of_block(block: Sequence[_Counting], numbers: str) -> str:
+    """Return what makes the names of a block for each of some numbers."""
+    if len(block) == 1:
+        return f"{block[0].code} for n in {numbers}"
+    ends = [name.end for name in block]
+    if len({name.start for name in block}) > 1:
+        every = ", ".join(name.code for name in block)
+        return f"name for n in {numbers} for name in ({every})"
+    shared = in_common(ends)
+    form = f"{block[0].start}{{n}}{shared}{{end}}"
+    every = _ends([end[len(shared) :] for end in ends])
+    return f"f{quoted(form)} for n in {numbers}\n    for end in {every}"
 
 
 def _run(names: Sequence[str], place: int, size: int) -> tuple[Sequence[_Counting], int]:

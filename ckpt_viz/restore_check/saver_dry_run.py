@@ -7,9 +7,9 @@ returns no status; the asserts of this check pass if the call would not raise.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -32,21 +32,19 @@ from ckpt_viz.live.saver import (
     variables_of,
 )
 from ckpt_viz.matching.name_based_restore import NameTrace
-from ckpt_viz.matching.read_failures import fits, wrong_dtype, wrong_shape, wrong_slice
-from ckpt_viz.matching.saved_graph import unread
+from ckpt_viz.matching.read_failures import fits, wrong_shape
+from ckpt_viz.matching.saved_graph import misread
 from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute, Fault, Stored
 from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.dry_run import (
-    Correction,
     DryRun,
-    NoSuchPath,
     Outcome,
     SaversProgram,
-    correction_of,
-    damage_of,
     prefix_of,
+    run_of_path,
+    text_of,
 )
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
@@ -61,23 +59,21 @@ _ALTERED = (
 )
 _NAME = "a Variable name or other graph key that is missing"
 _MISMATCH = "a mismatch between the current graph and the graph"
-_NO_TEXT = "Pass the checkpoint's prefix as a string"
-_IN_GRAPH = Advice("Call restore, and this check, inside as_default() of the Saver's graph.")
+_IN_GRAPH = "Call restore, and this check, inside as_default() of the Saver's graph."
 
 
 @dataclass(frozen=True)
 class SaverOutcome(Outcome):
     """What the `restore` of a Saver would do.
 
-    `remedy` says what to do if the Saver itself cannot restore any file; `path_advice` says what to
-    do if the path is not text. `reshapes` says that values are reshaped. For the variables
-    `in_parts`, only the last part is restored. `nameless` is the number of variables without a name
-    of their own; only the last of them is restored. `keys` has the keys of an object-based
-    checkpoint by the names that the Saver reads; None if the names are keys.
+    `remedy` says what to do if the Saver itself cannot restore any file. `reshapes` says that
+    values are reshaped. For the variables `in_parts`, only the last part is restored. `nameless` is
+    the number of variables without a name of their own; only the last of them is restored. `keys`
+    has the keys of an object-based checkpoint by the names that the Saver reads; None if the names
+    are keys.
     """
 
     remedy: Advice | None = None
-    path_advice: str = ""
     reshapes: bool = False
     in_parts: tuple[int, ...] = ()
     nameless: int = 0
@@ -94,6 +90,14 @@ class SaverOutcome(Outcome):
         """Whether only the last part of some variables is restored."""
         return bool(self.in_parts or self.nameless > 1)
 
+    @cached_property
+    def unknown(self) -> frozenset[int]:
+        """The objects whose own code decides which names they read."""
+        nodes = enumerate(self.names.graph.nodes)
+        return frozenset(
+            n for n, node in nodes if any(a.error is not None for a in node.attributes)
+        )
+
     @property
     def saver(self) -> SaversProgram | None:
         """What is known of the Saver's program."""
@@ -103,8 +107,9 @@ class SaverOutcome(Outcome):
 class _Refusal(NamedTuple):
     """What a Saver always raises because of its own state, and what to do about it."""
 
-    raised: Raised
-    remedy: Advice
+    type: str
+    message: str
+    advice: str
 
 
 def saver_dry_run(
@@ -114,152 +119,147 @@ def saver_dry_run(
 
     `faults` are the damaged tensors of this checkpoint, by key.
     """
-    names = LiveNames(read_live(saver))
-    outcome, reading, correction = _checked(saver, names, saved, faults)
-    graph = graph_of_saver(saver)
-    variables, listed = variables_of(names.graph, saver), list_in_code(saver)
-    program = SaversProgram(variables, graph, listed, is_eager=graph is None)
-    return DryRun(replace(outcome, program=program), RESTORE, reading, correction)
-
-
-def _checked(
-    saver: Any, names: LiveNames, saved: object, faults: Mapping[str, Fault]
-) -> tuple[SaverOutcome, str | None, Correction | None]:
-    """Return the outcome, the path as text, and what is known about a wrong one."""
-    path = prefix_of(saved) if isinstance(saved, Graph) else saved
+    restore = _SaversRestore(saver, LiveNames(read_live(saver)), faults)
+    path: Any = prefix_of(saved) if isinstance(saved, Graph) else saved
     if tf_restore.is_empty(saver):
-        return _nothing_to_restore(names), _text(path), None
+        return DryRun(restore.of_nothing, RESTORE, text_of(path))
     if path is None:
-        raised = Raised("ValueError", "Can't load save_path when it is None.")
-        return _raising(names, raised), None, None
-    outcome, reading = _outcome(saver, names, path, faults), _text(path)
-    if outcome.path_advice:
-        return outcome, reading, NoSuchPath(outcome.path_advice)
-    if outcome.verdicts.restore is None or outcome.remedy or outcome.tensors:
-        return outcome, reading, None
-    correction = correction_of(path, lambda prefix: _outcome(saver, names, prefix).verdicts)
-    return outcome, reading, correction or damage_of(str(path))
+        outcome = restore.raising("ValueError", "Can't load save_path when it is None.")
+        return DryRun(outcome, RESTORE)
+    return run_of_path(path, RESTORE, restore.outcome_of, (str, bytes))
 
 
-def _raising(
-    names: LiveNames, raised: Raised, *, remedy: Advice | None = None, path_advice: str = ""
-) -> SaverOutcome:
-    verdicts = Verdicts(raised, raised, raised, raised)
-    return SaverOutcome(names, verdicts, remedy=remedy, path_advice=path_advice)
+@dataclass(frozen=True)
+class _SaversRestore:
+    """A Saver, and what it does with any path."""
 
+    saver: Any
+    names: LiveNames
+    faults: Mapping[str, Fault]
 
-def _nothing_to_restore(names: LiveNames) -> SaverOutcome:
-    return SaverOutcome(names, Verdicts(), NameTrace())
+    @cached_property
+    def _program(self) -> SaversProgram:
+        graph, live = graph_of_saver(self.saver), self.names.graph
+        variables, listed = variables_of(live, self.saver), list_in_code(self.saver)
+        return SaversProgram(variables, graph, listed, is_eager=graph is None)
 
+    @property
+    def of_nothing(self) -> SaverOutcome:
+        """What a Saver without variables does."""
+        return SaverOutcome(self.names, Verdicts(), NameTrace(), program=self._program)
 
-def _text(path: object) -> str:
-    return os.fsdecode(path) if isinstance(path, bytes) else str(path)
+    def raising(self, type_name: str, message: str, advice: str = "") -> SaverOutcome:
+        """Return that the call raises before it reads any value."""
+        raised = Raised(type_name, message)
+        remedy = Advice(advice) if advice else None
+        verdicts = Verdicts(raised, raised, raised, raised)
+        return SaverOutcome(self.names, verdicts, remedy=remedy, program=self._program)
 
+    def outcome_of(self, path: Any) -> SaverOutcome:
+        """Return what restoring exactly this path does."""
+        saver, live = self.saver, self.names.graph
+        try:
+            is_there = tf_restore.finds_checkpoint(path)
+        except Exception as error:  # raised by a file system, or for an argument that is no path
+            return self.raising(type(error).__name__, str(error))
+        if not is_there:
+            message = f"The passed save_path is not a valid checkpoint: {text_of(path)}"
+            return self.raising("ValueError", message)
+        refusal = next(_refusals(saver, live), None)
+        if refusal is not None:
+            return self.raising(*refusal)
+        if not taken_variables(saver) and tf_restore.is_eager():
+            return self.of_nothing
+        opened = open_as_restore(path, resolves=False, takes_path_objects=False)
+        if opened.failure is not None:
+            # A Saver looks for its names before it reads an object graph.
+            refused_by = tf_restore.refused_by_operation(path) or opened.failure.type
+            return self.raising(refused_by, opened.failure.message)
+        if opened.tensors is not None:
+            is_v1 = not is_file(opened.prefix + INDEX)
+            return self._matched(_Names(faulty(opened.tensors, self.faults), one_by_one=is_v1))
+        graph = with_faults(read_saved(opened.prefix), self.faults)
+        wanted = [attribute.full_name for node in live.nodes for attribute in node.attributes]
+        keys = {name: stored for name in wanted if (stored := graph.stored(name)) is not None}
+        return self._matched(_Names(keys) if len(keys) == len(wanted) else _full_names(graph))
 
-def _outcome(
-    saver: Any, names: LiveNames, path: Any, faults: Mapping[str, Fault] = MappingProxyType({})
-) -> SaverOutcome:
-    """Return what restoring exactly this path does."""
-    live = names.graph
-    try:
-        is_there = tf_restore.finds_checkpoint(path)
-    except Exception as error:  # raised by a file system, or for an argument that is no path
-        raised = Raised(type(error).__name__, str(error))
-        is_text = isinstance(path, (str, bytes))
-        return _raising(names, raised, path_advice="" if is_text else _NO_TEXT)
-    if not is_there:
-        message = f"The passed save_path is not a valid checkpoint: {_text(path)}"
-        return _raising(names, Raised("ValueError", message))
-    refusal = _refusal(saver, live)
-    if refusal is not None:
-        return _raising(names, refusal.raised, remedy=refusal.remedy)
-    if not taken_variables(saver) and tf_restore.is_eager():
-        return _nothing_to_restore(names)
-    opened = open_as_restore(path, resolves=False, takes_path_objects=False)
-    if opened.failure is not None:
-        # A Saver looks for its names before it reads an object graph.
-        refused_by = tf_restore.refused_by_operation(path) or opened.failure.type
-        return _raising(names, Raised(refused_by, opened.failure.message))
-    if opened.tensors is not None:
-        is_v1 = not is_file(opened.prefix + INDEX)
-        tensors = faulty(opened.tensors, faults)
-        return _matched(saver, names, _Names(tensors, one_by_one=is_v1))
-    graph = with_faults(read_saved(opened.prefix), faults)
-    wanted = [attribute.full_name for node in live.nodes for attribute in node.attributes]
-    keys = {name: stored for name in wanted if (stored := graph.stored(name)) is not None}
-    if len(keys) == len(wanted):
-        return _matched(saver, names, _Names(keys))
-    return _matched(saver, names, _full_names(graph))
+    def _matched(self, names: _Names) -> SaverOutcome:
+        live, how, is_by_objects = self.names.graph, _how(self.saver, names), names.keys is not None
+        trace = _match(live, names, names_in_slices(self.saver), how)
+        raised, is_second = _first(trace, names), is_by_objects and not trace.unused
+        refusals = _refusals_to_assign(self.saver, live, is_second=is_second)
+        refusal = next(refusals, None) if raised is None or not tf_restore.is_eager() else None
+        if refusal is not None:
+            raised = Raised(refusal.type, refusal.message)
+        in_parts = (obj for obj, attribute in _known_names(live) if len(attribute.slices) > 1)
+        return SaverOutcome(
+            self.names,
+            Verdicts(raised, raised, raised, raised, (), tuple(trace.unused)),
+            trace,
+            tensors=names.tensors,
+            remedy=None if refusal is None else Advice(refusal.advice),
+            reshapes=any(how(name, None).reshapes for name in trace.bound),
+            in_parts=tuple(in_parts) if raised is None and is_by_objects else (),
+            nameless=number_of_nameless(self.saver),
+            keys=names.keys,
+            program=self._program,
+        )
 
 
 # --- the Saver
 
 
-def _refusal(saver: Any, live: Graph) -> _Refusal | None:
-    if tf_restore.is_eager():
-        return _refusal_when_eager(saver, live)
-    if not tf_restore.has_operations(saver):
-        is_deferred = tf_private.given_variables(saver) is None
-        return _Refusal(
-            Raised("AttributeError", "'NoneType' object has no attribute 'restore_op_name'"),
-            Advice(
-                "Call saver.build() after making all variables, or leave out defer_build=True."
-                if is_deferred
-                else "Call restore outside of a graph: the Saver was made eagerly."
-            ),
-        )
-    return None
-
-
-def _refusal_when_eager(saver: Any, live: Graph) -> _Refusal | None:
-    """Return what a Saver raises that is built for every call; variables of a graph cannot be."""
+def _refusals(saver: Any, live: Graph) -> Iterator[_Refusal]:
+    """Yield what a Saver raises before it opens a file: one that is built for every call, too."""
     given = taken_variables(saver)
+    if not tf_restore.is_eager() and not tf_restore.has_operations(saver):
+        is_deferred = tf_private.given_variables(saver) is None
+        yield _Refusal(
+            "AttributeError",
+            "'NoneType' object has no attribute 'restore_op_name'",
+            "Call saver.build() after making all variables, or leave out defer_build=True."
+            if is_deferred
+            else "Call restore outside of a graph: the Saver was made eagerly.",
+        )
+    if not tf_restore.is_eager():
+        return
     if not given and not tf_restore.allows_empty(saver):
-        remedy = Advice(
+        advice = (
             "Give the Saver its variables; for those of a graph, do it inside its as_default()."
         )
-        return _Refusal(Raised("ValueError", "No variables to save"), remedy)
+        yield _Refusal("ValueError", "No variables to save", advice)
     by_list = not isinstance(given, Mapping)
-    for obj in range(len(live.nodes)):
-        variable = live.object(obj)
-        if is_of_graph(variable) and (
-            tf_restore.is_reference(variable)
-            or (by_list and tf_private.save_slice_info(variable) is None)
-        ):
+    for variable in filter(is_of_graph, map(live.object, range(len(live.nodes)))):
+        is_in_list = by_list and tf_private.save_slice_info(variable) is None
+        if is_in_list or tf_restore.is_reference(variable):
             message = "Can only save/restore ResourceVariables when executing eagerly, got type: "
-            return _Refusal(Raised("ValueError", f"{message}{type(variable)}."), _IN_GRAPH)
-    return None
+            yield _Refusal("ValueError", f"{message}{type(variable)}.", _IN_GRAPH)
 
 
-def _refusal_to_assign(live: Graph) -> _Refusal | None:
-    """Return what assigning to a graph's variables raises outside of the graph."""
+def _refusals_to_assign(saver: Any, live: Graph, *, is_second: bool) -> Iterator[_Refusal]:
+    """Yield what assigning raises outside of the graph, or building a second Saver in a graph.
+
+    The second one reads an object-based checkpoint by the full names.
+    """
     if not tf_restore.is_eager():
-        return None
-    for obj in range(len(live.nodes)):
-        variables: Any = live.object(obj)
-        for variable in variables if isinstance(variables, list) else [variables]:
-            if is_of_graph(variable) and tf_restore.is_reference(variable):
-                message = "assign op does not support eager execution. Arg 'output_ref' is a ref."
-                return _Refusal(Raised("RuntimeError", message), _IN_GRAPH)
-            if is_of_graph(variable):
-                message = f"{variable.op.name} is out of scope and cannot be used here."
-                return _Refusal(Raised("TypeError", message), _IN_GRAPH)
-    return None
-
-
-def _refusal_of_second_saver(saver: Any) -> _Refusal | None:
-    """Return what building the second Saver raises, which reads an object-based checkpoint."""
-    if tf_restore.is_eager() or not tf_restore.adds_operations(saver):
-        return None
-    if not tf_private.default_graph().finalized:
-        return None
-    return _Refusal(
-        Raised("RuntimeError", "Graph is finalized and cannot be modified."),
-        Advice(
-            "Restore before the graph is finalized: for an object-based checkpoint, the Saver adds "
-            "operations."
-        ),
-    )
+        is_finalized = tf_private.default_graph().finalized
+        if is_second and tf_restore.adds_operations(saver) and is_finalized:
+            yield _Refusal(
+                "RuntimeError",
+                "Graph is finalized and cannot be modified.",
+                "Restore before the graph is finalized: for an object-based checkpoint, the Saver "
+                "adds operations.",
+            )
+        return
+    items: list[Any] = [live.object(obj) for obj in range(len(live.nodes))]
+    variables = (v for item in items for v in (item if isinstance(item, list) else [item]))
+    for variable in filter(is_of_graph, variables):
+        if tf_restore.is_reference(variable):
+            message = "assign op does not support eager execution. Arg 'output_ref' is a ref."
+            yield _Refusal("RuntimeError", message, _IN_GRAPH)
+        else:
+            message = f"{variable.op.name} is out of scope and cannot be used here."
+            yield _Refusal("TypeError", message, _IN_GRAPH)
 
 
 # --- the file
@@ -278,44 +278,13 @@ class _Names:
     keys: Mapping[str, str] | None = None
     one_by_one: bool = False
 
-    def key(self, name: str) -> str:
-        return name if self.keys is None else self.keys[name]
-
 
 def _full_names(graph: Graph) -> _Names:
     """Return an object-based checkpoint's tensors by the full names of its variables."""
-    tensors, keys = {}, {}
-    for node in graph.nodes:
-        for attribute in node.attributes:
-            stored = graph.stored(attribute.checkpoint_key)
-            if attribute.full_name and stored is not None:
-                tensors[attribute.full_name] = stored
-                keys[attribute.full_name] = attribute.checkpoint_key
-    return _Names(tensors, keys)
-
-
-def _matched(saver: Any, live_names: LiveNames, names: _Names) -> SaverOutcome:
-    live = live_names.graph
-    how = _how(saver, names)
-    trace = _match(live, names, names_in_slices(saver), how)
-    raised, refusal = _first(trace, names), None
-    if names.keys is not None and not trace.unused:
-        refusal = _refusal_of_second_saver(saver)
-    if raised is None and refusal is None:
-        refusal = _refusal_to_assign(live)
-    if refusal is not None:
-        raised = refusal.raised
-    return SaverOutcome(
-        live_names,
-        Verdicts(raised, raised, raised, raised, (), tuple(trace.unused)),
-        trace,
-        tensors=names.tensors,
-        remedy=refusal.remedy if refusal is not None else None,
-        reshapes=any(how(name, None).reshapes for name in trace.bound),
-        in_parts=tuple(_in_parts(live)) if raised is None and names.keys is not None else (),
-        nameless=number_of_nameless(saver),
-        keys=names.keys,
-    )
+    every = ((a.full_name, a.checkpoint_key) for node in graph.nodes for a in node.attributes)
+    stored = [(name, key, graph.stored(key)) for name, key in every if name]
+    tensors = {name: tensor for name, _, tensor in stored if tensor is not None}
+    return _Names(tensors, {name: key for name, key, tensor in stored if tensor is not None})
 
 
 def _how(saver: Any, names: _Names) -> Callable[[str, Any], Assignment]:
@@ -330,50 +299,37 @@ def _how(saver: Any, names: _Names) -> Callable[[str, Any], Assignment]:
     return lambda name, variable: known.get(name, Assignment(False, False))
 
 
-def _in_parts(live: Graph) -> Iterator[int]:
-    """Yield the partitioned variables of which the second Saver reads only the last part."""
-    for obj, node in enumerate(live.nodes):
-        if any(len(attribute.slices) > 1 for attribute in node.attributes):
-            yield obj
-
-
 def _match(
     live: Graph,
     names: _Names,
     in_slices: frozenset[str],
     how: Callable[[str, Any], Assignment],
 ) -> NameTrace:
-    trace = NameTrace()
-    reading: list[tuple[int, str, Step]] = []  # when TensorFlow finds the failure
-    assigning: list[Step] = []
-    for obj, node in enumerate(live.nodes):
-        for attribute in node.attributes:
-            name = attribute.full_name
-            if attribute.error is not None:
-                continue  # only the object's own code knows the names
-            stored = names.tensors.get(name)
-            failure = _unread(attribute, stored, names, is_slice=name in in_slices)
-            if failure is not None:
-                when = 0 if names.one_by_one else _WHEN.get(failure.cause, len(_WHEN))
-                read = () if stored is None else (name,)
-                reading.append(
-                    (when, name, Step(Action.FAIL, None, obj, None, name, read, failure))
-                )
-                if stored is None:
-                    trace.unused[obj] = (*trace.unused.get(obj, ()), name)
-                continue
-            assert stored is not None
-            variable = live.object(obj)
+    """Return what the Saver does: it reads all tensors before it assigns any."""
+    steps: list[tuple[tuple[int, str], Step]] = []  # when TensorFlow finds a failure
+    for obj, attribute in _known_names(live):
+        name = attribute.full_name
+        stored, variable = names.tensors.get(name), live.object(obj)
+        failure = _unread(attribute, stored, names, is_slice=name in in_slices)
+        order = (len(_WHEN) + 2, "")
+        if failure is not None:
+            order = (0 if names.one_by_one else _WHEN.get(failure.cause, len(_WHEN)), name)
+        elif stored is not None:
             failure = _misfit(attribute, stored, variable, how(name, variable))
-            if failure is not None:
-                assigning.append(Step(Action.FAIL, None, obj, None, name, (name,), failure))
-                continue
-            trace.steps.append(Step(Action.RESTORE, None, obj, None, name, (name,)))
-            trace.bound.setdefault(name, []).append(obj)
-    # A Saver reads all tensors before it assigns any.
-    in_order = sorted(reading, key=lambda read: read[:2])
-    trace.steps[:0] = [step for _, _, step in in_order] + assigning
-    return trace
+            order = order if failure is None else (len(_WHEN) + 1, "")
+        action = Action.RESTORE if failure is None else Action.FAIL
+        read = () if stored is None else (name,)
+        steps.append((order, Step(action, None, obj, None, name, read, failure)))
+    trace = NameTrace()
+    for _, step in sorted(steps, key=lambda item: item[0]):
+        trace.add(step)
+    return replace(trace, unused=dict(sorted(trace.unused.items())))
+
+
+def _known_names(live: Graph) -> Iterator[tuple[int, Attribute]]:
+    """Yield the values by object, but those whose names only the object's own code knows."""
+    for obj, node in enumerate(live.nodes):
+        yield from ((obj, attribute) for attribute in node.attributes if attribute.error is None)
 
 
 # For all names at once, missing names come first, then other dtypes.
@@ -388,13 +344,9 @@ def _unread(
     if stored is None:
         message = f"Key {name} not found in checkpoint"
         return Failure(Cause.KEY_MISSING, "NotFoundError", message)
+    key = name if names.keys is None else names.keys[name]
     full_shape = attribute.shape if is_slice else None
-    read = Read(names.key(name), attribute.dtype, full_shape=full_shape)
-    if read.dtype is not None and read.dtype != stored.dtype:
-        return wrong_dtype(read, stored)
-    if read.full_shape is not None and read.full_shape != stored.shape:
-        return wrong_slice(read, stored)
-    return unread(None, read.key, stored)
+    return misread(Read(key, attribute.dtype, full_shape=full_shape), stored)
 
 
 def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment) -> Failure | None:
@@ -404,11 +356,13 @@ def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment
     if how.reshapes:
         if accepted is None and is_eager:
             accepted = tf_private.value_of(variable).shape  # its present length
-        if accepted is None or stored.shape is None or _size(accepted) == _size(stored.shape):
+        shapes: list[Any] = [stored.shape, accepted]
+        sizes = [None if shape is None else prod(shape) for shape in shapes]
+        if None in sizes or sizes[0] == sizes[1]:
             return None
         message = (
-            f"Input to reshape is a tensor with {_size(stored.shape)} values, but the requested "
-            f"shape has {_size(accepted)}"
+            f"Input to reshape is a tensor with {sizes[0]} values, but the requested shape has "
+            f"{sizes[1]}"
         )
         return wrong_shape("InvalidArgumentError", message, stored.shape, accepted)
     if is_eager and accepted is None and hasattr(variable, "shape"):
@@ -423,21 +377,15 @@ def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment
     return wrong_shape(refused_by, message, stored.shape, accepted)
 
 
-def _size(shape: tuple[Any, ...]) -> int:
-    return prod(shape)
-
-
 def _first(trace: NameTrace, names: _Names) -> Raised | None:
     failure = trace.raised
     if failure is None:
         return None
+    message = failure.message
     if failure.cause is Cause.KEY_MISSING:
         missing = ", ".join(sorted(name for names in trace.unused.values() for name in names))
         if names.keys is not None:
             return Raised(failure.type, f"Existing variables not in the checkpoint: {missing}")
-        return Raised(failure.type, _ALTERED.format(_NAME, f"not found in checkpoint: {missing}"))
-    if failure.type == "NotFoundError":
-        return Raised(failure.type, _ALTERED.format(_NAME, failure.message))
-    if failure.type == "InvalidArgumentError":
-        return Raised(failure.type, _ALTERED.format(_MISMATCH, failure.message))
-    return Raised(failure.type, failure.message)
+        message = f"not found in checkpoint: {missing}"
+    reason = {"NotFoundError": _NAME, "InvalidArgumentError": _MISMATCH}.get(failure.type)
+    return Raised(failure.type, _ALTERED.format(reason, message) if reason else message)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import ROOT_ARGUMENT, argument, is_taken, item, quoted
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.restore_check.comprehensions import Numbered, number_of, runs
+from ckpt_viz.restore_check.comprehensions import KeyedExpression, in_dictionary, loops
 from ckpt_viz.restore_check.objects_in_code import expression_of
 
 _HELD = "parts"
@@ -128,19 +128,17 @@ def _part(part: int | Variables | Skeleton, live: Graph, source: str) -> str | _
 
 
 def _items(parts: Mapping[str, str | _Made]) -> str | _Made:
-    """Return a dictionary; runs of items are comprehensions."""
-    numbered, items = [], []
-    for name, code in sorted(parts.items(), key=lambda part: _natural(part[0])):
-        number = number_of(name)
-        if isinstance(code, str) and number is not None:
-            numbered.append(Numbered(number, code))
+    """Return a dictionary; what follows a rule is a comprehension."""
+    in_order = sorted(parts.items(), key=lambda part: _natural(part[0]))
+    items = [_Item(item(name), code, name) for name, code in in_order if isinstance(code, _Made)]
+    for loop in loops(
+        KeyedExpression(code, name) for name, code in in_order if isinstance(code, str)
+    ):
+        first = loop.placed[0]
+        if loop.columns:
+            items.append(_Item("**", in_dictionary(loop), first.text))
         else:
-            items.append(_Item(item(name), code, name))
-    for run in runs(numbered):
-        if run.comprehension:
-            items.append(_Item("**", f"{{{run.comprehension}}}", str(run.items[0].number)))
-        else:
-            items += [_Item(item(f"{n}"), code, f"{n}") for n, code in run.items]
+            items.append(_Item(item(first.text), first.expression, first.text))
     if len(items) == 1 and items[0].before == "**":
         return items[0].value
     return _Made("{", tuple(sorted(items, key=lambda part: _natural(part.name))), "}")
@@ -149,7 +147,7 @@ def _items(parts: Mapping[str, str | _Made]) -> str | _Made:
 def _text(made: str | _Made, depth: int, width: int | None) -> str:
     """Return the code, on several lines with its parts by name if one line is too wide."""
     if isinstance(made, str):
-        return made
+        return made if width is None else made.replace("\n", "\n" + " " * _INDENT * depth)
     one_line = ", ".join(part.before + _text(part.value, 0, None) for part in made.parts)
     one_line = f"{made.opening}{one_line}{made.closing}"
     if width is None or len(one_line) + _INDENT * depth <= width:

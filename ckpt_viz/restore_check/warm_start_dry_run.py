@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from types import MappingProxyType
@@ -27,45 +27,27 @@ from ckpt_viz.live.assignment_map import (
 )
 from ckpt_viz.live.live_source import graph_of_program
 from ckpt_viz.live.opening import open_by_keys
-from ckpt_viz.matching.initializers import (
-    Initializer,
-    MapProblem,
-    WarmSide,
-    WarmTrace,
-    match_initializers,
-)
-from ckpt_viz.matching.name_based_restore import NameTrace
+from ckpt_viz.matching.initializers import WarmSide, WarmTrace, match_initializers
 from ckpt_viz.matching.trace import Action, Cause, Failure, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Fault
-from ckpt_viz.restore_check.dry_run import (
-    DryRun,
-    NoSuchPath,
-    Outcome,
-    correction_of,
-    damage_of,
-    prefix_of,
-)
+from ckpt_viz.restore_check.dry_run import DryRun, Outcome, prefix_of, run_of_path, text_of
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
 from ckpt_viz.saved.saved_access import faulty
 from ckpt_viz.text import count
-
-_NO_TEXT = "Pass the checkpoint's prefix as a string"
 
 
 @dataclass(frozen=True)
 class WarmOutcome(Outcome):
     """What a warm start would do.
 
-    `warm` has every initializer, by variable; `node_of` has the node of each variable, and `others`
-    are the nodes of those that the map does not mean. `store` has the names that the map can use.
-    `later` is what a session raises that runs the initializers. `opens` says that the call opens
-    the file.
+    `others` are the nodes of the variables that the map does not mean. `store` has the names that
+    the map can use. `later` is what a session raises that runs the initializers. `opens` says that
+    the call opens the file.
     """
 
     warm: WarmTrace = field(default_factory=WarmTrace)
-    node_of: Mapping[int, int] = field(default_factory=dict)
     others: tuple[int, ...] = ()
     store: frozenset[str] = frozenset()
     later: Raised | None = None
@@ -76,20 +58,6 @@ class WarmOutcome(Outcome):
     def caller(self) -> str:
         """A warm start."""
         return "warm"
-
-    @property
-    def is_of_map(self) -> bool:
-        """True: the map is the place to change a name."""
-        return True
-
-    @property
-    def maps_names(self) -> bool:
-        """True: a map has names."""
-        return True
-
-    @property
-    def saver(self) -> None:
-        """None: no Saver restores these variables."""
 
     @cached_property
     def full_names(self) -> frozenset[str]:
@@ -111,8 +79,8 @@ class WarmOutcome(Outcome):
     def unplaced(self) -> int:
         """The number of pairs whose value names neither a variable nor a scope of variables."""
         scopes = sum(not scope.names for scope in self.warm.scopes)
-        problems = (each.problem for each in self.warm.initializers)
-        return scopes + sum(problem is MapProblem.NOT_IN_STORE for problem in problems)
+        failures = (step.failure for step in self.warm.steps)
+        return scopes + sum(f is not None and f.cause is Cause.NO_VARIABLE for f in failures)
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
         """Return the call; unless it assigns values itself, also what runs the initializers."""
@@ -149,18 +117,8 @@ def warm_dry_run(
         )
     path: Any = prefix_of(saved) if isinstance(saved, Graph) else saved
     path = path_in(source) if path is None else path
-    warm_start, method = _WarmStart(source, faults), name_of_call(source)
-    outcome, reading = warm_start.outcome_of(path), _text(path)
-    if outcome.trace is not None and (outcome.tensors or not outcome.opens):
-        return DryRun(outcome, method, reading)
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        return DryRun(outcome, method, reading, NoSuchPath(_NO_TEXT))
-    correction = correction_of(path, lambda prefix: warm_start.outcome_of(prefix).verdicts)
-    return DryRun(outcome, method, reading, correction or damage_of(reading))
-
-
-def _text(path: object) -> str:
-    return os.fsdecode(path) if isinstance(path, (bytes, os.PathLike)) else str(path)
+    paths = (str, bytes, os.PathLike)
+    return run_of_path(path, name_of_call(source), _WarmStart(source, faults).outcome_of, paths)
 
 
 class _WarmStart:
@@ -193,9 +151,10 @@ class _WarmStart:
             return self._raising(opened.failure.type, opened.failure.message)
         side = WarmSide(
             program.variables,
+            program.node_of,
             program.store,
             faulty(opened.tensors, self._faults),
-            _text(path),
+            text_of(path),
             tf_private.is_eager_now(),
             tf_warm.is_finalized(),
         )
@@ -215,18 +174,15 @@ class _WarmStart:
         if program.grouped is not None:
             failure = unused_names(program.grouped, renamed)
             if failure is not None:
-                unused = Initializer(None, "", failure, MapProblem.UNUSED_NAME)
-                warm = replace(warm, initializers=(*warm.initializers, unused))
+                warm.steps.append(Step(Action.FAIL, None, failure=failure))
         raised, later = _raised(warm.raised), _raised(warm.raised_later)
-        trace = _name_trace(warm.initializers, program.node_of)
         at_last = raised or later
         return WarmOutcome(
             self._names,
-            Verdicts(raised, at_last, at_last, at_last, (), tuple(trace.unused)),
-            trace,
+            Verdicts(raised, at_last, at_last, at_last, (), tuple(warm.unused)),
+            warm,
             tensors=side.tensors if side is not None else {},
             warm=warm,
-            node_of=program.node_of,
             others=program.others,
             store=frozenset(program.store.ids),
             later=later,
@@ -256,31 +212,3 @@ def _renamed(program: WarmProgram, file: Any) -> Mapping[str, str] | Failure:
         )
         return Failure(Cause.KEY_MISSING, "ValueError", message)
     return {name: keys[name] for name in grouped.groups}
-
-
-def _name_trace(initializers: Sequence[Initializer], node_of: Mapping[int, int]) -> NameTrace:
-    """Return the steps by node. Of several values for one variable, the last one counts."""
-    trace, source_of = NameTrace(), dict[int, str]()
-    for variable, tensor, failure, problem in initializers:
-        obj = None if variable is None else node_of[variable]
-        if problem is MapProblem.VOCABULARY:
-            continue
-        if failure is None:
-            step = Step(Action.RESTORE, None, obj, None, tensor, (tensor,))
-            assert variable is not None
-            source_of[variable] = tensor
-        else:
-            if failure.in_session and variable is not None:
-                source_of.pop(variable, None)
-            is_missing = failure.cause is Cause.KEY_MISSING
-            read = () if is_missing or variable is None else (tensor,)
-            step = Step(Action.FAIL, None, obj, None, tensor, read, failure)
-            if is_missing and obj is not None:
-                trace.unused[obj] = (*trace.unused.get(obj, ()), tensor)
-        if step not in trace.steps[-1:]:  # of partitions, one after the other
-            trace.steps.append(step)
-    for variable, tensor in source_of.items():
-        objects = trace.bound.setdefault(tensor, [])
-        if node_of[variable] not in objects[-1:]:
-            objects.append(node_of[variable])
-    return trace

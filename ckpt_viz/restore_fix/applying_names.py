@@ -20,6 +20,8 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.restore_check.dry_run import SaversProgram
 from ckpt_viz.restore_fix.applying import NotAppliedError, budget_of_old_values
 
+_NOT_APPLIED = "{}: the fix was not applied, and all values are as before: {}"
+
 
 def values_of(mapping: NamesMapping, sure: Sequence[Pair]) -> Iterator[tuple[int, Any]]:
     """Yield the live objects of some pairs, each with its whole value in its own dtype.
@@ -132,7 +134,7 @@ def _assign_now(live: Graph, values: Sequence[tuple[Any, Any]]) -> None:
         try:
             all_or_nothing(live.title, change, held, lambda: None)
         except ValueError as error:
-            raise _not_applied(live, str(error)) from error
+            raise NotAppliedError(_NOT_APPLIED.format(live.title, error)) from error
 
 
 def _session(live: Graph, values: Sequence[tuple[Any, Any]], given: Any = None) -> Any:
@@ -165,10 +167,5 @@ def _assign_in_session(live: Graph, values: Sequence[tuple[Any, Any]], session: 
         raise
     if left or not all(are_equal(value, after.get(place)) for place, value in new.items()):
         in_session.put_back(before)
-        raise _not_applied(live, str(left[0]) if left else "a variable did not take its value")
-
-
-def _not_applied(live: Graph, why: str) -> NotAppliedError:
-    return NotAppliedError(
-        f"{live.title}: the fix was not applied, and all values are as before: {why}"
-    )
+        why = left[0] if left else "a variable did not take its value"
+        raise NotAppliedError(_NOT_APPLIED.format(live.title, why))

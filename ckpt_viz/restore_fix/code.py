@@ -15,7 +15,7 @@ from ckpt_viz.expressions import quoted
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.restore_check.comprehensions import ReadTensor, in_lines
+from ckpt_viz.restore_check.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
@@ -127,9 +127,9 @@ def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, 
 
 def _loading(steps: Steps, live: Graph, source: str) -> Iterator[str]:
     """Yield the code that reads all values, those of each conversion together."""
-    by_conversion: dict[Conversion | None, list[ReadTensor]] = {}
+    by_conversion: dict[Conversion | None, list[KeyedExpression]] = {}
     for obj, key in sorted(steps.keys.items(), key=lambda item: item[0] in steps.conversions):
-        read = ReadTensor(expression_of(live, obj, source), key)
+        read = KeyedExpression(expression_of(live, obj, source), key)
         by_conversion.setdefault(steps.conversions.get(obj), []).append(read)
     for group, (conversion, reads) in enumerate(by_conversion.items()):
         value = "reader.get_tensor(key)"

@@ -21,7 +21,7 @@ from ckpt_viz.live.keras_accessors import optimizer_of, with_public_lists
 from ckpt_viz.live.live_source import read_live
 from ckpt_viz.matching.keras_loading import Stays, WeightsLoading
 from ckpt_viz.object_graph.graph import Graph, Layout, Origin
-from ckpt_viz.object_graph.nodes import Role, has_value
+from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.restore_check.dry_run import prefix_of
 from ckpt_viz.restore_check.keras_dry_run import run_of_placed
 from ckpt_viz.restore_check.objects_in_code import expression_of
@@ -35,7 +35,7 @@ from ckpt_viz.text import count
 from ckpt_viz.writing.keras_weights import is_path_of_weights
 from ckpt_viz.writing.rewrite import write_mapped
 
-_OF_ONE_SIDE = (Kind.UNRESOLVED, Kind.UNMATCHED)
+_METRICS = "metrics"  # of a model, in Keras' files
 _NUMBER = re.compile(r"_\d{1,9}\Z")
 # An `.h5` file has layers by name, wherever the model has them.
 _OF_PLACES = frozenset(
@@ -81,7 +81,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
     @cached_property
     def _states_left(self) -> Set[str]:
-        """The keys of states that stay in the file, and that states of the program may want.
+        """The keys of states that stay in the file, and may belong to states of the program.
 
         A state of a variable that the program lacks is none of them, where the file tells that.
         """
@@ -161,8 +161,13 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """What happened to the model since the file was written."""
         if self._load is None:
             return super().changes
-        every = changes_of(self._mapping)
-        return tuple(change for change in every if self._is_told(change))
+        made, mapping = [*map(_made_by_training, (self._saved, self._live))], self._mapping
+        of_model = replace(
+            mapping,
+            unused=tuple(node for node in mapping.unused if node not in made[0]),
+            missing=tuple(obj for obj in mapping.missing if obj not in made[1]),
+        )
+        return tuple(change for change in changes_of(of_model) if self._is_told(change))
 
     def _is_told(self, change: Change) -> bool:
         """Return whether a change is one of the model, not of what the format does not tell."""
@@ -171,8 +176,6 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return not any(is_unnamed(slot.name) for slot in slots)
         if change.kind is Kind.RENAMED and self._has_only_other_numbers(change):
             return False
-        if change.kind in _OF_ONE_SIDE and self._is_of_optimizers(change):
-            return False
         is_value = any(has_value(self._saved.nodes[node]) for node in change.nodes[:1])
         if is_value and change.kind in _OF_PLACES:  # a file has numbers in place of names
             return False
@@ -180,16 +183,6 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             return True
         is_of_layer = all(self._saved.nodes[n].role is Role.LAYER for n in change.nodes[:1])
         return change.kind not in _OF_PLACES and (is_of_layer or change.kind is not Kind.RENAMED)
-
-    def _is_of_optimizers(self, change: Change) -> bool:
-        """Return whether a change is about states alone: each side has an optimizer for them."""
-        sides = (self._saved, change.nodes), (self._live, change.objects)
-        return all(
-            any(graph.nodes[above].role is Role.OPTIMIZER for above in graph.tree.above(node))
-            or graph.nodes[node].slot is not None
-            for graph, nodes in sides
-            for node in nodes
-        )
 
     def _has_only_other_numbers(self, change: Change) -> bool:
         """Return whether Keras gave a part another number, as `dense_3` after an insertion."""
@@ -272,3 +265,9 @@ def _states_in(graph: Graph) -> Iterator[int]:
         above = (graph.nodes[holder].role for holder in graph.tree.above(node))
         if graph.nodes[node].slot is not None or Role.OPTIMIZER in above:
             yield node
+
+
+def _made_by_training(graph: Graph) -> frozenset[int]:
+    """Return the values of optimizers, and what metrics count."""
+    metrics = (n for n in graph.tree.children[ROOT] if graph.tree.labels[n] == _METRICS)
+    return frozenset((*_states_in(graph), *(node for m in metrics for node in graph.tree.below(m))))

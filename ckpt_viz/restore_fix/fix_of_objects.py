@@ -225,6 +225,21 @@ class FixOfObjects(RestoreFix[CheckT]):
         return tuple(pair for pair in super()._placed if pair.node not in self._refused)
 
     @cached_property
+    def _waiting(self) -> frozenset[int]:
+        """What waits in the checked restore, and slot variables that an optimizer then makes."""
+        waiting, nodes = super()._waiting, self._saved.nodes
+        placed = {pair.node for pair in self._placed} if waiting else set[int]()
+        slots = (
+            (n, s) for n in self._mapping.unused if (s := nodes[n].slot) and s.variable in placed
+        )
+        return waiting.union(
+            node
+            for node, slot in slots
+            if slot.optimizer is not None
+            and not waiting.isdisjoint(child.node_id for child in nodes[slot.optimizer].children)
+        )
+
+    @cached_property
     def _refused(self) -> frozenset[int]:
         """The saved nodes whose objects refuse the values by their own code, such as iterators."""
         trace = self._run.by_objects
@@ -251,7 +266,13 @@ class FixOfObjects(RestoreFix[CheckT]):
             and (node in wanted or not has_value(self._saved.nodes[node]))
         }
         arrangement = Arrangement(
-            self._saved, self._live, wanted, counterparts, self._run.method, self._rehearsed
+            self._saved,
+            self._live,
+            wanted,
+            counterparts,
+            self._run.method,
+            self._rehearsed,
+            waiting=sorted(self._waiting),
         )
         return gc_paused(arrangement.skeleton)
 

@@ -37,7 +37,10 @@ class FixOfSaver(RestoreFix[CheckT]):
         where = "path" if prefix is None else repr(prefix)
         if not self._sure:
             return restoring_nothing(replace(self._left_out, partly=[]))
-        saver, reader = operand("saver" if live is None else live), reading(self._file, where)
+        saver, reader = (
+            operand("saver" if live is None else live),
+            reading(prefix_of(self._saved), where),
+        )
         return self._in_code.text(self._sure, self._left_out, saver, where, reader)
 
     @property
@@ -98,10 +101,6 @@ class FixOfSaver(RestoreFix[CheckT]):
             yield "Run fix.code, or call fix.apply(session)."
 
     @property
-    def _file(self) -> str:
-        return prefix_of(self._saved)
-
-    @property
     def _names(self) -> NamesMapping:
         mapping = self._mapping
         assert isinstance(mapping, NamesMapping)
@@ -129,13 +128,8 @@ class FixOfSaver(RestoreFix[CheckT]):
     def _in_code(self) -> SaverCode:
         program = self._run.outcome.saver
         assert program is not None
-        is_plain = self._is_right_by_itself and not self._restores_last_parts
+        is_plain = self._is_right_by_itself and not self._run.outcome.loses_parts
         return SaverCode(self._names, program, is_plain)
-
-    @property
-    def _restores_last_parts(self) -> bool:
-        """Whether a plain restore loses values, as one from an object-based checkpoint may."""
-        return self._run.outcome.loses_parts
 
     @property
     def _fixed(self) -> DryRun:
@@ -145,8 +139,7 @@ class FixOfSaver(RestoreFix[CheckT]):
         trace = NameTrace()
         for pair in self._sure:
             (key,) = self._keys(pair.node)
-            trace.steps.append(Step(Action.RESTORE, None, pair.obj, None, key, (key,)))
-            trace.bound.setdefault(key, []).append(pair.obj)
+            trace.add(Step(Action.RESTORE, None, pair.obj, None, key, (key,)))
         keys = [value.checkpoint_key for node in self._saved.nodes for value in node.attributes]
         stored = {key: self._saved.stored(key) or Stored(None, None) for key in keys}
         filled = {pair.obj for pair in self._sure}

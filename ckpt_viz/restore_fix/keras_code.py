@@ -9,7 +9,7 @@ from ckpt_viz.correspondence.conversions import Conversion
 from ckpt_viz.expressions import quoted
 from ckpt_viz.keras_files.shards import Shards
 from ckpt_viz.object_graph.graph import Format, Graph
-from ckpt_viz.restore_check.comprehensions import ReadTensor, in_lines
+from ckpt_viz.restore_check.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.restore_fix.code import ASSIGNED, comments, needs_numpy
 from ckpt_viz.restore_fix.left_out import LeftOut
 
@@ -117,7 +117,9 @@ def _file_of(file: Graph, path: str, key: str) -> str:
 def _reading(value: str, items: Sequence[Assigned]) -> Iterator[str]:
     """Yield the code that reads the values of one expression."""
     yield "keys = ["
-    yield from (f"    {line}" for line in in_lines(ReadTensor(i.expression, i.key) for i in items))
+    yield from (
+        f"    {line}" for line in in_lines(KeyedExpression(i.expression, i.key) for i in items)
+    )
     yield "]"
     yield f"values += [(variable, {value}) for variable, key in keys]"
 

@@ -93,6 +93,10 @@ class WhyLeftOut(Enum):
         "restored as soon as objects are built:",
         "These are restored as soon as their objects are built:",
     )
+    NOT_TRACKED = (
+        "left in the checkpoint; TensorFlow tracks no object in the program for",
+        "The checkpoint has these; TensorFlow tracks no object in the program for them:",
+    )
     UNUSED = (
         "left in the checkpoint; the program has no place for",
         "The checkpoint has these; the program has no place for them:",
@@ -108,6 +112,7 @@ _OF_WHY = {
     Why.OTHER_MEANING: WhyLeftOut.OTHER_MEANING,
     Why.NO_CODE: WhyLeftOut.NO_CODE,
     Why.DAMAGED: WhyLeftOut.DAMAGED,
+    Why.NOT_TRACKED: WhyLeftOut.NOT_TRACKED,
     Why.ABSENT: WhyLeftOut.UNUSED,
 }
 

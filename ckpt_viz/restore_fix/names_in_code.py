@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -66,54 +66,30 @@ def dict_in_code(places: Iterable[NamedPlace], keys: Iterable[str]) -> list[str]
             of_kind = change.old, change.new, change.end
             groups.setdefault(of_kind, []).append((place, change))
     every, comprehensions = frozenset(keys), list[str]()
-    scopes = {change.new for group in groups.values() for _, change in group[:1]}
-    scopes = scopes if len(scopes) <= _MOST else set()
     for number, group in enumerate(sorted(groups.values(), key=len, reverse=True)):
         is_tried = number < _MOST and len(group) >= _FEWEST
-        text = _comprehension(group, every, scopes) if is_tried else ""
-        if text:
-            comprehensions.append(text)
-        else:
-            singles += [place for place, _ in group]
+        text = _comprehension(group, every) if is_tried else ""
+        comprehensions += [text] if text else []
+        singles += [] if text else [place for place, _ in group]
     items = [f"{quoted(place.name)}: {place.expression}" for place in singles]
-    if not items and len(comprehensions) == 1:
-        return [f"{{{comprehensions[0]}}}"]
-    if len(items) == 1 and not comprehensions:
-        return [f"{{{items[0]}}}"]
+    if len(items) + len(comprehensions) == 1:
+        return [f"{{{(*items, *comprehensions)[0]}}}"]
     lines = [*(f"**{{{text}}}" for text in comprehensions), *items]
     return ["{", *(f"    {line}," for line in lines), "}"]
 
 
-def _comprehension(
-    group: Sequence[tuple[NamedPlace, _Change]], every: frozenset[str], scopes: set[str]
-) -> str:
+def _comprehension(group: Sequence[tuple[NamedPlace, _Change]], every: frozenset[str]) -> str:
     """Return what makes exactly these items; "" if nothing short does."""
     change = _common([change for _, change in group])
     wanted = {place.key or "": place.name for place, _ in group}
     if change is None or any(change.apply(key) != name for key, name in wanted.items()):
         return ""
-    others = tuple(sorted(scope for scope in scopes if scope and scope != change.new))
-    for condition, chosen in _conditions(change, every, others, next(iter(wanted))):
-        if chosen == wanted.keys():
+    first = next(iter(wanted)).partition("/")[0] + "/"
+    for start in (change.new, "") if change.new else ("", first):
+        if {key for key in every if key.startswith(start)} == wanted.keys():
+            condition = f" if name.startswith({quoted(start)})" if start else ""
             return f"{change}: v for name, v in variables.items(){condition}"
     return ""
-
-
-def _conditions(
-    change: _Change, every: frozenset[str], others: tuple[str, ...], first: str
-) -> Iterator[tuple[str, set[str]]]:
-    """Yield conditions on names, as code, each with the names that meet it."""
-    if change.new:
-        chosen = {key for key in every if key.startswith(change.new)}
-        yield f" if name.startswith({quoted(change.new)})", chosen
-    yield "", {*every}
-    if others:
-        scopes = quoted(others[0]) if len(others) == 1 else f"({', '.join(map(quoted, others))})"
-        chosen = {key for key in every if not key.startswith(others)}
-        yield f" if not name.startswith({scopes})", chosen
-    scope = first.partition("/")[0] + "/"
-    chosen = {key for key in every if key.startswith(scope)}
-    yield f" if name.startswith({quoted(scope)})", chosen
 
 
 def _common(changes: Sequence[_Change]) -> _Change | None:

@@ -301,7 +301,9 @@ class RestoreFix(ABC, Generic[CheckT]):
 
     @cached_property
     def _plain(self) -> Mapping[int, int]:
-        """By live object, the saved node whose value a plain restore gives it."""
+        """By live object, the saved node whose value a plain restore gives it, if it returns."""
+        if self._run.verdicts.restore is not None:
+            return {}
         sources = self._run.sources_in(self._saved).items()
         placed = ((self._in_program(obj), node) for obj, node in sources)
         return {obj: node for obj, node in placed if obj is not None}

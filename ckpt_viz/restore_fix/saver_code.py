@@ -1,23 +1,23 @@
 """Python code for a restore by names: a Saver with a dict, and values that no Saver can read.
 
 Its free names are `path`, the checkpoint's prefix, `session` unless the variables are eager, and
-the checked Saver where no collection of the graph has a variable.
+the checked Saver where a variable is not among the global variables of the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ckpt_viz.correspondence.of_savers import AVERAGE, Joined, NamesMapping
+from ckpt_viz.correspondence.of_savers import Joined, NamesMapping
 from ckpt_viz.correspondence.pairs import Pair
 from ckpt_viz.expressions import quoted
 from ckpt_viz.live.saver import SaversVariable
 from ckpt_viz.object_graph.nodes import Attribute, Slice
 from ckpt_viz.restore_check.dry_run import SaversProgram
-from ckpt_viz.restore_fix.code import comments, listed_in_comment
-from ckpt_viz.restore_fix.left_out import LeftOut, WhyLeftOut
+from ckpt_viz.restore_fix.code import comments
+from ckpt_viz.restore_fix.left_out import LeftOut
 from ckpt_viz.restore_fix.names_in_code import NamedPlace, dict_in_code
 from ckpt_viz.text import printable
 
@@ -28,7 +28,7 @@ _CAST = (
     "    assert cast.dtype.kind not in 'iu' or (cast == value).all(), variable",
     "    values[place] = variable, cast",
 )
-_GLOBAL, _LOCAL = "tf.compat.v1.global_variables()", "tf.compat.v1.local_variables()"
+_OF_COLLECTION = "variables = {{v.op.name: v for v in tf.compat.v1.global_variables()}}"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class SaverCode:
             imports = [*(["import numpy as np"] if values else []), "import tensorflow as tf", ""]
         if self.program.graph is not None and not self.program.graph.is_default:
             lines = ["with session.graph.as_default():", *(f"    {line}" for line in lines)]
-        return "\n".join([*imports, *lines, *self._comments(sure, left)]) + "\n"
+        return "\n".join([*imports, *lines, *self._comments(left)]) + "\n"
 
     @property
     def _session(self) -> str:
@@ -92,29 +92,23 @@ class SaverCode:
 
     @cached_property
     def _source(self) -> _Source:
-        """The graph's collections if they have all variables, else the Saver's own list."""
-        sources = [source for source in (self._of_collections(), self._of_list()) if source]
+        """The graph's collection if it has all variables, else the Saver's own list."""
+        sources = [source for source in (self._of_collection(), self._of_list()) if source]
         most = max((len(source.expressions) for source in sources), default=0)
         return next((s for s in sources if len(s.expressions) == most), _Source("", {}))
 
-    def _of_collections(self) -> _Source | None:
+    def _of_collection(self) -> _Source | None:
         graph, variables = self.program.graph, self.variables
         names = {part.name for parts in variables.values() for part in parts}
-        if graph is None:
-            if self.mapping.live.source is not None:
-                return None
-            in_global, in_local = frozenset(names), frozenset[str]()
-        else:
-            in_global, in_local = graph.in_global, graph.in_local
-        needs_local = not names <= in_global and not names.isdisjoint(in_local - in_global)
-        keys = in_global | in_local if needs_local else in_global
-        made = f"[*{_GLOBAL}, *{_LOCAL}]" if needs_local else _GLOBAL
+        if graph is None and self.mapping.live.source is not None:
+            return None
+        keys = frozenset(names) if graph is None else graph.in_global
         expressions = {
             obj: tuple(NamedPlace("", f"variables[{quoted(p.name)}]", p.name) for p in parts)
             for obj, parts in variables.items()
             if all(part.name in keys for part in parts)
         }
-        return _Source(f"variables = {{{{v.op.name: v for v in {made}}}}}", expressions, keys)
+        return _Source(_OF_COLLECTION, expressions, keys)
 
     def _of_list(self) -> _Source | None:
         listed = self.program.listed
@@ -194,23 +188,12 @@ class SaverCode:
             return value
         return f"{value}[{':, ' * joined.axis}{joined.start}:{joined.stop}]"
 
-    def _comments(self, sure: Sequence[Pair], left: LeftOut) -> Iterator[str]:
+    def _comments(self, left: LeftOut) -> Iterator[str]:
         live = self.mapping.live
         if live.source is None:
             yield "# The variables are those of the program that saved this file:"
             yield f"#   {printable(live.title)}"
-        used = {self._attribute(pair.node).full_name for pair in sure}
-        averages = [value.key for value in left.unused if _is_average(value.key, used)]
-        yield from comments(replace(left.without(WhyLeftOut.UNUSED, averages), partly=[]))
-        yield from listed_in_comment(
-            "The checkpoint has these moving averages beside the values that the code restores:",
-            averages,
-        )
-
-
-def _is_average(name: str, used: Set[str]) -> bool:
-    variable, _, end = name.rpartition("/")
-    return end == AVERAGE and variable in used
+        yield from comments(replace(left, partly=[]))
 
 
 def _in_file(value: Attribute) -> Iterator[SaversVariable]:

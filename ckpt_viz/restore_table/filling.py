@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ckpt_viz.correspondence.pairs import Evidence, Pair, is_guess
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_table.fixed_values import FixedValues
@@ -46,12 +47,14 @@ class AssignedValue(NamedTuple):
 class CheckedCall:
     """What the checked call does: its assignments in order, and what waits.
 
-    `unknown` are the live objects whose own code decides.
+    `unknown` are the live objects whose own code decides, and `unreached` those that the call looks
+    at only after the error that it raises.
     """
 
     assigned: Sequence[AssignedValue]
     waiting: Set[int] = frozenset()
     unknown: Set[int] = frozenset()
+    unreached: Set[int] = frozenset()
 
     @cached_property
     def _until_error(self) -> int:
@@ -161,10 +164,10 @@ class _Filling:
             failure = self.call.failures.get(("live", obj))
         if failure is not None and (obj is None or failure.cause is not Cause.KEY_MISSING):
             return _reason_of(failure)
-        if node in self.call.too_late:
+        if node in self.call.too_late or obj in self.call.unreached:
             return WhyNot(Why.AFTER_ERROR)
         if obj is None:
-            return WhyNot(Why.ABSENT)
+            return self._absent(node)
         return WhyNot(Why.OCCUPIED if obj in self.call.source_of else Why.NOT_REACHED)
 
     def _plain_of_live(self, obj: int) -> ValueCell:
@@ -218,12 +221,23 @@ class _Filling:
         if node in self.fix.damaged:
             return WhyNot(Why.DAMAGED)
         if pair is None:
-            return WhyNot(Why.ABSENT)
+            return self._absent(node)
         if pair.evidence is Evidence.OTHER_STATE:
             return WhyNot(Why.OTHER_MEANING)
         if node in self.fix.misfits:
             return self._difference(pair)
         return WhyNot(Why.GUESS if is_guess(pair) else Why.NO_CODE)
+
+    def _absent(self, node: int) -> WhyNot:
+        return WhyNot(Why.NOT_TRACKED if node in self._not_tracked else Why.ABSENT)
+
+    @cached_property
+    def _not_tracked(self) -> frozenset[int]:
+        """The saved values of an optimizer's list that the program holds where none leads to."""
+        is_lost = any(a.is_lost for node in self.live.nodes for a in node.not_saved)
+        if self.saved is None or not is_lost:
+            return frozenset()
+        return frozenset(hanging_from_optimizers(self.saved.nodes).variables)
 
     def _difference(self, pair: Pair) -> WhyNot:
         assert self.saved is not None

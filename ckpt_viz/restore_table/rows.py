@@ -26,6 +26,7 @@ class Why(str, Enum):
     """The kind of a reason why a value is not where it belongs."""
 
     ABSENT = "absent"  # the other side has no counterpart
+    NOT_TRACKED = "not tracked"  # an optimizer alone leads to it, and TensorFlow to no counterpart
     SHAPE = "shape"
     DTYPE = "dtype"
     DAMAGED = "damaged"  # its bytes are missing, or do not match their checksum

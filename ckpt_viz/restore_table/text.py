@@ -29,6 +29,7 @@ _LEFT_OUT = {
     Why.GUESS: "? stays, a guess",
     Why.OTHER_MEANING: f"{_SIGN[State.SAVED_ONLY]} stays, other meaning",
     Why.NO_CODE: f"{_SIGN[State.SAVED_ONLY]} stays, no code restores it",
+    Why.NOT_TRACKED: f"{_SIGN[State.SAVED_ONLY]} stays, not tracked",
 }
 _LEFT = f"{_SIGN[State.SAVED_ONLY]} stays"
 _HERE = f"{_SIGN[State.MATCHED]} here"

@@ -21,6 +21,7 @@ from ckpt_viz.story.save_order import (
     NEW_COUNTER,
     NOWHERE,
     OF_COUNTER,
+    OF_HIDDEN,
     PYTHON_STATE,
     Counting,
     Marks,
@@ -466,10 +467,14 @@ class SaveStory(Story):
         )
 
     def _fail_words(self, node_id: int, at: int) -> Words:
-        why = "The checkpoint adds 1 to it, because it has the name of the counter of saves."
+        whys = {
+            OF_COUNTER: "The checkpoint adds 1 to it, because it has the name of the counter of "
+            "saves.",
+            OF_HIDDEN: "The checkpoint's new counter of saves hides its child 'save_counter'.",
+        }
         return Words(
             f"{self._name(node_id)} raises an error, and the save ends.",
-            why if at == OF_COUNTER else readable(self._graph.nodes[node_id].error or ""),
+            whys.get(at) or readable(self._graph.nodes[node_id].error or ""),
             holder=node_id,
             is_problem=True,
         )

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Format, Graph, Origin
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
-from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Attribute, Child, Node, Role
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
 
 PYTHON_STATE = "py_state"
-OF_COUNTER = 1  # the place of a failure that comes from the counter
+OF_COUNTER, OF_HIDDEN = 1, 2  # the places of failures that come from the counter
 NOWHERE, NEW_COUNTER = -1, -2  # in place of a node id: no node, a node that the save will make
 
 
@@ -180,7 +180,7 @@ class Order:
             node = nodes[node_id]
             if self._raises(node) and not node.children and not _is_slotting(node):
                 yield SaveAction.FAIL, node_id, 0
-            for at, child in enumerate(node.children) if node_id else _of_root(node):
+            for at, child in enumerate(node.children) if node_id else self._of_root(node):
                 if reached[child.node_id]:
                     self._second += 1
                     yield SaveAction.MEET, node_id, at
@@ -195,6 +195,16 @@ class Order:
                 yield SaveAction.MEET, node_id, NEW_COUNTER
             for at in range(len(node.not_saved)):
                 yield SaveAction.LEAVE, node_id, at
+
+    @cached_property
+    def _hidden(self) -> Sequence[Child]:
+        """The children of the root that a new counter hides: it has their name."""
+        return [
+            c for c in self._graph.nodes[ROOT].children if self.makes_counter and _is_counter(c)
+        ]
+
+    def _of_root(self, node: Node) -> Iterable[tuple[int, Child]]:
+        return [(at, child) for at, child in _of_root(node) if child not in self._hidden]
 
     def _raises(self, node: Node) -> bool:
         """Return whether a save fails at a node; that of a file has succeeded."""
@@ -213,6 +223,8 @@ class Order:
                 yield SaveAction.FAIL, node_id, 0
         if self._raises(nodes[ROOT]):
             yield SaveAction.FAIL, ROOT, 0
+        if any(_is_counter(child) and not self._reached[child.node_id] for child in self._hidden):
+            yield SaveAction.FAIL, ROOT, OF_HIDDEN
         yield SaveAction.EDGES, NOWHERE, self._second
 
     def _keys(self) -> Iterator[Mark]:
@@ -269,6 +281,10 @@ def _of_root(node: Node) -> Iterable[tuple[int, Child]]:
     Of two children with one name, the later one takes the place of the first.
     """
     return {child.local_name: (at, child) for at, child in enumerate(node.children)}.values()
+
+
+def _is_counter(child: Child) -> bool:
+    return child.local_name == SAVE_COUNTER
 
 
 def _is_slotting(node: Node) -> bool:

@@ -402,9 +402,9 @@ def nothing_silent(walked: Walked) -> Breaks:
 
 def _saved_in(walked: Walked, finding: Any) -> set[str]:
     """Return the keys of the saved values in a finding: its own, or all below the parts in it."""
-    if walked.check.saved is None:
+    if walked.saved_graph is None:
         return set()
-    nodes = _with_values_below(walked.check.saved, finding.nodes, walked.saved_keys)
+    nodes = _with_values_below(walked.saved_graph, finding.nodes, walked.saved_keys)
     return {key for node in nodes for key in walked.saved_keys[node]} | {finding.saved or ""}
 
 

@@ -7,10 +7,11 @@ import io
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ import numpy as np
 import ckpt_viz as cv
 from tests.journeys import files
 from tests.journeys.files import ITERATIONS, LEARNING_RATE, SAVE_COUNTER
-from tests.journeys.journeys import CHECKPOINTS, IN_MODEL, Journey
+from tests.journeys.journeys import CHECKPOINTS, COUNTED_ON, IN_MODEL, Journey
 from tests.journeys.truth import Truth, truth_of
 from tests.programs.keras_making import Key, Made, make
+from tests.programs.keras_programs import Program
 from tests.programs.law import UnfitError
 from tests.support.told import told
 
@@ -103,11 +105,16 @@ class Walked:
         return told(self.check)
 
     @cached_property
+    def saved_graph(self) -> Any:
+        """The graph of the saved nodes in findings: objects, or names; None if neither is read."""
+        return self.check.table.saved if self.check.saved is None else self.check.saved
+
+    @cached_property
     def saved_keys(self) -> Mapping[int, tuple[str, ...]]:
         """By saved node of the check's graph, the keys of its values."""
-        if self.check.saved is None:
+        if self.saved_graph is None:
             return {}
-        nodes = enumerate(self.check.saved.nodes)
+        nodes = enumerate(self.saved_graph.nodes)
         return {i: tuple(a.checkpoint_key for a in n.attributes) for i, n in nodes if n.attributes}
 
 
@@ -117,7 +124,7 @@ def walk(journey: Journey, directory: Path) -> Walked:
     keras = import_module(journey.library)
     keras.utils.set_random_seed(1)
     with contextlib.redirect_stdout(io.StringIO()):
-        path, saved = _written(journey, directory / "run")
+        path, saved = _program_saved(journey, directory / "run")
     by_sign = {_sign(value): key for key, value in saved.items()}
     content = files.content(path, journey.file)
     by_key = {key: by_sign.get(_sign(value)) for key, value in content.items()}
@@ -201,19 +208,37 @@ def walk(journey: Journey, directory: Path) -> Walked:
     )
 
 
-def _written(journey: Journey, directory: Path) -> tuple[str, Mapping[Key, Any]]:
-    """Train and save a program; return the last path, and the values there."""
-    directory.mkdir(parents=True)
-    was, path = make(journey.edited.was), ""
+def _program_saved(journey: Journey, directory: Path) -> tuple[str, Mapping[Key, Any]]:
+    """Train and save the journey's program; return the last path, and the values there."""
+    was, file = journey.edited.was, journey.file
+    if journey.edit == COUNTED_ON:  # from the names of the program that was just made
+        return _written(was, file, directory)
+    kept, path, saved = _written_once(was, file)
+    shutil.copytree(kept.name, directory)
+    return str(directory / Path(path).name), saved
+
+
+@cache
+def _written_once(
+    was: Program, file: str
+) -> tuple[TemporaryDirectory[str], str, Mapping[Key, Any]]:
+    """Do so once for all edits of a program."""
+    kept = TemporaryDirectory()
+    return kept, *_written(was, file, Path(kept.name))
+
+
+def _written(was: Program, file: str, directory: Path) -> tuple[str, Mapping[Key, Any]]:
+    directory.mkdir(parents=True, exist_ok=True)
+    made, path = make(was), ""
     try:
         for number in range(1, _SAVES + 1):
-            _train(was)
+            _train(made)
             if number == _SAVES:
-                _fill(was, 1.0, _SAVED_STATE)
-            path = files.save(was, journey.edited.was, journey.file, directory, number)
+                _fill(made, 1.0, _SAVED_STATE)
+            path = files.save(made, was, file, directory, number)
     except NotImplementedError as error:
-        raise UnfitError(f"{journey.library} saves no such model: {error}") from error
-    return path, files.values(was)
+        raise UnfitError(f"{was.library} saves no such model: {error}") from error
+    return path, files.values(made)
 
 
 def _train(made: Made) -> None:

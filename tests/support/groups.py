@@ -5,6 +5,7 @@ Time is processor time of the worker and of all processes below it, such as a br
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator, Mapping
 
 import psutil
@@ -22,12 +23,17 @@ class Groups:
         self._output: dict[str, Table] | None = getattr(config, "workeroutput", None)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, object, object]:
         """Measure a test with its fixtures."""
-        before = _processor_seconds()
+        # To look for processes takes milliseconds. Other tests await those that they start, but
+        # the last one of a worker awaits the browser.
+        measured = _of_all if item.get_closest_marker("ui") or nextitem is None else _of_ended
+        before = measured()
         result = yield
         # The system forgets the time of a process that ends without a parent: count it as zero.
-        self._add({group_of(item): [1, max(0.0, _processor_seconds() - before)]})
+        self._add({group_of(item): [1, max(0.0, measured() - before)]})
         return result
 
     def pytest_sessionfinish(self) -> None:
@@ -73,11 +79,15 @@ def _lines(table: Table) -> Iterator[str]:
         yield f"{group:26}{tests:8,.0f} tests{seconds:10,.1f} s"
 
 
-def _processor_seconds() -> float:
+def _of_ended() -> float:
+    """Return the processor seconds of this process and of those that it has awaited."""
+    return sum(os.times()[:4])
+
+
+def _of_all() -> float:
     """Return the processor seconds of this process and of those below it, ended or not."""
-    process = psutil.Process()
-    seconds = sum(process.cpu_times()[:4])
-    for child in process.children(recursive=True):
+    seconds = _of_ended()
+    for child in psutil.Process().children(recursive=True):
         try:
             seconds += sum(child.cpu_times()[:4])
         except psutil.Error:  # a process that has ended meanwhile

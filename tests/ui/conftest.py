@@ -15,7 +15,7 @@ from playwright.sync_api import Error as PlaywrightError
 from tests.support import frontend
 from tests.ui import processes
 from tests.ui.jupyter import JupyterLab, SharedKernel, SharedPage
-from tests.ui.pages import EXPECT_MS
+from tests.ui.pages import EXPECT_MS, OpenPage, lent_pages
 
 _BUILT = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
 expect.set_options(timeout=EXPECT_MS)
@@ -69,6 +69,13 @@ def browser(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) ->
         browser = playwright.chromium.connect_over_cdp(address)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def lend(browser: Browser) -> Iterator[OpenPage]:
+    """A function that lends an empty page with the options of a context."""
+    with lent_pages(browser) as lend:
+        yield lend
 
 
 @pytest.fixture(scope="session")

@@ -101,6 +101,13 @@ WITHIN = """(promise, seconds) => Promise.race([
         () => fail(new Error(`not done within ${seconds} s`)), seconds * 1000)),
 ])"""
 
+# Removes what a program has made. It searches for garbage, for 0.4 s if TensorFlow is there, unless
+# it may leave out what the last reset has found in use.
+RESET = """
+%reset -f
+__import__("gc").freeze()
+"""
+
 Cell = dict[str, Any]
 
 
@@ -466,10 +473,7 @@ class SharedKernel:
 
     # The first lines of a program that needs the kernel as if it were new. As those of a cell they
     # may leave an output: TensorFlow warns of objects that another test has left.
-    AFRESH = """
-%reset -f
-import ipywidgets; ipywidgets.Widget.close_all()
-"""
+    AFRESH = f"{RESET}import ipywidgets; ipywidgets.Widget.close_all()\n"
 
     def __init__(self) -> None:
         self.id: str | None = None

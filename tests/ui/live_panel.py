@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from playwright.sync_api import Locator, WebSocket, expect
 
 from tests.ui.file_browser import Files
-from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.jupyter import RESET, JupyterLab, code_cell
 
 # Nothing is left of what other tests have made in the same kernel, and its directory is set.
-PROGRAM = """
-%reset -f
+PROGRAM = f"""{RESET}
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.chdir({directory!r})
+os.chdir({{directory!r}})
 import tensorflow as tf
 class Net(tf.Module):
     def __init__(self):

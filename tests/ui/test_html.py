@@ -9,32 +9,30 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from ckpt_viz.render import payload
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import HOSTILE, overlays
-from tests.ui.pages import ANSWERING, showing_objects
+from tests.ui.pages import ANSWERING, OpenPage, showing_objects
 from tests.ui.test_access import in_scheme
 
 pytestmark = pytest.mark.usefixtures("front_end")
 
 
 @pytest.fixture
-def offline(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 800})
-    yield context
-    context.close()
+def offline(lend: OpenPage) -> Page:
+    return lend(offline=True)
 
 
 class _Opened:
     """A page of a file, with all that it printed and asked for."""
 
-    def __init__(self, context: BrowserContext, path: Path, html: str) -> None:
+    def __init__(self, page: Page, path: Path, html: str) -> None:
         write_text(path, showing_objects(html))
-        self.page: Page = context.new_page()
+        self.page = page
         self.said: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
@@ -49,7 +47,7 @@ class _Opened:
 
 
 def test_file_shows_the_explorer_offline_and_asks_for_nothing(
-    offline: BrowserContext, tmp_path: Path
+    offline: Page, tmp_path: Path
 ) -> None:
     opened = _Opened(offline, tmp_path / "a.html", to_html(keras3_adam()))
     rows = opened.page.get_by_role("treegrid").get_by_role("row")
@@ -67,7 +65,7 @@ def test_file_shows_the_explorer_offline_and_asks_for_nothing(
     opened.check_quiet()
 
 
-def test_file_hears_keys_at_once(offline: BrowserContext, tmp_path: Path) -> None:
+def test_file_hears_keys_at_once(offline: Page, tmp_path: Path) -> None:
     opened = _Opened(offline, tmp_path / "a.html", to_html(keras3_adam()))
     page = opened.page
     page.get_by_role("row", name="optimizer").first.wait_for()
@@ -87,32 +85,28 @@ def test_file_hears_keys_at_once(offline: BrowserContext, tmp_path: Path) -> Non
     opened.check_quiet()
 
 
-def test_file_starts_with_the_node_that_was_selected(
-    offline: BrowserContext, tmp_path: Path
-) -> None:
+def test_file_starts_with_the_node_that_was_selected(offline: Page, tmp_path: Path) -> None:
     html = to_html(keras3_adam(), state={"selected": 2})
     opened = _Opened(offline, tmp_path / "a.html", html)
     opened.page.locator('[role="row"][aria-selected="true"]', has_text="layer").wait_for()
     opened.check_quiet()
 
 
-def test_file_of_a_comparison_says_its_verdict(offline: BrowserContext, tmp_path: Path) -> None:
+def test_file_of_a_comparison_says_its_verdict(offline: Page, tmp_path: Path) -> None:
     overlay = overlays()["check"]
     opened = _Opened(offline, tmp_path / "a.html", to_html(overlay.graph, overlay))
     opened.page.get_by_text(overlay.headline).first.wait_for()
     opened.check_quiet()
 
 
-def test_hostile_names_are_text_in_the_file(offline: BrowserContext, tmp_path: Path) -> None:
+def test_hostile_names_are_text_in_the_file(offline: Page, tmp_path: Path) -> None:
     hostile = replace(named(keras3_adam(), HOSTILE), title=HOSTILE)
     opened = _Opened(offline, tmp_path / "a.html", to_html(hostile))
     opened.page.get_by_role("treegrid").get_by_role("row").nth(3).wait_for()
     opened.check_quiet()
 
 
-def test_policy_of_the_file_stops_scripts_and_requests(
-    offline: BrowserContext, tmp_path: Path
-) -> None:
+def test_policy_of_the_file_stops_scripts_and_requests(offline: Page, tmp_path: Path) -> None:
     injected = "<script>window.alive = 1; fetch('https://example.org')</script></body>"
     html = to_html(keras3_adam()).replace("</body>", injected)
     opened = _Opened(offline, tmp_path / "a.html", html)
@@ -122,16 +116,15 @@ def test_policy_of_the_file_stops_scripts_and_requests(
     assert any("Content Security Policy" in message for message in opened.said)
 
 
-def test_file_without_scripts_is_the_static_outline(browser: Browser, tmp_path: Path) -> None:
-    context = browser.new_context(java_script_enabled=False, offline=True)
-    opened = _Opened(context, tmp_path / "a.html", to_html(keras3_adam()))
+def test_file_without_scripts_is_the_static_outline(lend: OpenPage, tmp_path: Path) -> None:
+    page = lend(java_script_enabled=False, offline=True)
+    opened = _Opened(page, tmp_path / "a.html", to_html(keras3_adam()))
     assert opened.page.get_by_text("v5", exact=True).is_visible()
     picture = opened.page.locator("svg.ckv-static")
     box = picture.bounding_box()
     assert box is not None
     assert box["y"] == 0
     assert "rgb" in picture.locator(".back").evaluate("e => getComputedStyle(e).fill")
-    context.close()
 
 
 _MUTANTS = 24
@@ -156,9 +149,8 @@ def _mutants(count: int) -> Iterator[bytes]:
 
 
 def test_damaged_payloads_show_a_graph_or_a_sentence_and_nothing_else_happens(
-    browser: Browser, tmp_path: Path
+    offline: Page, tmp_path: Path
 ) -> None:
-    context = browser.new_context(offline=True)
     html = to_html(keras3_adam())
     encoded = base64.b64encode(payload.encode(keras3_adam())).decode()
     assert encoded in html
@@ -167,7 +159,7 @@ def test_damaged_payloads_show_a_graph_or_a_sentence_and_nothing_else_happens(
         page = html.replace(encoded, base64.b64encode(damaged).decode())
         write_text(tmp_path / f"{number}.html", page)
         frames.append(f"<iframe src={number}.html width=1000 height=500></iframe>")
-    opened = _Opened(context, tmp_path / "all.html", "".join(frames))
+    opened = _Opened(offline, tmp_path / "all.html", "".join(frames))
     said = []
     for frame in opened.page.frames[1:]:
         shown = frame.locator(".ckpt-viz").locator("[role=treegrid], [role=alert]").first
@@ -182,7 +174,6 @@ def test_damaged_payloads_show_a_graph_or_a_sentence_and_nothing_else_happens(
     assert opened.said == []
     addresses = {opened.address, *(frame.url for frame in opened.page.frames)}
     assert set(opened.requests) == addresses
-    context.close()
 
 
 _MOUNT = "explorer.render({ model,"
@@ -196,17 +187,15 @@ def _with_model(html: str, model: str) -> str:
 
 
 @pytest.fixture
-def lax(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(offline=True, bypass_csp=True)
-    yield context
-    context.close()
+def lax(lend: OpenPage) -> Page:
+    return lend(offline=True, bypass_csp=True)
 
 
 @pytest.mark.parametrize(
     "model", ["model", _NO_ANSWER, "answering(model, { text: 'another query' }, [])"]
 )
 def test_the_query_of_a_file_is_shown_and_waits_for_enter(
-    lax: BrowserContext, tmp_path: Path, model: str
+    lax: Page, tmp_path: Path, model: str
 ) -> None:
     query = "/(a+)+$/"
     html = to_html(graph({0: {"a" * 1000 + "!": 1, "b": 2}}), state={"query": query})
@@ -227,14 +216,14 @@ def test_the_query_of_a_file_is_shown_and_waits_for_enter(
     expect(said).to_have_text("1 of 1")
 
 
-def test_a_query_that_the_kernel_has_is_run_at_once(lax: BrowserContext, tmp_path: Path) -> None:
+def test_a_query_that_the_kernel_has_is_run_at_once(lax: Page, tmp_path: Path) -> None:
     html = to_html(keras3_adam(), state={"query": "/bias$/"})
     html = _with_model(html, "answering(model, { text: '/bias$/' }, [])")
     opened = _Opened(lax, tmp_path / "a.html", html)
     expect(opened.page.locator(".ckv-matches")).to_have_text("1 match")
 
 
-def test_enter_runs_the_query_of_a_file(lax: BrowserContext, tmp_path: Path) -> None:
+def test_enter_runs_the_query_of_a_file(lax: Page, tmp_path: Path) -> None:
     html = to_html(keras3_adam(), state={"query": "bias", "mode": "filter"})
     page = _Opened(lax, tmp_path / "a.html", html).page
     page.get_by_role("combobox", name="Search").press("Enter")

@@ -10,14 +10,14 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from ckpt_viz.render.static_html import to_static_html
 from tests.support.payload_fixtures import overlays
 from tests.support.waiting import wait_until
 from tests.ui import processes
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import new_page
+from tests.ui.pages import OpenPage, new_page
 from tests.ui.test_renderer import MIME_TYPE, SHOW, expect_live, expect_snapshot
 
 CHECK = """
@@ -318,19 +318,19 @@ def executed(*sources: str) -> Any:
     return notebook
 
 
-def page_of(notebook: Any, browser: Browser, path: Path) -> Page:
+def page_of(notebook: Any, lend: OpenPage, path: Path) -> Page:
     """Return the page that nbconvert makes of a notebook, opened without a network."""
-    page, _ = page_and_requests(notebook, browser, path)
+    page, _ = page_and_requests(notebook, lend, path)
     return page
 
 
-def page_and_requests(notebook: Any, browser: Browser, path: Path) -> tuple[Page, list[str]]:
+def page_and_requests(notebook: Any, lend: OpenPage, path: Path) -> tuple[Page, list[str]]:
     """Return nbconvert's page, and what it asks for by and by."""
     from nbconvert import HTMLExporter
 
     body, _ = HTMLExporter().from_notebook_node(notebook)  # type: ignore[no-untyped-call]
     path.write_text(body, "utf-8")
-    page = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}).new_page()
+    page = lend(offline=True, viewport={"width": 1280, "height": 900})
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri(), wait_until="domcontentloaded")
@@ -346,13 +346,13 @@ def expect_picture(output: Locator) -> None:
 
 @pytest.mark.parametrize("with_state", [True, False])
 def test_nbconverts_page_shows_picture_and_rows_offline(
-    browser: Browser, tmp_path: Path, with_state: bool
+    lend: OpenPage, tmp_path: Path, with_state: bool
 ) -> None:
     notebook = executed(SHOW, AGAIN, CHECK)
     assert STATE in notebook.metadata["widgets"]
     if not with_state:
         del notebook.metadata["widgets"]
-    page = page_of(notebook, browser, tmp_path / "page.html")
+    page = page_of(notebook, lend, tmp_path / "page.html")
     outputs = page.locator(".jp-OutputArea-output")
     expect_picture(outputs.nth(0))
     expect(outputs.nth(1)).to_have_text("two nodes: see output [1]")
@@ -362,11 +362,10 @@ def test_nbconverts_page_shows_picture_and_rows_offline(
     outputs.nth(2).locator("summary").first.click()
     expect(rows).to_contain_text("(root)")
     page.screenshot(path=SCREENSHOTS / "nbconvert-offline.png", full_page=True)
-    page.context.close()
 
 
 def test_saved_with_widget_state_nbconverts_page_needs_no_network(
-    saving_state: JupyterLab, browser: Browser, tmp_path: Path
+    saving_state: JupyterLab, lend: OpenPage, tmp_path: Path
 ) -> None:
     lab, path = saving_state, saving_state.server.root / "page.ipynb"
     # In a kernel that has shown the graph before, the picture is in another notebook.
@@ -374,13 +373,11 @@ def test_saved_with_widget_state_nbconverts_page_needs_no_network(
     lab.open_notebook(path.name)
     run_all_and_save(lab, 2)
     notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
-    page, asked = page_and_requests(notebook, browser, tmp_path / "page.html")
+    page, asked = page_and_requests(notebook, lend, tmp_path / "page.html")
     outputs = page.locator(".jp-OutputArea-output")
     expect_picture(outputs.nth(0))
     expect(outputs.nth(1)).to_have_text("two nodes: see output [1]")
     outputs.nth(0).locator("summary").first.click()
     expect(outputs.nth(0).locator("details details").first).to_contain_text("(root)")
-    empty, asked_anyway = page_and_requests(executed("1"), browser, tmp_path / "page.html")
+    _, asked_anyway = page_and_requests(executed("1"), lend, tmp_path / "page.html")
     assert asked == asked_anyway  # itself, RequireJS and MathJax
-    for one in (page, empty):
-        one.context.close()

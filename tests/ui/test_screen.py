@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, NotSaved, Role
@@ -16,17 +16,11 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
-from tests.ui.pages import OpenPage, lent_pages, showing_objects
+from tests.ui.pages import OpenPage, showing_objects
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
 pytestmark = pytest.mark.usefixtures("front_end")
-
-
-@pytest.fixture
-def lend(browser: Browser) -> Iterator[OpenPage]:
-    with lent_pages(browser) as lend:
-        yield lend
 
 
 class Explorer:

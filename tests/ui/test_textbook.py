@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from ckpt_viz.render import payload
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
 from tests.support.graphs import keras3_adam
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import ANSWERING, VIEWPORT, showing_objects
+from tests.ui.pages import ANSWERING, OpenPage, showing_objects
 from tests.ui.test_explorer import TRAIN, row
 from tests.ui.test_renderer import saved_cell
 
@@ -112,11 +112,10 @@ def test_a_keras_model_looks_as_in_the_guide(lab: JupyterLab, shared: SharedKern
 
 
 @pytest.fixture
-def adam(browser: Browser, front_end: None) -> Iterator[Locator]:
-    page = page_with(browser, ALLOWING)
+def adam(lend: OpenPage, front_end: None) -> Locator:
+    page = page_with(lend, ALLOWING)
     objects(page.locator(".ckpt-viz")).click()
-    yield page.locator(".ckpt-viz")
-    page.close()
+    return page.locator(".ckpt-viz")
 
 
 def test_it_has_every_edge_that_is_visible(adam: Locator) -> None:
@@ -192,11 +191,10 @@ def test_graphviz_comes_when_it_is_asked_for_and_once(
 
 
 @pytest.fixture
-def hanging(browser: Browser, front_end: None, request: pytest.FixtureRequest) -> Iterator[Locator]:
+def hanging(lend: OpenPage, front_end: None, request: pytest.FixtureRequest) -> Locator:
     """An explorer whose Graphviz never answers."""
-    page = page_with(browser, ALLOWING, {"graphviz.js": request.param})
-    yield page.locator(".ckpt-viz")
-    page.close()
+    page = page_with(lend, ALLOWING, {"graphviz.js": request.param})
+    return page.locator(".ckpt-viz")
 
 
 @pytest.mark.parametrize("hanging", [HANG], ids=["busy"], indirect=True)
@@ -283,12 +281,12 @@ explorer.render({ model: answering(model, {}, graphviz, others), el });
 </script>"""
 
 
-def page_with(browser: Browser, policy: str, scripts: Mapping[str, str] | None = None) -> Page:
+def page_with(lend: OpenPage, policy: str, scripts: Mapping[str, str] | None = None) -> Page:
     """Return a page of this policy with an explorer, as a host of anywidget mounts it.
 
     Some of the package's scripts may be other ones.
     """
-    page = browser.new_page(viewport=VIEWPORT, reduced_motion="reduce")
+    page = lend()
     encoded = base64.b64encode(payload.encode(keras3_adam())).decode()
     page_text = PAGE.replace("PAYLOAD", encoded).replace("ANSWERING", ANSWERING)
 
@@ -315,22 +313,20 @@ def page_with(browser: Browser, policy: str, scripts: Mapping[str, str] | None =
         ("script-src 'self' 'unsafe-inline' blob:", "Graphviz does not run in this page"),
     ],
 )
-def test_a_page_that_forbids_it_shows_a_sentence(browser: Browser, policy: str, said: str) -> None:
-    page = page_with(browser, policy)
+def test_a_page_that_forbids_it_shows_a_sentence(lend: OpenPage, policy: str, said: str) -> None:
+    page = page_with(lend, policy)
     page.get_by_role("button", name="TensorFlow's guide").click()
     expect(page.locator(".ckv-textbook-said")).to_contain_text(said)
-    page.close()
 
 
 @pytest.mark.usefixtures("server")
 def test_a_page_without_jupyter_has_it_if_a_host_can_load_it(
-    browser: Browser, tmp_path: Path
+    lend: OpenPage, tmp_path: Path
 ) -> None:
-    page = page_with(browser, ALLOWING)
+    page = page_with(lend, ALLOWING)
     page.get_by_role("button", name="TensorFlow's guide").click()
     expect(page.locator(".ckv-textbook .ckv-node")).to_have_count(11)
     write_text(tmp_path / "alone.html", showing_objects(to_html(keras3_adam())))
     page.goto((tmp_path / "alone.html").as_uri())
     expect(page.get_by_role("treegrid")).to_be_visible()
     expect(page.get_by_role("button", name="TensorFlow's guide")).to_have_count(0)
-    page.close()

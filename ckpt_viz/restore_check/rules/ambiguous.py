@@ -24,14 +24,15 @@ def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
     not the other items of their sequence.
     """
     is_complete = not (case.unresolved or case.unmatched)
-    if is_complete or case.placement.is_all_right or case.run.verdicts.restore is not None:
+    if is_complete or case.placement.is_all_right:
         return
     for nodes in _guesses_by_sequence(case, explained).values():
         item = _item_above(case, nodes[0])
         assert item is not None
         numbers = _numbers_of_alike(case, item)
         if numbers is not None and numbers[0] != numbers[1]:
-            yield _undecided(case, nodes, *numbers)
+            states = [obj for obj in _states_of(case, nodes) if obj not in explained.objects]
+            yield _undecided(case, nodes, states, *numbers)
 
 
 def _guesses_by_sequence(case: Case, explained: Explained) -> Mapping[int, Sequence[int]]:
@@ -49,6 +50,15 @@ def _guesses_by_sequence(case: Case, explained: Explained) -> Mapping[int, Seque
     for nodes in groups.values():
         nodes.sort(key=lambda node: case.saved.nodes[node].slot is not None)
     return groups
+
+
+def _states_of(case: Case, nodes: Sequence[int]) -> Iterator[int]:
+    """Yield the live slot variables to which the states of variables may belong."""
+    variables = {*nodes}
+    for pair in case.run.mapping.pairs:
+        slot = case.saved.nodes[pair.node].slot
+        if slot is not None and slot.variable in variables:
+            yield pair.obj
 
 
 def _item_above(case: Case, node: int) -> int | None:
@@ -75,7 +85,9 @@ def _numbers_of_alike(case: Case, item: int) -> tuple[int, int] | None:
     )
 
 
-def _undecided(case: Case, nodes: Sequence[int], of_saved: int, of_live: int) -> Finding:
+def _undecided(
+    case: Case, nodes: Sequence[int], states: Sequence[int], of_saved: int, of_live: int
+) -> Finding:
     return case.finding(
         Severity.INFO,
         Kind.UNKNOWABLE,
@@ -83,5 +95,5 @@ def _undecided(case: Case, nodes: Sequence[int], of_saved: int, of_live: int) ->
         f"show which belong together, so {count(len(nodes), 'value')} may go into wrong items.",
         Advice("Restore before you add, remove or move items. Then give each item its own name."),
         nodes=nodes,
-        objects=[case.trace.bound[node] for node in nodes],
+        objects=dict.fromkeys((*(case.trace.bound[node] for node in nodes), *states)),
     )

@@ -53,7 +53,8 @@ def _is_felt(case: Case, change: Change, explained: Explained) -> bool:
     """Return whether a restore leads values of a change astray, and nothing else explains them."""
     nodes = set(change.nodes) - explained.nodes
     objects = set(change.objects) - explained.objects
-    if not (case.unresolved.isdisjoint(nodes) and case.unmatched.isdisjoint(objects)):
+    lost = case.going_nowhere if change.kind in _OF_ONE_SIDE else case.unresolved
+    if not (lost.isdisjoint(nodes) and case.unmatched.isdisjoint(objects)):
         return True
     if change.kind in _OF_ONE_SIDE:
         return False

@@ -342,7 +342,7 @@ class _Rules:
                 Kind.UNKNOWABLE,
                 "The file has another number of layers without names: only the order tells "
                 f"{count(len(numbers), 'layer')} apart, which may get values of others.",
-                "Load before any layer comes, goes or moves. Then give each layer its own name.",
+                "Load the file before you change the layers. Then give each layer its own name.",
                 [node for number in numbers for node in self.of_model.offered(number)],
                 self.of_model.nodes_of(numbers),
             )

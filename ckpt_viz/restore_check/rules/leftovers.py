@@ -175,18 +175,29 @@ def saved_as_another(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find live values that the checkpoint lacks, one finding for each subtree."""
+    """Find live values that no saved value reaches, one finding for each subtree."""
     for top, group in case.live_side.unmatched_groups.items():
         objects = [obj for obj in group if obj not in explained.objects]
-        if objects:
+        elsewhere = [obj for obj in objects if obj in case.filled_by_fix]
+        absent = [obj for obj in objects if obj not in case.filled_by_fix]
+        if absent:
             yield _lacking(
                 case,
                 top,
-                objects,
+                absent,
                 Advice(
                     "Keep the saved local names, or accept the difference with "
                     "assert_nontrivial_match()."
                 ),
+            )
+        if elsewhere:
+            yield case.finding(
+                Severity.FAIL,
+                Kind.UNMATCHED,
+                f"No saved value has the place of {count(len(elsewhere), 'value')} of the program: "
+                "the checkpoint has them in other places.",
+                Fix(HowFixed.BY_PLACES, len(elsewhere)),
+                objects=dict.fromkeys((top, *elsewhere)),
             )
 
 

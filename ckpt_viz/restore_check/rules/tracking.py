@@ -76,7 +76,9 @@ def _attribute(case: Case, obj: int, attribute: NotSaved) -> Finding:
         )
         advice = "Assign each object to an attribute of its own, or pass it to tf.train.Checkpoint."
     severity = Severity.WARNING if attribute.is_lost else Severity.INFO
-    return case.finding(severity, Kind.NOT_TRACKED, why, Advice(advice), objects=(obj,))
+    return case.finding(
+        severity, Kind.NOT_TRACKED, why, Advice(advice), nodes=hanging, objects=(obj,)
+    )
 
 
 def _hanging_left(case: Case) -> list[int]:
