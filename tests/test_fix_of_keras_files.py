@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from tests.support.programs import ckpt
 from tests.test_keras_files import saved, trained
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -668,10 +669,14 @@ def test_a_part_whose_place_another_one_took_is_in_a_finding(
     assert any("Keras reads head for mid: 3×2 does not fit mid.kernel" in why for why in told)
 
 
+@pytest.mark.parametrize("form", (".weights.h5", "checkpoint"))
 def test_states_go_with_their_variables_though_a_list_has_grown(
-    keras: ModuleType, tmp_path: Path
+    keras: ModuleType, form: str, tmp_path: Path
 ) -> None:
-    """Keras numbers the states of all variables: a new layer shifts those of the layers after."""
+    """A new layer shifts the states after it, which Keras numbers.
+
+    TensorFlow tracks no list of Keras 3, so a checkpoint has its weights in the optimizer's list.
+    """
     layers = keras.layers
 
     class Net(keras.Model):  # type: ignore[name-defined,misc]
@@ -706,15 +711,25 @@ def test_states_go_with_their_variables_though_a_list_has_grown(
             for i, name in enumerate(names)
         }
 
-    old, new = made(1, 2, 5, 2), made(500, 3, 6, 2)
-    old.save_weights(tmp_path / "x.weights.h5")
+    def checked(model: Any) -> Any:
+        if form == ".weights.h5":
+            return model
+        return ckpt(model=model, optimizer=model.optimizer)
+
+    old, new, by_code = made(1, 2, 5, 2), made(500, 3, 6, 2), made(500, 3, 6, 2)
+    path = str(tmp_path / "x.weights.h5")
+    if form == ".weights.h5":
+        old.save_weights(path)
+    else:
+        path = checked(old).save(str(tmp_path / "ckpt"))
     own, saved_state = state(new), state(old)
-    fix = cv.check(new, tmp_path / "x.weights.h5").fix()
-    by_code = made(500, 3, 6, 2)
-    fix.apply()
-    exec(cv.check(by_code, tmp_path / "x.weights.h5").fix().code, {"ckpt": by_code})
+    cv.check(checked(new), path).fix().apply()
+    program = checked(by_code)
+    exec(cv.check(program, path).fix().code, {"ckpt": program, "path": path})
     kept = {name: own[name] for name in ("look_up", "4", "5")}  # resized, and the new block
     assert state(new) == state(by_code) == saved_state | kept
+    for block, was in zip(new.blocks, old.blocks, strict=False):
+        np.testing.assert_array_equal(block.kernel, was.kernel)
 
 
 def test_equal_layers_of_h5_before_a_new_one_keep_their_places(
