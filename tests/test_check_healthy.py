@@ -199,7 +199,7 @@ def test_a_model_that_was_compiled_and_fitted(library: Callable[[], Any], tmp_pa
 
     def fitted() -> Any:
         model = sequential(keras)
-        model.compile("rmsprop", "mse", metrics=["mae", keras.metrics.AUC()])
+        model.compile("rmsprop", "mse", metrics=["mae", keras.metrics.AUC()], run_eagerly=True)
         model.fit(_ones(4, 3), _ones(4, 1), verbose=0)
         return model
 

@@ -142,7 +142,7 @@ def network(keras: Any) -> Any:
     model = keras.Sequential(
         [keras.Input((4,)), layers.Dense(8, name="hidden"), layers.Dense(3, name="head")]
     )
-    model.compile(optimizer="adam", loss="mse")
+    model.compile(optimizer="adam", loss="mse", run_eagerly=True)
     model.fit(np.ones((4, 4), "float32"), np.ones((4, 3), "float32"), verbose=0)
     return model
 
@@ -236,3 +236,20 @@ def test_values_of_a_missing_shard_are_named(tmp_path: Path) -> None:
     assert lost.to_json()["lost_files"][0]["files"] == [shard]
     result = run("values", path)
     assert result.exit_code == 1 and group in result.output
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_a_check_of_weights_without_a_shard_raises_what_keras_raises(tmp_path: Path) -> None:
+    keras: Any = pytest.importorskip("keras")
+    path = tmp_path / "m.weights.json"
+    network(keras).save_weights(path, max_shard_size=200 / (1 << 30))
+    for shard in sorted(tmp_path.glob("*.h5")):  # the optimizer's values are in several
+        hidden = shard.rename(tmp_path / "hidden")
+        live = network(keras)
+        check = cv.check(live, path)
+        with pytest.raises((FileNotFoundError, ValueError)) as raised:
+            live.load_weights(path)
+        hidden.rename(shard)
+        assert check.raises is not None and check.raises.type == raised.type.__name__
+        assert str(raised.value).startswith(check.raises.message)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from tests.support.programs import ckpt
 from tests.test_keras_files import saved, trained
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -155,7 +156,7 @@ def test_low_rank_matrices_can_be_trained_after_a_fix(
     assert fix.check.raises is None
     for fixed in (new, by_code):
         assert fixed.layers[0].lora_kernel_a.numpy().any()
-        fixed.compile(keras_3.optimizers.SGD(0.1), "mse")
+        fixed.compile(keras_3.optimizers.SGD(0.1), "mse", run_eagerly=True)
         fixed.fit(np.ones((4, 3)), np.zeros((4, 2)), verbose=0)
         assert fixed.layers[0].lora_kernel_b.numpy().any()
     expected = old.layers[0].kernel.numpy()
@@ -175,7 +176,7 @@ def test_the_state_of_an_optimizer_goes_into_a_wrapper_and_out(
     def model(*, scales: bool) -> Any:
         made = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="a")])
         adam = keras.optimizers.Adam()
-        made.compile(wrapper(adam) if scales else adam, "mse")
+        made.compile(wrapper(adam) if scales else adam, "mse", run_eagerly=True)
         made.fit(np.ones((4, 3)), np.zeros((4, 2)), verbose=0)
         return made
 
@@ -587,7 +588,7 @@ _EDITS = {"nothing": (2, 3), "head": (5, 3), "block": (2, 4)}
 
 def _made(keras: Any, kind: str, edit: str) -> Any:
     model = _KINDS[kind](keras, *_EDITS[edit])
-    model.compile(keras.optimizers.Adam(0.1), "mse")
+    model.compile(keras.optimizers.Adam(0.1), "mse", run_eagerly=True)
     model.fit(np.ones((2, 3)), np.ones((2, model(np.ones((1, 3))).shape[-1])), verbose=0)
     return model
 
@@ -668,10 +669,14 @@ def test_a_part_whose_place_another_one_took_is_in_a_finding(
     assert any("Keras reads head for mid: 3×2 does not fit mid.kernel" in why for why in told)
 
 
+@pytest.mark.parametrize("form", (".weights.h5", "checkpoint"))
 def test_states_go_with_their_variables_though_a_list_has_grown(
-    keras: ModuleType, tmp_path: Path
+    keras: ModuleType, form: str, tmp_path: Path
 ) -> None:
-    """Keras numbers the states of all variables: a new layer shifts those of the layers after."""
+    """A new layer shifts the states after it, which Keras numbers.
+
+    TensorFlow tracks no list of Keras 3, so a checkpoint has its weights in the optimizer's list.
+    """
     layers = keras.layers
 
     class Net(keras.Model):  # type: ignore[name-defined,misc]
@@ -689,7 +694,7 @@ def test_states_go_with_their_variables_though_a_list_has_grown(
 
     def made(start: float, *sizes: int) -> Any:
         model = Net(*sizes)
-        model.compile(keras.optimizers.Adam(), "mse")
+        model.compile(keras.optimizers.Adam(), "mse", run_eagerly=True)
         model.fit(np.zeros((2, 3)), np.zeros((2, 3, sizes[-1])), verbose=0)
         listed = model.optimizer.variables
         states = listed() if callable(listed) else listed
@@ -706,15 +711,25 @@ def test_states_go_with_their_variables_though_a_list_has_grown(
             for i, name in enumerate(names)
         }
 
-    old, new = made(1, 2, 5, 2), made(500, 3, 6, 2)
-    old.save_weights(tmp_path / "x.weights.h5")
+    def checked(model: Any) -> Any:
+        if form == ".weights.h5":
+            return model
+        return ckpt(model=model, optimizer=model.optimizer)
+
+    old, new, by_code = made(1, 2, 5, 2), made(500, 3, 6, 2), made(500, 3, 6, 2)
+    path = str(tmp_path / "x.weights.h5")
+    if form == ".weights.h5":
+        old.save_weights(path)
+    else:
+        path = checked(old).save(str(tmp_path / "ckpt"))
     own, saved_state = state(new), state(old)
-    fix = cv.check(new, tmp_path / "x.weights.h5").fix()
-    by_code = made(500, 3, 6, 2)
-    fix.apply()
-    exec(cv.check(by_code, tmp_path / "x.weights.h5").fix().code, {"ckpt": by_code})
+    cv.check(checked(new), path).fix().apply()
+    program = checked(by_code)
+    exec(cv.check(program, path).fix().code, {"ckpt": program, "path": path})
     kept = {name: own[name] for name in ("look_up", "4", "5")}  # resized, and the new block
     assert state(new) == state(by_code) == saved_state | kept
+    for block, was in zip(new.blocks, old.blocks, strict=False):
+        np.testing.assert_array_equal(block.kernel, was.kernel)
 
 
 def test_equal_layers_of_h5_before_a_new_one_keep_their_places(

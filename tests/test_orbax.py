@@ -537,7 +537,7 @@ def test_a_live_model_and_its_checkpoint_differ_in_the_metrics_alone(tmp_path: P
     inputs = keras.Input((2,), name="x")
     normal = keras.layers.BatchNormalization(name="norm")(inputs)
     model = keras.Model(inputs, keras.layers.Dense(1, name="head")(normal), name="net")
-    model.compile(keras.optimizers.Adam(0.1), "mse")
+    model.compile(keras.optimizers.Adam(0.1), "mse", run_eagerly=True)
     model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
     tf.train.Checkpoint(model=model).write(str(tmp_path / "ckpt"))
     sources = (model, cv.graph(model, as_saved_by="keras"), tmp_path / "ckpt")

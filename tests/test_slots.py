@@ -161,7 +161,7 @@ def test_compiled_and_trained_keras_3_model(tmp_path: Path) -> None:
     kinds = {kind.name: kind for kind in optimizers.KERAS_3}
     for name in ("Adam", "Adafactor with all"):
         model = optimizers.keras_3_models()["sequential"]()
-        model.compile(kinds[name].make(), "mse")
+        model.compile(kinds[name].make(), "mse", run_eagerly=True)
         model.fit(tf.zeros((4, 3)), tf.zeros((4, 3)), verbose=0)
         truth = optimizers.keras_3_slots(model.optimizer, kinds[name].lists)
         marked = mark(tf.train.Checkpoint(model), truth)

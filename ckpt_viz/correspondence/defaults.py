@@ -118,18 +118,21 @@ class _Defaults:
     def _behind_changes(self) -> frozenset[int]:
         """The saved nodes in items of a sequence that an error shows to have moved.
 
-        These are from the first item on with a value of another shape, or with none that fits.
+        These are from the first item on with a value of another shape, or with none that fits. A
+        value that was resized has not moved.
         """
         if not self.raises:
             return frozenset()
         saved, live = self.mapping.saved, self.mapping.live
+        resized = {pair[:2] for pair in self.mapping.misfits if not is_guess(pair)}
         filled, misfits, unbound = groups = set[int](), set[int](), set[int]()
         order = [*saved.tree.preorder()]
         for node in (n for n in order if has_value(saved.nodes[n]) and saved.nodes[n].slot is None):
             obj = self.bound.get(node, len(live.nodes))
             group = unbound
             if obj < len(live.nodes):
-                group = filled if fits(saved, live, node, obj) else misfits
+                is_in_place = (node, obj) in resized or fits(saved, live, node, obj)
+                group = filled if is_in_place else misfits
             group.add(node)
         for group in groups:  # what holds such values, too
             group.update(saved.tree.parents[node] for node in reversed(order) if node in group)

@@ -144,24 +144,24 @@ def _slots(graph: Graph) -> Iterator[tuple[int, int]]:
 
     Keras' files have the slots of a wrapped optimizer twice: here they are its own alone.
     """
-    wrapping = _wrapping(graph)
-    for node in graph.nodes:
-        slot = node.slot
-        if slot is not None and slot.optimizer is not None and slot.optimizer not in wrapping:
+    slots = [node.slot for node in graph.nodes if node.slot is not None]
+    wrapping = _wrapping(graph, {slot.optimizer for slot in slots})
+    for slot in slots:
+        if slot.optimizer is not None and slot.optimizer not in wrapping:
             yield slot.optimizer, slot.variable
 
 
-def _wrapping(graph: Graph) -> set[int]:
-    """Return the nodes that hold optimizers."""
-    nodes = enumerate(graph.nodes)
-    return {graph.tree.parents[n] for n, node in nodes if node.role is Role.OPTIMIZER}
+def _wrapping(graph: Graph, optimizers: Container[int | None]) -> set[int]:
+    """Return the nodes that hold some of these optimizers."""
+    nodes = [n for n, node in enumerate(graph.nodes) if node.role is Role.OPTIMIZER]
+    return {graph.tree.parents[node] for node in nodes if node in optimizers}
 
 
 def _inner_optimizers(graph: Graph, below: Container[int]) -> list[int]:
     """Return the optimizers that wrap no other optimizer."""
     nodes = enumerate(graph.nodes)
     optimizers = [n for n, node in nodes if n in below and node.role is Role.OPTIMIZER]
-    wrapping = _wrapping(graph)
+    wrapping = _wrapping(graph, range(len(graph.nodes)))
     return [node for node in optimizers if node not in wrapping]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, shared_slo
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.correspondence.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.keras_3_slots import only_places
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES
 from ckpt_viz.object_graph.nodes import Role, has_value
 from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
@@ -227,28 +226,64 @@ def _in_order_of_variables(
 ) -> Iterator[Pair]:
     """Yield the numbered states of Keras' file with those of a program that tells whose they are.
 
-    An optimizer makes the states of its variables in the order of the variables. The shapes tell
-    which saved states are those of variables that only one side has.
+    An optimizer makes the states of its variables in the order of the variables. The file may tell
+    whose a state is. If not, the shapes tell which are those of variables that one side alone has.
     """
     states, runs = saved.numbered, live.runs
     if not runs or len(states) % len(runs[0].states) or saved.named != live.named:
         return  # another Keras has other counters, and numbers other states
     each = len(runs[0].states)
     saved_runs = [states[at : at + each] for at in range(0, len(states), each)]
+    slots = ((saved.graph.nodes[run[0]].slot, run) for run in saved_runs)
+    known_runs = {slot.variable: run for slot, run in slots if slot is not None}
+    for run in runs:
+        node = nodes.get(run.variable, -1)
+        for state, obj in zip(known_runs.get(node, ()), run.states, strict=False):
+            yield Pair(state, obj, pairs[node].certainty, Evidence.SLOT)
     shapes = [{values_of(saved.graph.nodes[state]) for state in run} for run in saved_runs]
-    known = [(nodes[run.variable], run) for run in runs if run.variable in nodes]
+    blocks = _by_layer(live.graph, [run for run in runs if run.variable in nodes])
+    known = sum(map(len, blocks))
     left = [node for node in saved.graph.tree.preorder() if node not in pairs]
     gone = sum(has_value(saved.graph.nodes[node]) for node in left) - len(states)
-    if not len(known) <= len(saved_runs) <= len(known) + gone:
+    if not known <= len(saved_runs) <= known + gone:
         return
 
-    def fits(variable: tuple[int, _StatesOfOne], at: int) -> bool:
-        return shapes[at] == {values_of(saved.graph.nodes[variable[0]])}
+    def fits(block: Sequence[_StatesOfOne], at: int) -> bool:
+        own = [{values_of(saved.graph.nodes[nodes[run.variable]])} for run in block]
+        return shapes[at : at + len(block)] == own
 
-    certainty = Certainty.LIKELY if len(known) < len(saved_runs) else Certainty.CERTAIN
-    for (node, run), at in only_places(known, len(saved_runs), fits):
-        for state, obj in zip(saved_runs[at], run.states, strict=True):
-            yield Pair(state, obj, weakest(certainty, pairs[node].certainty), Evidence.SLOT)
+    certainty = Certainty.LIKELY if known < len(saved_runs) else Certainty.CERTAIN
+    for block, at in _only_stretches(blocks, len(saved_runs), fits):
+        for run, saved_states in zip(block, saved_runs[at:], strict=False):
+            sure = weakest(certainty, pairs[nodes[run.variable]].certainty)
+            for state, obj in zip(saved_states, run.states, strict=True):
+                yield Pair(state, obj, sure, Evidence.SLOT)
+
+
+def _by_layer(graph: Graph, runs: Sequence[_StatesOfOne]) -> list[Sequence[_StatesOfOne]]:
+    """Return runs by the layers of their variables, which an optimizer lists together."""
+    holders = groupby(runs, lambda run: graph.tree.parents[run.variable])
+    return [[*block] for _, block in holders]
+
+
+def _only_stretches(
+    blocks: Sequence[Sequence[_StatesOfOne]],
+    count: int,
+    fits: Callable[[Sequence[_StatesOfOne], int], bool],
+) -> Iterator[tuple[Sequence[_StatesOfOne], int]]:
+    """Yield the blocks that have only one possible place if all keep their order."""
+    first, at = list[int](), 0
+    for block in blocks:
+        at = next((n for n in range(at, count) if fits(block, n)), count)
+        first.append(at)
+        at += len(block)
+    last, end = list[int](), count
+    for block in reversed(blocks):
+        end = next((n for n in range(end - len(block), -1, -1) if fits(block, n)), -1)
+        last.append(end)
+    for block, start, other in zip(blocks, first, reversed(last), strict=True):
+        if start == other and at <= count:
+            yield block, start
 
 
 def _name_and_owner(full_name: str, owners: Collection[str]) -> tuple[str, str] | None:

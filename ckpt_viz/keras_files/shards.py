@@ -44,7 +44,8 @@ class Shards:
     """The shards of one file of weights, as if they were one HDF5 file.
 
     `missing` are the paths of shards that should exist and do not. `lost` has the path of such a
-    shard by the path of each object whose values are there, "" for the model itself.
+    shard by the path of each object with values there, "" for the model itself, and whether it is
+    the first one of the object.
     """
 
     def __init__(self, path: str, weight_map: Mapping[str, Any]) -> None:
@@ -57,11 +58,13 @@ class Shards:
                 if paths
                 else f"{path}: names no shards, expected at least one"
             )
-        self.lost = {
-            group.strip("/").removesuffix(VARIABLES).rstrip("/"): lost[0]
-            for group, shards in weight_map.items()
-            if (lost := [p for p in shard_paths(path, {group: shards}) if p in self.missing])
-        }
+        self.lost: dict[str, tuple[str, bool]] = {}
+        for group, names in weight_map.items():
+            own = shard_paths(path, {group: names})
+            lost = next((shard for shard in own if shard in self.missing), None)
+            if lost is not None:
+                owner = group.strip("/").removesuffix(VARIABLES).rstrip("/")
+                self.lost[owner] = lost, lost == own[0]
         self._shards: list[Hdf5] = []
         objects = 0
         for shard in paths:

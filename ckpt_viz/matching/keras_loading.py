@@ -249,8 +249,9 @@ class _LoadRun:
             raise _EndedError(LoadFailure("RecursionError", "maximum recursion depth exceeded"))
         saveable, rules = self.live.saveables[number], self.live.rules
         self.ways.setdefault(number, way)
-        if way.path in self.saved.lost:  # Keras opens it before it catches any error
-            failures[number] = _no_file(self.saved.lost[way.path])
+        file, is_first = self.saved.lost.get(way.path, ("", False))
+        if is_first:  # Keras opens it before it catches any error
+            failures[number] = _no_file(file)
             raise _EndedError(failures[number])
         failure = None if saveable.loading is None else self._load_own(number, way)
         if failure is not None:
@@ -311,6 +312,9 @@ class _LoadRun:
         keys = tuple(sorted(key_of(path, name) for name, stored in entries.items() if stored))
         if keys and number not in self.keys:
             self.ways[number], self.keys[number] = way._replace(path=path), keys
+        if path in self.saved.lost:
+            self._stay(saveable.own, Stays.REFUSED)
+            return _no_file(self.saved.lost[path][0])
         if not saveable.loading.is_known:
             return self._own_code(number, path, entries)
         failure = self._miscounted(number, path, entries)

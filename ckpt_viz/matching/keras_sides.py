@@ -113,14 +113,15 @@ class SavedWeights:
 
     `groups` has the paths of all groups, `variables` what is in the `vars` group of each object, by
     the path of the object's own group; None for an entry that is no data set. `names` has the
-    objects' names by the same paths, if the file has them. `lost` has the file that should hold the
-    variables of an object, and is not there, by the same paths.
+    objects' names by the same paths, if the file has them. `lost` has the file that should hold
+    variables of an object, and is not there, by the same paths; and whether it is the first of
+    several.
     """
 
     groups: Collection[str]
     variables: Mapping[str, Mapping[str, Stored | None]]
     names: Mapping[str, str] = field(default_factory=dict)
-    lost: Mapping[str, str] = field(default_factory=dict)
+    lost: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
 
     def at(self, path: str) -> tuple[str, Mapping[str, Stored | None]]:
         """Return the variables that Keras finds for an inner path, and the path of their owner."""

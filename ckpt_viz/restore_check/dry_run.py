@@ -115,7 +115,7 @@ class Outcome:
 
     @property
     def unreached(self) -> frozenset[int]:
-        """The live objects that a call which raises had not looked at, beside those of its steps."""
+        """The live objects that a call which raises does not reach, beside those of its steps."""
         return frozenset()
 
     @property

@@ -175,7 +175,7 @@ def comments(left: LeftOut) -> Iterator[str]:
     )
     yield from listed_in_comment(
         f"These are guesses, and left out; {left.accepting} uses the first place of each:",
-        (f"{name} may belong to {places}: {key}" for name, key, places in left.guesses),
+        (f"{name} may belong to {places}: {key}" for name, key, places, _ in left.guesses),
     )
 
 

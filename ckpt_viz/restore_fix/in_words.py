@@ -60,7 +60,8 @@ class Summary:
     def _left_out(self) -> Iterator[str]:
         left = self.left
         for reason, values in left.values.items():
-            yield f"{count(len(values), 'value')} {reason.words} {listed(left.parts[reason])}"
+            every = list(dict.fromkeys(value.part for value in values))
+            yield f"{count(len(values), 'value')} {reason.words} {listed(every)}"
         if left.untracked:
             number = count(len(left.untracked), "attribute")
             yield f"{number} left out; TensorFlow does not track {listed([*left.untracked])}"

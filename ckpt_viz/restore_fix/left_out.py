@@ -46,11 +46,13 @@ class LeftValue(NamedTuple):
     """What people call a value that is left out, a checkpoint key, and where it may belong.
 
     The name is that of the live object that keeps its value, or else that of the saved value.
+    `part` is the largest part whose values are all left out for one reason, or the value itself.
     """
 
     name: str
     key: str = ""
     places: str = ""
+    part: str = ""
 
 
 class WhyLeftOut(Enum):
@@ -123,7 +125,6 @@ class LeftOut:
 
     Attributes:
         values: The values by reason.
-        parts: By reason, the names of the parts that these values are, or of the values.
         guesses: The values whose places are guesses, each with the objects that it may belong to.
         untracked: Attributes with values that TensorFlow does not follow.
         partly: The variables of another shape or dtype whose elements, or some, can be converted.
@@ -131,7 +132,6 @@ class LeftOut:
     """
 
     values: Mapping[WhyLeftOut, Sequence[LeftValue]]
-    parts: Mapping[WhyLeftOut, Sequence[str]]
     guesses: Sequence[LeftValue]
     untracked: Sequence[str]
     partly: Sequence[Partly]
@@ -173,7 +173,6 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
             places[WhyLeftOut.UNSURE if is_unsure else reason].append(place)
     return LeftOut(
         {reason: _named(saved, live, every) for reason, every in places.items() if every},
-        {reason: _parts(saved, live, every) for reason, every in places.items() if every},
         [*_guessed(saved, live.names, guesses)],
         [*_untracked(live.names)],
         [*_partly(saved, live, places[WhyLeftOut.MISFIT])],
@@ -205,38 +204,39 @@ def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
     return graph.nodes[node].slot is not None, *specs
 
 
-def _named(saved: Graph, live: Graph, places: Iterable[_LeftPlace]) -> list[LeftValue]:
-    return [
-        LeftValue(name, key)
+def _named(saved: Graph, live: Graph, places: Sequence[_LeftPlace]) -> list[LeftValue]:
+    of_live = _largest_parts(live, [obj for _, obj in places if obj is not None])
+    of_saved = _largest_parts(saved, [n for n, obj in places if obj is None and n is not None])
+    named = [
+        (node, _name(saved, node), of_saved[node or ROOT])
+        if obj is None
+        else (node, live.names.place_or_state(obj), of_live[obj])
         for node, obj in places
-        for name in [_name(saved, node) if obj is None else live.names.place_or_state(obj)]
+    ]
+    return [
+        LeftValue(name, key, part=part)
+        for node, name, part in named
         for key in (() if node is None else keys_of(saved, node)) or ("",)
     ]
 
 
-def _parts(saved: Graph, live: Graph, places: Sequence[_LeftPlace]) -> list[str]:
-    return [
-        *_largest_parts(live, [obj for _, obj in places if obj is not None]),
-        *_largest_parts(saved, [node for node, obj in places if obj is None and node is not None]),
-    ]
-
-
-def _largest_parts(graph: Graph, nodes: Sequence[int]) -> list[str]:
-    """Return the names of the largest parts with these values and no others."""
+def _largest_parts(graph: Graph, nodes: Sequence[int]) -> Mapping[int, str]:
+    """Return by value the name of the largest part with these values and no others."""
+    if not nodes:
+        return {}
 
     def parts_with(node: int) -> list[int]:
         near = islice(graph.tree.above(node), _MOST_LEVELS)
         return [n for n in near if n != ROOT and not is_holder(graph.nodes, graph.tree, n)]
 
-    if not nodes:
-        return []
     above = {node: parts_with(node) for node in nodes}
     number = Counter(part for parts in above.values() for part in parts)
     valued = (node for node in graph.tree.preorder() if has_value(graph.nodes[node]))
     every = Counter(part for node in valued for part in parts_with(node))
     whole = {part for part, count in number.items() if 1 < count == every[part]}
-    largest = (next((p for p in reversed(above[node]) if p in whole), node) for node in nodes)
-    return [graph.names.place_or_state(part) for part in dict.fromkeys(largest)]
+    largest = {node: next((p for p in reversed(above[node]) if p in whole), node) for node in nodes}
+    names = {part: graph.names.place_or_state(part) for part in {*largest.values()}}
+    return {node: names[part] for node, part in largest.items()}
 
 
 def _name(saved: Graph, node: int | None) -> str:

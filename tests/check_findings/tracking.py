@@ -228,7 +228,7 @@ def fitted(keras: Any, **attributes: Any) -> Any:
 
     layers = [keras.layers.Dense(2), keras.layers.Dropout(0.5)]
     model = keras.Sequential([keras.Input((3,)), *layers])
-    model.compile("sgd", "mse", metrics=["mae", keras.metrics.AUC()])
+    model.compile("sgd", "mse", metrics=["mae", keras.metrics.AUC()], run_eagerly=True)
     model.fit(np.ones((2, 3)), np.ones((2, 2)), verbose=0)
     return ckpt(model=with_children(model, **attributes))
 
