@@ -179,7 +179,7 @@ class Deeds:
         return Deed("replaced", (self.saved.place(node),), f" by {self.live.place(obj)}")
 
     def _reshaped(self, subject: Subject) -> tuple[str, tuple[str, ...], str]:
-        """Return what happened to a variable with another shape, or to its layer if all have."""
+        """Return the deed on a variable of another shape, or on its layer if all have one."""
         saved, node, obj = self.saved.graph, subject.nodes[0], subject.objects[0]
         above = saved.tree.parents[node], self.live.graph.tree.parents[obj]
         if subject.number == 1 or min(above) < ROOT:

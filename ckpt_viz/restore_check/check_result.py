@@ -262,9 +262,15 @@ class RestoreCheck:
 
     def to_text(self, *, color: bool = False) -> str:
         """Return what `print` shows: what changed, and where values go; in colours if asked."""
-        findings = () if self._is_of_fix else self.findings  # what the fix leaves is in the rows
-        changes = None if self._own_fix is None else self._own_fix.changes
-        return text_of_check(self._run, self.table, findings, changes, self.notes, color=color)
+
+        def text() -> str:
+            findings = (
+                () if self._is_of_fix else self.findings
+            )  # what the fix leaves is in the rows
+            changes = None if self._own_fix is None else self._own_fix.changes
+            return text_of_check(self._run, self.table, findings, changes, self.notes, color=color)
+
+        return gc_paused(text)
 
     def show(self) -> Any:
         """Return the `Explorer` of the check, a widget for notebooks.

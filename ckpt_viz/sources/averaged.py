@@ -102,7 +102,10 @@ def averaged(graphs: Sequence[Graph], weights: Sequence[float] | None = None) ->
         raise SourceError(f"found {len(graphs)} checkpoints, expected at least two to average")
     live = [graph.title for graph in graphs if graph.origin is Origin.LIVE]
     if live:
-        raise SourceError(f"{live[0]}: found live objects, expected checkpoints or snapshots")
+        raise SourceError(
+            f"{live[0]}: found live objects, expected checkpoints or snapshots: take "
+            "cv.snapshot(live)"
+        )
     shares = _shares(weights, len(graphs))
     last = graphs[-1]
     counterparts = [_counterparts(graph, last) for graph in graphs[:-1]]

@@ -96,7 +96,10 @@ def _assert_mergeable(graphs: Sequence[Graph]) -> None:
         raise SourceError("found no checkpoint to merge, expected at least one")
     for graph in graphs:
         if graph.origin is Origin.LIVE:
-            raise SourceError(f"{graph.title}: found live objects, expected checkpoints, snapshots")
+            raise SourceError(
+                f"{graph.title}: found live objects, expected checkpoints or snapshots: take "
+                "cv.snapshot(live)"
+            )
         if graph.is_name_based != graphs[0].is_name_based:
             names, objects = sorted((graph, graphs[0]), key=lambda g: not g.is_name_based)
             raise SourceError(
