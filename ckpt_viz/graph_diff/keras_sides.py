@@ -9,13 +9,12 @@ from ckpt_viz.changes.reading import tops_of
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graph_diff.counterparts import LoadWay
 from ckpt_viz.live.keras_accessors import optimizer_of
-from ckpt_viz.live.keras_graph import read_as_keras_saves
+from ckpt_viz.live.keras_graph import keras_h5_target, read_as_keras_saves
 from ckpt_viz.live.keras_private import is_model
 from ckpt_viz.object_graph.graph import Graph, Layout
 from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
-from ckpt_viz.restore_check.dry_run import Outcome
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome, keras_dry_run
+from ckpt_viz.restore_check.keras_dry_run import keras_dry_run
 from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.text import listed_by
 
@@ -34,7 +33,7 @@ def as_keras_saves(live: Graph, saved: Graph) -> tuple[ObjectGraph, LoadWay, str
         outcome = keras_dry_run(models[0], saved, None, None).outcome
     except SourceError:  # a model that is not built
         return None
-    unheld = _unheld(graph, saved, outcome)
+    unheld = _unheld(graph, saved, models[0])
     bound = {n: obj for n, obj in (outcome.bound or {}).items() if _has_name(saved, n, graph, obj)}
     for node, obj in [*bound.items()]:
         bound.setdefault(saved.tree.parents[node], graph.tree.parents[obj])
@@ -66,12 +65,12 @@ def _has_name(saved: Graph, node: int, live: Graph, obj: int) -> bool:
     return len({*names}) < 2
 
 
-def _unheld(graph: Graph, saved: Graph, outcome: Outcome) -> frozenset[int]:
+def _unheld(graph: Graph, saved: Graph, model: object) -> frozenset[int]:
     """Return what such a file holds of no model: `.h5` has layers, and perhaps an optimizer."""
-    if saved.layout is Layout.KERAS_PATHS or not isinstance(outcome, KerasOutcome):
+    if saved.layout is Layout.KERAS_PATHS:
         return frozenset()
     has_optimizer = any(node.role is Role.OPTIMIZER for node in saved.nodes)
-    alone = _valued(graph) - {*outcome.target.variables.values()}
+    alone = _valued(graph) - {*keras_h5_target(model)[0].variables.values()}
     return frozenset(n for n in alone if optimizer_of(graph, n) is None or not has_optimizer)
 
 
