@@ -105,11 +105,7 @@ def test_code_breaks_between_its_parts(opened: Open, width: int, scheme: str) ->
     assert breaks or width > 1100
     assert all(re.fullmatch(r"[ ,([{/].|.\.", signs) for signs in breaks), breaks
     assert code.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
-    # What the code can do is one row of buttons.
-    tops = remedy.get_by_role("button").evaluate_all(
-        "buttons => buttons.map(button => button.getBoundingClientRect().bottom)"
-    )
-    assert len(tops) == 2 and max(tops) - min(tops) < 8
+    expect(remedy.get_by_role("button")).to_have_count(1)  # copies the code
 
 
 def test_a_name_that_is_too_wide_scrolls_by_keys(opened: Open) -> None:
