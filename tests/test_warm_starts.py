@@ -746,6 +746,18 @@ def test_every_output_takes_a_map(files: dict[str, Any]) -> None:
                 check.fix()
 
 
+def test_a_map_of_the_names_of_objects_is_told_from_a_checkpoint(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    saved = {"a": tf.Variable([1.0, 2.0]), "b": tf.Variable(3.0)}
+    path = tf.train.Checkpoint(**saved).save(str(tmp_path / "ckpt"))
+    check = cv.check(saved, path)
+    assert any("Check tf.train.Checkpoint(**map)" in str(f.remedy) for f in check.findings)
+    with pytest.raises(SourceError, match=r"such as tf\.train\.Checkpoint\(\*\*map\)"):
+        check.fix()
+    assert cv.fix(tf.train.Checkpoint(**saved), path).check.consumed
+
+
 def test_code_for_a_variable_leads_to_it(files: dict[str, Any]) -> None:
     import tensorflow as tf
 

@@ -73,8 +73,8 @@ def _fix_of(
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
     if run.outcome.is_of_map:
         raise SourceError(
-            f"{live.title}: a map takes values by names, expected a program of objects; the "
-            "findings tell which names to write into the map"
+            f"{live.title}: a map takes values by names, expected a program of objects such as "
+            "tf.train.Checkpoint(**map); the findings tell which names to write into the map"
         )
     is_by_saver = run.outcome.saver is not None
     if isinstance(run.correction, FileOfKeras):

@@ -16,6 +16,7 @@ from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Cause, Failure, Step
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE, checkpoint_key
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice, Fix, HowFixed, Remedy
@@ -257,6 +258,15 @@ def _severity(is_raised: bool) -> Severity:
 # --- names that the file lacks
 
 
+def _for_objects(case: ByName, lost: Iterable[tuple[int, str]]) -> Remedy | None:
+    """Return what to do if the names in a map are those of objects in the file."""
+    tensors, outcome = case.run.outcome.tensors, case.run.outcome
+    keys = (checkpoint_key(name, VARIABLE_VALUE) for _, name in lost)
+    if not outcome.is_of_map or not any(key in tensors for key in keys):
+        return None
+    return Advice("Check tf.train.Checkpoint(**map): the file has objects of these names.")
+
+
 def _missing(case: ByName) -> Iterator[Finding]:
     """Find missing names: a Saver and a map raise for them, a tf.train.Checkpoint goes on."""
     steps = [s for s in case.trace.steps if s.failure and s.failure.cause is Cause.KEY_MISSING]
@@ -283,7 +293,7 @@ def _missing(case: ByName) -> Iterator[Finding]:
             Kind.UNMATCHED,
             f"The file has none of {count(len(lost), 'name')} that the restore looks up, such as "
             f"{quoted}.",
-            remedy,
+            _for_objects(case, lost) or remedy,
             objects=[obj for obj, _ in lost],
         )
     findings = dict[str, list[Finding]]()
