@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -108,7 +109,25 @@ class ByName:
                 former[pair.obj].names.append(name)
             else:
                 former[pair.obj] = _Former([name])
-        return former
+        return former | self._only_ones(former)
+
+    def _only_ones(self, former: Mapping[int, _Former]) -> dict[int, _Former]:
+        """Return the guesses of which no other free name or variable has the dtype and shape."""
+        if self.run.outcome.maps_names:
+            return {}
+        values = (self.run.live.nodes[obj].attributes for obj in self.trace.unused)
+        wanted = Counter((value.dtype, value.shape) for held in values for value in held)
+        stored = (self.run.outcome.tensors[name] for name in self.free)
+        given = Counter((tensor.dtype, tensor.shape) for tensor in stored)
+        guesses = {obj: guess for obj, guess in former.items() if guess.alike}
+        looks = {obj: self.run.live.nodes[obj].attributes[0] for obj in guesses}
+        return {
+            obj: _Former(guess.names)
+            for obj, guess in guesses.items()
+            if wanted[looks[obj].dtype, looks[obj].shape]
+            == given[looks[obj].dtype, looks[obj].shape]
+            == 1
+        }
 
     @cached_property
     def lost(self) -> Mapping[str, LostFiles]:

@@ -95,7 +95,7 @@ class _Rules:
 
     def _of_call(self) -> Iterator[_Content]:
         """Find that the call ends before it looks at an object, as for the number of layers."""
-        if not self.loading.raises or self.loading.failures:
+        if not self.loading.raises or (self.loading.failures and self.target.is_built):
             return
         kind, advice = Kind.KEY_MISSING, self.of_model.advice("what fits", is_new=False)
         why = f"load_weights raises {self.loading.raises}: {readable(self.loading.text).strip()}"
