@@ -218,12 +218,18 @@ def assert_refused(check: cv.RestoreCheck, model: Any) -> None:
         np.testing.assert_array_equal(was, now)
 
 
+def in_shards(directory: Path) -> tuple[Any, Path]:
+    """Return Keras, and the path of weights in several files."""
+    keras: Any = pytest.importorskip("keras")
+    path = directory / "m.weights.json"
+    network(keras).save_weights(path, max_shard_size=200 / (1 << 30))
+    return keras, path
+
+
 @pytest.mark.tf
 @pytest.mark.usefixtures("quiet_tensorflow")
 def test_values_of_a_missing_shard_are_named(tmp_path: Path) -> None:
-    keras: Any = pytest.importorskip("keras")
-    path = tmp_path / "m.weights.json"
-    network(keras).save_weights(path, max_shard_size=200 / (1 << 30))
+    _, path = in_shards(tmp_path)
     assert run("values", path).exit_code == 0
     table = cv.graph(path).values(progress=False)
     holders = {str(cv.graph(path).stored_in.shard_of(row.key)): row for row in table}
@@ -241,9 +247,7 @@ def test_values_of_a_missing_shard_are_named(tmp_path: Path) -> None:
 @pytest.mark.tf
 @pytest.mark.usefixtures("quiet_tensorflow")
 def test_a_check_of_weights_without_a_shard_raises_what_keras_raises(tmp_path: Path) -> None:
-    keras: Any = pytest.importorskip("keras")
-    path = tmp_path / "m.weights.json"
-    network(keras).save_weights(path, max_shard_size=200 / (1 << 30))
+    keras, path = in_shards(tmp_path)
     for shard in sorted(tmp_path.glob("*.h5")):  # the optimizer's values are in several
         hidden = shard.rename(tmp_path / "hidden")
         live = network(keras)

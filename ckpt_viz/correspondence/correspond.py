@@ -65,7 +65,7 @@ def _with_states(saved: Graph, live: Graph, others: Iterable[Pair]) -> dict[int,
     """Return all pairs by node, in the order of the checkpoint."""
     pairs = {pair.node: pair for pair in others}
     taken = {pair.obj for pair in pairs.values()}
-    for pair in state_pairs(saved, live, pairs):
+    for pair in [*state_pairs(saved, live, pairs)]:  # which looks at what is paired without them
         if pair.node not in pairs and pair.obj not in taken:
             pairs[pair.node] = pair
             taken.add(pair.obj)

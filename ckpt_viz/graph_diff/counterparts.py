@@ -19,7 +19,7 @@ from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.value_mapping import paired_by_shape
 from ckpt_viz.keras_files.state import is_unnamed
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role, Slot, has_value
+from ckpt_viz.object_graph.nodes import ROOT, Node, Slot, has_value
 from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
 
 
@@ -175,12 +175,8 @@ class _Places:
             return True
         # Keras' file numbers what it has no names for: the parents tell.
         parents = {parent for parent, _ in names}
-        numbered = [parent for parent, label in edges if label.isdecimal() and self.a.is_of_keras]
-        of_optimizers = [
-            any(graph.nodes[parent].role is Role.OPTIMIZER for parent in holders)
-            for graph, holders in ((self.a, numbered), (self.b, parents))
-        ]
-        return all(of_optimizers) or any(self.objects.get(x) in parents for x in numbered)
+        numbered = (parent for parent, label in edges if label.isdecimal() and self.a.is_of_keras)
+        return any(self.objects.get(parent) in parents for parent in numbered)
 
     def _are_owners_in_place(self, state: Slot, other: Slot) -> bool:
         owners = [(state.variable, other.variable)]
