@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, shared_slo
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.correspondence.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_3_slots import only_places
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES
 from ckpt_viz.object_graph.nodes import Role, has_value
 from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
@@ -255,7 +256,7 @@ def _in_order_of_variables(
         return shapes[at : at + len(block)] == own
 
     certainty = Certainty.LIKELY if known < len(saved_runs) else Certainty.CERTAIN
-    for block, at in _only_stretches(blocks, len(saved_runs), fits):
+    for block, at in only_places(blocks, len(saved_runs), fits, len):
         for run, saved_states in zip(block, saved_runs[at:], strict=False):
             sure = weakest(certainty, pairs[nodes[run.variable]].certainty)
             for state, obj in zip(saved_states, run.states, strict=True):
@@ -266,26 +267,6 @@ def _by_layer(graph: Graph, runs: Sequence[_StatesOfOne]) -> list[Sequence[_Stat
     """Return runs by the layers of their variables, which an optimizer lists together."""
     holders = groupby(runs, lambda run: graph.tree.parents[run.variable])
     return [[*block] for _, block in holders]
-
-
-def _only_stretches(
-    blocks: Sequence[Sequence[_StatesOfOne]],
-    count: int,
-    fits: Callable[[Sequence[_StatesOfOne], int], bool],
-) -> Iterator[tuple[Sequence[_StatesOfOne], int]]:
-    """Yield the blocks that have only one possible place if all keep their order."""
-    first, at = list[int](), 0
-    for block in blocks:
-        at = next((n for n in range(at, count) if fits(block, n)), count)
-        first.append(at)
-        at += len(block)
-    last, end = list[int](), count
-    for block in reversed(blocks):
-        end = next((n for n in range(end - len(block), -1, -1) if fits(block, n)), -1)
-        last.append(end)
-    for block, start, other in zip(blocks, first, reversed(last), strict=True):
-        if start == other and at <= count:
-            yield block, start
 
 
 def _name_and_owner(full_name: str, owners: Collection[str]) -> tuple[str, str] | None:

@@ -190,35 +190,35 @@ def _by_name_and_order(
 
 
 def only_places(
-    items: Sequence[_T], count: int, fits: Callable[[_T, int], bool]
+    items: Sequence[_T],
+    count: int,
+    fits: Callable[[_T, int], bool],
+    size: Callable[[_T], int] = lambda item: 1,
 ) -> Iterator[tuple[_T, int]]:
     """Yield the items that have only one possible place if all keep their order.
+
+    An item takes as many places as its `size`; its place is the first of them.
 
     >>> list(only_places("bd", 4, lambda item, place: item == "abcd"[place]))
     [('b', 1), ('d', 3)]
     >>> list(only_places("bd", 4, lambda item, place: item == "bbbd"[place]))
     [('d', 3)]
+    >>> list(only_places(["ab", "a"], 3, lambda item, place: "aba".startswith(item, place), len))
+    [('ab', 0), ('a', 2)]
     """
-    first = _first_fit(items, range(count), fits)
-    last = _first_fit(items[::-1], range(count)[::-1], fits)
-    if first is not None and last is not None:
-        for item, place, other in zip(items, first, reversed(last), strict=True):
-            if place == other:
-                yield item, place
-
-
-def _first_fit(
-    items: Sequence[_T], places: range, fits: Callable[[_T, int], bool]
-) -> list[int] | None:
-    """Return for each item the first fitting place after the last one's; None if one has none."""
-    fit: list[int] = []
-    remaining = iter(places)
+    first, last, start, end = list[int](), list[int](), 0, count
     for item in items:
-        place = next((place for place in remaining if fits(item, place)), None)
+        place = next((p for p in range(start, count) if fits(item, p)), None)
         if place is None:
-            return None
-        fit.append(place)
-    return fit
+            return
+        first.append(place)
+        start = place + size(item)
+    for item in reversed(items):
+        end = next((p for p in range(end - size(item), -1, -1) if fits(item, p)), 0)
+        last.append(end)
+    for item, place, other in zip(items, first, reversed(last), strict=True):
+        if place == other:
+            yield item, place
 
 
 def _ends_in(stem: str, name: str) -> bool:

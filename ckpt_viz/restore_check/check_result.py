@@ -264,9 +264,8 @@ class RestoreCheck:
         """Return what `print` shows: what changed, and where values go; in colours if asked."""
 
         def text() -> str:
-            findings = (
-                () if self._is_of_fix else self.findings
-            )  # what the fix leaves is in the rows
+            # What a fix leaves out is in the rows.
+            findings = () if self._is_of_fix else self.findings
             changes = None if self._own_fix is None else self._own_fix.changes
             return text_of_check(self._run, self.table, findings, changes, self.notes, color=color)
 
