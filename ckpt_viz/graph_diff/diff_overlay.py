@@ -9,7 +9,6 @@ from functools import cached_property
 
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared
 from ckpt_viz.graph_diff.node_difference import difference
-from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.merge import merge
@@ -34,15 +33,6 @@ _DIFFERS = {
     State.ONLY_B: "only in b",
     State.MOVED: "moved",
     **{state: f"by {state.value}" for state in CHANGED},
-}
-_TITLES = {
-    "only_in_a": "Only in a",
-    "only_in_b": "Only in b",
-    "moved": "Moved",
-    "role": "Role differs",
-    "dtype": "Dtype differs",
-    "shape": "Shape differs",
-    "value": "Values differ",
 }
 _NODE = "this node"
 _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
@@ -70,7 +60,6 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         problems=problems,
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(a, b, compared),
-        causes=causes(merged.graph, marks, problems, _TITLES, names),
         paired=frozenset(compared.anywhere.values()),
         saved_elements=other_elements(b.nodes, a.nodes, compared.anywhere),
         sides=names,

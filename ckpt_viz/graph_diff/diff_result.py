@@ -13,7 +13,9 @@ from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare, judged
 from ckpt_viz.graph_diff.counterparts import LoadWay
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
+from ckpt_viz.graph_diff.diff_table import table_of_diff
 from ckpt_viz.graph_diff.value_change import ValueChange, change_json, changes_text
+from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.names import readable_name
@@ -164,7 +166,12 @@ class GraphDiff:
         """The difference laid over one graph, for text and explorer: b plus the nodes only in a."""
         overlay = gc_paused(lambda: overlay_of(self.a, self.b, self._compared))
         sides = (("a", self.a), ("b", self.b))
-        return replace(overlay, notes=tuple(note for side in sides for note in _alarms(*side)))
+        notes = tuple(note for side in sides for note in _alarms(*side))
+
+        def table() -> ComparisonTable:
+            return gc_paused(lambda: table_of_diff(overlay, (*self.notes, *self.says[:1])))
+
+        return replace(overlay, notes=notes, draw_table=table)
 
     @property
     def notes(self) -> tuple[str, ...]:

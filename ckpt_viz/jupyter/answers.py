@@ -7,31 +7,28 @@ does not trust it. A question without an answer gets a sentence with the reason.
 from __future__ import annotations
 
 import sys
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ckpt_viz.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.expressions import is_name, with_names
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.changed import changed_of, described, shown_changed
 from ckpt_viz.jupyter.copies import code_of_copy, picture_of_copy
 from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
+from ckpt_viz.jupyter.restoring import restored, short_code, undone
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.remedy import Code
-from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import prefix_of
 from ckpt_viz.restore_check.played import asked, played, said, source_of
 from ckpt_viz.restore_fix.fix import RestoreFix
-from ckpt_viz.restore_fix.fixed_places import Placed
 from ckpt_viz.sources.pictured import ObjectGraph
-from ckpt_viz.text import count, sendable
+from ckpt_viz.text import sendable
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.table_json import row_json
 
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
 Answer = tuple[dict[str, Any], list[bytes]]
 
 MAX_ELEMENTS = 100
-_MOST_CHANGES = 50  # sentences
 _MAX_STRING = 200  # characters of one element
 # States of nodes that only one side has.
 _ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.PLAIN)
@@ -51,13 +47,13 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     """Return the answer to a question as data and buffers; `error` gives the reason for none.
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
-    "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}`,
-    `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}`,
+    "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "restore"}`,
+    `{"ask": "undo"}`, `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}`,
     `{"ask": "questions"}`, `{"ask": "measures"}`, `{"ask": "picture"}`, `{"ask": "copy", "kind":
     "without", "nodes": [3]}` and the same for "copy-picture". With `"changes"`, a
     question is about the check with a changed program, and `{"ask": "changed"}` about its verdict.
-    For an accessor and a fix, "source" may give the program's variable; for a fix, "guesses" the
-    places of the accepted guesses. `state` holds the explorer's traits, with which an exported file
+    For an accessor and a fix, "source" may give the program's variable; for a fix and a
+    restore, "guesses" the places of the accepted guesses. `state` holds the explorer's traits, with which an exported file
     opens.
     """
     data, buffers = _answered(shown, question, state)
@@ -270,7 +266,7 @@ def _code(shown: Shown, question: Mapping[str, Any]) -> Answer:
 def _fix(shown: Shown, question: Mapping[str, Any]) -> Answer:
     source = _source(question) or _variable_of(shown.check)
     shown.accept(_accepted(shown, question))
-    return fix_answer(shown.check, shown.fix, source)
+    return fix_answer(shown.check, shown.fix, source, shown.accepted)
 
 
 def _accepted(shown: Shown, question: Mapping[str, Any]) -> list[str]:
@@ -289,50 +285,35 @@ def _is_place(place: object, items: Sequence[object]) -> bool:
 
 
 def fix_answer(
-    check: RestoreCheck, fix: RestoreFix[RestoreCheck], source: str | None = None
+    check: RestoreCheck, fix: RestoreFix[RestoreCheck], source: str | None, guesses: tuple[str, ...]
 ) -> Answer:
-    """Return what a fix does with every value, and its code; docs/explorer.md has the format.
+    """Return the code of a fix with the accepted guesses: of ckpt-viz, and of TensorFlow alone.
 
     `source` is the program's variable for the checked object, if it is known.
     """
-    places = fix.places(check.saved_places)
-    description = {
-        "restored": places.restored,
-        "unused": places.unused_count,
-        "is_applied": fix.is_applied,
+    code = {
+        "short": short_code(check, guesses),
         "code": fix.to_code(source, fix.prefix),
         "source": source,
-        "evidence": [evidence.value for evidence in Evidence],
-        "changes": _sentences([change.why for change in fix.changes]),
     }
-    lists = places.kept, places.unused, places.guessed
-    nodes = _columns(places.pairs), _columns(places.misfits), *lists
-    return {"fix": description}, [array("i", column).tobytes() for column in nodes]
+    return {"fix": code}, []
 
 
-def _sentences(changes: Sequence[str]) -> list[str]:
-    more = len(changes) - _MOST_CHANGES
-    return [*changes[:_MOST_CHANGES], *([f"{count(more, 'more change')}."] if more > 0 else [])]
+def _restore(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    """Restore what the fix restores, and tell what was done."""
+    shown.accept(_accepted(shown, question))
+    return {"text": restored(shown)}, []
 
 
-def _columns(places: Sequence[Placed]) -> Iterator[int]:
-    """Yield the saved node, the live node, the certainty and the evidence of each pair."""
-    certainties, evidence = list(Certainty), list(Evidence)
-    for place in places:
-        yield from (place.saved, place.live)
-        yield from (certainties.index(place.certainty), evidence.index(place.evidence))
+def _undo(shown: Shown, _question: Mapping[str, Any]) -> Answer:
+    """Put back the values from before the restore."""
+    return {"text": undone(shown)}, []
 
 
 def _variable_of(check: RestoreCheck) -> str | None:
     """Return the notebook's variable for the checked object, if there is one."""
     shell, source = kernel_shell(), check.live.source
     return None if shell is None or source is None else variable_of(shell, source)
-
-
-def _fixed_check(shown: Shown, _question: Mapping[str, Any]) -> Answer:
-    """Return the payload of the check of the fixed restore."""
-    overlay = shown.fix.check.overlay
-    return {}, [payload.encode(overlay.graph, overlay)]
 
 
 # --- the steps of a restore
@@ -421,9 +402,10 @@ _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "copy": _copy,
     "copy-picture": _picture_of_copy,
     "fix": _fix,
-    "fixed-check": _fixed_check,
     "measures": _measures,
     "picture": _picture,
+    "restore": _restore,
+    "undo": _undo,
     "steps": _steps,
     "questions": _questions,
     "said": _said,

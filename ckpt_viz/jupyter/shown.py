@@ -138,16 +138,17 @@ class Shown:
     @cached_property
     def fix(self) -> RestoreFix[RestoreCheck]:
         """The fix of the check that this shows; raises SourceError if there is none."""
-        return self.check.fix(guesses=self._accepted)
+        return self.check.fix(guesses=self.accepted)
 
     def accept(self, guesses: Sequence[str]) -> None:
         """Take the guesses of these saved parts into the fix, and no others."""
-        if tuple(guesses) != self._accepted:
+        if tuple(guesses) != self.accepted:
             self.__dict__[_ACCEPTED] = tuple(guesses)
             self.__dict__.pop("fix", None)
 
     @property
-    def _accepted(self) -> tuple[str, ...]:
+    def accepted(self) -> tuple[str, ...]:
+        """The saved parts whose guesses a person accepts."""
         accepted: tuple[str, ...] = self.__dict__.get(_ACCEPTED, ())
         return accepted
 
@@ -172,7 +173,7 @@ class Shown:
         after = show_of(*(_again(source) for source in self.given), given=self.given)
         if self._measured is not None:
             after.measures()
-        after.accept(self._accepted)
+        after.accept(self.accepted)
         is_asked = self.is_fixed or "fix" in self.__dict__
         return after.fixed() if is_asked and after.is_applied else after
 

@@ -5,12 +5,13 @@ A restore check and a diff both produce it, so text, explorer and JSON show them
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import chain
 
+from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup, first_meant
@@ -121,22 +122,6 @@ class GuessedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
-    """What explains one problem or several: the explorer lists causes, and problems below them.
-
-    `title` names the kind in a few words, and `place` the node by its local names. `count` is the
-    number of values in its worst problems. `problems` are places in `Overlay.problems`, in their
-    order.
-    """
-
-    title: str
-    place: str
-    sentence: str
-    count: int
-    problems: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether something passes: an assert of a restore's status, or equality of two graphs.
 
@@ -155,12 +140,13 @@ class Overlay:
     The base of `graph` is the live side (of a diff: b), and its nodes keep their ids. From
     `base_size` on follow the nodes of the saved side (a) without a counterpart there. `headline` is
     the summary in one line: `assert_consumed() would fail: 2 variables not used`. `notes` are
-    sentences about what the comparison leaves open. `causes` hold every problem exactly once, the
-    worst first. `paired` are the nodes of the base that the other side has, too.
-    `saved_elements` has the number of elements there of those that have another number here.
+    sentences about what the comparison leaves open. `paired` are the nodes of the base that the
+    other side has, too. `saved_elements` has the number of elements there of those that have another
+    number here.
     `wording` is how its sentences call the next step. `guesses` are what a person may accept.
     `sides` has the names on each side; without it, the merged graph has all names. `has_steps` says
-    that a check has steps to play, and a program to change.
+    that a check has steps to play, and a program to change. `draw_table` makes the table, which
+    costs as much as a fix.
     """
 
     comparison: Comparison
@@ -170,7 +156,6 @@ class Overlay:
     problems: Sequence[Problem]
     verdicts: Sequence[Verdict]
     headline: str
-    causes: Sequence[Explanation]
     paired: frozenset[int]
     notes: tuple[str, ...] = ()
     saved_elements: Mapping[int, int] = field(default_factory=dict)
@@ -178,6 +163,12 @@ class Overlay:
     guesses: Sequence[GuessedPlace] = ()
     sides: SideNames | None = None
     has_steps: bool = True
+    draw_table: Callable[[], ComparisonTable] | None = None
+
+    @cached_property
+    def table(self) -> ComparisonTable | None:
+        """The table of the comparison; None if nothing makes one."""
+        return None if self.draw_table is None else self.draw_table()
 
     @property
     def passes(self) -> bool:

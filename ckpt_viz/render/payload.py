@@ -12,10 +12,12 @@ import json
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.expressions import quoted
+from ckpt_viz.object_graph.comparison_table import ComparisonTable, TableCell
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import Role, Sizes, SlotRule
@@ -67,6 +69,10 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
         rows = range(len(columns["layer_name"]))
         columns["layer_saved_name"] = strings.column(map(titles.get, rows))
         columns |= _overlay_columns(overlay, strings)
+    table = None if overlay is None else overlay.table
+    cells: dict[TableCell, int] = {}
+    if table is not None:
+        columns |= _table_columns(table, cells, strings)
     if measures is not None:
         columns |= {
             f"value_{name}": array("d", column.tobytes())
@@ -87,6 +93,7 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
             "roles": [role.value for role in _ROLES],
             "slot_rules": [rule.value for rule in _RULES],
             "overlay": None if overlay is None else _overlay_header(overlay),
+            **({} if table is None else {"table": _table_header(table, cells)}),
             "unread": 0 if measures is None else measures.unread,
             "unreadable": 0 if measures is None else measures.unreadable,
             "sections": sections,
@@ -221,7 +228,7 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
 
 
 def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
-    marks, problems, causes = overlay.marks, overlay.problems, overlay.causes
+    marks, problems = overlay.marks, overlay.problems
     wording = with_code_below(overlay.wording)
     return {
         "overlay_state": _codes(_STATES, (mark.state for mark in marks)),
@@ -252,13 +259,48 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "guess_saved": strings.column(guess.saved for guess in overlay.guesses),
         "guess_live": strings.column(guess.live for guess in overlay.guesses),
         "guess_code": strings.column(quoted(guess.saved) for guess in overlay.guesses),
-        "cause_title": strings.column(cause.title for cause in causes),
-        "cause_place": strings.column(cause.place for cause in causes),
-        "cause_sentence": strings.column(cause.sentence for cause in causes),
-        "cause_count": _i4(cause.count for cause in causes),
-        "cause_problem_count": _i4(len(cause.problems) for cause in causes),
-        "cause_problem": _i4(index for cause in causes for index in cause.problems),
     }
+
+
+def _table_header(table: ComparisonTable, cells: Iterable[TableCell]) -> dict[str, Any]:
+    return {
+        "sentence": _utf8(table.sentence).decode(),
+        "verdict": _utf8(table.verdict).decode(),
+        "heads": [*table.heads],
+        "notes": [_utf8(note).decode() for note in table.notes],
+        "following": [_utf8(sentence).decode() for sentence in table.following],
+        "totals": asdict(table.totals),
+        "guessed": [*table.guessed],
+        "cells": [[cell.sign.value, _utf8(cell.words).decode()] for cell in cells],
+    }
+
+
+def _table_columns(
+    table: ComparisonTable, cells: dict[TableCell, int], strings: _Strings
+) -> _Columns:
+    """Return the columns of the lines; `cells` gets the place of each cell among all different."""
+
+    def place(cell: TableCell | None) -> int:
+        return ABSENT if cell is None else cells.setdefault(cell, len(cells))
+
+    lines = table.lines
+    return {
+        "line_parent": _i4(line.parent for line in lines),
+        "line_saved": strings.column(line.saved or None for line in lines),
+        "line_live": strings.column(line.live or None for line in lines),
+        "line_saved_facts": strings.column(line.saved_facts or None for line in lines),
+        "line_live_facts": strings.column(line.live_facts or None for line in lines),
+        "line_saved_node": _i4(_id(line.saved_node) for line in lines),
+        "line_live_node": _i4(_id(line.live_node) for line in lines),
+        "line_plain": _i4(place(line.plain) for line in lines),
+        "line_fixed": _i4(place(line.fixed) for line in lines),
+        "line_values": _i4(line.values for line in lines),
+        "line_guess": _i4(_id(line.guess) for line in lines),
+    }
+
+
+def _id(place: int | None) -> int:
+    return ABSENT if place is None else place
 
 
 def _codes(meanings: tuple[Enum | None, ...], values: Iterable[Enum | None]) -> array[int]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ckpt_viz.object_graph.comparison_table import CellSign
 from ckpt_viz.object_graph.overlay import Comparison, Severity, State
 
 
@@ -29,6 +30,7 @@ STATES: Mapping[State, Sign] = {state: _sign(_SIGNS["states"][state.value]) for 
 SEVERITIES: Mapping[Severity, Sign] = {
     severity: _sign(_SIGNS["severities"][severity.value]) for severity in Severity
 }
+CELLS: Mapping[CellSign, Sign] = {cell: _sign(_SIGNS["cells"][cell.value]) for cell in CellSign}
 # The side of a node's partner: for a node of the live side, and for one of the saved side.
 SIDES: Mapping[Comparison, tuple[str, str]] = {
     comparison: (sides["saved"], sides["live"])

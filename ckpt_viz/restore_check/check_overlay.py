@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ckpt_viz.changes.kind import TITLES
 from ckpt_viz.correspondence.guesses import GuessedPart, guessed_parts
 from ckpt_viz.matching.trace import Action, Trace
-from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
 from ckpt_viz.object_graph.nodes import has_value
@@ -49,7 +47,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         graph, of_saved, saved_elements = run.live, {}, {}
         sides = SideNames.of_one(run.live)
         marks = marks_by_name(run)
-    parts = _guessed_parts(run, findings)
+    parts = guesses_of(run, causes_found)
     problems = list(_problems(causes_found, of_saved, sides, parts))
     paired = of_saved.values() if of_saved else _bound_by_name(run)
     return Overlay(
@@ -61,7 +59,6 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         verdicts=[_verdict(*call) for call in run.outcome.calls(run.method)],
         headline=headline(run, graph, marks, causes_found),
         notes=untested(run),
-        causes=causes(graph, marks, problems, TITLES, sides),
         paired=frozenset(node for node in paired if node < size),
         saved_elements=saved_elements,
         wording=run.wording,
@@ -77,9 +74,9 @@ def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, in
     return SideNames(live, saved, {place: node for node, place in of_saved.items()} | sources)
 
 
-def _guessed_parts(run: DryRun, findings: Iterable[Finding]) -> Sequence[GuessedPart]:
+def guesses_of(run: DryRun, causes_found: Iterable[Finding]) -> Sequence[GuessedPart]:
     """Return the guesses of the fix; of values by name only if a remedy asks about them."""
-    is_asked = any(names_guesses(finding.remedy) for finding in findings)
+    is_asked = any(names_guesses(finding.remedy) for c in causes_found for finding in c.all())
     mapping = mapping_in(run) if run.saved is not None or is_asked else None
     return () if mapping is None else guessed_parts(mapping)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.matching.trace import Step
+from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.encodings import shown_on_stdout
@@ -21,8 +22,8 @@ from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import printable
 from ckpt_viz.render.views import MAX_LINES, View
-from ckpt_viz.restore_check.check_overlay import overlay_of, untested
-from ckpt_viz.restore_check.check_table import table_without_fix, text_of_check
+from ckpt_viz.restore_check.check_overlay import guesses_of, overlay_of, untested
+from ckpt_viz.restore_check.check_table import table_without_fix, words_of_check
 from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.exceptions import exception_of
@@ -33,8 +34,10 @@ from ckpt_viz.restore_check.run import AskedCheck
 from ckpt_viz.restore_check.stories import story_of, story_of_assert
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
+from ckpt_viz.restore_table.picture import picture_of
 from ckpt_viz.restore_table.rows import RestoreTable
 from ckpt_viz.restore_table.table_json import rows_json
+from ckpt_viz.restore_table.text import CheckText
 from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.story.asserts import AssertStory
 from ckpt_viz.story.step import Story
@@ -205,7 +208,7 @@ class RestoreCheck:
     @cached_property
     def overlay(self) -> Overlay:
         """The check laid over one graph, for text and explorer."""
-        return overlay_of(self._run, self.findings)
+        return replace(overlay_of(self._run, self.findings), draw_table=self._picture)
 
     @cached_property
     def saved_places(self) -> Mapping[int, int]:
@@ -262,14 +265,19 @@ class RestoreCheck:
 
     def to_text(self, *, color: bool = False) -> str:
         """Return what `print` shows: what changed, and where values go; in colours if asked."""
+        return gc_paused(lambda: self._words.of(self.table, color=color))
 
-        def text() -> str:
-            # What a fix leaves out is in the rows.
-            findings = () if self._is_of_fix else self.findings
-            changes = None if self._own_fix is None else self._own_fix.changes
-            return text_of_check(self._run, self.table, findings, changes, self.notes, color=color)
+    @cached_property
+    def _words(self) -> CheckText:
+        """The sentences above and below the table."""
+        findings = () if self._is_of_fix else self.findings  # what a fix leaves out is in the rows
+        changes = None if self._own_fix is None else self._own_fix.changes
+        return words_of_check(self._run, self.table, findings, changes, self.notes)
 
-        return gc_paused(text)
+    def _picture(self) -> ComparisonTable:
+        """Return the table with its sentences, for the explorer."""
+        guesses = [part.nodes for part in guesses_of(self._run, self.findings)]
+        return gc_paused(lambda: picture_of(self.table, self._words, self.saved_places, guesses))
 
     def show(self) -> Any:
         """Return the `Explorer` of the check, a widget for notebooks.

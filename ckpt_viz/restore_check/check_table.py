@@ -67,16 +67,14 @@ def _assigned(run: DryRun, saved: Graph | None) -> Iterator[AssignedValue]:
             yield AssignedValue(node, step.obj, step.failure)
 
 
-def text_of_check(
+def words_of_check(
     run: DryRun,
     table: RestoreTable,
     findings: Sequence[Finding],
     changes: Sequence[Change] | None,
     notes: Sequence[str],
-    *,
-    color: bool = False,
-) -> str:
-    """Return the text of a check, about forty lines at most; `changes` is None without a fix."""
+) -> CheckText:
+    """Return the sentences above and below the table; `changes` is None without a fix."""
     by_person = run.live.origin is Origin.LIVE
     is_clean = all(row.is_quiet for row in table.rows)
     known = () if is_clean else changes or ()
@@ -86,10 +84,10 @@ def text_of_check(
         title=f"{_title(run)} → {run.live.title}",
         changes=sentences_of(deeds, by_person=by_person),
         verdict=_verdict(run, table),
-        call=f"{run.method}()",
+        call=f"{run.method}(){', but for its error' * (run.verdicts.restore is not None)}",
         notes=[*beside[:_MOST_NOTES], *_left_out(beside), *notes],
         following=[*following(table, run.wording, raises=run.verdicts.restore is not None)],
-    ).of(table, color=color)
+    )
 
 
 def _left_out(notes: Sequence[str]) -> Iterator[str]:

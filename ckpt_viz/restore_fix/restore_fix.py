@@ -28,7 +28,6 @@ from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.verified import keys_read
-from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
 from ckpt_viz.restore_fix.in_words import Summary
 from ckpt_viz.restore_fix.left_out import LeftOut, keys_of, left_out
@@ -181,19 +180,6 @@ class RestoreFix(ABC, Generic[CheckT]):
     @abstractmethod
     def check(self) -> CheckT:
         """The check of the fixed restore."""
-
-    def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
-        """Return the mapping by nodes of a picture, whose nodes `of_saved` has by saved node."""
-        trace, counter = self._run.by_objects, self._saved.save_counter
-        bound = {} if trace is None else trace.bound
-        guessed = [part.node for part in guessed_parts(self._unasked)]
-        made: dict[int, int] = {}
-        if counter is not None and counter in of_saved:
-            # The picture shows a counter that the restore makes in the place of the saved one.
-            made = {len(self._run.live.nodes): of_saved[counter]}
-            obj = self._in_program(bound[counter]) if counter in bound else None
-            bound = {**bound, counter: obj} if obj is not None else bound
-        return fixed_places(self._mapping, of_saved, made, bound, guessed)
 
     @cached_property
     def table(self) -> RestoreTable:

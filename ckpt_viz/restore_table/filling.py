@@ -79,10 +79,10 @@ class CheckedCall:
         return {a.obj: a.node for a in done if a.node is not None and a.obj is not None}
 
     @cached_property
-    def too_late(self) -> frozenset[int]:
-        """The saved nodes that the call would have restored, if it had not raised before."""
-        late = self.assigned[self._until_error :]
-        return frozenset(a.node for a in late if a.failure is None and a.node is not None)
+    def late_object_of(self) -> Mapping[int, int]:
+        """The object that would get each saved value, if the call had not raised before."""
+        late = [a for a in self.assigned[self._until_error :] if a.failure is None]
+        return {a.node: a.obj for a in reversed(late) if a.node is not None and a.obj is not None}
 
     @cached_property
     def failures(self) -> Mapping[tuple[str, int], Failure]:
@@ -145,18 +145,29 @@ class _Filling:
     def _plain(self, node: int, obj: int | None) -> ValueCell:
         target = self.call.object_of.get(node)
         if target is not None:
-            is_here = target == obj or target >= len(self.live.nodes)
             is_tied = self.call.source_of.get(target) != node  # another value of it came last
-            return (
-                ValueCell(Destination.HERE)
-                if is_here and not is_tied
-                else ValueCell(Destination.INTO, other=target)
-            )
+            return ValueCell(Destination.INTO, other=target) if is_tied else self._in(target, obj)
         if node in self.call.waiting:
             return ValueCell(Destination.WAITS)
         if obj is not None and obj in self.call.unknown:
             return ValueCell(Destination.UNKNOWN)
-        return ValueCell(Destination.STAYS, self._why_not(node, obj))
+        return ValueCell(
+            Destination.STAYS, self._why_not(node, obj), would=self._after_error(node, obj)
+        )
+
+    def _in(self, target: int, obj: int | None) -> ValueCell:
+        """Return that a value gets into an object: its own, a new one, or that of another row."""
+        if target == obj or target >= len(self.live.nodes):
+            return ValueCell(Destination.HERE)
+        return ValueCell(Destination.INTO, other=target)
+
+    def _after_error(self, node: int, obj: int | None) -> ValueCell | None:
+        """Return what the call would do with a value if its error did not end it."""
+        late = self.call.late_object_of.get(node)
+        if late is not None:
+            return self._in(late, obj)
+        is_left = obj in self.call.unreached and node not in self.fix.misfits
+        return ValueCell(Destination.HERE) if is_left else None
 
     def _why_not(self, node: int, obj: int | None) -> WhyNot:
         failure = self.call.failures.get(("saved", node))
@@ -164,7 +175,7 @@ class _Filling:
             failure = self.call.failures.get(("live", obj))
         if failure is not None and (obj is None or failure.cause is not Cause.KEY_MISSING):
             return _reason_of(failure)
-        if node in self.call.too_late or obj in self.call.unreached:
+        if node in self.call.late_object_of or obj in self.call.unreached:
             return WhyNot(Why.AFTER_ERROR)
         if obj is None:
             return self._absent(node)

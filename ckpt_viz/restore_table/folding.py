@@ -11,19 +11,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import is_holder
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.names import child_of, is_holder
+from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.object_graph.tree import NOWHERE
 from ckpt_viz.restore_table.rows import Destination, RestoreRow, RestoreTable, ValueCell, Why
 
 _NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
 _MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
-# Reasons that tell most, first.
+# Reasons that tell most, first, and then what happens to values without one of these.
 _URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
+_LESS_URGENT = {Destination.INTO: 4, Destination.HERE: 6}
+_USUAL = 5
 
 
 class _Part(NamedTuple):
@@ -33,20 +35,32 @@ class _Part(NamedTuple):
     node: int
 
 
+_Places = tuple[int | None, int | None]
+
+
 @dataclass(frozen=True)
 class FoldedRows:
     """Rows that all go the same way, with the names of the part that they are, on both sides.
 
     `saved` and `live` are the place of the part, "" on a side without it; of a run, those of the
-    first and of the last part. `parts` is the number of parts, and `is_run` says that they are
-    neighbours whose names differ in numbers alone.
+    first and of the last part. `nodes` are these parts, each as its saved node and its live object.
+    `parts` is the number of parts, and `is_run` says that they are neighbours whose names differ in
+    numbers alone. `branches` are the parts with what is below them; rows that are no whole part
+    have none.
     """
 
     saved: tuple[str, ...]
     live: tuple[str, ...]
     rows: tuple[RestoreRow, ...]
+    nodes: tuple[_Places, ...]
+    branches: tuple[tuple[_Part, _Branch], ...] = field(default=(), repr=False)
     parts: int = 1
     is_run: bool = True
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the call and the fix put each value into its own object."""
+        return self.rows[0].is_quiet
 
 
 @dataclass
@@ -91,7 +105,7 @@ def lines_of(table: RestoreTable) -> Sequence[FoldedRows]:
     """Return the rows that are not quiet, folded into at most about 25 lines."""
     if all(row.is_quiet for row in table.rows):
         return []
-    lines = [*_Folding(table).lines()]
+    lines = [line for line in Folding(table).lines() if not line.is_quiet]
     return lines if len(lines) <= _MOST_LINES else _merged(lines)
 
 
@@ -101,8 +115,13 @@ def way_of(row: RestoreRow) -> tuple[object, ...]:
     What the program alone has keeps its own values, whatever the call tried to put there.
     """
     is_new = row.saved is None and row.plain.place is Destination.KEEPS
-    plain = (Destination.KEEPS,) if is_new else _way(row.plain)
+    plain = (Destination.KEEPS,) if is_new else _way(row.plain.meant)
     return plain, _way(row.fixed), row.saved is None, row.live is None
+
+
+def _part_of(row: RestoreRow) -> _Part:
+    """Return a value as a part of its side."""
+    return _Part(True, row.saved) if row.saved is not None else _Part(False, row.live or ROOT)
 
 
 def _is_misfit(row: RestoreRow) -> bool:
@@ -114,12 +133,19 @@ def _places(row: RestoreRow) -> tuple[object, ...]:
     fixed = row.fixed
     is_guess = fixed is not None and fixed.reason is not None and fixed.reason.why is Why.GUESS
     where = None if fixed is None else (fixed.place, is_guess)
-    return row.plain.place, where, row.saved is None, row.live is None
+    return row.plain.meant.place, where, row.saved is None, row.live is None
+
+
+def _after_fix(row: RestoreRow) -> tuple[object, ...]:
+    """Return what the values of a layer have in common that are one line."""
+    where, *others = _places(row)
+    return tuple(others) if row.fixed is not None else (where, *others)
 
 
 def _urgency(row: RestoreRow) -> int:
-    reason = row.plain.reason
-    return len(_URGENT) if reason is None else _URGENT.get(reason.why, len(_URGENT))
+    cell = row.plain.meant
+    usual = _LESS_URGENT.get(cell.place, _USUAL)
+    return usual if cell.reason is None else _URGENT.get(cell.reason.why, usual)
 
 
 def _way(cell: ValueCell | None) -> tuple[object, ...]:
@@ -130,35 +156,66 @@ def _way(cell: ValueCell | None) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True)
-class _Folding:
+class Folding:
+    """The lines of a table, and what is inside of each."""
+
     table: RestoreTable
 
     def lines(self) -> Iterator[FoldedRows]:
         """Yield the lines in saved order, what the program alone has beside its neighbours."""
         yield from self._below(_Part(True, ROOT), self._tree)
 
+    def inside(self, line: FoldedRows) -> Iterator[FoldedRows]:
+        """Yield the lines into which one unfolds: parts of a run, parts of a part, and values."""
+        match line.branches:
+            case ():
+                if len(line.rows) > 1:
+                    yield from (self._value(row) for row in line.rows)
+            case ((part, branch),):
+                yield from (self._value(row) for row in branch.rows if _part_of(row) != part)
+                yield from _runs(self._whole(*below) for below in branch.below.items())
+            case branches:
+                yield from (self._whole(part, branch) for part, branch in branches)
+
+    def _value(self, row: RestoreRow) -> FoldedRows:
+        return self._line(_part_of(row), [row])
+
+    def _whole(self, part: _Part, branch: _Branch) -> FoldedRows:
+        # The first row tells why.
+        return self._line(part, sorted(branch.every_row(), key=_urgency), branch)
+
     def _below(self, part: _Part, branch: _Branch) -> Iterator[FoldedRows]:
-        if branch.is_quiet:
+        if part.node != ROOT and self._is_one_line(part, branch):
+            yield self._whole(part, branch)
             return
-        if part.node != ROOT and len(branch.ways) == 1 and not branch.names_misfits:
-            # The first row tells why.
-            yield self._line(part, sorted(branch.every_row(), key=_urgency))
-            return
-        if part.node != ROOT and branch.is_layer:
-            rows = [*branch.every_row()]
-            if len({_places(row) for row in rows}) == 1:
-                yield self._line(part, sorted(rows, key=_urgency))
-                return
-        of_part = [row for row in branch.rows if not row.is_quiet]
         inner = [line for child, sub in branch.below.items() for line in self._below(child, sub)]
-        own = dict.fromkeys(map(way_of, of_part))
-        for way in own:
+        own: dict[object, list[RestoreRow]] = {}
+        for row in branch.rows:
+            if row.is_quiet:
+                yield self._value(row)
+            else:
+                own.setdefault(way_of(row), []).append(row)
+        for way, rows in own.items():
             alike = (row for line in inner if way_of(line.rows[0]) == way for row in line.rows)
-            yield self._line(part, [*(row for row in of_part if way_of(row) == way), *alike])
+            yield self._line(part, [*rows, *alike])
         yield from _runs(line for line in inner if way_of(line.rows[0]) not in own)
 
-    def _line(self, part: _Part, rows: Sequence[RestoreRow]) -> FoldedRows:
+    def _is_one_line(self, part: _Part, branch: _Branch) -> bool:
+        """Return whether a part is one line: all goes one way, or the fix does so with a layer."""
+        if branch.is_quiet or (len(branch.ways) == 1 and not branch.names_misfits):
+            return True
+        is_closed = branch.is_layer or self._is_block(part)
+        return is_closed and len({_after_fix(row) for row in branch.every_row()}) == 1
+
+    def _is_block(self, part: _Part) -> bool:
+        graph = self.table.saved if part.is_saved else self.table.live
+        return graph is not None and part.node >= len(graph.nodes)
+
+    def _line(
+        self, part: _Part, rows: Sequence[RestoreRow], branch: _Branch | None = None
+    ) -> FoldedRows:
         (first, *others), graphs = rows, (self.table.saved, self.table.live)
+        places: _Places
         if not others:
             places = first.saved, first.live
         elif part.is_saved:
@@ -166,11 +223,10 @@ class _Folding:
         else:
             places = first.saved, part.node
         is_there = any(row.saved is not None for row in rows), any(r.live is not None for r in rows)
-        saved, live = (
-            self._place(graph, node) if is_side else ""
-            for graph, node, is_side in zip(graphs, places, is_there, strict=True)
-        )
-        return FoldedRows((saved,), (live,), tuple(rows))
+        nodes = (places[0] if is_there[0] else None, places[1] if is_there[1] else None)
+        saved, live = map(self._place, graphs, nodes)
+        branches = () if branch is None else ((part, branch),)
+        return FoldedRows((saved,), (live,), tuple(rows), (nodes,), branches)
 
     def _holder(self, obj: int | None) -> int | None:
         """Return what holds a value of the program, such as the root for a saved part."""
@@ -180,7 +236,7 @@ class _Folding:
     def _place(graph: Graph | None, node: int | None) -> str:
         if graph is None or node is None:
             return ""
-        return graph.names.place_or_state(node)
+        return place_of_row(graph, node)
 
     # --- the tree
 
@@ -192,12 +248,12 @@ class _Folding:
             if row.saved is not None:
                 assert self.table.saved is not None
                 home = _home(self.table.saved, row.saved, _places(row), ways[0])
-                nodes = self._as_slot(row) or _chain(self.table.saved, home)
+                nodes = self._as_slot(row) or chain_of(self.table.saved, home)
                 chain = [_Part(True, node) for node in nodes]
             else:
                 assert row.live is not None
                 home = _home(self.table.live, row.live, _places(row), ways[1])
-                chain = [self._as_saved(node) for node in _chain(self.table.live, home)]
+                chain = [self._as_saved(node) for node in chain_of(self.table.live, home)]
             branch = root
             for part in chain:
                 branch = branch.below.setdefault(part, _Branch())
@@ -212,9 +268,9 @@ class _Folding:
         if slot is None or row.live is None or saved.nodes[row.saved].slot is not None:
             return None
         if _home(live, row.live, _places(row), self._ways[1]) != row.live:
-            return _chain(saved, row.saved)[:-1]
+            return chain_of(saved, row.saved)[:-1]
         variable = self._saved_of.get(slot.variable)
-        return None if variable is None else [*_chain(saved, variable), row.saved]
+        return None if variable is None else [*chain_of(saved, variable), row.saved]
 
     @cached_property
     def _saved_of(self) -> Mapping[int | None, int]:
@@ -241,7 +297,7 @@ class _Folding:
         saved, live = self.table.saved, self.table.live
         for row in self.table.rows:
             if saved is not None and row.saved is not None and row.live is not None:
-                pair = [*_chain(saved, row.saved)][::-1], [*_chain(live, row.live)][::-1]
+                pair = [*chain_of(saved, row.saved)][::-1], [*chain_of(live, row.live)][::-1]
                 votes.update(zip(*pair, strict=False))
         of_live, of_saved = dict[int, int](), dict[int, int]()
         for (node, obj), _ in votes.most_common():
@@ -250,12 +306,40 @@ class _Folding:
         return of_live, of_saved
 
 
-def _chain(graph: Graph, node: int) -> list[int]:
-    """Return what holds a value, below the root, and the value itself; no private container."""
-    tree = graph.tree
-    near = islice(tree.above(node), _MOST_LEVELS)
-    above = [n for n in near if n != ROOT and not is_holder(graph.nodes, tree, n)]
-    return [*reversed(above), node]
+def chain_of(graph: Graph, node: int) -> list[int]:
+    """Return what holds a value, below the root, and the value itself: rows of layers.
+
+    Runs of alike parts and private containers are left out: what the cells say makes runs here.
+    """
+    layers, chain = graph.layers, [node]
+    row = layers.parents[layers.shown_in[node]]
+    for _ in range(_MOST_LEVELS):
+        if row in (ROOT, NOWHERE):
+            break
+        group = layers.group(row)
+        is_part = _is_part(graph, row) if group is None else not group.is_alike
+        chain += [row] * is_part
+        row = layers.parents[row]
+    return chain[::-1]
+
+
+def _is_part(graph: Graph, node: int) -> bool:
+    """Return whether people have a name for a node: Keras' own lists have none."""
+    is_private = graph.nodes[node].role is Role.CONTAINER or graph.layers.names[node][:1] == "_"
+    return not (is_private and is_holder(graph.nodes, graph.tree, node))
+
+
+def place_of_row(graph: Graph, row: int) -> str:
+    """Return the path of a row of layers: of a node, or of a block of a flat list of layers."""
+    layers = graph.layers
+    if row < len(graph.nodes):
+        return graph.names.place_or_state(row)
+    names, above = [layers.names[row]], layers.parents[row]
+    while (group := layers.group(above)) is not None:
+        names += [] if group.is_alike else [layers.names[above]]
+        above = layers.parents[above]
+    name = "_".join(reversed(names))
+    return name if above == ROOT else child_of(graph.names.place(above), name)
 
 
 def _home(graph: Graph, node: int, way: object, ways: dict[int, object]) -> int:
@@ -290,7 +374,8 @@ def _joined(run: Sequence[FoldedRows], *, is_run: bool = True) -> FoldedRows:
     rows = tuple(row for line in run for row in line.rows)
     parts = sum(line.parts for line in run)
     names = (first.saved[0], last.saved[-1]), (first.live[0], last.live[-1])
-    return FoldedRows(*names, rows, parts, is_run)
+    branches = tuple(branch for line in run for branch in line.branches)
+    return FoldedRows(*names, rows, (first.nodes[0], last.nodes[-1]), branches, parts, is_run)
 
 
 def _merged(lines: Sequence[FoldedRows]) -> Sequence[FoldedRows]:

@@ -53,13 +53,20 @@ class ValueCell:
 
     `other` belongs to `Destination.INTO`: the live object that gets the saved value, or in the row
     of a live value alone, the saved node that it comes from. Of a value that a fix leaves out, it
-    is the object to which the value belongs or may belong. `certainty` is that of a fix.
+    is the object to which the value belongs or may belong. `certainty` is that of a fix. `would` is
+    what the call does with a value after its error, if it could go on.
     """
 
     place: Destination
     reason: WhyNot | None = None
     other: int | None = None
     certainty: Certainty | None = None
+    would: ValueCell | None = None
+
+    @property
+    def meant(self) -> ValueCell:
+        """What the call does but for its error."""
+        return self if self.would is None else self.would
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +90,9 @@ class RestoreRow:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the checked call and the fix put the value into its own object."""
+        """Whether the fix and the call, but for its error, put the value into its own object."""
         is_fixed = self.fixed is None or self.fixed.place is Destination.HERE
-        return is_fixed and self.plain.place is Destination.HERE
+        return is_fixed and self.plain.meant.place is Destination.HERE
 
 
 @dataclass(frozen=True)

@@ -5,46 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import State
-from ckpt_viz.render.signs import STATES
+from ckpt_viz.object_graph.comparison_table import CellSign, TableCell
+from ckpt_viz.render.signs import CELLS
+from ckpt_viz.restore_table.cells import (
+    HERE,
+    NOT_SAVED,
+    WIDEST,
+    fixed_cell,
+    no_object,
+    plain_cell,
+    value_look,
+)
 from ckpt_viz.restore_table.folding import FoldedRows, lines_of
 from ckpt_viz.restore_table.rows import Destination, RestoreRow, RestoreTable, ValueCell, Why
-from ckpt_viz.text import count, end_of, printable, shape_words
+from ckpt_viz.text import count, end_of, printable
 from ckpt_viz.wording import Wording
 
-_WIDEST = 38  # characters of a cell
-_SIGN = {state: sign.glyph for state, sign in STATES.items()}
-_STAYS = {
-    Why.SHAPE: f"{_SIGN[State.FAILED]} other shape",
-    Why.DTYPE: f"{_SIGN[State.FAILED]} other dtype",
-    Why.DAMAGED: f"{_SIGN[State.FAILED]} damaged",
-    Why.AFTER_ERROR: f"{_SIGN[State.SAVED_ONLY]} after the error",
-}
-_NOWHERE = f"{_SIGN[State.SAVED_ONLY]} nowhere"
-_LEFT_OUT = {
-    Why.SHAPE: f"{_SIGN[State.SHAPE]} stays, other shape",
-    Why.DTYPE: f"{_SIGN[State.DTYPE]} stays, other dtype",
-    Why.DAMAGED: f"{_SIGN[State.FAILED]} stays, damaged",
-    Why.GUESS: "? stays, a guess",
-    Why.OTHER_MEANING: f"{_SIGN[State.SAVED_ONLY]} stays, other meaning",
-    Why.NO_CODE: f"{_SIGN[State.SAVED_ONLY]} stays, no code restores it",
-    Why.NOT_TRACKED: f"{_SIGN[State.SAVED_ONLY]} stays, not tracked",
-}
-_LEFT = f"{_SIGN[State.SAVED_ONLY]} stays"
-_HERE = f"{_SIGN[State.MATCHED]} here"
-_KEEPS = f"{_SIGN[State.LIVE_ONLY]} keeps its own"
-_WAITS = f"{_SIGN[State.DEFERRED]} waits until built"
-_UNKNOWN = "? its own code decides"
 _RED, _GREEN, _YELLOW, _CYAN, _FAINT = "31", "32", "33", "36", "2"  # ECMA-48, SGR
 _COLORS = {
-    _SIGN[State.MATCHED]: _FAINT,
-    _SIGN[State.SAVED_ONLY]: _RED,
-    _SIGN[State.FAILED]: _RED,
-    _SIGN[State.MOVED]: _YELLOW,
-    _SIGN[State.SHAPE]: _YELLOW,
-    _SIGN[State.LIVE_ONLY]: _GREEN,
-    _SIGN[State.DEFERRED]: _CYAN,
+    CELLS[sign].glyph: color
+    for sign, color in {
+        CellSign.HERE: _FAINT,
+        CellSign.NOWHERE: _RED,
+        CellSign.FAILS: _RED,
+        CellSign.ELSEWHERE: _YELLOW,
+        CellSign.MISFIT: _YELLOW,
+        CellSign.KEEPS: _GREEN,
+        CellSign.WAITS: _CYAN,
+    }.items()
 }
 
 
@@ -93,18 +81,23 @@ def _grid(table: RestoreTable, call: str, paint: Callable[[str], str]) -> Iterat
         return
     quiet = len(table.rows) - sum(len(line.rows) for line in lines)
     cells = [_cells(table, line) for line in lines]
-    heads = ["as saved", call, "with the fix", "in the program"]
+    heads = [*heads_of(call)]
     if all(_is_same(row) for line in lines for row in line.rows):
         cells, heads = [_without_fix(row) for row in cells], _without_fix(heads)
     if quiet:
         others = f"… {count(quiet, 'other value')}"
-        here = [_HERE] * (len(heads) - 2)
+        here = [_words(HERE)] * (len(heads) - 2)
         cells.append([others, *here, "", ""])
     shown = [[printable(cell) for cell in row] for row in ([*heads, ""], *cells)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     for *row, number in shown:
         padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
         yield f"  {'   '.join([*map(paint, padded), number])}".rstrip()
+
+
+def heads_of(call: str) -> tuple[str, str, str, str]:
+    """Return the heads of the columns of names and of what happens."""
+    return "as saved", call, "with the fix", "in the program"
 
 
 def _is_same(row: RestoreRow) -> bool:
@@ -120,19 +113,16 @@ def _without_fix(row: list[str]) -> list[str]:
 def _cells(table: RestoreTable, line: FoldedRows) -> list[str]:
     shows_shapes = len(line.rows) == 1 and _differs(line)
     first = line.rows[0]
-    saved = _name(line.saved, line, _look(table.saved, first.saved) if shows_shapes else "")
-    live = _name(line.live, line, _look(table.live, first.live) if shows_shapes else "")
-    saved = saved or "not in the file"
-    live = live or _no_object(line)
+    saved = _name(line.saved, line, value_look(table.saved, first.saved) if shows_shapes else "")
+    live = _name(line.live, line, value_look(table.live, first.live) if shows_shapes else "")
+    saved = saved or NOT_SAVED
+    live = live or no_object(line)
     number = count(len(line.rows), "value")
-    return [saved, _plain(table, line), _fixed(line), live, number]
+    return [saved, _words(plain_cell(table, line)), _words(fixed_cell(line)), live, number]
 
 
-def _no_object(line: FoldedRows) -> str:
-    row = line.rows[0]
-    if row.is_made:
-        return ""
-    return "not built yet" if row.plain.place is Destination.WAITS else "not in the program"
+def _words(cell: TableCell | None) -> str:
+    return "" if cell is None else f"{CELLS[cell.sign].glyph} {cell.words}"
 
 
 def _differs(line: FoldedRows) -> bool:
@@ -141,78 +131,15 @@ def _differs(line: FoldedRows) -> bool:
     return bool(whys & {Why.SHAPE, Why.DTYPE})
 
 
-def _look(graph: Graph | None, node: int | None) -> str:
-    """Return the shape of a value; its dtype, too, if that is not float32."""
-    attributes = () if graph is None or node is None else graph.nodes[node].attributes
-    if len(attributes) != 1:
-        return ""
-    dtype = attributes[0].dtype
-    words = [shape_words(attributes[0].shape), "" if dtype in (None, "float32") else str(dtype)]
-    return " ".join(word for word in words if word)
-
-
 def _name(names: tuple[str, ...], line: FoldedRows, look: str) -> str:
     if not names[0]:
         return ""
     if len(names) == 1:
-        return end_of(names[0], _WIDEST) + (f" {look}" if look else "")
+        return end_of(names[0], WIDEST) + (f" {look}" if look else "")
     if line.is_run:
-        each = _WIDEST // 2
+        each = WIDEST // 2
         return f"{end_of(names[0], each)} … {end_of(names[-1], each)}"
-    return f"{end_of(names[0], _WIDEST)} and {line.parts - 1} more"
-
-
-def _plain(table: RestoreTable, line: FoldedRows) -> str:
-    cell = line.rows[0].plain
-    match cell.place:
-        case Destination.HERE:
-            return _HERE
-        case Destination.INTO:
-            return _into(table, line)
-        case Destination.WAITS:
-            return _WAITS
-        case Destination.UNKNOWN:
-            return _UNKNOWN
-    if cell.reason is not None and cell.reason.why is Why.FAILURE:
-        return f"{_SIGN[State.FAILED]} {cell.reason.error}"
-    otherwise = _KEEPS if cell.place is Destination.KEEPS else _NOWHERE
-    return otherwise if cell.reason is None else _STAYS.get(cell.reason.why, otherwise)
-
-
-def _into(table: RestoreTable, line: FoldedRows) -> str:
-    """Return where the values of a line go, or come from."""
-    others = [row.plain.other for row in line.rows]
-    is_saved = line.rows[0].saved is not None
-    graph, sign = table.live if is_saved else table.saved, _SIGN[State.MOVED]
-    known = [other for other in others if other is not None]
-    if graph is None or not known:
-        return f"{sign} elsewhere"
-    parts = {_part(graph, other) for other in known}
-    own = {_part(table.live, row.live) for row in line.rows if row.live is not None}
-    if is_saved and len(known) > 1 and parts == own:
-        return f"{sign} into each other"
-    if len(parts) > 1:
-        return f"{sign} each into another" if is_saved else f"{sign} from others"
-    place = graph.names.place_or_state(known[0] if len(known) == 1 else parts.pop())
-    return f"{sign} {'into' if is_saved else 'from'} {end_of(place, _WIDEST)}"
-
-
-def _part(graph: Graph, node: int) -> int:
-    return max(graph.tree.parents[node], 0)
-
-
-def _fixed(line: FoldedRows) -> str:
-    cell = line.rows[0].fixed
-    if cell is None:
-        return ""
-    match cell.place:
-        case Destination.HERE:
-            return _HERE
-        case Destination.KEEPS:
-            return _KEEPS
-        case Destination.WAITS:
-            return _WAITS
-    return _LEFT if cell.reason is None else _LEFT_OUT.get(cell.reason.why, _LEFT)
+    return f"{end_of(names[0], WIDEST)} and {line.parts - 1} more"
 
 
 def following(table: RestoreTable, wording: Wording, *, raises: bool) -> Iterator[str]:

@@ -109,8 +109,52 @@ export interface Payload {
   readonly layers: { readonly [Name in LayerColumnName]: Column } | null;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: OverlayPayload | null;
+  /** The table of a comparison; null without one. */
+  readonly table: TablePayload | null;
   /** What the values measure; null if these were not read. */
   readonly measures: MeasurePayload | null;
+}
+
+export const CELL_SIGNS = [
+  "here",
+  "likely",
+  "elsewhere",
+  "nowhere",
+  "fails",
+  "misfit",
+  "keeps",
+  "waits",
+  "changed",
+  "asks",
+] as const;
+export type CellSign = (typeof CELL_SIGNS)[number];
+
+/** What one way to restore does with the values of a line. */
+export interface TableCell {
+  readonly sign: CellSign;
+  readonly words: string;
+}
+
+/** Numbers of values; ckpt_viz/object_graph/comparison_table.py says what each counts. */
+export interface Totals {
+  readonly saved: number;
+  readonly live: number;
+  readonly restored: number;
+  readonly fixed: number | null;
+}
+
+export interface TablePayload {
+  readonly sentence: string;
+  readonly verdict: string;
+  /** What the columns show: as saved, the call, the fix, the program; "" for what a diff lacks. */
+  readonly heads: readonly string[];
+  readonly notes: readonly string[];
+  readonly following: readonly string[];
+  readonly totals: Totals;
+  /** By place of a guess, the number of values that it adds to the fix. */
+  readonly guessed: readonly number[];
+  readonly cells: readonly TableCell[];
+  readonly columns: { readonly [Name in LineColumnName]: Column };
 }
 
 export interface MeasurePayload {
@@ -267,7 +311,6 @@ const OVERLAY_COLUMNS = {
     problem_code: "text",
     problem_node_count: "count",
     problem_guess_count: "count",
-    cause_problem: "problem",
   },
   "problem's node": {
     problem_node: "id",
@@ -280,15 +323,26 @@ const OVERLAY_COLUMNS = {
     guess_live: "text",
     guess_code: "text",
   },
-  cause: {
-    cause_title: "text",
-    cause_place: "text",
-    cause_sentence: "text",
-    cause_count: "number",
-    cause_problem_count: "count",
-  },
 } as const;
 export type OverlayColumnName = NameIn<typeof OVERLAY_COLUMNS>;
+
+/** The lines of the table of a comparison. */
+const LINE_COLUMNS = {
+  line: {
+    line_parent: "line?",
+    line_saved: "text",
+    line_live: "text",
+    line_saved_facts: "text",
+    line_live_facts: "text",
+    line_saved_node: "id?",
+    line_live_node: "id?",
+    line_plain: "cell",
+    line_fixed: "cell?",
+    line_values: "count",
+    line_guess: "guess?",
+  },
+} as const;
+export type LineColumnName = NameIn<typeof LINE_COLUMNS>;
 
 /** One number per node, NaN for none: ckpt_viz/search/measures.py says what each is. */
 const MEASURE_COLUMNS = [
@@ -333,6 +387,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     calls: sections.has("call_from") ? pick(sections, CALL_COLUMNS) : null,
     layers: sections.has("layer_order") ? pick(withSavedNames(sections), LAYER_COLUMNS) : null,
     overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
+    table: readTable(header.table ?? null, sections),
     measures: readMeasures(header, sections, columns.role.length),
   };
   require(payload.nodeCount > 0, "has no nodes");
@@ -342,6 +397,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   checkCalls(payload);
   checkLayers(payload);
   checkOverlay(payload);
+  checkTable(payload);
   return payload;
 }
 
@@ -436,7 +492,33 @@ function readOverlay(
     verdicts: header.verdicts.map(({ message = "", name, passes }) => ({ message, name, passes })),
     states: header.states,
     severities: header.severities,
-    columns: pick(withCauses(withAbsent(withPairs(sections, header), nodeCount)), OVERLAY_COLUMNS),
+    columns: pick(withAbsent(withPairs(sections, header), nodeCount), OVERLAY_COLUMNS),
+  };
+}
+
+function readTable(header: TableHeader | null, sections: Sections): TablePayload | null {
+  if (header === null) {
+    return null;
+  }
+  const { cells, following, guessed, heads, notes, sentence, totals, verdict } = header;
+  require([sentence, verdict].every((text) => typeof text === "string") &&
+    isStrings(heads) &&
+    isStrings(notes) &&
+    isStrings(following) &&
+    [totals?.saved, totals?.live, totals?.restored, totals?.fixed ?? 0].every(
+      Number.isSafeInteger,
+    ), "has a table without sentence, verdict, heads, notes, following or totals");
+  require(Array.isArray(guessed) &&
+    guessed.every(Number.isSafeInteger) &&
+    Array.isArray(cells) &&
+    cells.every(
+      (cell) => Array.isArray(cell) && CELL_SIGNS.includes(cell[0]) && typeof cell[1] === "string",
+    ), "has a table with a cell that is no sign with words");
+  return {
+    ...{ following, guessed, heads, notes, sentence, verdict },
+    totals: { ...totals, fixed: totals.fixed ?? null },
+    cells: cells.map(([sign, words]) => ({ sign, words })),
+    columns: pick(sections, LINE_COLUMNS),
   };
 }
 
@@ -466,27 +548,6 @@ function withPairs(sections: Sections, { base_size, states }: OverlayHeader): Se
   return new Map<string, Column>([["overlay_is_paired", isPaired], ...sections]);
 }
 
-/** Adds a cause for each problem, if a payload lacks the causes. */
-function withCauses(sections: Sections): Sections {
-  if (sections.has("cause_title")) {
-    return sections;
-  }
-  const kinds = section(sections, "problem_kind");
-  const [saved, live] = [section(sections, "problem_saved"), section(sections, "problem_live")];
-  const places = Int32Array.from(live, (name, index) =>
-    name === ABSENT ? (saved[index] ?? ABSENT) : name,
-  );
-  return new Map<string, Column>([
-    ...sections,
-    ["cause_title", kinds],
-    ["cause_place", places],
-    ["cause_sentence", section(sections, "problem_why")],
-    ["cause_count", section(sections, "problem_node_count")],
-    ["cause_problem_count", new Int32Array(kinds.length).fill(1)],
-    ["cause_problem", Int32Array.from(kinds.keys())],
-  ]);
-}
-
 function isVerdict(value: Partial<Verdict> | null): boolean {
   return (
     typeof value?.name === "string" &&
@@ -504,6 +565,7 @@ interface Header {
   readonly roles: readonly Role[];
   readonly slot_rules: readonly string[];
   readonly overlay?: OverlayHeader | null;
+  readonly table?: TableHeader | null;
   readonly unread?: number;
   readonly unreadable?: number;
   readonly sections: readonly {
@@ -522,6 +584,10 @@ interface OverlayHeader {
   readonly states: readonly NodeState[];
   readonly severities: readonly Severity[];
 }
+
+type TableHeader = Omit<TablePayload, "cells" | "columns"> & {
+  readonly cells: readonly (readonly [CellSign, string])[];
+};
 
 type Sections = ReadonlyMap<string, Column>;
 
@@ -685,19 +751,41 @@ function checkOverlay(payload: Payload): void {
     "problem's node": sum("problem_node_count", columns.problem_node_count),
     "problem's guess": sum("problem_guess_count", columns.problem_guess_count),
     guess: columns.guess_saved.length,
-    cause: columns.cause_title.length,
   };
   checkColumns(OVERLAY_COLUMNS, columns, lengths, {
     ...rangesOf(payload),
     state: [0, states.length],
     severity: [0, severities.length],
-    problem: [0, columns.problem_severity.length],
     guess: [0, columns.guess_saved.length],
   });
-  const held = sum("cause_problem_count", columns.cause_problem_count);
-  require(held === columns.cause_problem.length &&
-    new Set(columns.cause_problem).size ===
-      held, "has a problem in no cause or in two, in section cause_problem");
+}
+
+/** Checks the lines of the table: a line comes before those inside of it. */
+function checkTable(payload: Payload): void {
+  const { overlay, table } = payload;
+  if (table === null) {
+    return;
+  }
+  const { columns, cells } = table;
+  const count = columns.line_parent.length;
+  checkColumns(
+    LINE_COLUMNS,
+    columns,
+    { line: count },
+    {
+      ...rangesOf(payload),
+      "line?": [ABSENT, count],
+      cell: [0, cells.length],
+      "cell?": [ABSENT, cells.length],
+      "guess?": [ABSENT, overlay?.columns.guess_saved.length ?? 0],
+      count: [0, Infinity],
+    },
+  );
+  columns.line_parent.forEach((parent: number, line: number) => {
+    if (parent >= line) {
+      fail(`has line ${line} before its parent in section line_parent`);
+    }
+  });
 }
 
 /** Checks the length of every column and the range of every value in it. */

@@ -11,6 +11,8 @@ export type Part =
   | "search"
   | "details"
   | "fix"
+  | "code"
+  | "tick"
   | "play"
   | "change"
   | "help"
@@ -49,12 +51,13 @@ export const DEEDS = {
   "/": { type: "goToSearch" },
   n: { type: "stepMatch", by: 1 },
   N: { type: "stepMatch", by: -1 },
-  "]": { type: "stepProblem", by: 1 },
-  "[": { type: "stepProblem", by: -1 },
+  "]": { type: "stepChange", by: 1 },
+  "[": { type: "stepChange", by: -1 },
   x: press("fix"),
   p: press("play"),
   e: press("change"),
-  t: { type: "toggleOwnWay" },
+  y: { type: "press", part: "tick" },
+  t: { type: "toggleTable" },
   f: { type: "focusSelected" },
   s: { type: "toggleSlots" },
   a: { type: "stepAround", of: "parents" },

@@ -1,20 +1,14 @@
 /**
- * The parts of the view that load when a user first asks for them. These are the fix of a check, Play,
- * changes of the program, edited copies, guesses, values, exports, the list of keys, and Graphviz's picture.
+ * The parts of the view that load when a user first asks for them. These are Play, changes of the
+ * program, edited copies, values, exports, the list of keys, and Graphviz's picture.
  */
 
 export { Actions } from "./draw/actions";
 export { ChangeStrip } from "./draw/changing";
 export { Exports } from "./draw/exports";
-export { FixPane } from "./draw/fix";
-export { fixMarkOf } from "./draw/fix-lines";
-export { OfFix } from "./draw/fix-row";
-export { RemedyGuesses } from "./draw/guesses";
 export { HelpLines } from "./draw/help-lines";
 export { OtherLine } from "./draw/other-line";
 export { Play } from "./draw/play";
 export { Suggesting } from "./draw/suggesting";
 export { Textbook } from "./draw/textbook";
 export { Values } from "./draw/values";
-export { makeFix } from "./fix";
-export { endsOfMoves } from "./layout/fates";

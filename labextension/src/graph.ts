@@ -14,6 +14,7 @@ import {
 import { type Measures, makeMeasures } from "./measures";
 import { makeOverlay, type Overlay } from "./overlay";
 import * as WORDS from "./strings";
+import { makeTable, type Table } from "./table";
 
 export const ROOT = 0;
 
@@ -84,6 +85,8 @@ export interface Graph {
   readonly size: number;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: Overlay | null;
+  /** The table of a comparison; null without one. */
+  readonly table: Table | null;
   /** What the values measure; null if these were not read. */
   readonly measures: Measures | null;
   role(id: number): Role;
@@ -169,6 +172,7 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
     notes: payload.notes,
     size,
     overlay: makeOverlay(payload, canAsk && payload.origin !== "saved"),
+    table: makeTable(payload),
     measures: makeMeasures(payload.measures),
     ...treeOf(payload, at, text),
     calls: payload.calls && {

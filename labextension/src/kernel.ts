@@ -3,7 +3,6 @@
 import table from "../../ckpt_viz/render/exports.json";
 import type { ChangedAnswer } from "./changes";
 import type { MeasureColumnName } from "./contract";
-import type { FixAnswer } from "./fix";
 import type { Histogram } from "./histogram";
 import type { Said, StoryAnswer } from "./play";
 import { bytesIn } from "./shared";
@@ -35,6 +34,14 @@ export interface WrittenFile {
   readonly data: DataView;
 }
 
+/** The code of a fix: a call of ckpt-viz, and a program for TensorFlow alone. */
+export interface FixAnswer {
+  readonly short: string;
+  readonly code: string;
+  /** The notebook's variable for the checked object, if it has one. */
+  readonly source: string | null;
+}
+
 /** A format that the kernel writes. */
 export interface Export {
   readonly format: string;
@@ -57,13 +64,12 @@ export interface Kernel {
   /** The code of a problem's remedy, with names that the notebook has. */
   code(problem: number): Promise<string>;
   file(format: string): Promise<WrittenFile>;
-  /**
-   * The fix of the check with the guesses at these places, and its columns of nodes. It may take as
-   * long as a restore.
-   */
-  fix(guesses: readonly number[]): Promise<readonly [FixAnswer, readonly DataView[]]>;
-  /** The payload of the check of the fixed restore. */
-  fixedCheck(): Promise<Uint8Array>;
+  /** The code of the fix with the guesses at these places. It may take as long as a restore. */
+  fix(guesses: readonly number[]): Promise<FixAnswer>;
+  /** Restores what the fix restores, with the guesses at these places; returns what it did. */
+  restore(guesses: readonly number[]): Promise<string>;
+  /** Puts back the values from before the restore; returns what it did. */
+  undo(): Promise<string>;
   /** The payload with what the values measure; empty if the host gives it to the view itself. */
   measures(tell: Tell, signal: AbortSignal): Promise<Uint8Array>;
 }
@@ -130,15 +136,15 @@ export function makeKernel(ask: Ask): Kernel {
       return { name, type, data };
     },
     async fix(guesses) {
-      const { fix, buffers } = await answered({ ask: "fix", guesses }, PATIENCE_FOR_FIX);
+      const { fix } = await answered({ ask: "fix", guesses }, PATIENCE_FOR_FIX);
       if (fix === undefined) {
         throw new Error(WORDS.nothingSent);
       }
-      return [fix, buffers];
+      return fix;
     },
-    async fixedCheck() {
-      return bytesIn((await answered({ ask: "fixed-check" }, PATIENCE_FOR_FIX)).data);
-    },
+    restore: async (guesses) =>
+      (await answered({ ask: "restore", guesses }, PATIENCE_FOR_FIX)).text ?? "",
+    undo: async () => (await answered({ ask: "undo" }, PATIENCE_FOR_FIX)).text ?? "",
     async measures(tell, signal) {
       return bytesIn((await answered({ ask: "measures" }, PATIENCE_FOR_VALUES, tell, signal)).data);
     },

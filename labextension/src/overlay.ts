@@ -3,7 +3,6 @@
  * for the tree: counts below a node, and the nodes that a filter leaves.
  */
 
-import { type Causes, makeCauses } from "./causes";
 import { starts } from "./columns";
 import {
   ABSENT,
@@ -67,7 +66,7 @@ export type OfSide = "saved" | "live";
 /** The sides that have a node. */
 export type Side = "both" | OfSide;
 
-export interface Overlay extends Causes {
+export interface Overlay {
   readonly comparison: Comparison;
   readonly headline: string;
   readonly baseSize: number;
@@ -212,7 +211,6 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
         ? [{ state: of, count: totals[place] ?? 0 }]
         : [],
     ),
-    ...makeCauses(columns, strings),
     state,
     detail: (id) => text("overlay_detail", id),
     partner: (id) => text("overlay_partner", id),
@@ -379,17 +377,6 @@ function problemsOf(
     /** Whether a problem that needs attention names the node. */
     isNamed: (id: number): boolean => named[id] === 1,
   };
-}
-
-/** The problem after or before the current one, among problems in this order; wraps around. */
-export function nextProblem(
-  inOrder: readonly number[],
-  current: number | null,
-  by: 1 | -1,
-): number | null {
-  const count = inOrder.length;
-  const from = current === null ? (by === 1 ? -1 : count) : inOrder.indexOf(current);
-  return inOrder[(from + by + count) % count] ?? null;
 }
 
 /** Marks the nodes that satisfy `is`, and their ancestors; a left-out node marks nothing. */

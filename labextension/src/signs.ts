@@ -1,24 +1,15 @@
 /** A comparison as signs and words. TypeScript and Python share the table signs.json. */
 
-import {
-  bonds,
-  fates,
-  severities,
-  sides,
-  states,
-  verdicts,
-} from "../../ckpt_viz/render/signs.json";
-import type { Comparison, NodeState, Severity } from "./contract";
-import type { Bond } from "./fix";
+import { cells, severities, sides, states, verdicts } from "../../ckpt_viz/render/signs.json";
+import type { CellSign, Comparison, NodeState, Severity } from "./contract";
 import { isQuiet, type Overlay, type Problem, type StateCount } from "./overlay";
-import * as WORDS from "./strings";
-import { clipStart, countWords, formatCount, sentenceText } from "./text";
+import { formatCount, sentenceText } from "./text";
 
 /** A sign and the word for it; hollow for a result that is not decided yet. */
 export interface Sign {
   readonly glyph: string;
   readonly word: string;
-  readonly look: "quiet" | "loud" | "hollow";
+  readonly look: "quiet" | "loud" | "hollow" | "ring";
 }
 
 const STATE_SIGNS = states as Readonly<Record<NodeState, Sign>>;
@@ -30,23 +21,16 @@ const VERDICT_SIGNS = verdicts as Readonly<
   Record<Comparison, { readonly yes: Sign; readonly no: Sign }>
 >;
 
-const BOND_SIGNS = bonds as Readonly<Record<Bond, Sign>>;
-
-const FATE_SIGNS = fates as Readonly<Record<"restored" | "guess" | "kept" | "unused", Sign>>;
+const CELL_SIGNS = cells as Readonly<Record<CellSign, Sign>>;
 
 /** What a name on a side is called. */
 export const SIDES: Readonly<
   Record<Comparison, { readonly saved: string; readonly live: string }>
 > = sides;
 
-/** How sure a fix is of a pair. */
-export function bondSign(bond: Bond): Sign {
-  return BOND_SIGNS[bond];
-}
-
-/** What a fix does with a value. */
-export function fateSign(fate: keyof typeof FATE_SIGNS): Sign {
-  return FATE_SIGNS[fate];
+/** What one way to restore does with the values of a line. */
+export function cellSign(sign: CellSign): Sign {
+  return CELL_SIGNS[sign];
 }
 
 export function stateSign(state: NodeState): Sign {
@@ -64,20 +48,6 @@ export function problemSign(overlay: Overlay, { nodes, severity }: Problem): Sig
   return overlay.comparison === "diff" && first !== undefined
     ? STATE_SIGNS[overlay.state(first)]
     : SEVERITY_SIGNS[severity];
-}
-
-/** The sign in the list of causes: if an assert fails, what has happened to the node. */
-export function causeSign(overlay: Overlay, problem: Problem): Sign {
-  const { live, nodes, saved, severity } = problem;
-  if (nodes.length === 0 || severity !== "fail") {
-    return problemSign(overlay, problem);
-  }
-  const loud = nodes.find((id) => !isQuiet(overlay.state(id)));
-  return saved !== null && live !== null && saved !== live
-    ? STATE_SIGNS.moved
-    : loud === undefined
-      ? problemSign(overlay, problem)
-      : STATE_SIGNS[overlay.state(loud)];
 }
 
 export function verdictSign({ comparison }: Overlay, passes: boolean): Sign {
@@ -128,22 +98,6 @@ export function namesWords(
     : filled(side(sides.saved, saved), side(sides.live, live));
 }
 
-export function problemsWord(overlay: Overlay, count: number): string {
-  return overlay.comparison === "diff"
-    ? countWords(count, ...WORDS.counts.differences)
-    : countWords(count, ...WORDS.counts.problems);
-}
-
-/** The position among the problems, in the order of their causes: 3 of 12. */
-export function positionWords(overlay: Overlay, problem: number | null): string {
-  return problem === null
-    ? problemsWord(overlay, overlay.problemCount)
-    : WORDS.place(
-        formatCount(overlay.inOrder.indexOf(problem) + 1),
-        formatCount(overlay.problemCount),
-      );
-}
-
 /** The kind of a problem in a few words: error, unused attribute. */
 export function problemHead(overlay: Overlay, problem: Problem): string {
   const { word } = problemSign(overlay, problem);
@@ -151,34 +105,6 @@ export function problemHead(overlay: Overlay, problem: Problem): string {
   return overlay.comparison === "diff" && problem.nodes.length > 0
     ? word
     : filled(word, kind).join(", ");
-}
-
-/** The kind of a problem and what people call its object: value differs, step. */
-export function problemTitle(overlay: Overlay, problem: Problem): string {
-  const name = sentenceText(problem.place ?? "");
-  const isSaid = sentenceText(problem.why).includes(name);
-  return filled(problemHead(overlay, problem), isSaid ? "" : clipStart(name)).join(", ");
-}
-
-/** A problem in a line, without room for code: error, shape, step: … */
-export function problemSentence(overlay: Overlay, index: number): string {
-  const problem = overlay.problem(index);
-  const title = `${problemTitle(overlay, problem)}:`;
-  const remedy = problem.code === null ? sentenceText(problem.remedy ?? "") : WORDS.hasCode;
-  return filled(title, sentenceText(problem.why), remedy).join(" ");
-}
-
-/** The number of problems of each severity: 2 errors, 1 warning. "" in a diff. */
-export function severityWords({ comparison, severities }: Overlay): string {
-  if (comparison === "diff") {
-    return "";
-  }
-  return severities
-    .map(({ severity, count }) => {
-      const { word, many } = SEVERITY_SIGNS[severity];
-      return countWords(count, word, many);
-    })
-    .join(", ");
 }
 
 function filled(...words: readonly string[]): readonly string[] {

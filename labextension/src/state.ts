@@ -2,7 +2,6 @@
 
 import type { NodeState } from "./contract";
 import { type Defaults, defaultsOf } from "./defaults";
-import type { Fix } from "./fix";
 import { type Graph, ROOT } from "./graph";
 import { layersOf } from "./layers";
 import { feedsOf } from "./layout/feeds";
@@ -11,17 +10,16 @@ import {
   callingForALook,
   defaultExpansion,
   initialExpansion,
-  openedTo,
   type Row,
   visibleRows,
 } from "./layout/rows";
 import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/shown";
-import { type Sides, sidesOf } from "./layout/sides";
 import { nextSort, type Sort, type SortedColumn } from "./layout/sorting";
 import { type Layout, PITCH, tidyTree, type Widths, withSigns } from "./layout/tidy";
 import type { MeasureName } from "./measures";
-import { isQuiet, nextProblem, QUIET } from "./overlay";
+import { isQuiet, QUIET } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
+import { linesAbove, nextChange, rowsOf, type Table, type TableRow } from "./table";
 import type { Picture } from "./textbook/picture";
 
 /** The part of the drawing in sight: its point (x, y) is on screen at x * scale + this.x. */
@@ -34,11 +32,11 @@ export interface Camera {
 /** Whether a search marks its matches, or shows only the matches and their ancestors. */
 export type Mode = "highlight" | "filter";
 
-/** The tidy tree, both sides of a comparison, or Graphviz's picture with every edge. */
-export type Drawn = "tree" | "sides" | "textbook";
+/** The tidy tree, the table of a comparison, or Graphviz's picture with every edge. */
+export type Drawn = "tree" | "table" | "textbook";
 
-/** What the explorer shows: both sides, layers by name, all objects, or Graphviz's picture of them. */
-export const VIEWS = ["sides", "layers", "objects", "guide"] as const;
+/** What the explorer shows: the table, layers by name, all objects, or Graphviz's picture of them. */
+export const VIEWS = ["table", "layers", "objects", "guide"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** What boxes say, from the longest to the shortest. */
@@ -56,7 +54,7 @@ export interface State {
   /** How many levels open at first; 0: the view chooses. */
   readonly depth: number;
   readonly showsBookkeeping: boolean;
-  /** The view hides nodes in these states; always empty without a comparison. */
+  /** The view hides what needs no attention in a comparison: nodes in these states, quiet lines. */
   readonly hidden: ReadonlySet<NodeState>;
   readonly tree: ShownTree;
   /** The column that siblings are sorted by; null for the order of the graph. */
@@ -71,12 +69,9 @@ export interface State {
   readonly isDefaultExpansion: boolean;
   /** The open nodes from before matched nodes were hidden. */
   readonly openedBefore: ReadonlySet<number> | null;
-  /** The problem that the user went to last. */
-  readonly problem: number | null;
-  /** The fix that the two sides show; null while they show the verdicts. */
-  readonly fix: Fix | null;
-  /** Whether the two sides draw where a plain restore puts each value that belongs elsewhere. */
-  readonly showsOwnWay: boolean;
+  /** The open lines of the table, and the selected one. */
+  readonly openLines: ReadonlySet<number>;
+  readonly line: number | null;
   readonly query: string;
   readonly mode: Mode;
   readonly found: Found;
@@ -89,8 +84,6 @@ export interface State {
   /** Which rows call which, below each row of a model; none while the rows are sorted. */
   readonly flows: Flows;
   readonly layout: Layout;
-  /** The rows of a comparison on both sides; null for a single graph. */
-  readonly sides: Sides | null;
   readonly drawn: Drawn;
   /** Graphviz's last picture; null before the first, and while the view shows the tree. */
   readonly picture: Picture | null;
@@ -112,24 +105,18 @@ export type Action =
   | { readonly type: "toggleSelected" }
   | { readonly type: "openSiblings" }
   | { readonly type: "toggleSlots" }
-  | { readonly type: "toggleOwnWay" }
+  | { readonly type: "selectLine"; readonly line: number | null }
+  | { readonly type: "toggleLine"; readonly line: number }
+  | { readonly type: "setOpenLines"; readonly lines: readonly number[] }
   | { readonly type: "focus"; readonly id: number }
   | { readonly type: "focusSelected" }
   | { readonly type: "stepAround"; readonly of: Around }
   | { readonly type: "showBookkeeping"; readonly shows: boolean }
   | { readonly type: "sort"; readonly column: SortedColumn }
   | { readonly type: "setMeasure"; readonly measure: MeasureName | null }
-  | { readonly type: "stepProblem"; readonly by: 1 | -1 }
-  | { readonly type: "goToProblem"; readonly problem: number }
-  | {
-      readonly type: "showFix";
-      readonly fix: Fix | null;
-      readonly of: Graph;
-      /** The nodes at both ends of what the fix moves. */
-      readonly ends: readonly number[];
-    }
-  | { readonly type: "showState"; readonly state: NodeState; readonly shows: boolean }
-  | { readonly type: "showOnlyProblems"; readonly only: boolean }
+  | { readonly type: "stepChange"; readonly by: 1 | -1 }
+  | { readonly type: "showOnlyChanges"; readonly only: boolean }
+  | { readonly type: "toggleTable" }
   | { readonly type: "search"; readonly query: string }
   | { readonly type: "bringQuery"; readonly query: string }
   | { readonly type: "setMode"; readonly mode: Mode }
@@ -144,6 +131,7 @@ export type Action =
   | { readonly type: "resize"; readonly width: number; readonly height: number };
 
 const NOTHING: ReadonlySet<NodeState> = new Set();
+const NO_LINES: ReadonlySet<number> = new Set();
 const NO_FLOWS: Flows = new Map();
 const PAGE = 12;
 /** A search opens the ancestors of at most this many matches. */
@@ -180,9 +168,8 @@ export function initialState(
       expanded: initialExpansion({ graph, tree, hidden: NOTHING, depth }),
       isDefaultExpansion: true,
       openedBefore: null,
-      problem: null,
-      fix: null,
-      showsOwnWay: false,
+      openLines: NO_LINES,
+      line: null,
       query: "",
       mode: "highlight",
       found: NOTHING_FOUND,
@@ -205,17 +192,23 @@ export function reduce(state: State, action: Action): State {
     case "select":
       return select(state, action.id);
     case "step":
-      return select(step(state, action.step), target(state, action.step));
+      return tableOf(state) === null
+        ? select(step(state, action.step), target(state, action.step))
+        : stepLine(state, action.step);
     case "toggle":
       return toggle(state, action.id);
     case "toggleSelected":
-      return state.selected === null ? state : toggle(state, state.selected);
+      return toggleSelected(state);
     case "openSiblings":
       return openSiblings(state);
+    case "selectLine":
+      return selectLine(state, action.line);
+    case "toggleLine":
+      return toggleLine(state, action.line);
+    case "setOpenLines":
+      return { ...state, openLines: new Set(action.lines) };
     case "toggleSlots":
       return toggleSlots(state);
-    case "toggleOwnWay":
-      return { ...state, showsOwnWay: !state.showsOwnWay };
     case "focus":
       return focused(state, action.id);
     case "focusSelected":
@@ -228,21 +221,12 @@ export function reduce(state: State, action: Action): State {
       return sortedBy(state, measuredSort(nextSort(state.sort, action.column), state.measure));
     case "setMeasure":
       return setMeasure(state, action.measure);
-    case "stepProblem":
-      return goToProblem(
-        state,
-        nextProblem(state.graph.overlay?.inOrder ?? [], state.problem, action.by),
-      );
-    case "goToProblem":
-      return goToProblem(state, action.problem);
-    case "showFix":
-      return showFix(state, action);
-    case "showState":
-      return narrowed(state, {
-        hidden: withOrWithout(state.hidden, action.state, !action.shows),
-      });
-    case "showOnlyProblems":
+    case "stepChange":
+      return stepChange(state, action.by);
+    case "showOnlyChanges":
       return narrowed(state, { hidden: action.only ? QUIET : NOTHING });
+    case "toggleTable":
+      return showView(state, state.drawn === "table" ? "layers" : "table");
     case "search":
       return search(state, action.query);
     case "bringQuery":
@@ -270,13 +254,13 @@ export function reduce(state: State, action: Action): State {
   }
 }
 
-function usualDrawing({ overlay }: Graph): Drawn {
-  return overlay === null ? "tree" : "sides";
+function usualDrawing({ table }: Graph): Drawn {
+  return table === null ? "tree" : "table";
 }
 
 /** Adds what follows from the graph and its open nodes: rows and layout. */
-function arrange(state: Omit<State, "rows" | "rowOf" | "flows" | "layout" | "sides">): State {
-  const { expanded, fix, focus, graph, tree } = state;
+function arrange(state: Omit<State, "rows" | "rowOf" | "flows" | "layout">): State {
+  const { expanded, focus, graph, tree } = state;
   const rows = visibleRows(tree.children, expanded, focus, tree.chunk);
   const rowOf = new Map(rows.map((row, index) => [row.id, index]));
   const flows = state.sort === null ? flowsIn({ graph, rows, rowOf, tree }) : NO_FLOWS;
@@ -291,7 +275,6 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "flows" | "layout" | "sid
       state.says === "short",
       flows,
     ),
-    sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, fix),
   };
 }
 
@@ -310,7 +293,7 @@ function load(state: State, loaded: Graph): State {
   const found = state.found.isWaiting ? WAITING : searched(graph, state.query);
   const { isDefaultExpansion, mode, showsBookkeeping } = state;
   // Once no problem is left, a view of problems alone would be empty, so it shows everything.
-  const isSolved = showsOnlyProblems(state) && !hasDifferences(graph);
+  const isSolved = showsOnlyChanges(state) && !hasDifferences(graph);
   const hidden = isSolved ? NOTHING : state.hidden;
   const tree = shownTree(
     graph,
@@ -337,8 +320,8 @@ function load(state: State, loaded: Graph): State {
     ...{ graph, hidden, tree, focus, found, selected, expanded },
     drawn: isOfOneKind(state.graph, graph) ? state.drawn : usualDrawing(graph),
     openedBefore: null,
-    problem: null,
-    fix: null,
+    openLines: sameLines(state.graph.table, graph.table, state.openLines),
+    line: null,
     around: null,
     picture: null,
     // A file that was read again comes without what its values measure.
@@ -355,7 +338,23 @@ function load(state: State, loaded: Graph): State {
 
 /** Whether both are comparisons, or neither. */
 function isOfOneKind(a: Graph, b: Graph): boolean {
-  return (a.overlay === null) === (b.overlay === null);
+  return (a.table === null) === (b.table === null);
+}
+
+/** The lines of another table at the same places as these, as far as their names are the same. */
+function sameLines(
+  from: Table | null,
+  to: Table | null,
+  lines: ReadonlySet<number>,
+): ReadonlySet<number> {
+  if (from === null || to === null) {
+    return NO_LINES;
+  }
+  const isSame = (id: number) => {
+    const [a, b] = [from.line(id), to.line(id)];
+    return a.saved === b.saved && a.live === b.live && from.level(id) === to.level(id);
+  };
+  return new Set([...lines].filter((id) => id < to.count && isSame(id)));
 }
 
 /** Finds the node at the same place of another graph, by the names on its path in the tree. */
@@ -421,8 +420,10 @@ function toggle(state: State, id: number): State {
 
 /** Selects something else if the selected node has no row any more. */
 function withVisibleSelection(state: State, instead: number | null): State {
-  const { rowOf, selected } = state;
-  return selected === null || rowOf.has(selected) ? state : { ...state, selected: instead };
+  const { drawn, rowOf, selected } = state;
+  return drawn === "table" || selected === null || rowOf.has(selected)
+    ? state
+    : { ...state, selected: instead };
 }
 
 function showBookkeeping(state: State, shows: boolean): State {
@@ -433,14 +434,14 @@ function showBookkeeping(state: State, shows: boolean): State {
 
 export function viewOf({ drawn, graph }: Pick<State, "drawn" | "graph">): View {
   if (drawn !== "tree") {
-    return drawn === "sides" ? "sides" : "guide";
+    return drawn === "table" ? "table" : "guide";
   }
   return graph.objects === null ? "objects" : "layers";
 }
 
 function showView(state: State, view: View): State {
-  if (view === "sides") {
-    return state.sides === null ? state : draw(state, "sides");
+  if (view === "table") {
+    return state.graph.table === null ? state : draw(state, "table");
   }
   const shown = showLayers(state, view === "layers");
   return draw(shown, view === "guide" ? "textbook" : "tree");
@@ -479,7 +480,7 @@ function showLayers(state: State, shows: boolean): State {
   const next = arrange({
     ...state,
     ...{ graph, tree, focus: ROOT, selected: null, found: again },
-    drawn: state.drawn === "sides" ? "sides" : "tree",
+    drawn: state.drawn === "table" ? "table" : "tree",
     ...{ picture: null, openedBefore: null, around: null },
     expanded: initialExpansion(
       { graph, tree, hidden, depth },
@@ -492,70 +493,106 @@ function showLayers(state: State, shows: boolean): State {
   return row === null ? shown(first) : select(first, row);
 }
 
-function problemCount({ graph }: State): number {
-  return graph.overlay?.problemCount ?? 0;
-}
-
-/** Selects the first node of the problem; selects nothing for a problem of the whole comparison. */
-function goToProblem(state: State, problem: number | null): State {
-  const { overlay } = state.graph;
-  if (overlay === null || problem === null || problem >= problemCount(state)) {
-    return state;
-  }
-  return { ...select(state, overlay.problem(problem).nodes[0] ?? null), problem };
-}
-
-/** The problem of a selected node: the current one if it names the node, else the node's first. */
-function problemAt({ graph, problem }: State, id: number): number | null {
-  const naming = graph.overlay?.problemsOf(id) ?? [];
-  return problem !== null && naming.includes(problem) ? problem : (naming[0] ?? problem);
-}
-
-/** Whether the current problem is about the selected node, so that the view should describe it. */
-export function isAtProblem({ graph, problem, selected }: State): boolean {
-  if (graph.overlay === null || problem === null) {
-    return false;
-  }
-  return selected === null || selected >= graph.size
-    ? graph.overlay.problem(problem).nodes.length === 0
-    : graph.overlay.problemsOf(selected).includes(problem);
-}
-
-/** The problem that the view explains: the current one; without a selection, the worst. */
-export function shownProblem(state: State): number | null {
-  const { graph, problem, selected } = state;
-  return selected === null && problem === null
-    ? (graph.overlay?.inOrder[0] ?? null)
-    : isAtProblem(state)
-      ? problem
-      : null;
-}
-
-/**
- * Shows on the two sides where a fix puts each value; null shows the verdicts again. A fix of another
- * graph comes too late. Both ends of what moves are open.
- */
-function showFix(
-  state: State,
-  { ends, fix, of }: Extract<Action, { readonly type: "showFix" }>,
-): State {
-  const { expanded, graph, rows, selected, tree } = state;
-  if (graph.overlay === null || (graph.objects ?? graph) !== of) {
-    return state;
-  }
-  const wanted = ends.flatMap((id) => graph.shownAs(id) ?? []);
-  const opened = openedTo(tree, expanded, rows.length, wanted);
-  return draw(rearranged(state, { fix, expanded: opened }, selected ?? state.focus), "sides");
-}
-
 /** Whether a comparison has any node outside of the quiet states. */
 export function hasDifferences({ overlay }: Graph): boolean {
   return overlay?.counts.some(({ state }) => !isQuiet(state)) === true;
 }
 
-export function showsOnlyProblems({ graph, hidden }: State): boolean {
-  const counts = graph.overlay?.counts ?? [];
-  return hidden.size > 0 && counts.every(({ state }) => hidden.has(state) === isQuiet(state));
+export function showsOnlyChanges({ hidden }: State): boolean {
+  return hidden.size > 0;
+}
+
+// --- the table
+
+/** The table while the view shows it. */
+function tableOf({ drawn, graph }: State): Table | null {
+  return drawn === "table" ? graph.table : null;
+}
+
+/** The lines in sight; a search that hides other nodes leaves the lines with matches. */
+export function tableRows(state: State): readonly TableRow[] {
+  const { found, graph, mode, openLines } = state;
+  const { table } = graph;
+  if (table === null) {
+    return [];
+  }
+  if (mode !== "filter" || found.matches.length === 0) {
+    return rowsOf(table, openLines, showsOnlyChanges(state));
+  }
+  const matched = found.matches
+    .slice(0, MAX_OPENED)
+    .flatMap((id) => lineAt(graph, table, id) ?? []);
+  const kept = new Set(matched.flatMap((line) => [line, ...linesAbove(table, line)]));
+  return rowsOf(table, kept).filter(({ line }) => kept.has(line));
+}
+
+/** The line of a node, or of the nearest one above it that has a line. */
+export function lineAt(graph: Graph, table: Table, id: number): number | null {
+  const objects = graph.objects ?? graph;
+  let node: number | null = id < graph.size ? id : null;
+  while (node !== null && table.lineOf(node) === null) {
+    node = objects.treeParent(node);
+  }
+  return node === null ? null : table.lineOf(node);
+}
+
+/** Selects a line, and the node that stands for it; opens the lines that hold it. */
+function selectLine(state: State, line: number | null): State {
+  const { table } = state.graph;
+  if (table === null || line === null) {
+    return { ...state, line: null, selected: null };
+  }
+  const { liveNode, savedNode } = table.line(line);
+  const openLines = new Set([...state.openLines, ...linesAbove(table, line)]);
+  return { ...state, line, openLines, selected: liveNode ?? savedNode };
+}
+
+function toggleLine(state: State, line: number): State {
+  const openLines = withOrWithout(state.openLines, line, !state.openLines.has(line));
+  return { ...state, openLines };
+}
+
+function toggleSelected(state: State): State {
+  const { line, selected } = state;
+  if (tableOf(state) !== null) {
+    return line === null ? state : toggleLine(state, line);
+  }
+  return selected === null ? state : toggle(state, selected);
+}
+
+/** The effect of an arrow key in the table: inwards may open a line, outwards may close one. */
+function stepLine(state: State, direction: Step): State {
+  const rows = tableRows(state);
+  const at = rows.findIndex(({ line }) => line === state.line);
+  const row = rows[at];
+  if (row !== undefined && direction === (row.isOpen ? "out" : "in") && row.canOpen) {
+    return toggleLine(state, row.line);
+  }
+  const to = { previous: at - 1, next: at + 1, pageUp: at - PAGE, pageDown: at + PAGE };
+  const ends = { first: 0, last: rows.length - 1 };
+  const table = state.graph.table;
+  const parent = row === undefined ? null : (table?.parent(row.line) ?? row.line);
+  const outer = rows.findIndex(({ line }) => line === parent);
+  const places = { ...to, ...ends, in: row?.isOpen === true ? at + 1 : at, out: outer };
+  const next = at < 0 ? 0 : Math.min(Math.max(places[direction], 0), rows.length - 1);
+  return selectLine(state, rows[next]?.line ?? null);
+}
+
+/** Goes to the next part that a comparison does not find well; in a drawing, to its node. */
+function stepChange(state: State, by: 1 | -1): State {
+  const { graph, selected } = state;
+  const { table } = graph;
+  if (table === null) {
+    return state;
+  }
+  const from = state.line ?? (selected === null ? null : lineAt(graph, table, selected));
+  const line = nextChange(table, from, by);
+  if (line === null || state.drawn === "table") {
+    return line === null ? state : selectLine(state, line);
+  }
+  const [live] = table.nodesIn(line, "live");
+  const [node] = live === undefined ? table.nodesIn(line, "saved") : [live];
+  return { ...select(state, node ?? null), line };
 }
 
 function search(state: State, query: string): State {
@@ -617,6 +654,9 @@ function narrowed(
   });
   const { selected } = next;
   const hidesSelection = selected !== null && isFiltered(next, selected);
+  if (next.drawn === "table") {
+    return next;
+  }
   const kept =
     selected === null || hidesSelection
       ? { ...next, selected: null }
@@ -641,6 +681,11 @@ function withOrWithout<T>(set: ReadonlySet<T>, item: T, has: boolean): ReadonlyS
 }
 
 function openSiblings(state: State): State {
+  const table = tableOf(state);
+  if (table !== null) {
+    const siblings = state.line === null ? [] : table.inside(table.parent(state.line));
+    return { ...state, openLines: new Set([...state.openLines, ...siblings]) };
+  }
   if (state.selected === null) {
     return state;
   }
@@ -669,6 +714,11 @@ function sameSet(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
 
 function select(state: State, id: number | null): State {
   const isRow = id !== null && id >= 0 && id < state.graph.treeSize;
+  const table = tableOf(state);
+  if (table !== null) {
+    const line = id === null ? null : lineAt(state.graph, table, id);
+    return { ...selectLine(state, line), selected: id !== null && isNode(state, id) ? id : null };
+  }
   if (id === null || !(isRow || state.rowOf.has(id))) {
     return state.selected === null ? state : { ...state, selected: null };
   }
@@ -679,8 +729,7 @@ function select(state: State, id: number | null): State {
   if (isNode(state, id) && state.graph.shownAs(id) !== id) {
     return select(showLayers(state, false), id);
   }
-  const problem = isNode(state, id) ? problemAt(state, id) : state.problem;
-  return inSight({ ...opened(state, id), selected: id, problem }, id);
+  return inSight({ ...opened(state, id), selected: id }, id);
 }
 
 /** Opens the ancestors of a node and turns off what hides it. */
@@ -813,7 +862,7 @@ function target(state: State, direction: Step): number {
   if (row === undefined) {
     return state.focus;
   }
-  const index = placeOf(state, row.id);
+  const index = state.rowOf.get(row.id) ?? 0;
   switch (direction) {
     case "previous":
       return idAt(state, index - 1);
@@ -822,7 +871,7 @@ function target(state: State, direction: Step): number {
     case "first":
       return idAt(state, 0);
     case "last":
-      return idAt(state, lastPlace(state));
+      return idAt(state, state.rows.length - 1);
     case "pageUp":
       return idAt(state, index - PAGE);
     case "pageDown":
@@ -838,25 +887,9 @@ function selectedRow(state: State): Row | undefined {
   return state.selected === null ? undefined : state.rows[state.rowOf.get(state.selected) ?? -1];
 }
 
-/** The lines of both sides while the view draws these; steps then go from line to line. */
-function linesOf({ drawn, sides }: State): Sides | null {
-  return drawn === "sides" ? sides : null;
-}
-
-function placeOf(state: State, id: number): number {
-  const row = state.rowOf.get(id) ?? 0;
-  return linesOf(state)?.lineOf[row] ?? row;
-}
-
-function lastPlace(state: State): number {
-  return (linesOf(state)?.lines ?? state.rows).length - 1;
-}
-
-/** The row at a place; of a line with two rows, the one in the program. */
 function idAt(state: State, index: number): number {
-  const place = Math.min(Math.max(index, 0), lastPlace(state));
-  const line = linesOf(state)?.lines[place];
-  return state.rows[line?.live ?? line?.saved ?? place]?.id ?? state.focus;
+  const place = Math.min(Math.max(index, 0), state.rows.length - 1);
+  return state.rows[place]?.id ?? state.focus;
 }
 
 function box(state: State, id: number) {
@@ -958,7 +991,10 @@ function draw(state: State, drawn: Drawn): State {
     return state;
   }
   const next = { ...state, drawn, picture: null };
-  return drawn === "tree" ? shown(fitted(next)) : next;
+  // The table selects nodes that may be folded away in a drawing, and the reverse.
+  const again =
+    state.selected === null ? next : select({ ...next, selected: null }, state.selected);
+  return drawn === "tree" ? shown(fitted(again)) : again;
 }
 
 /**

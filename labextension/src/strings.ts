@@ -83,6 +83,7 @@ export const loading = "Reading the graph…";
 export const legend = "Roles and lines";
 /** What the lines of a drawing mean, by their class. */
 export const lines = { edge: "holds", call: "gives its result to" } as const;
+export const bookkeepingShort = "Keras' own objects";
 export const bookkeeping = "Show Keras' own objects without values";
 export const problem = "problem";
 export const valueMissing = "value missing";
@@ -187,12 +188,12 @@ export const panes = "Parts of the explorer";
 export const tabs = { outline: "Outline", drawing: "Graph", details: "Details" } as const;
 export const viewsOf = "View";
 export const views = {
-  sides: {
-    label: "Two sides",
-    hint: "Both sides of the comparison, with the causes of its problems",
+  table: {
+    label: "Table",
+    hint: "Where each value goes, a line for each part (t)",
   },
   layers: {
-    label: "Layers",
+    label: "Graph",
     hint: "Layers by name; repeated blocks share a row",
   },
   objects: {
@@ -204,7 +205,37 @@ export const views = {
     hint: "The visible objects and all their edges, drawn by Graphviz as in TensorFlow's guide",
   },
 } as const;
-export const tabsOfSides = { outline: "Causes", drawing: "Two sides", details: "Details" } as const;
+export const tabsOfTable = { outline: "", drawing: "Table", details: "Details" } as const;
+/** The table of a comparison. */
+export const table = {
+  label: "Where each value goes, a line for each part; arrow keys move the selection",
+  columns: { restored: "restored" },
+  notes: { ofAll: (count: string, of: string) => `${count} of ${of}` },
+  taken: "here, if you are right",
+  asks: (saved: string, live: string) => `Does ${saved} belong to ${live}?`,
+  takes: (values: string) => `A tick restores ${values} more.`,
+  asserts: "The asserts",
+  staying: (count: string, of: string) => `${count} of ${of} stay in the file`,
+  keeping: (count: string, of: string) => `${count} of ${of} keep their own`,
+  whereItGoes: "Where it goes",
+  moreProblems: (count: number) => (count === 1 ? "1 more reason" : `${count} more reasons`),
+  restore: (count: number, of: number) =>
+    count === of ? `Restore ${count} values` : `Restore ${count} of ${of} values`,
+  restoreHint: "Restore these values in the program now, all or none (x)",
+  undo: "Undo",
+  undoHint: "Put back the values from before the restore (x)",
+  working: "Restoring…",
+  copyCode: "Copy the code",
+  code: "Code",
+  codeHint: "The same as code",
+  withUs: "With ckpt-viz",
+  withTensorFlow: "With TensorFlow alone",
+  steps: "Step by step",
+  whatIf: "What if…",
+  soFar: (call: string) => `${call}, so far`,
+  onlyChanges: "Only changes",
+  onlyChangesHint: "Leave out what needs no attention",
+} as const;
 export const sidesDrawing =
   "Both sides of the comparison, a line for each pair; arrow keys move the selection";
 export const onSide = {
@@ -557,6 +588,7 @@ export const counts = {
   matchesBelow: ["match below", "matches below"],
   objects: ["object", "objects"],
   slices: ["slice", "slices"],
+  lines: ["line", "lines"],
   children: ["child", "children"],
   values: ["value", "values"],
   matches: ["match", "matches"],
@@ -586,11 +618,12 @@ export const keys = {
   details: "details",
   search: "search",
   matches: "next, previous match",
-  problems: "next, previous problem",
-  fix: "the fix of a check",
+  changes: "next, previous change",
+  tick: "take a guess",
+  fix: "restore, undo",
+  table: "table or graph",
   play: "play the restore step by step",
   change: "change the program of a check",
-  ownWay: "where a plain restore puts each value",
   focus: "show only this node and what is below it",
   slots: "slot variables",
   alias: "next parent of a shared node",
@@ -620,12 +653,13 @@ export const commands = {
   search: "Search the Graph",
   "next-match": "Go to Next Match",
   "previous-match": "Go to Previous Match",
-  "next-problem": "Go to Next Problem",
-  "previous-problem": "Go to Previous Problem",
-  fix: "Show the Fix of a Check",
+  "next-change": "Go to Next Change",
+  "previous-change": "Go to Previous Change",
+  tick: "Take the Guess",
+  fix: "Restore What the Fix Restores",
   play: "Play the Restore of a Check",
   change: "Change the Program of a Check",
-  "own-way": "Draw Where a Plain Restore Puts Values",
+  table: "Show Table or Graph",
   focus: "Show Only the Selected Node and Below",
   slots: "Show or Hide Slot Variables",
   "next-parent": "Go to Next Parent of a Shared Node",

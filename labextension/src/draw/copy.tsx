@@ -14,9 +14,11 @@ interface CopyProps {
   readonly text: string;
   /** The part of the page that this button is, if a key presses it. */
   readonly part?: Part;
+  /** What a large button says; without it, the button is a sign. */
+  readonly label?: string;
 }
 
-export function Copy({ what, text, part }: CopyProps) {
+export function Copy({ what, text, part, label }: CopyProps) {
   const [isCopied, setIsCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const copy = async () => {
@@ -28,13 +30,13 @@ export function Copy({ what, text, part }: CopyProps) {
   return (
     <button
       type="button"
-      class="ckv-copy"
+      class={label === undefined ? "ckv-copy" : "ckv-restore"}
       data-part={part}
       title={words}
       aria-label={words}
       onClick={() => void copy()}
     >
-      <span aria-live="polite">{isCopied ? WORDS.copied : <Glyph name="copy" />}</span>
+      <span aria-live="polite">{isCopied ? WORDS.copied : (label ?? <Glyph name="copy" />)}</span>
     </button>
   );
 }

@@ -28,7 +28,7 @@ import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
 import { type OnRequest, WithExtras } from "./on-request";
 import type { Part } from "./parts";
-import { ProblemList, ProblemsOf } from "./problems";
+import { ProblemsOf } from "./problems";
 import type { Dispatch } from "./props";
 import { NumbersTable } from "./statistics";
 import { GraphSummary } from "./summary";
@@ -64,9 +64,8 @@ export function Details(props: DetailsProps) {
           {graph.overlay === null ? (
             <GraphSummary state={state} kernel={kernel} onRequest={onRequest} dispatch={dispatch} />
           ) : (
-            <p class="ckv-hint">{WORDS.nothingSelected}</p>
+            <p class="ckv-hint">{evidence === undefined ? WORDS.nothingSelected : ""}</p>
           )}
-          {evidence === undefined ? <ProblemList state={state} dispatch={dispatch} /> : null}
           <Notes graph={graph} />
         </>
       ) : isNode(state, selected) ? (

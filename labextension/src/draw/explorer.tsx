@@ -3,21 +3,21 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Kernel } from "../kernel";
-import { positionWords, problemSentence } from "../signs";
-import { isAtProblem, type State } from "../state";
+import type { State } from "../state";
 import * as WORDS from "../strings";
+import type { Table } from "../table";
 import type { LoadGraphviz } from "../textbook/engine";
 import { chunkCount, chunkLabel, matchWords, sentence } from "../words";
 import { type Accepting, useAccepting } from "./accepting";
 import { Breadcrumbs } from "./breadcrumbs";
-import { CauseList } from "./causes";
+import { RestoreButton, ViewButton } from "./check-buttons";
+import { CheckHead } from "./check-head";
+import { CodePane, shortCode } from "./code-pane";
+import { Copy } from "./copy";
 import { Details } from "./details";
 import { Drawing } from "./drawing";
-import { Evidence } from "./evidence";
-import { Filters } from "./filters";
-import { FixButton, ViewButton } from "./fix-button";
-import { type Fixing, useFixing } from "./fixing";
 import { Legend } from "./legend";
+import { LineDetails } from "./line-details";
 import type { Typesetter } from "./measure";
 import { Colours, type Measuring, type ReadValues, useMeasuring } from "./measuring";
 import { Minimap } from "./minimap";
@@ -25,11 +25,12 @@ import { type OnRequest, WithExtras } from "./on-request";
 import { Outline } from "./outline";
 import { HeightHandle, Panes, type Shares } from "./panes";
 import type { Dispatch } from "./props";
+import { type Restoring, useRestoring } from "./restoring";
 import { Ribbon } from "./ribbon";
 import { QueryMistake } from "./search";
-import { TwoSides } from "./sides";
+import { CheckTable, type PlayedColumn } from "./table";
+import { TableRibbon } from "./table-ribbon";
 import { Toolbar } from "./toolbar";
-import { VerdictLine } from "./verdict";
 
 interface ExplorerProps {
   /** The graph and what it is measured with; null while there is none. */
@@ -89,45 +90,48 @@ type ShownProps = Omit<ExplorerProps, "shown" | "problem"> & NonNullable<Explore
 
 /** Shares of the width, in percent. */
 const SHARES_OF_TREE: Shares = { outline: 30, details: 20 };
-const SHARES_OF_SIDES: Shares = { outline: 22, details: 21 };
-const SHARES_OF_FIX: Shares = { outline: 20, details: 34 };
+const SHARES_OF_TABLE: Shares = { outline: 0, details: 24 };
 
 function Shown(props: ShownProps) {
   const { state, id, kernel, dispatch } = props;
   // Panning, zooming and a new size, also the drawing's first one, change the drawing alone.
-  const { drawn, fix, found, measure, mode, problem, query, rows, selected } = state;
-  const isTwoSided = drawn === "sides";
-  const accepting = useAccepting(state.graph);
-  const fixing = useFixing(state, kernel, accepting, props.onRequest, dispatch);
+  const { drawn, found, graph, hidden, line, measure, mode, openLines, query, rows, selected } =
+    state;
+  const { table } = graph;
+  const accepting = useAccepting(graph);
   const measuring = useMeasuring(props.readValues, props.canStop, dispatch);
-  const isFixing = fixing?.isOpen === true;
+  const restoring = useRestoring(graph, props.other === 0 ? kernel : null, accepting);
+  const [isCoding, setCoding] = useState(false);
   const [isChanging, setChanging] = useState(false);
   const toggle = () => {
     setChanging(!isChanging);
     void props.showOther(null, null);
   };
   const changing = canChange(props) ? { isOpen: isChanging, toggle } : null;
-  const changes = [drawn, fix, found, measure, mode, problem, query, rows, selected];
-  const { progress } = measuring;
+  const coding = { isOpen: isCoding, toggle: () => setCoding(!isCoding) };
+  const changes = [drawn, found, graph, hidden, line, measure, mode, openLines, query, rows];
   const still = useMemo(
     () => ({
-      above: <Above {...props} {...{ fixing, measuring, changing }} />,
-      outline: isTwoSided ? (
-        <CauseList state={state} dispatch={dispatch} />
-      ) : (
-        <Outline state={state} dispatch={dispatch} id={id} />
-      ),
-      details: <Right {...props} fixing={fixing} accepting={accepting} />,
+      above: <Above {...props} {...{ measuring, changing, coding, restoring, accepting }} />,
+      outline: <Outline state={state} dispatch={dispatch} id={id} />,
+      details: <Right {...props} accepting={accepting} isCoding={isCoding} />,
       below: <Below state={state} measuring={measuring} dispatch={dispatch} />,
     }),
     [
-      ...[...changes, isFixing, fixing?.isWaiting, fixing?.problem, progress, measuring.problem],
-      ...[accepting.accepted, props.step === null, isChanging, props.other],
+      ...[...changes, selected, measuring.progress, measuring.problem, isCoding, isChanging],
+      ...[accepting.accepted, props.step === null, props.other, restoring?.isWaiting],
+      ...[restoring?.done, restoring?.problem],
     ],
   );
-  if (props.step !== null && props.onRequest !== null) {
+  const ofTable = (played: PlayedColumn | null) =>
+    table === null ? null : (
+      <CheckTable
+        {...{ state, table, id, accepting, played, dispatch }}
+        isRestored={restoring?.isRestored === true}
+      />
+    );
+  if (props.step !== null && props.onRequest !== null && table !== null) {
     const { play, step } = props;
-    const shown = { state, id, extras: null, accepting, dispatch };
     return (
       <>
         {still.above}
@@ -137,10 +141,11 @@ function Shown(props: ShownProps) {
               key={props.other}
               before={beforeChange(props)}
               state={state}
+              table={table}
               ask={kernel?.ask ?? null}
               stored={props.played}
               hasSources={kernel !== null}
-              sides={(played) => <TwoSides {...shown} played={played} />}
+              lines={ofTable}
               number={step}
               play={play}
               dispatch={dispatch}
@@ -151,23 +156,24 @@ function Shown(props: ShownProps) {
       </>
     );
   }
+  const isTable = drawn === "table" && table !== null;
   return (
     <>
       {still.above}
       <Panes
-        key={`${isTwoSided} ${isFixing}`}
+        key={`${isTable}`}
         id={id}
-        start={isFixing ? SHARES_OF_FIX : isTwoSided ? SHARES_OF_SIDES : SHARES_OF_TREE}
-        tab={isFixing ? "details" : isTwoSided ? "outline" : "drawing"}
-        words={isFixing ? WORDS.tabsOfFix : isTwoSided ? WORDS.tabsOfSides : WORDS.tabs}
+        start={isTable ? SHARES_OF_TABLE : SHARES_OF_TREE}
+        tab="drawing"
+        words={isTable ? WORDS.tabsOfTable : WORDS.tabs}
       >
         {{
-          outline: still.outline,
-          drawing: <Middle {...props} accepting={accepting} />,
+          outline: isTable ? null : still.outline,
+          drawing: isTable ? ofTable(null) : <Middle {...props} />,
           details: still.details,
         }}
       </Panes>
-      {still.below}
+      {isTable ? <Announced state={state} /> : still.below}
     </>
   );
 }
@@ -187,17 +193,23 @@ function canChange(props: ShownProps): boolean {
   return canPlay(props) && props.own.kernel !== null;
 }
 
-type FixingProps = ShownProps & { readonly fixing: Fixing | null };
-
-interface AboveProps extends FixingProps {
+interface AboveProps extends ShownProps {
   readonly measuring: Measuring;
-  readonly changing: { readonly isOpen: boolean; readonly toggle: () => void } | null;
+  readonly changing: Toggle | null;
+  readonly coding: Toggle;
+  readonly restoring: Restoring | null;
+  readonly accepting: Accepting;
+}
+
+interface Toggle {
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
 }
 
 function Above(props: AboveProps) {
-  const { state, typesetter, note, id, fixing, kernel, leaveFixedCheck, play, step, dispatch } =
-    props;
-  const { changing, insert, onRequest, other, own, showOther } = props;
+  const { state, typesetter, note, id, kernel, leaveFixedCheck, play, step, dispatch } = props;
+  const { changing, insert, onRequest, own, showOther } = props;
+  const { overlay, table } = state.graph;
   const ask = own.kernel?.ask;
   return (
     <>
@@ -213,37 +225,59 @@ function Above(props: AboveProps) {
       />
       <QueryMistake state={state} id={id} measuring={props.measuring} />
       {state.found.matches.length > 0 && step === null ? actions(props, null) : null}
-      <VerdictLine
-        state={state}
-        button={
-          <>
-            {fixing === null || step !== null || other > 0 ? null : (
-              <FixButton fix={state.fix} fixing={fixing} />
-            )}
-            {canPlay(props) ? (
-              <ViewButton
-                part="play"
-                isOpen={step !== null}
-                toggle={() => play(step === null ? 1 : null)}
-              />
-            ) : null}
-            {changing === null ? null : <ViewButton part="change" {...changing} />}
-          </>
-        }
-        dispatch={dispatch}
-      />
+      {table === null || overlay === null || step !== null ? null : (
+        <CheckHead
+          table={table}
+          overlay={overlay}
+          done={props.restoring?.done ?? null}
+          buttons={<Buttons {...props} table={table} />}
+        />
+      )}
       {changing?.isOpen === true && onRequest !== null && ask !== undefined ? (
         <WithExtras onRequest={onRequest} key={own.graph}>
           {({ ChangeStrip }) => <ChangeStrip {...{ state, ask, showOther, insert, play }} />}
         </WithExtras>
       ) : null}
-      {leaveFixedCheck && onRequest?.extras && state.graph.overlay ? (
-        <onRequest.extras.OtherLine of={state.graph.overlay.comparison} leave={leaveFixedCheck} />
+      {leaveFixedCheck && onRequest?.extras && overlay ? (
+        <onRequest.extras.OtherLine of={overlay.comparison} leave={leaveFixedCheck} />
       ) : null}
-      <Breadcrumbs state={state} dispatch={dispatch} />
-      {fixing?.isOpen === true || step !== null ? null : (
+      {state.drawn === "table" ? null : <Breadcrumbs state={state} dispatch={dispatch} />}
+      {step !== null ? null : table !== null && state.drawn === "table" ? (
+        <TableRibbon state={state} table={table} dispatch={dispatch} />
+      ) : (
         <Ribbon state={state} dispatch={dispatch} />
       )}
+    </>
+  );
+}
+
+/** What a person can do about a check: restore now, read the code, play it, or change the program. */
+function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
+  const { state, accepting, changing, coding, restoring, play, other } = props;
+  const { overlay, origin } = state.graph;
+  const { fixed, live } = table.totals;
+  if (overlay === null || overlay.comparison === "diff") {
+    return null;
+  }
+  const guesses = overlay.guesses;
+  const added = [...accepting.accepted].reduce((n, guess) => n + (table.guessed[guess] ?? 0), 0);
+  const number = (fixed ?? 0) + added;
+  const canCode = fixed !== null && origin !== "saved" && other === 0;
+  return (
+    <>
+      {restoring?.problem == null ? null : (
+        <span class="ckv-error" role="alert">
+          {restoring.problem}
+        </span>
+      )}
+      {!canCode || number === 0 ? null : restoring === null ? (
+        <Copy what={WORDS.code} text={shortCode(guesses, accepting)} label={WORDS.table.copyCode} />
+      ) : (
+        <RestoreButton restoring={restoring} words={WORDS.table.restore(number, live)} />
+      )}
+      {canCode ? <ViewButton part="code" {...coding} /> : null}
+      {canPlay(props) ? <ViewButton part="play" isOpen={false} toggle={() => play(1)} /> : null}
+      {changing === null ? null : <ViewButton part="change" {...changing} />}
     </>
   );
 }
@@ -258,12 +292,8 @@ function actions(props: ShownProps, node: number | null) {
   );
 }
 
-function Middle(props: ShownProps & { readonly accepting: Accepting }) {
-  const { state, typesetter, id, graphviz, onRequest, accepting, dispatch } = props;
-  if (state.drawn === "sides") {
-    const extras = onRequest?.extras ?? null;
-    return <TwoSides {...{ state, id, extras, accepting, dispatch }} />;
-  }
+function Middle(props: ShownProps) {
+  const { state, typesetter, id, graphviz, onRequest, dispatch } = props;
   return state.drawn === "textbook" && graphviz !== undefined && onRequest !== null ? (
     <WithExtras onRequest={onRequest}>
       {({ Textbook }) => (
@@ -278,49 +308,26 @@ function Middle(props: ShownProps & { readonly accepting: Accepting }) {
   );
 }
 
-/** The evidence of a problem, or the fix; and the facts about the selected node. */
-function Right(props: FixingProps & { readonly accepting: Accepting }) {
-  const { state, accepting, fixing, insert, kernel, onRequest, showOther, dispatch } = props;
-  const isFixing = fixing?.isOpen === true;
-  const evidence =
-    state.drawn === "sides" && !isFixing ? (
-      <Evidence
-        state={state}
-        fixing={fixing}
-        accepting={accepting}
-        insert={insert}
-        kernel={kernel}
-        onRequest={onRequest}
-        dispatch={dispatch}
-      />
-    ) : undefined;
-  const details = (
+/** The code, or what is known of the selected line and node. */
+function Right(props: ShownProps & { readonly accepting: Accepting; readonly isCoding: boolean }) {
+  const { state, accepting, insert, isCoding, kernel, onRequest, dispatch } = props;
+  const { overlay, table } = state.graph;
+  if (isCoding && overlay !== null) {
+    return <CodePane {...{ accepting, kernel, insert }} guesses={overlay.guesses} />;
+  }
+  return (
     <Details
       state={state}
       kernel={kernel}
       onRequest={onRequest}
       dispatch={dispatch}
-      evidence={evidence}
+      evidence={
+        table === null || state.drawn !== "table" ? undefined : (
+          <LineDetails {...{ state, table, accepting, kernel, insert }} />
+        )
+      }
       actions={actions(props, state.selected)}
     />
-  );
-  return isFixing && onRequest !== null ? (
-    <div class="ckv-fix-and-details">
-      <WithExtras onRequest={onRequest}>
-        {({ FixPane }) => (
-          <FixPane
-            state={state}
-            fixing={fixing}
-            accepting={accepting}
-            insert={insert}
-            showCheck={async () => showOther((await kernel?.fixedCheck()) ?? null, null)}
-          />
-        )}
-      </WithExtras>
-      {state.selected === null ? null : details}
-    </div>
-  ) : (
-    details
   );
 }
 
@@ -330,10 +337,18 @@ function Below({ state, measuring, dispatch }: BelowProps) {
   return (
     <>
       <div class="ckv-foot">
-        <Filters state={state} dispatch={dispatch} />
-        <Legend state={state} dispatch={dispatch} />
+        <Legend state={state} />
         <Colours state={state} measuring={measuring} dispatch={dispatch} />
       </div>
+      <Announced state={state} />
+    </>
+  );
+}
+
+/** The text for a screen reader, and the lower edge. */
+function Announced({ state }: { readonly state: State }) {
+  return (
+    <>
       <div class="ckv-live" role="status" aria-live="polite">
         {announcement(state)}
       </div>
@@ -342,10 +357,9 @@ function Below({ state, measuring, dispatch }: BelowProps) {
   );
 }
 
-/** The text for a screen reader: matches, the current problem, the selected node. */
+/** What a screen reader says: matches, and the selected node. */
 function announcement(state: State): string {
-  const { graph, problem, selected } = state;
-  const { overlay } = graph;
+  const { graph, selected } = state;
   const matches = matchWords(state.found, selected);
   const chunk = selected === null ? null : state.tree.chunk(selected);
   const selection =
@@ -354,8 +368,5 @@ function announcement(state: State): string {
       : selected === null
         ? ""
         : sentence(graph, selected);
-  const node = [matches, selection].filter((words) => words !== "").join(": ");
-  return overlay === null || problem === null || !isAtProblem(state)
-    ? node
-    : `${positionWords(overlay, problem)}: ${problemSentence(overlay, problem)} ${node}`;
+  return [matches, selection].filter((words) => words !== "").join(": ");
 }

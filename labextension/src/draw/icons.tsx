@@ -100,7 +100,10 @@ export function Badge({ sign }: { readonly sign: Sign }) {
 /** A sign in a line of text with the same meaning. Not SVG: a page soon holds too many of them. */
 export function SignIcon({ sign }: { readonly sign: Sign }) {
   return sign.glyph === "" ? null : (
-    <span class={`ckv-badge ckv-sign ckv-${sign.look}`} aria-hidden="true">
+    <span
+      class={`ckv-badge ckv-sign ckv-${sign.look}${sign.glyph === "…" ? " ckv-dots" : ""}`}
+      aria-hidden="true"
+    >
       {sign.glyph}
     </span>
   );

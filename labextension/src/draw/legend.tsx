@@ -6,36 +6,20 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import { roleWord } from "../words";
 import { RoleIcon } from "./icons";
-import type { Dispatch } from "./props";
 
 const counted = new WeakMap<Graph, ReadonlyMap<string, number>>();
 
 interface LegendProps {
   readonly state: State;
-  readonly dispatch: Dispatch;
 }
 
-export function Legend({ state, dispatch }: LegendProps) {
+export function Legend({ state }: LegendProps) {
   const counts = roleCounts(state.graph);
-  const shows = state.showsBookkeeping;
   return (
     <ul class="ckv-legend" aria-label={WORDS.legend}>
       {ROLES.filter((role) => counts.has(role)).map((role) => (
         <li key={role}>
-          {role === "bookkeeping" ? (
-            <label title={WORDS.bookkeeping}>
-              <input
-                type="checkbox"
-                checked={shows}
-                onChange={() => dispatch({ type: "showBookkeeping", shows: !shows })}
-              />
-              <RoleIcon role={role} /> {roleWord(role)} {counts.get(role)}
-            </label>
-          ) : (
-            <>
-              <RoleIcon role={role} /> {roleWord(role)} {counts.get(role)}
-            </>
-          )}
+          <RoleIcon role={role} /> {roleWord(role)} {counts.get(role)}
         </li>
       ))}
       <Lines state={state} />

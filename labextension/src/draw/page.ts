@@ -45,7 +45,7 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
 export function answerKeys(root: HTMLElement, run: Run, signal: AbortSignal): void {
   const act = (event: KeyboardEvent) => {
     const deed = deedOf(event);
-    const isStep = deed?.type === "stepProblem" && !isTyped(event);
+    const isStep = deed?.type === "stepChange" && !isTyped(event);
     if (deed !== undefined && (isStep || !isTakenByControl(event))) {
       event.preventDefault();
       event.stopPropagation();
@@ -90,7 +90,7 @@ function isTextBox(target: EventTarget | null): boolean {
 }
 
 /**
- * Whether the key types a character into a text box: a bracket there must not step to a problem.
+ * Whether the key types a character into a text box: a bracket there must not step to a change.
  */
 function isTyped({ key, target }: KeyboardEvent): boolean {
   return key.length === 1 && isTextBox(target);

@@ -28,6 +28,7 @@ interface PanesProps {
   /** The first tab, where there is space for one. */
   readonly tab: Tab;
   readonly words: Readonly<Record<Tab, string>>;
+  /** Without an outline, the drawing has its space. */
   readonly children: Readonly<Record<Tab, ComponentChildren>>;
 }
 
@@ -35,6 +36,8 @@ export function Panes({ id, start, tab: first, words, children }: PanesProps) {
   const panes = useRef<HTMLDivElement>(null);
   const [widths, setWidths] = useState(start);
   const [tab, setTab] = useState<Tab>(first);
+  const hasOutline = children.outline !== null;
+  const tabs = hasOutline ? TABS : TABS.filter((one) => one !== "outline");
   const set = (part: "outline" | "details", percent: number) =>
     setWidths((known) => ({ ...known, [part]: Math.min(Math.max(percent, LEAST), MOST) }));
   const at = (clientX: number): number => {
@@ -43,24 +46,28 @@ export function Panes({ id, start, tab: first, words, children }: PanesProps) {
   };
   return (
     <>
-      <Tabs id={id} tab={tab} words={words} choose={setTab} />
+      <Tabs id={id} tab={tab} tabs={tabs} words={words} choose={setTab} />
       <div
         ref={panes}
-        class="ckv-panes"
+        class={hasOutline ? "ckv-panes" : "ckv-panes ckv-panes-two"}
         data-tab={tab}
         style={{ "--ckv-outline": `${widths.outline}%`, "--ckv-details": `${widths.details}%` }}
       >
-        <Pane id={id} tab="outline">
-          {children.outline}
-        </Pane>
-        <Handle
-          words={WORDS.resizeOutline}
-          now={widths.outline}
-          least={LEAST}
-          most={MOST}
-          move={({ clientX }) => set("outline", at(clientX))}
-          step={(by) => set("outline", widths.outline + by * STEP)}
-        />
+        {hasOutline ? (
+          <>
+            <Pane id={id} tab="outline">
+              {children.outline}
+            </Pane>
+            <Handle
+              words={WORDS.resizeOutline}
+              now={widths.outline}
+              least={LEAST}
+              most={MOST}
+              move={({ clientX }) => set("outline", at(clientX))}
+              step={(by) => set("outline", widths.outline + by * STEP)}
+            />
+          </>
+        ) : null}
         <Pane id={id} tab="drawing">
           {children.drawing}
         </Pane>
@@ -97,13 +104,14 @@ function Pane({ id, tab, children }: PaneProps) {
 interface TabsProps {
   readonly id: string;
   readonly tab: Tab;
+  readonly tabs: readonly Tab[];
   readonly words: Readonly<Record<Tab, string>>;
   readonly choose: (tab: Tab) => void;
 }
 
-function Tabs({ id, tab, words, choose }: TabsProps) {
+function Tabs({ id, tab, tabs, words, choose }: TabsProps) {
   const step = onArrows({ ArrowLeft: -1, ArrowRight: 1 }, (by, { currentTarget }) => {
-    const next = TABS[TABS.indexOf(tab) + by];
+    const next = tabs[tabs.indexOf(tab) + by];
     if (next !== undefined && currentTarget instanceof HTMLElement) {
       choose(next);
       currentTarget.querySelector<HTMLElement>(`[data-tab=${next}]`)?.focus();
@@ -111,7 +119,7 @@ function Tabs({ id, tab, words, choose }: TabsProps) {
   });
   return (
     <div class="ckv-tabs" role="tablist" aria-label={WORDS.panes} onKeyDown={step}>
-      {TABS.map((one) => (
+      {tabs.map((one) => (
         <button
           key={one}
           type="button"

@@ -1,16 +1,15 @@
-/** What both sides show while a restore plays: what has become of each row, and the current edge. */
+/** What the table shows while a restore plays: what has become of each line so far. */
 
 import type { Graph } from "../graph";
-import { nodesBelow } from "../layout/feeds";
-import type { Row } from "../layout/rows";
-import { LINE_PITCH, type Line } from "../layout/sides";
 import { type Fate, nodesAround, type PlayStep, type Story } from "../play";
 import { type Sign, stateSign } from "../signs";
-import type { State } from "../state";
+import { lineAt } from "../state";
 import * as WORDS from "../strings";
+import { type Line, linesAbove, type Table } from "../table";
 import { clip, clipStart, formatCount, visible } from "../text";
 import { placeName } from "../words";
-import { type LineMark, NOTHING, nodesIn, type Stroke } from "./lines";
+import { SignIcon } from "./icons";
+import type { PlayedColumn } from "./table";
 
 const SIGNS: Readonly<Record<Fate, Sign>> = {
   unseen: { glyph: "", word: WORDS.fates.unseen, look: "quiet" },
@@ -20,15 +19,6 @@ const SIGNS: Readonly<Record<Fate, Sign>> = {
   forgotten: { glyph: "−", word: WORDS.fates.forgotten, look: "quiet" },
   restored: { glyph: "=", word: WORDS.fates.restored, look: "quiet" },
   failed: { ...stateSign("failed"), word: WORDS.fates.failed },
-};
-const STROKES: Readonly<Record<Fate, Stroke>> = {
-  unseen: "none",
-  queued: "restored",
-  bound: "restored",
-  waits: "alone",
-  forgotten: "none",
-  restored: "restored",
-  failed: "differs",
 };
 
 /** What becomes of the node of a step, by its action. */
@@ -40,49 +30,82 @@ const FATES: Readonly<Partial<Record<string, Fate>>> = {
   restore: "restored",
   fail: "failed",
 };
+const DONE: ReadonlySet<Fate> = new Set(["queued", "bound", "restored"]);
+/** Characters of a name in a cell. */
+const MAX_NAME = 18;
 
-/** The mark of a line after a step. */
-export function markOfLine(
-  state: State,
-  story: Story,
-  at: number,
-  stops: ReadonlySet<number>,
-  line: Line,
+interface Moment {
+  readonly graph: Graph;
+  readonly table: Table;
+  readonly story: Story;
+  readonly at: number;
+  /** The nodes at which Play stops. */
+  readonly stops: ReadonlySet<number>;
   /** The node that a question is about. */
-  asked: number | null,
-): LineMark {
-  const { graph, rows } = state;
-  const [saved, live] = [rows[line.saved ?? -1], rows[line.live ?? -1]];
-  const row = live ?? saved;
-  if (row === undefined) {
-    return NOTHING;
-  }
+  readonly asked: number | null;
+}
+
+/** The middle column after a step. */
+export function playedColumn(moment: Moment): PlayedColumn {
+  const { asked, at, graph, story, table } = moment;
   const step = story.step(at);
-  const ids = [saved?.id, live?.id];
-  const isStep = row.chunk === null && [step.saved, step.live].some((id) => ids.includes(id ?? -2));
-  const isHolder = row.chunk === null && step.holder !== null && ids.includes(step.holder);
-  const isAsked = row.chunk === null && asked !== null && ids.includes(asked);
-  const mark = markOfRow(graph, story, at, saved ?? row);
-  const other = row.chunk === null && saved && live ? story.boundTo(saved.id, at) : null;
-  const goesAway = other !== null && other !== live?.id;
-  const names = [
-    saved && live && (goesAway || mark.sign === SIGNS.waits) ? "ckv-saved-alone" : "",
-    isStep && step.saved !== saved?.id ? "ckv-live-alone" : "",
-    isStep ? `ckv-now ckv-does-${step.action.replaceAll(" ", "-")}` : "",
-    isHolder && !isStep ? "ckv-holds" : "",
-    ids.some((id) => id !== undefined && stops.has(id)) ? "ckv-stops" : "",
-    isAsked ? "ckv-asked" : "",
-  ];
-  const now = isAsked
-    ? { sign: null, words: WORDS.predicts.asked }
-    : isStep
-      ? { sign: null, words: nowWords(step) }
-      : {};
-  if (goesAway) {
-    const words = WORDS.boundTo(now.words ?? mark.words, nameOf(graph, other));
-    return { ...mark, ...now, words, stroke: "none", class: [mark.class, ...names].join(" ") };
+  const nodes = [step.saved, step.live].filter((id) => id !== null);
+  const now = new Set(nodes.map((id) => lineAt(graph, table, id)));
+  const question = asked === null ? null : lineAt(graph, table, asked);
+  return {
+    title: WORDS.table.soFar(table.heads[1] ?? ""),
+    note: "",
+    cell(line) {
+      const nodesOfLine = [line.savedNode, line.liveNode];
+      const isStep = now.has(line.id);
+      const stops = nodesOfLine.some((id) => id !== null && moment.stops.has(id));
+      const classes = [
+        "ckv-fate",
+        isStep ? `ckv-now ckv-does-${step.action.replaceAll(" ", "-")}` : "",
+        stops ? "ckv-stops" : "",
+      ];
+      if (line.id === question) {
+        return { content: WORDS.predicts.asked, class: [...classes, "ckv-asked"].join(" ") };
+      }
+      const isOwnStep = nodes.some((id) => nodesOfLine.includes(id));
+      const { sign, words } = fateOf(moment, line);
+      const said = isOwnStep ? nowWords(step) : words;
+      return {
+        content: (
+          <>
+            {isOwnStep || sign === null ? null : <SignIcon sign={sign} />} <span>{said}</span>
+          </>
+        ),
+        class: classes.join(" "),
+      };
+    },
+  };
+}
+
+/** What has become of a line's own node, or of how many of those inside of it. */
+function fateOf(
+  { at, graph, story, table }: Moment,
+  line: Line,
+): { readonly sign: Sign | null; readonly words: string } {
+  const node = line.savedNode ?? line.liveNode;
+  const inside = table.inside(line.id).length > 0;
+  if (inside || node === null) {
+    const fates = [...table.nodesIn(line.id, "saved"), ...table.nodesIn(line.id, "live")]
+      .map((id) => story.fate(id, at))
+      .filter((fate) => fate !== null);
+    const done = fates.filter((fate) => DONE.has(fate)).length;
+    const words = WORDS.boundBelow(formatCount(done), formatCount(fates.length));
+    return { sign: null, words: done === 0 ? WORDS.fates.unseen : words };
   }
-  return { ...mark, ...now, class: [mark.class, ...names].join(" ") };
+  const fate = story.fate(node, at);
+  if (fate === null) {
+    return { sign: null, words: "" };
+  }
+  const other = line.savedNode === null ? null : story.boundTo(line.savedNode, at);
+  const sign = SIGNS[fate];
+  return other === null || other === line.liveNode
+    ? { sign, words: sign.word }
+    : { sign, words: WORDS.boundTo(sign.word, nameOf(graph, other)) };
 }
 
 function nameOf(graph: Graph, id: number): string {
@@ -97,99 +120,11 @@ function nowWords({ action, holder, name }: PlayStep): string {
   return holder === null || name === "" ? does : `“${clip(visible(name), MAX_NAME)}” ${does}`;
 }
 
-function markOfRow(graph: Graph, story: Story, at: number, row: Row): LineMark {
-  const fate = row.chunk === null ? story.fate(row.id, at) : null;
-  const below = row.isExpanded ? "" : belowWords(graph, story, at, row);
-  if (fate === null) {
-    return { ...NOTHING, words: below, class: "ckv-fate" };
-  }
-  const sign = SIGNS[fate];
-  const words = below === "" ? sign.word : `${sign.word}, ${below}`;
-  return { sign, words, stroke: STROKES[fate], class: `ckv-fate ckv-fate-${fate}` };
-}
-
-/** How many of the nodes that a folded row holds have an object; "" if it holds none. */
-function belowWords(graph: Graph, story: Story, at: number, { chunk, id }: Row): string {
-  const below = chunk === null ? allBelow(graph, id) : nodesIn(graph, chunk, id);
-  const fates = below.map((node) => story.fate(node, at)).filter((fate) => fate !== null);
-  const done = fates.filter((fate) => DONE.has(fate)).length;
-  return fates.length === 0 ? "" : WORDS.boundBelow(formatCount(done), formatCount(fates.length));
-}
-
-const DONE: ReadonlySet<Fate> = new Set(["queued", "bound", "restored"]);
-
-function allBelow(graph: Graph, top: number): readonly number[] {
-  const nodes = [...nodesBelow(graph, top)];
-  for (let i = 0; i < nodes.length; i++) {
-    nodes.push(...nodesBelow(graph, nodes[i] ?? top));
-  }
-  return nodes;
-}
-
-/** Graphs with at most this many nodes are open as a whole. */
-const ALL_OPEN = 60;
-/** Steps before and after the current one whose rows are open in larger graphs. */
+/** Steps before and after the current one whose lines are open. */
 const NEAR = 5;
 
-/** The nodes to open, and those to bring into sight, the most important one last. */
-export function rowsFor(story: Story, graph: Graph, at: number) {
-  const step = story.step(at);
-  const isSmall = graph.size <= ALL_OPEN;
-  const expanded = isSmall
-    ? Array.from({ length: graph.size }, (_, id) => id)
-    : [...new Set(nodesAround(story, at, NEAR).flatMap((id) => withAncestors(graph, id)))];
-  const shown = [step.holder, step.live, step.saved].filter((id) => id !== null);
-  return { expanded, shown };
+/** The lines to open at a step. */
+export function linesAround(story: Story, graph: Graph, table: Table, at: number) {
+  const lines = nodesAround(story, at, NEAR).flatMap((id) => lineAt(graph, table, id) ?? []);
+  return [...new Set(lines.flatMap((line) => linesAbove(table, line)))];
 }
-
-/** What is above a node in the tree. */
-function withAncestors(graph: Graph, id: number): readonly number[] {
-  const above: number[] = [];
-  for (let node = graph.treeParent(id); node !== null; node = graph.treeParent(node)) {
-    above.push(node);
-  }
-  return above;
-}
-
-interface LaneProps {
-  readonly state: State;
-  readonly story: Story;
-  readonly at: number;
-}
-
-/** The edge of a step that is none of the tree, beside both columns: from its holder to the child. */
-export function Lane({ state, story, at }: LaneProps) {
-  const { holder, live, name, saved } = story.step(at);
-  const { graph, rowOf, sides } = state;
-  const child = saved ?? live;
-  if (holder === null || child === null || sides === null || graph.treeParent(child) === holder) {
-    return null;
-  }
-  const lineOf = (id: number) => sides.lineOf[rowOf.get(id) ?? -1];
-  const [from, to] = [lineOf(holder), lineOf(child)];
-  if (from === undefined || to === undefined || from === to) {
-    return null;
-  }
-  const isUp = to < from;
-  const style = {
-    top: `${(Math.min(from, to) + 0.5) * LINE_PITCH}px`,
-    height: `${Math.abs(from - to) * LINE_PITCH}px`,
-  };
-  return (
-    <>
-      {["saved", ...(live === null ? [] : ["live"])].map((side) => (
-        <div
-          key={side}
-          class={`ckv-lane ckv-lane-${side}${isUp ? " ckv-lane-up" : ""}`}
-          style={style}
-          aria-hidden="true"
-        >
-          <b>{clip(visible(name), MAX_NAME)}</b>
-        </div>
-      ))}
-    </>
-  );
-}
-
-/** Characters of a name in a lane. */
-const MAX_NAME = 14;

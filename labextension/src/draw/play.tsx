@@ -21,19 +21,20 @@ import { type Quiz, readQuiz } from "../predict";
 import { bytesOf } from "../shared";
 import { type State, viewOf } from "../state";
 import * as WORDS from "../strings";
+import type { Table } from "../table";
 import { sentenceText } from "../text";
 import { useAsked } from "./asking";
 import { PlayAsserts } from "./play-asserts";
 import { Bar, type Playing } from "./play-bar";
 import { choiceOf, useKeys } from "./play-keys";
-import { Lane, markOfLine, rowsFor } from "./play-lines";
+import { linesAround, playedColumn } from "./play-lines";
 import { type Link, useLinking } from "./play-link";
 import { Predict } from "./play-predict";
 import { PlayReason } from "./play-reason";
 import { Strip } from "./play-strip";
 import { type Predicting, usePredicting } from "./predicting";
 import type { Dispatch } from "./props";
-import type { Played } from "./sides";
+import type { PlayedColumn } from "./table";
 
 interface PlayProps {
   /** A state of its own: closing shows the view as it was. */
@@ -46,7 +47,9 @@ interface PlayProps {
   readonly before: { readonly graph: Graph; readonly ask: AskAll } | null;
   /** Whether the texts of TensorFlow's functions can be read. */
   readonly hasSources: boolean;
-  readonly sides: (played: Played) => VNode;
+  readonly table: Table;
+  /** Draws the table with a column of the restore so far. */
+  readonly lines: (played: PlayedColumn) => VNode | null;
   /** The number of the step, from 1 on. */
   readonly number: number;
   /** Goes to another step; null closes Play. */
@@ -69,7 +72,7 @@ export function Play(props: PlayProps) {
   useEffect(() => {
     // Later, since a dispatch draws at once, and would run this effect again.
     queueMicrotask(() => {
-      prepare(graph, dispatch);
+      prepare(dispatch);
       isReady.current = true;
       load();
       loadPast();
@@ -81,7 +84,7 @@ export function Play(props: PlayProps) {
   }, []);
   // The user chose another view, which shows the check itself.
   useEffect(() => {
-    if (isReady.current && state.drawn !== "sides") {
+    if (isReady.current && state.drawn !== "table") {
       queueMicrotask(() => {
         close();
         dispatch({ type: "showView", view: viewOf(state) });
@@ -96,7 +99,7 @@ export function Play(props: PlayProps) {
           {answer === undefined
             ? (asked?.problem ?? WORDS.plays.loading)
             : sentenceText(answer.story.end)}{" "}
-          <button type="button" class="ckv-fix-button" onClick={close}>
+          <button type="button" class="ckv-button" onClick={close}>
             {WORDS.close}
           </button>
         </p>
@@ -107,14 +110,11 @@ export function Play(props: PlayProps) {
   );
 }
 
-/** Shows every object on both sides, whatever the view has hidden or marked. */
-function prepare(graph: Graph, dispatch: Dispatch): void {
-  dispatch({ type: "showFix", fix: null, of: graph, ends: [] });
+/** Shows every line, whatever the view has hidden or marked. */
+function prepare(dispatch: Dispatch): void {
   dispatch({ type: "search", query: "" });
-  dispatch({ type: "showOnlyProblems", only: false });
-  dispatch({ type: "showView", view: "objects" });
-  dispatch({ type: "showView", view: "sides" });
-  dispatch({ type: "showBookkeeping", shows: true });
+  dispatch({ type: "showOnlyChanges", only: false });
+  dispatch({ type: "showView", view: "table" });
 }
 
 async function storedAnswer(packed: string): ReturnType<AskAll> {
@@ -154,8 +154,8 @@ interface BegunProps extends PlayProps, Answered {
   readonly past: Story | null;
 }
 
-function Begun({ state, story, past, said, link, ask, graph, sides, ...props }: BegunProps) {
-  const { asserts, quiz, dispatch } = props;
+function Begun({ state, story, past, said, link, ask, graph, lines, ...props }: BegunProps) {
+  const { asserts, quiz, table, dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
   const predicting = usePredicting(quiz, story, graph.size, ask, props.play);
   const { last } = predicting;
@@ -163,7 +163,7 @@ function Begun({ state, story, past, said, link, ask, graph, sides, ...props }: 
   const { at } = playing;
   const open = predicting.openAt(at);
   const words = useWords(said, at, ask);
-  useEffect(() => queueMicrotask(() => showStep(story, graph, at, dispatch)), [at]);
+  useEffect(() => queueMicrotask(() => showStep(story, graph, table, at, dispatch)), [at]);
   const linking = useLinking(link, at, ask);
   useKeys(section, (event) => {
     const choice = open === null ? undefined : choiceOf(event);
@@ -178,12 +178,10 @@ function Begun({ state, story, past, said, link, ask, graph, sides, ...props }: 
       queueMicrotask(() => dispatch({ type: "select", id: asked }));
     }
   }, [asked]);
-  const played: Played = useMemo(
-    () => ({
-      markOf: (line) => markOfLine(state, story, at, playing.stops, line, asked),
-      over: <Lane state={state} story={story} at={at} />,
-    }),
-    [state.rows, at, playing.stops, asked],
+  const { stops } = playing;
+  const played = useMemo(
+    () => playedColumn({ graph, table, story, at, stops, asked }),
+    [table, at, stops, asked],
   );
   const isHiding = predicting.isOn && last < story.length - 1;
   const isEnd = at === story.length - 1 && open === null;
@@ -193,7 +191,7 @@ function Begun({ state, story, past, said, link, ask, graph, sides, ...props }: 
       ref={section}
     >
       <Bar {...{ playing, story, words, linking, predicting }} />
-      {sides(played)}
+      {lines(played)}
       <PlayReason {...{ story, at, words }} ask={props.hasSources ? ask : null}>
         <Predict {...{ predicting, playing, story, dispatch }} />
         {isEnd ? <PlayAsserts {...{ asserts, dispatch }} /> : null}
@@ -209,12 +207,13 @@ function quizNode({ quiz }: Predicting, open: number | null): number | null {
   return question === undefined || question.isOfAssert ? null : question.node;
 }
 
-/** Opens the rows of the steps around one; the current ones come into sight. */
-function showStep(story: Story, graph: Graph, at: number, dispatch: Dispatch): void {
-  const { expanded, shown } = rowsFor(story, graph, at);
-  dispatch({ type: "setExpanded", expanded });
-  for (const id of shown) {
-    dispatch({ type: "select", id });
+/** Opens the lines of the steps around one; the current one comes into sight. */
+function showStep(story: Story, graph: Graph, table: Table, at: number, dispatch: Dispatch): void {
+  const { holder, live, saved } = story.step(at);
+  dispatch({ type: "setOpenLines", lines: linesAround(story, graph, table, at) });
+  const node = saved ?? live ?? holder;
+  if (node !== null) {
+    dispatch({ type: "select", id: node });
   }
 }
 

@@ -1,22 +1,16 @@
 /** The problems of a comparison in words: those of one node, or all of them. */
 
-import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Graph } from "../graph";
-import type { Overlay, Problem } from "../overlay";
-import { namesWords, problemHead, problemSign, problemsWord, problemTitle } from "../signs";
-import type { State } from "../state";
+import type { Problem } from "../overlay";
+import { namesWords, problemHead, problemSign } from "../signs";
 import * as WORDS from "../strings";
-import { formatCount, sentenceText } from "../text";
+import { sentenceText } from "../text";
 import { moreWords } from "../words";
 import { RemedyCode } from "./code";
 import { SignIcon } from "./icons";
-import { going, Jump } from "./jump";
-import { useIsPainted } from "./painted";
+import { Jump } from "./jump";
 import type { Dispatch } from "./props";
 
-const MAX_PROBLEMS = 100;
-/** About as many as are in sight at first. */
-const FIRST_PROBLEMS = 12;
 const MAX_OF_NODE = 20;
 const MAX_NODES = 10;
 
@@ -46,79 +40,6 @@ export function ProblemsOf({ graph, id, dispatch }: ProblemsOfProps) {
       ))}
       <More count={problems.length - MAX_OF_NODE} />
     </>
-  );
-}
-
-interface ProblemListProps {
-  readonly state: State;
-  readonly dispatch: Dispatch;
-}
-
-/**
- * All problems, or a hundred around the current one. The current one is in full; the others
- * take a line each.
- */
-export function ProblemList({ state, dispatch }: ProblemListProps) {
-  const { graph, problem: current } = state;
-  const { overlay } = graph;
-  const list = useRef<HTMLOListElement>(null);
-  const isPainted = useIsPainted();
-  useLayoutEffect(() => {
-    const item = list.current?.querySelector<HTMLElement>("[aria-current]");
-    const pane = item?.offsetParent;
-    if (item && pane) {
-      pane.scrollTop = item.offsetTop - pane.clientHeight / 3;
-    }
-  }, [current]);
-  if (overlay === null || overlay.problemCount === 0) {
-    return null;
-  }
-  const start = Math.max(
-    0,
-    Math.min((current ?? 0) - MAX_PROBLEMS / 2, overlay.problemCount - MAX_PROBLEMS),
-  );
-  const shown = isPainted || current !== null ? MAX_PROBLEMS : FIRST_PROBLEMS;
-  const end = Math.min(start + shown, overlay.problemCount);
-  const indices = Array.from({ length: end - start }, (_, i) => start + i);
-  return (
-    <>
-      <h4>{problemsWord(overlay, overlay.problemCount)}</h4>
-      {start > 0 ? (
-        <p class="ckv-faint">
-          {formatCount(start)} {WORDS.before}
-        </p>
-      ) : null}
-      <ol ref={list} class="ckv-problems" start={start + 1}>
-        {indices.map((index) => (
-          <li key={index} aria-current={index === current ? "true" : undefined}>
-            <ProblemItem {...{ state, overlay, index, dispatch }} />
-          </li>
-        ))}
-      </ol>
-      <More count={overlay.problemCount - end} />
-    </>
-  );
-}
-
-interface ProblemItemProps extends ProblemListProps {
-  readonly overlay: Overlay;
-  readonly index: number;
-}
-
-function ProblemItem({ state, overlay, index, dispatch }: ProblemItemProps) {
-  const problem = overlay.problem(index);
-  if (index === state.problem) {
-    return <ProblemText graph={state.graph} problem={problem} at={null} dispatch={dispatch} />;
-  }
-  return (
-    <button
-      type="button"
-      class="ckv-jump"
-      onClick={going(dispatch, { type: "goToProblem", problem: index })}
-    >
-      <SignIcon sign={problemSign(overlay, problem)} />
-      <b>{problemTitle(overlay, problem)}:</b> {sentenceText(problem.why)}
-    </button>
   );
 }
 

@@ -69,11 +69,19 @@ export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
         />
       )}
       <span class="ckv-matches">{mistake === null ? matchWords(found, selected) : ""}</span>
-      <StepButton words={WORDS.previousMatch} sign="↑" by={-1} state={state} dispatch={dispatch} />
-      <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
-      <span data-leaves="filter">
-        <FilterButton state={state} dispatch={dispatch} />
-      </span>
+      {query === "" ? null : (
+        <>
+          <StepButton
+            words={WORDS.previousMatch}
+            sign="↑"
+            by={-1}
+            state={state}
+            dispatch={dispatch}
+          />
+          <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
+          <FilterButton state={state} dispatch={dispatch} />
+        </>
+      )}
     </search>
   );
 }

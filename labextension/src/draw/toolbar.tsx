@@ -1,10 +1,9 @@
-/** The line at the top. What does not fit into it is in its menu. */
+/** The line at the top: the title, the views, the search; the menu has what is used rarely. */
 
-import type { RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { ZOOM_IN, ZOOM_OUT } from "../deeds";
 import type { Kernel } from "../kernel";
-import type { State } from "../state";
+import { hasDifferences, type State, showsOnlyChanges } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
 import { Help } from "./help";
@@ -14,7 +13,7 @@ import { Menu } from "./menu";
 import { type OnRequest, WithExtras } from "./on-request";
 import type { Dispatch } from "./props";
 import { FilterButton, SearchBox } from "./search";
-import { Views } from "./views";
+import { MoreViews, Views } from "./views";
 
 interface ToolbarProps {
   readonly state: State;
@@ -28,19 +27,10 @@ interface ToolbarProps {
   readonly dispatch: Dispatch;
 }
 
-/** What leaves the line if there is too little space, the first one first. At last, it breaks. */
-const LEAVING = [
-  ...["size", "screen", "export", "kind", "zoom", "views", "filter", "note"],
-  "wrap",
-] as const;
-/** A title keeps this many pixels, if it needs them, as long as something else can leave. */
-const LEAST_TITLE = 150;
-
 export function Toolbar(props: ToolbarProps) {
-  const { state, id, offersTextbook, onRequest, dispatch } = props;
-  const texts = textsOf(props);
+  const { state, id, note, offersTextbook, onRequest, dispatch } = props;
+  const { graph } = state;
   const bar = useRef<HTMLDivElement>(null);
-  const left = useFitting(bar);
   const root = (): HTMLElement => {
     const found = bar.current?.closest<HTMLElement>(".ckpt-viz");
     if (found == null) {
@@ -48,35 +38,33 @@ export function Toolbar(props: ToolbarProps) {
     }
     return found;
   };
-  const views = { state, offersTextbook, dispatch };
-  const zoom = <Zoom dispatch={dispatch} />;
-  const exports =
-    onRequest === null ? null : <ExportMenu {...props} onRequest={onRequest} root={root} />;
-  const screen = document.fullscreenEnabled ? <ScreenButton root={root} /> : null;
-  const has = (item: (typeof LEAVING)[number]) => left.includes(item);
+  const kind = graph.kind ?? WORDS.kinds[graph.overlay?.comparison ?? graph.origin];
+  const size = countWords(graph.size, ...WORDS.counts.nodes);
+  const title = visible(graph.title);
   return (
     <div class="ckv-toolbar" ref={bar}>
-      <Title {...texts} title={visible(state.graph.title)} />
-      <SearchBox state={state} id={id} onRequest={onRequest} dispatch={dispatch} />
-      <Views {...views} />
-      <span class="ckv-group" data-leaves="zoom">
-        {zoom}
+      <span class="ckv-title" title={[title, kind, size].join(", ")}>
+        <bdi>{title}</bdi>
       </span>
-      <span data-leaves="export">{exports}</span>
-      <span data-leaves="screen">{screen}</span>
+      <Views state={state} dispatch={dispatch} />
+      {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}
+      <span class="ckv-space" />
+      <SearchBox state={state} id={id} onRequest={onRequest} dispatch={dispatch} />
       <Menu label="⋯" name={WORDS.moreItems} hint={WORDS.moreItems}>
         {(close) => (
           <>
-            {has("views") ? <Views {...views} onShown={close} /> : null}
-            {has("filter") ? <FilterButton state={state} dispatch={dispatch} /> : null}
-            {has("zoom") ? zoom : null}
-            {has("export") ? exports : null}
-            {has("screen") ? screen : null}
-            <p class="ckv-hint">
-              {TEXTS.filter(has)
-                .flatMap((item) => texts[item] ?? [])
-                .join(", ")}
-            </p>
+            <MoreViews {...{ state, offersTextbook, dispatch }} onShown={close} />
+            {graph.overlay !== null && hasDifferences(graph) ? (
+              <OnlyChanges state={state} dispatch={dispatch} />
+            ) : null}
+            <FilterButton state={state} dispatch={dispatch} />
+            <Bookkeeping state={state} dispatch={dispatch} />
+            {state.drawn === "table" ? null : <Zoom dispatch={dispatch} />}
+            {onRequest === null ? null : (
+              <ExportMenu {...props} onRequest={onRequest} root={root} />
+            )}
+            {document.fullscreenEnabled ? <ScreenButton root={root} /> : null}
+            <p class="ckv-hint">{[note, kind, size].filter((words) => words).join(", ")}</p>
           </>
         )}
       </Menu>
@@ -85,63 +73,36 @@ export function Toolbar(props: ToolbarProps) {
   );
 }
 
-const TEXTS = ["note", "kind", "size"] as const;
-type Texts = Readonly<Record<(typeof TEXTS)[number], string | undefined>>;
+type SwitchProps = Pick<ToolbarProps, "dispatch" | "state">;
 
-function textsOf({ note, state: { graph } }: Pick<ToolbarProps, "note" | "state">): Texts {
-  const kind = graph.kind ?? WORDS.kinds[graph.overlay?.comparison ?? graph.origin];
-  return { note, kind, size: countWords(graph.size, ...WORDS.counts.nodes) };
-}
-
-function Title({ title, kind, note, size }: Texts & { readonly title: string }) {
+function OnlyChanges({ state, dispatch }: SwitchProps) {
+  const only = showsOnlyChanges(state);
   return (
-    <>
-      <span class="ckv-title" title={[title, kind, size].join(", ")}>
-        <bdi>{title}</bdi>
-      </span>
-      <span class="ckv-tag" data-leaves="kind">
-        {kind}
-      </span>
-      {note === undefined ? null : (
-        <span class="ckv-tag ckv-note" data-leaves="note">
-          {note}
-        </span>
-      )}
-      <span class="ckv-size" data-leaves="size">
-        {size}
-      </span>
-      <span class="ckv-space" />
-    </>
+    <button
+      type="button"
+      class="ckv-mode"
+      aria-pressed={only}
+      title={WORDS.table.onlyChangesHint}
+      onClick={() => dispatch({ type: "showOnlyChanges", only: !only })}
+    >
+      {WORDS.table.onlyChanges}
+    </button>
   );
 }
 
-/** What has left the toolbar so that the rest fits, as measured after each change. */
-function useFitting(bar: RefObject<HTMLDivElement | null>): readonly string[] {
-  const [count, setCount] = useState(0);
-  const fit = () => setCount(bar.current === null ? 0 : fitted(bar.current));
-  useLayoutEffect(fit);
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(fit);
-    if (bar.current !== null) {
-      observer.observe(bar.current);
-    }
-    return () => observer.disconnect();
-  }, []);
-  return LEAVING.slice(0, count);
-}
-
-/** Hides as few items as possible, and returns how many. */
-function fitted(bar: HTMLElement): number {
-  const title = bar.firstElementChild;
-  for (let count = 0; ; count++) {
-    bar.dataset.left = LEAVING.slice(0, count).join(" ");
-    const isWhole =
-      bar.scrollWidth <= bar.clientWidth &&
-      (title === null || title.clientWidth >= Math.min(title.scrollWidth, LEAST_TITLE));
-    if (isWhole || count === LEAVING.length) {
-      return count;
-    }
-  }
+function Bookkeeping({ state, dispatch }: SwitchProps) {
+  const shows = state.showsBookkeeping;
+  return (
+    <button
+      type="button"
+      class="ckv-mode"
+      aria-pressed={shows}
+      title={WORDS.bookkeeping}
+      onClick={() => dispatch({ type: "showBookkeeping", shows: !shows })}
+    >
+      {WORDS.bookkeepingShort}
+    </button>
+  );
 }
 
 function Zoom({ dispatch }: Pick<ToolbarProps, "dispatch">) {

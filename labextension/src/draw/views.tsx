@@ -1,49 +1,74 @@
-/** The switch between the views of a graph. */
+/** The switch between the table and the graph of a comparison, and the other pictures of a graph. */
 
 import { layersOf } from "../layers";
-import { type State, VIEWS, type View, viewOf } from "../state";
+import { type State, type View, viewOf } from "../state";
 import * as WORDS from "../strings";
 import type { Dispatch } from "./props";
 
 interface ViewsProps {
   readonly state: State;
-  /** Whether Graphviz is available here. */
-  readonly offersTextbook: boolean;
   readonly dispatch: Dispatch;
-  /** Called after a choice in a menu, which offers all views but the current one. */
-  readonly onShown?: () => void;
 }
 
-/** Absent if there is only one view. */
-export function Views({ state, offersTextbook, dispatch, onShown }: ViewsProps) {
-  const isOffered: Readonly<Record<View, boolean>> = {
-    sides: state.graph.overlay !== null,
-    layers: layersOf(state.graph) !== null,
-    objects: true,
-    guide: offersTextbook,
-  };
-  const current = viewOf(state);
-  const offered = VIEWS.filter((view) => isOffered[view]);
-  return offered.length < 2 ? null : (
+/** Absent for a graph alone. */
+export function Views({ state, dispatch }: ViewsProps) {
+  if (state.graph.table === null) {
+    return null;
+  }
+  const isTable = viewOf(state) === "table";
+  const graph = layersOf(state.graph) === null ? "objects" : "layers";
+  return (
     <fieldset class="ckv-views" aria-label={WORDS.viewsOf}>
-      {(onShown === undefined ? offered : offered.filter((view) => view !== current)).map(
-        (view) => (
-          <button
-            key={view}
-            type="button"
-            class="ckv-mode"
-            aria-pressed={view === current}
-            data-leaves={view === current ? undefined : "views"}
-            title={WORDS.views[view].hint}
-            onClick={() => {
-              dispatch({ type: "showView", view });
-              onShown?.();
-            }}
-          >
-            {WORDS.views[view].label}
-          </button>
-        ),
-      )}
+      <ViewChoice view="table" isChosen={isTable} dispatch={dispatch} />
+      <ViewChoice view={graph} isChosen={!isTable} dispatch={dispatch} />
     </fieldset>
+  );
+}
+
+interface MoreProps extends ViewsProps {
+  /** Whether Graphviz is available here. */
+  readonly offersTextbook: boolean;
+  readonly onShown: () => void;
+}
+
+/** The pictures of the graph that the menu offers: all but the current one. */
+export function MoreViews({ state, offersTextbook, dispatch, onShown }: MoreProps) {
+  const current = viewOf(state);
+  const offered = (["layers", "objects", "guide"] as const).filter(
+    (view) =>
+      view !== current &&
+      (view !== "layers" || layersOf(state.graph) !== null) &&
+      (view !== "guide" || offersTextbook),
+  );
+  return offered.map((view) => (
+    <ViewChoice
+      key={view}
+      view={view}
+      isChosen={false}
+      dispatch={(action) => {
+        dispatch(action);
+        onShown();
+      }}
+    />
+  ));
+}
+
+interface ChoiceProps {
+  readonly view: View;
+  readonly isChosen: boolean;
+  readonly dispatch: Dispatch;
+}
+
+function ViewChoice({ view, isChosen, dispatch }: ChoiceProps) {
+  return (
+    <button
+      type="button"
+      class="ckv-mode"
+      aria-pressed={isChosen}
+      title={WORDS.views[view].hint}
+      onClick={() => dispatch({ type: "showView", view })}
+    >
+      {WORDS.views[view].label}
+    </button>
   );
 }

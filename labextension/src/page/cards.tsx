@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import { decode } from "../contract";
 import { type Graph, makeGraph } from "../graph";
 import { decodeHistory, type History } from "../history/data";
-import { stripsOf } from "../layout/ribbon";
-import { isQuiet } from "../overlay";
+import { segmentsOf } from "../layout/ribbon";
+import { stripsOf } from "../layout/strips";
 import { EXAMPLES, type Example, payloadOf } from "./examples";
 import * as WORDS from "./strings";
 
@@ -67,24 +67,34 @@ async function pictured(example: Example): Promise<Graph | History> {
 }
 
 function Ribbons({ graph }: { readonly graph: Graph }) {
-  const strips = stripsOf(graph);
+  const strips = stripsIn(graph).filter((parts) => parts.length > 0);
   return strips.length === 0 ? (
     <span class="ckp-ribbon">
       <span />
     </span>
   ) : (
-    strips.map(({ side, segments }) => (
+    strips.map((parts, side) => (
       <span key={side} class="ckp-ribbon">
-        {segments.map(({ rows, share, states }) => (
-          <span
-            key={rows[0]}
-            class={states[0] === undefined || isQuiet(states[0].state) ? "" : "ckp-marked"}
-            style={{ flexGrow: share }}
-          />
+        {parts.map(({ isMarked, share }, place) => (
+          <span key={place} class={isMarked ? "ckp-marked" : ""} style={{ flexGrow: share }} />
         ))}
       </span>
     ))
   );
+}
+
+interface RibbonPart {
+  readonly share: number;
+  readonly isMarked: boolean;
+}
+
+function stripsIn(graph: Graph): readonly (readonly RibbonPart[])[] {
+  const { table } = graph;
+  return table === null
+    ? [segmentsOf(graph).map(({ share }) => ({ share, isMarked: false }))]
+    : stripsOf(graph, table).map((parts) =>
+        parts.map(({ cell, share }) => ({ share, isMarked: cell.sign !== "here" })),
+      );
 }
 
 /** The most rows of a history that fit into a card. */

@@ -1,0 +1,156 @@
+"""The table of a diff: a, what has changed, and b; a line for each part and for each value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ckpt_viz.object_graph.comparison_table import (
+    NO_LINE,
+    CellSign,
+    ComparisonTable,
+    TableCell,
+    TableLine,
+    Totals,
+)
+from ckpt_viz.object_graph.names import child_of
+from ckpt_viz.object_graph.nodes import ROOT, has_value
+from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.signs import STATES
+from ckpt_viz.text import count, shape_words
+
+_SIGNS = {
+    State.MATCHED: CellSign.HERE,
+    State.PLAIN: CellSign.HERE,
+    State.VALUE: CellSign.CHANGED,
+    State.MOVED: CellSign.ELSEWHERE,
+    State.ONLY_A: CellSign.NOWHERE,
+    State.ONLY_B: CellSign.KEEPS,
+}
+# What a closed line tells first.
+_WORST = (
+    *(State.ROLE, State.DTYPE, State.SHAPE, State.ONLY_A, State.ONLY_B, State.MOVED),
+    *(State.VALUE, State.MATCHED, State.PLAIN),
+)
+
+
+def table_of_diff(overlay: Overlay, notes: Sequence[str]) -> ComparisonTable:
+    """Return the table of a diff, with the sentences that explain it."""
+    lines = _Lines(overlay)
+    a, b = overlay.names.other, overlay.names.base
+    return ComparisonTable(
+        sentence=f"{overlay.headline[:1].upper()}{overlay.headline[1:]}.",
+        verdict="",
+        heads=("a", "change", "", "b"),
+        notes=notes,
+        following=(),
+        lines=lines.every(),
+        totals=Totals(
+            saved=sum(map(has_value, a.nodes)),
+            live=sum(map(has_value, b.nodes)),
+            restored=lines.equal,
+            fixed=None,
+        ),
+    )
+
+
+@dataclass
+class _Lines:
+    overlay: Overlay
+    _lines: list[TableLine] = field(default_factory=list)
+
+    def every(self) -> Sequence[TableLine]:
+        """Return every line, each before those inside of it; the outermost are all of one state."""
+        stack = [(NO_LINE, row) for row in reversed([*self._outermost(ROOT)])]
+        while stack:
+            parent, row = stack.pop()
+            self._lines.append(self._line(row, parent))
+            inside = [c for c in reversed(self._children(row)) if self._states[c]]
+            stack += [(len(self._lines) - 1, child) for child in inside]
+        return self._lines
+
+    @property
+    def equal(self) -> int:
+        """The number of values without a difference."""
+        return self._states[ROOT][State.MATCHED]
+
+    def _outermost(self, row: int) -> Iterator[int]:
+        """Yield the largest parts below a row whose values all differ in one way, or layers."""
+        stack = [*reversed(self._children(row))]
+        while stack:
+            row = stack.pop()
+            states = self._states[row]
+            is_layer = not any(self._children(c) for c in self._children(row))
+            if len(states) == 1 or (states and is_layer):
+                yield row
+            else:
+                stack += reversed(self._children(row))
+
+    def _children(self, row: int) -> Sequence[int]:
+        return self.overlay.layers.children[row]
+
+    @cached_property
+    def _states(self) -> Sequence[Counter[State]]:
+        """By row, how many values at it and below it are in each state."""
+        layers, marks, nodes = self.overlay.layers, self.overlay.marks, self.overlay.graph.nodes
+        states = [Counter[State]() for _ in layers.parents]
+        for row in reversed([*layers.preorder()]):
+            path = layers.path(row) if row < len(nodes) else ()
+            states[row].update(marks[node].state for node in path if has_value(nodes[node]))
+            if row != ROOT:
+                states[layers.parents[row]].update(states[row])
+        return states
+
+    def _line(self, row: int, parent: int) -> TableLine:
+        nodes, states = self.overlay.graph.nodes, self._states[row]
+        is_in = {side: self._is_in(row, side) for side in ("a", "b")}
+        node = row if row < len(nodes) else None
+        title = self.overlay.layers.title(row)
+        other = self.overlay.saved_titles.get(row, title)
+        if parent == NO_LINE:
+            above = self._path_above(row)
+            title, other = (child_of(above, name) if above else name for name in (title, other))
+        worst = next(state for state in _WORST if states[state])
+        return TableLine(
+            parent,
+            other if is_in["a"] else "",
+            title if is_in["b"] else "",
+            self._facts(row) if is_in["a"] else "only in b",
+            self._facts(row) if is_in["b"] else "only in a",
+            node if is_in["a"] else None,
+            node if is_in["b"] else None,
+            _cell(worst, states),
+            None,
+            states.total(),
+        )
+
+    def _is_in(self, row: int, side: str) -> bool:
+        alone = State.ONLY_B if side == "a" else State.ONLY_A
+        return any(state is not alone for state in self._states[row])
+
+    def _path_above(self, row: int) -> str:
+        layers, names = self.overlay.layers, []
+        above = layers.parents[row]
+        while above > ROOT:
+            group = layers.group(above)
+            names += [] if group is not None and group.is_alike else [layers.title(above)]
+            above = layers.parents[above]
+        return ".".join(reversed(names))
+
+    def _facts(self, row: int) -> str:
+        graph = self.overlay.graph
+        group = self.overlay.layers.group(row)
+        if group is not None:
+            return f"{group.size} alike" if group.is_alike else count(group.size, "layer")
+        attributes = graph.nodes[row].attributes
+        if len(attributes) == 1:
+            return shape_words(attributes[0].shape)
+        return graph.nodes[row].type_name or ""
+
+
+def _cell(worst: State, states: Mapping[State, int]) -> TableCell:
+    word = STATES[worst].word
+    sign = _SIGNS.get(worst, CellSign.MISFIT)
+    return TableCell(sign, word if len(states) == 1 else f"{states[worst]} {word}")

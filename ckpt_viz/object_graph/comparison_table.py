@@ -1,0 +1,111 @@
+"""The table of a comparison as data: a line for each part, as a picture or a payload shows it.
+
+What fills the lines of a restore is in `restore_table`, and of a diff in `graph_diff`. Whoever
+shows the table computes no cell of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+NO_LINE = -1
+
+
+class CellSign(str, Enum):
+    """What happens to the values of a line, as a sign; render/signs.json has its character."""
+
+    HERE = "here"  # the values get into their own place
+    LIKELY = "likely"  # the same, though no name proves that the place is theirs
+    ELSEWHERE = "elsewhere"  # into another place, or from another one
+    NOWHERE = "nowhere"  # the values stay in the file
+    FAILS = "fails"  # the restore of the values raises
+    MISFIT = "misfit"  # the values stay, since their objects have another shape or dtype
+    KEEPS = "keeps"  # the program keeps its own values
+    WAITS = "waits"  # until an object is built
+    CHANGED = "changed"  # of two graphs: both have other numbers
+    ASKS = "asks"  # only a person or the object's own code can tell
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """What one way to restore does with the values of a line: a sign, and at most five words."""
+
+    sign: CellSign
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableLine:
+    """A part, or a run of alike parts, on both sides.
+
+    Attributes:
+        parent: The place of the line that this one is inside of; NO_LINE for none.
+        saved: The name in the file; "" for what only the program has.
+        live: The name in the program; "" for what only the file has.
+        saved_facts: The shape or the number of layers in the file.
+        live_facts: The class, the shape or the number of layers in the program.
+        saved_node: The node of the merged graph that stands for the part in the file.
+        live_node: The node that stands for it in the program.
+        plain: What the checked call does.
+        fixed: What the fix does; None without a fix.
+        values: The number of values, slot variables included.
+        guess: The place of the question about these values; None for none.
+    """
+
+    parent: int
+    saved: str
+    live: str
+    saved_facts: str
+    live_facts: str
+    saved_node: int | None
+    live_node: int | None
+    plain: TableCell
+    fixed: TableCell | None
+    values: int
+    guess: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The numbers of values in a comparison, slot variables included.
+
+    Attributes:
+        saved: All values of the file.
+        live: All values that the program has or that a restore makes in it.
+        restored: Those that the checked call puts into their places, but for its error; of a diff,
+            those without a difference.
+        fixed: Those that the fix puts into their places; None without a fix.
+    """
+
+    saved: int
+    live: int
+    restored: int
+    fixed: int | None
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """Where each value goes, folded into lines, and the sentences above and below these.
+
+    Attributes:
+        sentence: What somebody changed; "" for nothing.
+        verdict: What the checked call and the asserts do.
+        heads: What the columns show: as saved, the call, the fix and the program; of a diff, "" for
+            what it has not.
+        notes: What no line tells, a sentence each.
+        following: What to do next, a sentence each.
+        lines: The lines, each before those inside of it.
+        totals: The numbers of values.
+        guessed: By place of a guess, the number of values that it adds to the fix.
+    """
+
+    sentence: str
+    verdict: str
+    heads: tuple[str, str, str, str]
+    notes: Sequence[str]
+    following: Sequence[str]
+    lines: Sequence[TableLine]
+    totals: Totals
+    guessed: Sequence[int] = ()

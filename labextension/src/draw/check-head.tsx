@@ -1,0 +1,70 @@
+/** The head of a comparison: what somebody changed, what the call does, and what to do now. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Overlay } from "../overlay";
+import { verdictSign } from "../signs";
+import * as WORDS from "../strings";
+import type { Table } from "../table";
+import { sentenceText, visible } from "../text";
+import { SignIcon } from "./icons";
+
+/** Further asserts would leave no space for the table. */
+const MAX_VERDICTS = 12;
+
+interface HeadProps {
+  readonly table: Table;
+  readonly overlay: Overlay;
+  /** What the button has done, in place of the sentence; null before that. */
+  readonly done: string | null;
+  readonly buttons: ComponentChildren;
+}
+
+export function CheckHead({ table, overlay, done, buttons }: HeadProps) {
+  const [showsAsserts, setShowsAsserts] = useState(false);
+  const { sentence, verdict } = table;
+  const isFine = overlay.passes && sentence === "";
+  const first = done ?? (sentence === "" ? verdict : sentence);
+  return (
+    <section class="ckv-check-head" aria-label={WORDS.verdict}>
+      <div class="ckv-check-words" role="status" aria-live="polite">
+        <p class="ckv-sentence">
+          {done !== null || isFine ? <SignIcon sign={verdictSign(overlay, true)} /> : null}
+          {sentenceText(first)}
+        </p>
+        <p class="ckv-check-verdict">
+          {first === verdict ? "" : `${sentenceText(verdict)} `}
+          {overlay.verdicts.length < 2 ? null : (
+            <button
+              type="button"
+              class="ckv-jump"
+              aria-expanded={showsAsserts}
+              onClick={() => setShowsAsserts(!showsAsserts)}
+            >
+              {WORDS.table.asserts}
+            </button>
+          )}
+        </p>
+      </div>
+      <p class="ckv-check-buttons">{buttons}</p>
+      {showsAsserts ? <Asserts overlay={overlay} /> : null}
+    </section>
+  );
+}
+
+/** What each assert of the restore's status does, with the text that TensorFlow raises. */
+function Asserts({ overlay }: { readonly overlay: Overlay }) {
+  return (
+    <ul class="ckv-asserts">
+      {overlay.verdicts.slice(0, MAX_VERDICTS).map((verdict, index) => (
+        <li key={index}>
+          <SignIcon sign={verdictSign(overlay, verdict.passes)} />{" "}
+          <code>{visible(verdict.name)}</code> <b>{verdictSign(overlay, verdict.passes).word}</b>
+          {verdict.message === "" ? null : (
+            <span class="ckv-faint"> {sentenceText(verdict.message).slice(0, 300)}</span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,155 @@
+/** What the details say of a line of the table: where its values go, and why. */
+
+import type { Graph } from "../graph";
+import type { Kernel } from "../kernel";
+import { cellSign, problemSign } from "../signs";
+import type { State } from "../state";
+import * as WORDS from "../strings";
+import type { Line, Table } from "../table";
+import { clip, countWords, sentenceText, visible } from "../text";
+import type { Accepting } from "./accepting";
+import { RemedyCode } from "./code";
+import { Copy } from "./copy";
+import { Fact } from "./facts";
+import { SignIcon } from "./icons";
+import { messageOf } from "./message";
+
+const MAX_PROBLEMS = 6;
+/** TensorFlow names all nodes that fail; the first of them are enough. */
+const MAX_MESSAGE = 400;
+
+interface LineDetailsProps {
+  readonly state: State;
+  readonly table: Table;
+  readonly accepting: Accepting;
+  readonly kernel: Kernel | null;
+  /** Puts code into a new cell below; null where there are no cells. */
+  readonly insert: ((code: string) => void) | null;
+}
+
+/** The selected line; without one, what no line tells. */
+export function LineDetails(props: LineDetailsProps) {
+  const { state, table } = props;
+  return state.line === null ? (
+    <Following {...props} />
+  ) : (
+    <OfLine {...props} line={table.line(state.line)} />
+  );
+}
+
+/** What to do next, and what the table cannot tell. */
+function Following({ table, state, ...props }: LineDetailsProps) {
+  const { graph } = state;
+  const beside = besideLines(graph);
+  return (
+    <div class="ckv-evidence">
+      {table.following.length === 0 ? null : <h3>{WORDS.whatToDo}</h3>}
+      {table.following.map((sentence) => (
+        <p key={sentence}>{sentenceText(sentence)}</p>
+      ))}
+      {table.notes.map((note) => (
+        <p key={note}>{sentenceText(note)}</p>
+      ))}
+      <Problems graph={graph} indices={beside} isCodeOnly {...props} />
+    </div>
+  );
+}
+
+function OfLine({ table, line, state, ...props }: LineDetailsProps & { readonly line: Line }) {
+  const { graph } = state;
+  const { fixed, plain, saved, live, values } = line;
+  const names =
+    saved !== "" && live !== "" && saved !== live ? `${saved} → ${live}` : saved || live;
+  const cells = [
+    [table.heads[1] ?? "", plain],
+    ...(fixed === null ? [] : [[table.heads[2] ?? "", fixed] as const]),
+  ] as const;
+  return (
+    <div class="ckv-evidence">
+      <h3>
+        <SignIcon sign={cellSign((fixed ?? plain).sign)} /> {visible(names)}
+      </h3>
+      <h4>
+        {WORDS.table.whereItGoes}: {countWords(values, ...WORDS.counts.values)}
+      </h4>
+      <dl class="ckv-value">
+        {cells.map(([term, cell]) => (
+          <Fact key={term} term={term}>
+            <SignIcon sign={cellSign(cell.sign)} /> {visible(cell.words)}
+          </Fact>
+        ))}
+      </dl>
+      <Problems graph={graph} indices={problemsOf(graph, table, line)} {...props} />
+    </div>
+  );
+}
+
+/** The problems about the nodes of a line and of those inside of it, each once. */
+function problemsOf(graph: Graph, table: Table, line: Line): readonly number[] {
+  const nodes = (["live", "saved"] as const).flatMap((side) => table.nodesIn(line.id, side));
+  return [...new Set(nodes.flatMap((node) => graph.overlay?.problemsOf(node) ?? []))].sort(
+    (a, b) => a - b,
+  );
+}
+
+/** The problems that are about no node. */
+function besideLines({ overlay }: Graph): readonly number[] {
+  return Array.from({ length: overlay?.problemCount ?? 0 }, (_, index) => index).filter(
+    (index) => overlay?.problem(index).nodes.length === 0,
+  );
+}
+
+interface ProblemsProps extends Pick<LineDetailsProps, "insert" | "kernel"> {
+  readonly graph: Graph;
+  readonly indices: readonly number[];
+  /** Whether sentences are said elsewhere, so that only code and messages are left. */
+  readonly isCodeOnly?: boolean;
+}
+
+function Problems({ graph, indices, insert, kernel, isCodeOnly = false }: ProblemsProps) {
+  const { overlay } = graph;
+  if (overlay === null) {
+    return null;
+  }
+  const messages = new Set<string>();
+  return (
+    <>
+      {indices.slice(0, MAX_PROBLEMS).map((index) => {
+        const problem = overlay.problem(index);
+        const message = messageOf(overlay, problem);
+        const isNew = message !== undefined && !messages.has(message);
+        messages.add(message ?? "");
+        return (
+          <div key={index} class="ckv-problem-text">
+            {isCodeOnly ? null : (
+              <p>
+                <SignIcon sign={problemSign(overlay, problem)} /> {sentenceText(problem.why)}
+              </p>
+            )}
+            {problem.remedy === null || isCodeOnly ? null : <p>→ {sentenceText(problem.remedy)}</p>}
+            {problem.code === null ? null : (
+              <RemedyCode
+                code={problem.code}
+                insert={
+                  // Only the kernel knows what the notebook calls the object.
+                  insert && kernel && (async () => insert(await kernel.code(index)))
+                }
+              />
+            )}
+            {isNew ? (
+              <>
+                <h4>
+                  {WORDS.errorText} <Copy what={WORDS.message} text={message} />
+                </h4>
+                <p class="ckv-message">{clip(visible(message), MAX_MESSAGE)}</p>
+              </>
+            ) : null}
+          </div>
+        );
+      })}
+      {indices.length > MAX_PROBLEMS ? (
+        <p class="ckv-faint">{WORDS.table.moreProblems(indices.length - MAX_PROBLEMS)}</p>
+      ) : null}
+    </>
+  );
+}

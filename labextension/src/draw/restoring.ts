@@ -1,0 +1,63 @@
+/** The restore that the button of a check runs in the kernel, and how it is undone. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { Graph } from "../graph";
+import type { Kernel } from "../kernel";
+import * as WORDS from "../strings";
+import { sentenceText, whyWords } from "../text";
+import type { Accepting } from "./accepting";
+
+export interface Restoring {
+  readonly isWaiting: boolean;
+  /** What was done, in a sentence; null before anything was. */
+  readonly done: string | null;
+  /** Whether the program has the values of the fix now. */
+  readonly isRestored: boolean;
+  /** Why the kernel did nothing. */
+  readonly problem: string | null;
+  restore(): void;
+  undo(): void;
+}
+
+interface Done {
+  readonly isWaiting: boolean;
+  readonly done: string | null;
+  readonly isRestored: boolean;
+  readonly problem: string | null;
+}
+
+const NOTHING: Done = { isWaiting: false, done: null, isRestored: false, problem: null };
+
+/** Null where no kernel has the program: without one, and for a program in a file. */
+export function useRestoring(
+  shown: Graph,
+  kernel: Kernel | null,
+  { accepted }: Accepting,
+): Restoring | null {
+  const graph = shown.objects ?? shown;
+  const [state, setState] = useState(NOTHING);
+  useEffect(() => setState(NOTHING), [graph]);
+  if (kernel === null || graph.table?.totals.fixed == null || graph.origin === "saved") {
+    return null;
+  }
+  const run = (isRestored: boolean, ask: () => Promise<string>) => {
+    if (state.isWaiting) {
+      return; // a second press
+    }
+    setState({ ...state, isWaiting: true, problem: null });
+    ask().then(
+      (text) => setState({ ...NOTHING, isRestored, done: sentenceText(text) }),
+      (error: unknown) => setState({ ...state, isWaiting: false, problem: whyWords(error) }),
+    );
+  };
+  return {
+    ...state,
+    restore: () => run(true, () => kernel.restore([...accepted])),
+    undo: () => run(false, () => kernel.undo()),
+  };
+}
+
+/** What the button says: "Restore 539 of 545 values". */
+export function restoreWords(restored: number, all: number): string {
+  return WORDS.table.restore(restored, all);
+}

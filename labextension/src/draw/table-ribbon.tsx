@@ -1,0 +1,70 @@
+/** Both sides of a comparison as strips: widths are parameters, looks tell what happens to them. */
+
+import type { CellSign } from "../contract";
+import { stripsOf } from "../layout/strips";
+import { cellSign } from "../signs";
+import type { State } from "../state";
+import * as WORDS from "../strings";
+import type { Table } from "../table";
+import { countWords, formatCount, visible } from "../text";
+import type { Dispatch } from "./props";
+
+interface RibbonProps {
+  readonly state: State;
+  readonly table: Table;
+  readonly dispatch: Dispatch;
+}
+
+export function TableRibbon({ state, table, dispatch }: RibbonProps) {
+  const { graph, line } = state;
+  const strips = stripsOf(graph, table);
+  const [saved = [], live = []] = strips;
+  if (Math.max(saved.length, live.length) < 2) {
+    return null;
+  }
+  const { fixed, live: inProgram, restored, saved: inFile } = table.totals;
+  const placed = fixed ?? restored;
+  const notes = [
+    WORDS.table.staying(formatCount(Math.max(inFile - placed, 0)), formatCount(inFile)),
+    WORDS.table.keeping(formatCount(Math.max(inProgram - placed, 0)), formatCount(inProgram)),
+  ];
+  return (
+    <div class="ckv-table-ribbon" role="img" aria-label={notes.join(". ")}>
+      {strips.map((segments, side) => (
+        <div key={side} class="ckv-strip">
+          <span class="ckv-strip-name">{table.heads[side === 0 ? 0 : 3]}</span>
+          <span class="ckv-strip-parts">
+            {segments.map(({ line: part, cell, share }) => {
+              const name = visible(side === 0 ? part.saved : part.live);
+              const isLit = part.id === line ? " ckv-lit" : "";
+              return (
+                <span
+                  key={part.id}
+                  class={`ckv-part-${lookOf(cell.sign)}${isLit}`}
+                  style={{ flexGrow: share }}
+                  title={`${name}: ${countWords(part.values, ...WORDS.counts.values)}, ${visible(cell.words)}`}
+                  onClick={() => dispatch({ type: "selectLine", line: part.id })}
+                >
+                  {cell.sign === "here" ? "" : `${cellSign(cell.sign).glyph} `}
+                  {name}
+                </span>
+              );
+            })}
+          </span>
+          <span class="ckv-strip-name">{notes[side]}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function lookOf(sign: CellSign): string {
+  const looks: Partial<Record<CellSign, string>> = {
+    here: "restored",
+    elsewhere: "restored",
+    likely: "restored",
+    waits: "waits",
+    keeps: "keeps",
+  };
+  return looks[sign] ?? "stays";
+}

@@ -1,0 +1,43 @@
+/** Both sides of a comparison in proportion to their parameters, in the order of the table. */
+
+import type { TableCell } from "../contract";
+import type { Graph } from "../graph";
+import type { OfSide } from "../overlay";
+import type { Line, Table } from "../table";
+
+export interface StripPart {
+  readonly line: Line;
+  /** What finally happens to its values: by the fix or, without one, by the call. */
+  readonly cell: TableCell;
+  /** The number of parameters. */
+  readonly share: number;
+}
+
+/** More parts are too narrow to tell apart. */
+const MAX_PARTS = 120;
+const known = new WeakMap<Table, readonly (readonly StripPart[])[]>();
+
+/** The outer lines of the saved side and of the live one that have parameters there. */
+export function stripsOf(graph: Graph, table: Table): readonly (readonly StripPart[])[] {
+  const strips =
+    known.get(table) ?? (["saved", "live"] as const).map((side) => stripOf(graph, table, side));
+  known.set(table, strips);
+  return strips;
+}
+
+function stripOf(graph: Graph, table: Table, side: OfSide): readonly StripPart[] {
+  const lines = table.inside(null).slice(0, MAX_PARTS).map(table.line);
+  return lines.flatMap((line): readonly StripPart[] => {
+    const nodes = line[side] === "" ? [] : table.nodesIn(line.id, side);
+    const share = nodes.reduce((sum, node) => sum + elementsOf(graph, node), 0);
+    return share === 0 ? [] : [{ line, cell: line.fixed ?? line.plain, share }];
+  });
+}
+
+function elementsOf(graph: Graph, node: number): number {
+  return graph.slot(node) !== null
+    ? 0
+    : graph
+        .attributes(node)
+        .reduce((sum, { shape }) => sum + (shape?.reduce((a, b) => a * b, 1) ?? 0), 0);
+}

@@ -1,0 +1,175 @@
+/** The table of a comparison: a line for each part, with the lines inside of it. */
+
+import { ABSENT, type Payload, type TableCell, type TablePayload } from "./contract";
+import type { OfSide } from "./overlay";
+
+export interface Line {
+  readonly id: number;
+  /** The names on both sides; "" for what the other side alone has. */
+  readonly saved: string;
+  readonly live: string;
+  /** Shape, class or number of parts; or why there is no name. */
+  readonly savedFacts: string;
+  readonly liveFacts: string;
+  /** The nodes that stand for the line. */
+  readonly savedNode: number | null;
+  readonly liveNode: number | null;
+  readonly plain: TableCell;
+  /** Null without a fix. */
+  readonly fixed: TableCell | null;
+  readonly values: number;
+  /** The question about its values, by its place among all guesses. */
+  readonly guess: number | null;
+}
+
+export interface Table
+  extends Pick<
+    TablePayload,
+    "following" | "guessed" | "heads" | "notes" | "sentence" | "totals" | "verdict"
+  > {
+  readonly count: number;
+  line(id: number): Line;
+  /** The lines inside of one; of null, the outermost ones. */
+  inside(id: number | null): readonly number[];
+  parent(id: number): number | null;
+  /** How many lines hold this one. */
+  level(id: number): number;
+  /** Whether the call and the fix put each value into its own place. */
+  isQuiet(id: number): boolean;
+  /** Whether the fix does the same as the call in every line, so that one column says both. */
+  readonly isOneColumn: boolean;
+  /** The innermost line that stands for a node; null for none. */
+  lineOf(node: number): number | null;
+  /** The nodes on one side that stand for a line and for those inside of it. */
+  nodesIn(id: number, side: OfSide): readonly number[];
+}
+
+export function makeTable({ table, strings }: Pick<Payload, "strings" | "table">): Table | null {
+  if (table === null) {
+    return null;
+  }
+  const { cells, columns } = table;
+  const count = columns.line_parent.length;
+  const at = (name: keyof typeof columns, id: number): number => columns[name][id] ?? ABSENT;
+  const text = (name: keyof typeof columns, id: number): string => strings[at(name, id)] ?? "";
+  const place = (name: keyof typeof columns, id: number): number | null =>
+    at(name, id) === ABSENT ? null : at(name, id);
+  const below: number[][] = Array.from({ length: count }, () => []);
+  const outermost: number[] = [];
+  const lineOf = new Map<number, number>();
+  const levels = new Int32Array(count);
+  for (let id = 0; id < count; id++) {
+    const parent = at("line_parent", id);
+    (below[parent] ?? outermost).push(id);
+    levels[id] = parent === ABSENT ? 0 : (levels[parent] ?? 0) + 1;
+    lineOf.set(at("line_saved_node", id), id);
+  }
+  for (let id = 0; id < count; id++) {
+    lineOf.set(at("line_live_node", id), id);
+  }
+  lineOf.delete(ABSENT);
+  const cell = (name: "line_plain" | "line_fixed", id: number): TableCell | null =>
+    cells[at(name, id)] ?? null;
+  const isHere = (of: TableCell | null) => of === null || of.sign === "here";
+  const plain = (id: number) => cell("line_plain", id) ?? { sign: "asks", words: "" };
+  const { following, guessed, heads, notes, sentence, totals, verdict } = table;
+  return {
+    ...{ count, following, guessed, heads, notes, sentence, totals, verdict },
+    line: (id) => ({
+      id,
+      saved: text("line_saved", id),
+      live: text("line_live", id),
+      savedFacts: text("line_saved_facts", id),
+      liveFacts: text("line_live_facts", id),
+      savedNode: place("line_saved_node", id),
+      liveNode: place("line_live_node", id),
+      plain: plain(id),
+      fixed: cell("line_fixed", id),
+      values: at("line_values", id),
+      guess: place("line_guess", id),
+    }),
+    inside: (id) => (id === null ? outermost : (below[id] ?? [])),
+    parent: (id) => place("line_parent", id),
+    level: (id) => levels[id] ?? 0,
+    isQuiet: (id) => isHere(plain(id)) && isHere(cell("line_fixed", id)),
+    isOneColumn: columns.line_plain.every(
+      (of, id) => at("line_fixed", id) === ABSENT || saysTheSame(cells[of], cell("line_fixed", id)),
+    ),
+    lineOf: (node) => lineOf.get(node) ?? null,
+    nodesIn(id, side) {
+      const name = side === "saved" ? "line_saved_node" : "line_live_node";
+      const nodes = new Set<number>();
+      let end = id + 1;
+      while (end < count && (levels[end] ?? 0) > (levels[id] ?? 0)) {
+        end++;
+      }
+      for (let line = id; line < end; line++) {
+        nodes.add(at(name, line));
+      }
+      nodes.delete(ABSENT);
+      return [...nodes];
+    },
+  };
+}
+
+/** Whether the fix leaves a value where the call does. */
+function saysTheSame(plain: TableCell | undefined, fixed: TableCell | null): boolean {
+  const isLeft = (sign: string | undefined) =>
+    sign === "nowhere" || sign === "fails" || sign === "misfit";
+  return plain?.sign === fixed?.sign || (isLeft(plain?.sign) && isLeft(fixed?.sign));
+}
+
+/** What an outer line of a table comes to in a view: which lines it shows, and how deep each is. */
+export interface TableRow {
+  readonly line: number;
+  readonly level: number;
+  readonly isOpen: boolean;
+  readonly canOpen: boolean;
+  /** Its place among the lines of its parent, from 1 on, and their number. */
+  readonly position: number;
+  readonly siblings: number;
+}
+
+/** The lines in sight, in their order; `onlyChanges` leaves out those where all is well. */
+export function rowsOf(
+  table: Table,
+  open: ReadonlySet<number>,
+  onlyChanges = false,
+): readonly TableRow[] {
+  const rows: TableRow[] = [];
+  const add = (parent: number | null, level: number) => {
+    const every = table.inside(parent);
+    const shown = onlyChanges && parent === null ? every.filter((id) => !table.isQuiet(id)) : every;
+    shown.forEach((line, place) => {
+      const canOpen = table.inside(line).length > 0;
+      const isOpen = canOpen && open.has(line);
+      const position = { position: place + 1, siblings: shown.length };
+      rows.push({ line, level, isOpen, canOpen, ...position });
+      if (isOpen) {
+        add(line, level + 1);
+      }
+    });
+  };
+  add(null, 0);
+  return rows;
+}
+
+/** The lines that hold a line, the nearest first. */
+export function linesAbove(table: Table, line: number): readonly number[] {
+  const above: number[] = [];
+  for (let id = table.parent(line); id !== null; id = table.parent(id)) {
+    above.push(id);
+  }
+  return above;
+}
+
+/** The next outer line after a line, or before it, in which not all is well; wraps around. */
+export function nextChange(table: Table, from: number | null, by: 1 | -1): number | null {
+  const changed = table.inside(null).filter((id) => !table.isQuiet(id));
+  const top = from === null ? null : (linesAbove(table, from).at(-1) ?? from);
+  const next =
+    by === 1
+      ? changed.find((id) => top === null || id > top)
+      : changed.filter((id) => top === null || id < top).at(-1);
+  return next ?? (by === 1 ? changed[0] : changed.at(-1)) ?? null;
+}
