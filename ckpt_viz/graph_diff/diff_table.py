@@ -77,16 +77,21 @@ class _Lines:
         return self._states[ROOT][State.MATCHED]
 
     def _outermost(self, row: int) -> Iterator[int]:
-        """Yield the largest parts below a row whose values all differ in one way, or layers."""
+        """Yield the largest parts below a row whose values differ in one way, layers and blocks."""
         stack = [*reversed(self._children(row))]
         while stack:
             row = stack.pop()
             states = self._states[row]
-            is_layer = not any(self._children(c) for c in self._children(row))
-            if len(states) == 1 or (states and is_layer):
+            if len(states) == 1 or (states and self._is_closed(row)):
                 yield row
             else:
                 stack += reversed(self._children(row))
+
+    def _is_closed(self, row: int) -> bool:
+        """Return whether a row is a block or a run of parts, or holds values itself."""
+        nodes = self.overlay.graph.nodes
+        is_group = row >= len(nodes)
+        return is_group or any(c < len(nodes) and has_value(nodes[c]) for c in self._children(row))
 
     def _children(self, row: int) -> Sequence[int]:
         return self.overlay.layers.children[row]

@@ -216,6 +216,7 @@ export const table = {
   takes: (values: string) => `A tick restores ${values} more.`,
   asserts: "The asserts",
   staying: (count: string, of: string) => `${count} of ${of} stay in the file`,
+  differing: (count: string, of: string) => `${count} of ${of} differ`,
   keeping: (count: string, of: string) => `${count} of ${of} keep their own`,
   whereItGoes: "Where it goes",
   moreProblems: (count: number) => (count === 1 ? "1 more reason" : `${count} more reasons`),

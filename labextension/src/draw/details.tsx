@@ -66,7 +66,7 @@ export function Details(props: DetailsProps) {
           ) : (
             <p class="ckv-hint">{evidence === undefined ? WORDS.nothingSelected : ""}</p>
           )}
-          <Notes graph={graph} />
+          {evidence === undefined ? <Notes graph={graph} /> : null}
         </>
       ) : isNode(state, selected) ? (
         <NodeDetails

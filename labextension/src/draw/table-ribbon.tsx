@@ -22,12 +22,7 @@ export function TableRibbon({ state, table, dispatch }: RibbonProps) {
   if (Math.max(saved.length, live.length) < 2) {
     return null;
   }
-  const { fixed, live: inProgram, restored, saved: inFile } = table.totals;
-  const placed = fixed ?? restored;
-  const notes = [
-    WORDS.table.staying(formatCount(Math.max(inFile - placed, 0)), formatCount(inFile)),
-    WORDS.table.keeping(formatCount(Math.max(inProgram - placed, 0)), formatCount(inProgram)),
-  ];
+  const notes = notesOf(table, graph.overlay?.comparison === "diff");
   return (
     <div class="ckv-table-ribbon" role="img" aria-label={notes.join(". ")}>
       {strips.map((segments, side) => (
@@ -58,6 +53,18 @@ export function TableRibbon({ state, table, dispatch }: RibbonProps) {
   );
 }
 
+/** The sums of both sides in words. */
+function notesOf({ totals }: Table, isDiff: boolean): readonly string[] {
+  const { fixed, live, restored, saved } = totals;
+  const placed = fixed ?? restored;
+  const words = isDiff
+    ? ([WORDS.table.differing, WORDS.table.differing] as const)
+    : ([WORDS.table.staying, WORDS.table.keeping] as const);
+  return [saved, live].map((all, side) =>
+    (words[side] ?? words[0])(formatCount(Math.max(all - placed, 0)), formatCount(all)),
+  );
+}
+
 function lookOf(sign: CellSign): string {
   const looks: Partial<Record<CellSign, string>> = {
     here: "restored",
@@ -65,6 +72,7 @@ function lookOf(sign: CellSign): string {
     likely: "restored",
     waits: "waits",
     keeps: "keeps",
+    changed: "changed",
   };
   return looks[sign] ?? "stays";
 }
