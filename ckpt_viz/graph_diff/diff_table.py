@@ -38,7 +38,7 @@ _WORST = (
 
 def table_of_diff(overlay: Overlay, notes: Sequence[str]) -> ComparisonTable:
     """Return the table of a diff, with the sentences that explain it."""
-    lines = _Lines(overlay)
+    lines = _DiffLines(overlay)
     a, b = overlay.names.other, overlay.names.base
     return ComparisonTable(
         sentence=f"{overlay.headline[:1].upper()}{overlay.headline[1:]}.",
@@ -57,7 +57,7 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str]) -> ComparisonTable:
 
 
 @dataclass
-class _Lines:
+class _DiffLines:
     overlay: Overlay
     _lines: list[TableLine] = field(default_factory=list)
 

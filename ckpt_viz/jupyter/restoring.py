@@ -13,6 +13,7 @@ from ckpt_viz.text import count, listed
 
 _HELD = "_values_before_restore"  # the place of the snapshot in what is shown
 _MOST_LEFT = 5
+HAS_CHANGED = "The program or the file has changed since this check. Run the cell again."
 
 
 def restored(shown: Shown) -> str:
@@ -28,9 +29,7 @@ def restored(shown: Shown) -> str:
     before = shown.check
     check = before.again()
     if check.table.rows != before.table.rows:
-        raise SourceError(
-            "The program or the file has changed since this check. Run the cell again."
-        )
+        raise SourceError(HAS_CHANGED)
     fix = check.fix(guesses=shown.accepted)
     held = Snapshot(check.live.source)
     fix.apply()

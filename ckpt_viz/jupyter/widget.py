@@ -38,7 +38,7 @@ _STATIC = Path(__file__).parents[1] / "static"
 _REFRESHED = "ckpt-viz:refreshed"
 _PROGRESS = "ckpt-viz:progress"
 _TELL_EVERY = 0.2  # seconds
-VIEWS = ("sides", "layers", "objects", "guide")
+VIEWS = ("table", "layers", "objects", "guide")
 # What a file keeps.
 _STATE = ("selected", "expanded", "query", "mode", "view", "measure", "step")
 
@@ -74,7 +74,7 @@ class Explorer(SharingWidget):
     children are drawn, or None for the view's own choice. `query` is the text in the search box
     (docs/search.md has its grammar). `mode` says how the view shows matches: "highlight" marks
     them, "filter" shows only the matches and their ancestors. `view` is what the explorer shows:
-    "layers" by name, all "objects", the picture of TensorFlow's "guide", or both "sides" of a
+    "layers" by name, all "objects", the picture of TensorFlow's "guide", or the "table" of a
     comparison; None is the view's own choice. `measure` is what colours the nodes: "norm", "mean",
     "std", "min", "max", "zeros", "nan" or "inf" of their values, in a comparison also "change" or
     "largest"; None colours by node type. Setting it reads the values. `step` is the number of the

@@ -90,7 +90,7 @@ class ComparisonTable:
     """Where each value goes, folded into lines, and the sentences above and below these.
 
     Attributes:
-        sentence: What somebody changed; "" for nothing.
+        sentence: What has changed; "" for nothing.
         verdict: What the checked call and the asserts do.
         heads: What the columns show: as saved, the call, the fix and the program; of a diff, "" for
             what it has not.

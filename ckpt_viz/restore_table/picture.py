@@ -36,11 +36,7 @@ def picture_of(
         places: By saved node, its node in the merged graph of the picture.
         guesses: The saved values of each guess that a person can accept.
     """
-    lines = _Lines(table, places, guesses).every()
-    added = [0] * len(guesses)
-    for line in lines:
-        if line.parent == NO_LINE and line.guess is not None:
-            added[line.guess] += line.values
+    lines = _PictureLines(table, places, guesses).every()
     return ComparisonTable(
         sentence=words.changes,
         verdict=words.verdict,
@@ -58,12 +54,12 @@ def picture_of(
             ),
             fixed=table.fixed if any(row.fixed is not None for row in table.rows) else None,
         ),
-        guessed=added,
+        guessed=[sum(row.saved in nodes for row in table.rows) for nodes in guesses],
     )
 
 
 @dataclass
-class _Lines:
+class _PictureLines:
     table: RestoreTable
     places: Mapping[int, int]
     guesses: Sequence[Set[int]]

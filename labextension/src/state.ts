@@ -19,7 +19,7 @@ import { type Layout, PITCH, tidyTree, type Widths, withSigns } from "./layout/t
 import type { MeasureName } from "./measures";
 import { isQuiet, QUIET } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
-import { linesAbove, nextChange, rowsOf, type Table, type TableRow } from "./table";
+import { linesAbove, nextChange, openAtFirst, rowsOf, type Table, type TableRow } from "./table";
 import type { Picture } from "./textbook/picture";
 
 /** The part of the drawing in sight: its point (x, y) is on screen at x * scale + this.x. */
@@ -168,7 +168,7 @@ export function initialState(
       expanded: initialExpansion({ graph, tree, hidden: NOTHING, depth }),
       isDefaultExpansion: true,
       openedBefore: null,
-      openLines: NO_LINES,
+      openLines: graph.table === null ? NO_LINES : openAtFirst(graph.table),
       line: null,
       query: "",
       mode: "highlight",

@@ -154,6 +154,23 @@ export function rowsOf(
   return rows;
 }
 
+/** The lines that are open at first: those that hold questions, so that nobody overlooks these. */
+export function openAtFirst(table: Table): ReadonlySet<number> {
+  const open = new Set<number>();
+  for (let id = 0; id < table.count && open.size < MAX_OPEN; id++) {
+    const parent = table.parent(id);
+    const { guess } = table.line(id);
+    if (guess !== null && parent !== null && table.line(parent).guess !== guess) {
+      for (const above of linesAbove(table, id)) {
+        open.add(above);
+      }
+    }
+  }
+  return open;
+}
+
+const MAX_OPEN = 40;
+
 /** The lines that hold a line, the nearest first. */
 export function linesAbove(table: Table, line: number): readonly number[] {
   const above: number[] = [];
