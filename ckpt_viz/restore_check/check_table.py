@@ -77,6 +77,7 @@ def words_of_check(
     """Return the sentences above and below the table; `changes` is None without a fix."""
     by_person = run.live.origin is Origin.LIVE
     is_clean = all(row.is_quiet for row in table.rows)
+    is_cut_short = any(row.plain.would is not None for row in table.rows)
     known = () if is_clean else changes or ()
     deeds = [change.deed for change in known if change.deed is not None]
     beside = [*_beside(findings, run, has_fix=changes is not None)]
@@ -84,7 +85,7 @@ def words_of_check(
         title=f"{_title(run)} → {run.live.title}",
         changes=sentences_of(deeds, by_person=by_person),
         verdict=_verdict(run, table),
-        call=f"{run.method}(){', but for its error' * (run.verdicts.restore is not None)}",
+        call=f"{run.method}(){', but for its error' * is_cut_short}",
         notes=[*beside[:_MOST_NOTES], *_left_out(beside), *notes],
         following=[*following(table, run.wording, raises=run.verdicts.restore is not None)],
     )
