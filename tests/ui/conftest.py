@@ -14,6 +14,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from tests.support import frontend
 from tests.ui import processes
+from tests.ui.forked_kernels import forked_kernels
 from tests.ui.jupyter import JupyterLab, SharedKernel, SharedPage
 from tests.ui.pages import EXPECT_MS, OpenPage, lent_pages
 
@@ -79,11 +80,21 @@ def lend(browser: Browser) -> Iterator[OpenPage]:
 
 
 @pytest.fixture(scope="session")
-def server(front_end: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
+def kernels() -> Iterator[Path]:
+    """The kernelspec of kernels that begin with TensorFlow imported."""
+    with forked_kernels() as directory:
+        yield directory
+
+
+@pytest.fixture(scope="session")
+def server(
+    front_end: None, kernels: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[processes.Server]:
     """A JupyterLab with the front end of today's sources."""
     labextensions = tmp_path_factory.mktemp("labextensions")
     (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
-    with processes.jupyterlab(tmp_path_factory.mktemp("jupyterlab"), labextensions) as running:
+    directory = tmp_path_factory.mktemp("jupyterlab")
+    with processes.jupyterlab(directory, labextensions, kernels=kernels) as running:
         yield running
 
 

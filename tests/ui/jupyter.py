@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.ui import forked_kernels
 from tests.ui.pages import as_new, new_page
 from tests.ui.processes import Server
 
@@ -23,8 +24,8 @@ _FRAMES = "new Promise((resolve) => requestAnimationFrame(() => requestAnimation
 _THEME_SETTINGS = "themes.jupyterlab-settings"  # each change of the theme writes this file
 
 # A second connection to the kernel would close the widgets' comms, which it does not know.
-_NEW_KERNEL = """async () => {
-    const connection = await jupyterapp.serviceManager.kernels.startNew({ name: "python3" });
+_NEW_KERNEL = """async name => {
+    const connection = await jupyterapp.serviceManager.kernels.startNew({ name });
     const { id } = connection;
     connection.dispose();
     return id;
@@ -244,14 +245,21 @@ class JupyterLab:
         self.await_frames()
 
     def create_notebook(self, path: str, *cells: Cell) -> None:
-        """Write a notebook below the server's root."""
+        """Write a notebook below the server's root; its kernel has what the cells import."""
+        imports_tensorflow = any("import tensorflow" in cell["source"] for cell in cells)
+        kernel = forked_kernels.NAME if imports_tensorflow else "python3"
         notebook = {
             "cells": cells,
-            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+            "metadata": {"kernelspec": {"name": kernel, "display_name": "Python 3"}},
             "nbformat": 4,
             "nbformat_minor": 4,
         }
         (self.server.root / path).write_text(json.dumps(notebook))
+
+    def start_kernel(self, name: str) -> str:
+        """Start a kernel of a kernelspec, and return its id."""
+        kernel_id: str = self.page.evaluate(_NEW_KERNEL, name)
+        return kernel_id
 
     def open_notebook(self, path: str, kernel_id: str | None = None) -> None:
         """Open a notebook with its kernel, if that runs, the given one, or a new one."""
@@ -283,7 +291,8 @@ class JupyterLab:
             try:
                 return self._ask_kernel()
             except PlaywrightError:
-                self._within(f"{_CURRENT}.sessionContext.changeKernel({{ name: 'python3' }})")
+                context = f"{_CURRENT}.sessionContext"
+                self._within(f"{context}.changeKernel({{ name: {context}.session.kernel.name }})")
         self._ask_kernel()
 
     def _ask_kernel(self) -> None:
@@ -492,8 +501,7 @@ class SharedKernel:
     def started(self, lab: JupyterLab) -> str:
         """Return the kernel's id; start it if it does not run, or no longer."""
         if self.id is None or not lab.page.evaluate(_IS_RUNNING, self.id):
-            self.id = lab.page.evaluate(_NEW_KERNEL)
-        assert self.id is not None
+            self.id = lab.start_kernel(forked_kernels.NAME)
         self.ids.add(self.id)
         return self.id
 
