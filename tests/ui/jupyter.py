@@ -23,6 +23,13 @@ _THEME = "JupyterLab Light"
 _FRAMES = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 _THEME_SETTINGS = "themes.jupyterlab-settings"  # each change of the theme writes this file
 
+# JupyterLab closes the widgets of a kernel for which no manager of widgets is there yet. One
+# connection to a kernel takes its widgets, such as that of its first notebook.
+_TAKES_WIDGETS = """id => {
+    const connections = [...jupyterapp.serviceManager.kernels._kernelConnections];
+    const taking = connections.filter((one) => one.id === id && one.handleComms);
+    return taking.length === 1 && "jupyter.widget" in taking[0]._targetRegistry;
+}"""
 # A second connection to the kernel would close the widgets' comms, which it does not know.
 _NEW_KERNEL = """async name => {
     const connection = await jupyterapp.serviceManager.kernels.startNew({ name });
@@ -69,7 +76,7 @@ _NAMES = """() => ({
 })"""
 # What a test may change in a page without a trace on the server.
 _STATE = """known => {
-    const { commands, shell, status } = jupyterapp;
+    const { commands, serviceManager, shell, status } = jupyterapp;
     // The first kernel brings its pages of help.
     const isNew = (id) => !known.commands.includes(id) && !id.startsWith("help-menu-");
     // JupyterLab loads MathJax when it first needs it.
@@ -82,6 +89,9 @@ _STATE = """known => {
                 [area === "main" ? title.label : id, isVisible])])),
         classes: [document.documentElement, document.body].map(({ className }) => className),
         commands: commands.listCommands().filter(isNew),
+        // A notebook that is closed while its session starts leaves one, and the next notebook of
+        // the same kernel would get no widgets.
+        connections: serviceManager.kernels._kernelConnections.size,
         dialogs: document.querySelectorAll(leftOver).length,
         globals: Object.keys(window).filter(isAdded),
         isDirty: status.isDirty,
@@ -299,11 +309,8 @@ class JupyterLab:
         self.await_idle(_ANSWER_SECONDS)
         kernel = f"{_CURRENT}.sessionContext.session.kernel"
         self._within(f"{kernel}.requestExecute({{ code: '', silent: true }}).done")
-        # JupyterLab refuses the widgets of a kernel for which no manager of widgets is there yet. A
-        # second notebook of the same kernel gets none.
         self.page.wait_for_function(
-            f"!{kernel}.handleComms || 'jupyter.widget' in {kernel}._targetRegistry",
-            timeout=_ANSWER_SECONDS * 1000,
+            _TAKES_WIDGETS, arg=self.kernel_id, timeout=_ANSWER_SECONDS * 1000
         )
 
     def run_apart(self, kernel_id: str, code: str) -> None:
