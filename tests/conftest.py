@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import random
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +28,7 @@ _ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
 # jsonschema, which tests of Jupyter import, builds a large grammar with this for a format that no
 # test asks for: a second in each worker.
 sys.modules.setdefault("rfc3987_syntax", ModuleType("rfc3987_syntax"))
+_TESTS = Path(__file__).parent
 _SEED = "hypothesis_seed"
 _SEED_OF_RUN = "CKPT_VIZ_SEED_OF_TESTS"
 
@@ -98,6 +102,34 @@ def _repeat(config: pytest.Config) -> str:
 def pytest_xdist_auto_num_workers() -> int:
     """Of `pytest -n auto`: one more than processors, since browser tests wait a lot."""
     return min(_MOST_WORKERS, 1 + (os.cpu_count() or 1))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Collect without a search for garbage: all that is made stays."""
+    gc.disable()
+    if session.config.getini("testpaths") == session.config.args:
+        _compile_a_share()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _compile_a_share() -> None:
+    """Have each worker import the tests from another one on: so each compiles some of them.
+
+    To rewrite the assertions of all takes longer than to collect them.
+    """
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        paths = sorted(_TESTS.rglob("test_*.py"))
+        workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        first = len(paths) * int(worker.removeprefix("gw")) // workers
+        for path in paths[first:] + paths[:first]:
+            name = ".".join(path.relative_to(_TESTS.parent).with_suffix("").parts)
+            with suppress(Exception, pytest.skip.Exception):  # the collection tells of it
+                importlib.import_module(name)
 
 
 @pytest.hookimpl(trylast=True)

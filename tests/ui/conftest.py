@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Generator, Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
@@ -23,10 +22,8 @@ expect.set_options(timeout=EXPECT_MS)
 _NO_CHROMIUM = "no Chromium: apt-get install chromium, or set CKPT_VIZ_CHROMIUM to its path"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("ui")
+def pytest_itemcollected(item: pytest.Item) -> None:  # of those below this directory
+    item.add_marker("ui")
 
 
 def pytest_runtest_setup() -> None:
