@@ -8,10 +8,11 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -22,6 +23,9 @@ from tests.support.groups import Groups
 from tests.support.once import make_once
 from tests.support.shares import in_shares
 
+if TYPE_CHECKING:
+    from tests.hostile.limits import Worker
+
 _MOST_WORKERS = 4  # each imports TensorFlow, and those of browser tests run a JupyterLab
 # Workers share the processors: threads of their own would only get in each other's way.
 _ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
@@ -29,6 +33,7 @@ _ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
 # test asks for: a second in each worker.
 sys.modules.setdefault("rfc3987_syntax", ModuleType("rfc3987_syntax"))
 _TESTS = Path(__file__).parent
+_IMPORTED = pytest.StashKey[set[str]]()
 _SEED = "hypothesis_seed"
 _SEED_OF_RUN = "CKPT_VIZ_SEED_OF_TESTS"
 
@@ -161,6 +166,16 @@ def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if item in chosen]
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    session.config.stash[_IMPORTED] = {name.partition(".")[0] for name in sys.modules}
+
+
+@pytest.fixture(scope="session")
+def imported_by_collection(pytestconfig: pytest.Config) -> set[str]:
+    """The packages that were imported when all tests of this run were collected."""
+    return pytestconfig.stash[_IMPORTED]
+
+
 @pytest.fixture(scope="session")
 def seed(pytestconfig: pytest.Config) -> int:
     """The seed of all that is random in this run."""
@@ -183,6 +198,15 @@ def _old_objects_are_no_garbage() -> None:
     """Keep what is there out of each later search for garbage: Keras searches for each model."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def worker() -> Iterator[Worker]:
+    """A process that opens hostile checkpoints."""
+    from tests.hostile.limits import Worker
+
+    with Worker() as worker:
+        yield worker
 
 
 @pytest.fixture(scope="session")

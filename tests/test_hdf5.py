@@ -833,7 +833,7 @@ def _model(keras: Any) -> Any:
     inner = keras.Sequential([keras.layers.Dense(5), keras.layers.BatchNormalization()])
     hidden = inner(keras.layers.Dense(8, activation="relu", name="hidden")(inputs))
     model = keras.Model(inputs, keras.layers.Dense(2, name="head")(hidden))
-    model.compile(keras.optimizers.Adam(1e-3), "mse")
+    model.compile(keras.optimizers.Adam(1e-3), "mse", run_eagerly=True)
     model.train_on_batch(np.zeros((4, 8)), np.zeros((4, 2)))
     return model
 
