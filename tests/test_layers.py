@@ -133,7 +133,7 @@ def test_the_help_of_a_command_loads_no_graphs() -> None:
 @cache
 def _imports_of(module: str) -> frozenset[str]:
     """Return the modules that a module imports, whole or names of them."""
-    paths = modules()
+    paths, found = modules(), set[str]()
     for node in _nodes_in(paths[module]):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name in _names(node):
@@ -141,8 +141,9 @@ def _imports_of(module: str) -> frozenset[str]:
                 # `from a import b` names either a module b or something in the module a
                 for candidate in (".".join(parts), ".".join(parts[:-1])):
                     if candidate in paths:
-                        yield candidate
+                        found.add(candidate)
                         break
+    return frozenset(found)
 
 
 def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
