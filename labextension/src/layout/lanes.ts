@@ -28,10 +28,12 @@ function lanesOf(flow: Flow): Lanes {
 
 /** A row stays in the lane of the row before it in its branch; a line takes the nearest free one. */
 function laidOut({ heir, lines, rows: all }: Flow): Lanes {
-  const called = new Set(lines.flatMap(({ from, to }) => [from, to]));
+  const isRow = new Set(all);
+  const own = lines.filter(({ from, to }) => isRow.has(from) && isRow.has(to));
+  const called = new Set(own.flatMap(({ from, to }) => [from, to]));
   const rows = all.filter((row) => called.has(row));
   const outOf = new Map<number, FlowEdge[]>();
-  for (const line of lines) {
+  for (const line of own) {
     outOf.set(line.from, [...(outOf.get(line.from) ?? []), line]);
   }
   const of = new Map<number, number>();
@@ -42,7 +44,8 @@ function laidOut({ heir, lines, rows: all }: Flow): Lanes {
     const free = until.findIndex((end) => end <= row);
     const own = inherited.get(row) ?? (free < 0 ? MAX_LANES - 1 : free);
     of.set(row, own);
-    const next = heir.get(row);
+    const heirOf = heir.get(row);
+    const next = heirOf !== undefined && isRow.has(heirOf) ? heirOf : undefined;
     if (next !== undefined) {
       inherited.set(next, own);
       until[own] = Math.max(until[own] ?? 0, next);
