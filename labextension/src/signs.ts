@@ -12,7 +12,7 @@ import type { Comparison, NodeState, Severity } from "./contract";
 import type { Bond } from "./fix";
 import { isQuiet, type Overlay, type Problem, type StateCount } from "./overlay";
 import * as WORDS from "./strings";
-import { clipStart, countWords, formatCount, sentenceText } from "./text";
+import { countWords, formatCount, sentenceText, shortened } from "./text";
 
 /** A sign and the word for it; hollow for a result that is not decided yet. */
 export interface Sign {
@@ -21,6 +21,8 @@ export interface Sign {
   readonly look: "quiet" | "loud" | "hollow";
 }
 
+/** Characters of a name in a sentence. */
+const MAX_NAME = 60;
 const STATE_SIGNS = states as Readonly<Record<NodeState, Sign>>;
 
 const SEVERITY_SIGNS = severities as Readonly<Record<Severity, Sign & { readonly many: string }>>;
@@ -157,7 +159,7 @@ export function problemHead(overlay: Overlay, problem: Problem): string {
 export function problemTitle(overlay: Overlay, problem: Problem): string {
   const name = sentenceText(problem.place ?? "");
   const isSaid = sentenceText(problem.why).includes(name);
-  return filled(problemHead(overlay, problem), isSaid ? "" : clipStart(name)).join(", ");
+  return filled(problemHead(overlay, problem), isSaid ? "" : shortened(name, MAX_NAME)).join(", ");
 }
 
 /** A problem in a line, without room for code: error, shape, step: … */

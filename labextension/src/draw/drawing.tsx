@@ -174,7 +174,7 @@ export function NodeBox(props: NodeBoxProps) {
       {look.isLined ? (
         <rect class="ckv-measure-line" x={8} y={7} width={width - 16} height={3} />
       ) : null}
-      {parts.tab === null ? null : layerTab(parts.tab.sign)}
+      {parts.tab === null ? null : layerTab(parts.tab)}
       {boxWords(parts, width)}
       {row.childCount > 0 ? toggleButton(row, width, dispatch) : null}
       {parts.beside === "" ? null : (
@@ -214,13 +214,11 @@ function badSign(word: string, x: number) {
 }
 
 /** The solid end of a layer's box, with the sign of its family. */
-function layerTab(sign: string | null) {
+function layerTab(sign: string) {
   return (
     <g class="ckv-tab">
       <path d={outline("tab", TAB_WIDTH, BOX_HEIGHT)} />
-      {sign === null ? null : (
-        <path class="ckv-family" d={sign} transform={`translate(${TAB_WIDTH / 2 - 6} -6)`} />
-      )}
+      <path class="ckv-family" d={sign} transform={`translate(${TAB_WIDTH / 2 - 6} -6)`} />
     </g>
   );
 }

@@ -6,7 +6,7 @@ import type { Guess, Overlay, Problem } from "../overlay";
 import { causeSign, namesWords } from "../signs";
 import { type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
-import { clip, sentenceText, visible } from "../text";
+import { onOneLine, sentenceText, shortened } from "../text";
 import { moreWords } from "../words";
 import type { Accepting } from "./accepting";
 import { RemedyCode } from "./code";
@@ -141,7 +141,7 @@ function Messages({ overlay, problem }: { readonly overlay: Overlay; readonly pr
       <h4>
         {WORDS.errorText} <Copy what={WORDS.message} text={message} />
       </h4>
-      <p class="ckv-message">{clip(visible(message), MAX_MESSAGE)}</p>
+      <p class="ckv-message">{shortened(onOneLine(message), MAX_MESSAGE)}</p>
     </>
   );
 }

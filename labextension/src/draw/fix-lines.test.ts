@@ -202,7 +202,7 @@ describe("the lines of a fix", () => {
       [0, 1, 2, 6],
       hostile,
     );
-    expect(marks.join()).toContain("from \\u202e7\\u000a");
+    expect(marks.join()).toContain("from \\u202e7\\n");
     expect([...marks, ...longer].join()).not.toMatch(/[\n\u202e]/);
   });
 

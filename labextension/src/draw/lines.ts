@@ -9,7 +9,7 @@ import type { Line } from "../layout/sides";
 import { isQuiet, type OfSide, type Overlay, type StateCount } from "../overlay";
 import { belowWords, countsSentence, type Sign, stateSign } from "../signs";
 import * as WORDS from "../strings";
-import { clip, clipStart, countWords, sentenceText, visible } from "../text";
+import { countWords, sentenceText, shortened, visible } from "../text";
 import { chunkCount, chunkLabel, placeName, rowLabel, shapeWords, typeWords } from "../words";
 
 /** How the line between the boxes is drawn; `none` for objects that have no value. */
@@ -149,7 +149,7 @@ export function detourWords(graph: Graph, { getsFrom, goesTo }: Overlay, id: num
     from !== null
       ? [WORDS.getsValueOf, placeName(graph, from, true, MAX_PARTS)]
       : [WORDS.goesInto, to === null ? "" : placeName(graph, to, false, MAX_PARTS)];
-  return place === "" ? "" : `${verb} ${clipStart(visible(place), MAX_PLACE)}`;
+  return place === "" ? "" : `${verb} ${shortened(visible(place), MAX_PLACE)}`;
 }
 
 /** The title of the cause that names the node. */
@@ -170,14 +170,14 @@ export function labelOf(graph: Graph, { chunk, id }: Row, side: OfSide): string 
     return visible(label(id)) || WORDS.root;
   }
   const isBlock = chunk.group?.isAlike === false;
-  return isBlock ? clip(visible(label(id))) : chunkLabel({ label }, chunk);
+  return isBlock ? shortened(visible(label(id))) : chunkLabel({ label }, chunk);
 }
 
 /** What people call a row on a side, or in a graph alone. */
 export function rowLabelOn(graph: Graph, row: number, side: OfSide | null): string {
   const saved = graph.savedLabel(row);
   return side === "saved" && saved !== graph.label(row)
-    ? clip(visible(saved))
+    ? shortened(visible(saved))
     : rowLabel(graph, row);
 }
 

@@ -13,6 +13,7 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import { formatCount } from "../text";
 import { percentWords } from "../words";
+import { useCutNames } from "./cut";
 import { rowLabelOn } from "./lines";
 import type { Dispatch } from "./props";
 
@@ -24,8 +25,12 @@ interface RibbonProps {
 /** Absent where one part holds all parameters. */
 export function Ribbon({ state, dispatch }: RibbonProps) {
   const strips = stripsOf(state.graph);
+  const names = useCutNames<HTMLDivElement>();
   return strips.length === 0 ? null : (
-    <div class={state.graph.overlay === null ? "ckv-ribbon" : "ckv-ribbon ckv-two-strips"}>
+    <div
+      ref={names}
+      class={state.graph.overlay === null ? "ckv-ribbon" : "ckv-ribbon ckv-two-strips"}
+    >
       {strips.map((strip) => (
         <StripOf key={strip.side} strip={strip} state={state} dispatch={dispatch} />
       ))}
@@ -56,7 +61,7 @@ function StripOf({ strip, state, dispatch }: RibbonProps & { readonly strip: Str
               onClick={() => dispatch({ type: "select", id: segment.row })}
             >
               <Mark segment={segment} />
-              <span class="ckv-segment-name">{labelOf(graph, segment, strip)}</span>
+              <span class="ckv-segment-name ckv-cut">{labelOf(graph, segment, strip)}</span>
             </button>
           </li>
         ))}

@@ -1,12 +1,13 @@
 /** The line at the top. What does not fit into it is in its menu. */
 
 import type { RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { ZOOM_IN, ZOOM_OUT } from "../deeds";
 import type { Kernel } from "../kernel";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
+import { useCutNames } from "./cut";
 import { Help } from "./help";
 import { Glyph } from "./icons";
 import type { Typesetter } from "./measure";
@@ -39,7 +40,7 @@ const LEAST_TITLE = 150;
 export function Toolbar(props: ToolbarProps) {
   const { state, id, offersTextbook, onRequest, dispatch } = props;
   const texts = textsOf(props);
-  const bar = useRef<HTMLDivElement>(null);
+  const bar = useCutNames<HTMLDivElement>();
   const left = useFitting(bar);
   const root = (): HTMLElement => {
     const found = bar.current?.closest<HTMLElement>(".ckpt-viz");
@@ -96,8 +97,8 @@ function textsOf({ note, state: { graph } }: Pick<ToolbarProps, "note" | "state"
 function Title({ title, kind, note, size }: Texts & { readonly title: string }) {
   return (
     <>
-      <span class="ckv-title" title={[title, kind, size].join(", ")}>
-        <bdi>{title}</bdi>
+      <span class="ckv-title ckv-cut" title={[title, kind, size].join(", ")}>
+        {title}
       </span>
       <span class="ckv-tag" data-leaves="kind">
         {kind}
