@@ -6,7 +6,7 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { shortened, wholeWords } from "../text";
-import { BOLD, type MeasureText, textMeasure } from "./measure";
+import { BOLD, type MeasureText, textMeasure } from "./text-width";
 
 /** Shows the attribute in place of the text (explorer.css). */
 const SHORT = "data-short";
@@ -44,7 +44,7 @@ function cutNames(root: HTMLElement | null): void {
 
 const UNCUT = { fontSize: "", short: "" };
 
-/** As much of a name as fits. Where no word does, a name has both ends of one, others have a space. */
+/** As much of a name as fits. Where no word does, both ends of one; nothing for what may be absent. */
 function shortIn(element: HTMLElement, width: number): typeof UNCUT {
   const { fontFamily, fontSize, fontWeight } = getComputedStyle(element);
   if (measure?.family !== fontFamily) {
@@ -52,7 +52,7 @@ function shortIn(element: HTMLElement, width: number): typeof UNCUT {
   }
   const size = Number.parseFloat(fontSize) * (Number(fontWeight) < 600 ? 1 : BOLD);
   const name = element.textContent ?? "";
-  const cut = element.matches(".ckv-name, .ckv-title") ? shortened : wholeWords;
+  const cut = element.matches(".ckv-type, .ckv-segment-name") ? wholeWords : shortened;
   let short = name;
   for (let most = name.length; most > 1 && short !== "" && measure.of(short, size) > width; ) {
     short = cut(name, most);

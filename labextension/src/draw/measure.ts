@@ -1,4 +1,4 @@
-/** The width of drawn text, in the fonts that style/explorer.css sets. */
+/** The parts of boxes and their widths, in the fonts that style/explorer.css sets. */
 
 import { familySign } from "../families";
 import { type Graph, ROOT } from "../graph";
@@ -22,16 +22,11 @@ import {
   slotLetters,
 } from "../words";
 import { BADGE_RADIUS, shapeOf } from "./icons";
+import { BOLD, type MeasureText } from "./text-width";
 
-/**
- * Large, since small characters may have whole pixels as widths, and zooming does not keep those.
- */
-const MEASURED_SIZE = 96;
 /** No letter may be smaller than 11 px at the smallest scale that fitting uses (state.ts). */
 const NAME_FONT_SIZE = 13;
 const FONT_SIZE = 12;
-/** Bold letters are wider than those that we measure. */
-export const BOLD = 1.08;
 /** The letters of a name in a short box. Names of layers often differ at their ends alone. */
 const SHORT_NAME = 16;
 const CHIP_GAP = 4;
@@ -47,34 +42,6 @@ export const TAB_WIDTH = 20;
 export const TWISTY_WIDTH = 18;
 /** Between a box and the text beside it. */
 const BESIDE_GAP = 8;
-
-export type MeasureText = (text: string, fontSize: number) => number;
-
-/**
- * Measures each character once, with a canvas and in one size, and adds the widths up. This is fast
- * for any number of names and, without kerning, a little too wide rather than too narrow. Without a
- * canvas, counts characters.
- */
-export function textMeasure(fontFamily: string): MeasureText {
-  const context = document.createElement("canvas").getContext("2d");
-  if (context === null) {
-    return (text, fontSize) => [...text].length * fontSize * 0.58;
-  }
-  context.font = `${MEASURED_SIZE}px ${fontFamily}`;
-  const widths = new Map<string, number>();
-  return (text, fontSize) => {
-    let width = 0;
-    for (const character of text) {
-      let own = widths.get(character);
-      if (own === undefined) {
-        own = context.measureText(character).width / MEASURED_SIZE;
-        widths.set(character, own);
-      }
-      width += own;
-    }
-    return width * fontSize;
-  };
-}
 
 /** The parts of a box from left to right; each x counts from the box's left edge. */
 export interface BoxParts {

@@ -56,7 +56,9 @@ function pathOf(
 ): FlowPath {
   const { flow, grid } = frame;
   const { from, lane, source, takers, to, way } = line;
-  const [a, b] = [startOf(line, frame, frames, boxes), endOf(line, frame, frames, boxes)];
+  const [a, b] = (["from", "to"] as const).map((which) =>
+    endOf(line, which, frame, frames, boxes),
+  ) as [End, End];
   const ends = { source, takers, top: a.y, bottom: b.y };
   if (a.x === null || b.x === null || (way === "beside" && lane === null)) {
     return { ...ends, path: stubs(a, b) };
@@ -90,39 +92,31 @@ function pathOf(
   return { ...ends, path: `${rounded([...out, [x, above], [b.x, above], [b.x, b.y]])}${arrow}` };
 }
 
-function startOf(
-  { from, source }: FlowLine,
-  { box, flow, grid }: Drawn,
-  frames: ReadonlyMap<number, Drawn>,
-  boxes: readonly Box[],
-): End {
-  if (flow.inputs.get(source) === from) {
-    return { x: portX(flow, grid, from), y: box.panel?.top ?? box.y, side: null };
-  }
-  const inner = frames.get(from);
-  const port = inner?.flow.outputs.get(source);
-  const { panel = null, x = 0, y = 0 } = boxes[from] ?? {};
-  const bottom = panel?.bottom ?? y + BOX_HEIGHT / 2;
-  return inner === undefined || port === undefined
-    ? { x: x + SPINE, y: bottom, side: [x, y + OUT] }
-    : { x: portX(inner.flow, inner.grid, port), y: bottom, side: null };
-}
-
+/** Where a line leaves its first place, or reaches its last one. */
 function endOf(
-  { source, to }: FlowLine,
+  line: FlowLine,
+  which: "from" | "to",
   { box, flow, grid }: Drawn,
   frames: ReadonlyMap<number, Drawn>,
   boxes: readonly Box[],
 ): End {
-  if (flow.outputs.get(source) === to) {
-    return { x: portX(flow, grid, to), y: box.panel?.bottom ?? box.y, side: null };
+  const place = line[which];
+  const [own, other, near, far] =
+    which === "from"
+      ? (["inputs", "outputs", "top", "bottom"] as const)
+      : (["outputs", "inputs", "bottom", "top"] as const);
+  if (flow[own].get(line.source) === place) {
+    return { x: portX(flow, grid, place), y: box.panel?.[near] ?? box.y, side: null };
   }
-  const inner = frames.get(to);
-  const port = inner?.flow.inputs.get(source);
-  const { panel = null, x = 0, y = 0 } = boxes[to] ?? {};
-  return inner === undefined || port === undefined
-    ? { x: x + SPINE, y: y - BOX_HEIGHT / 2, side: [x, y] }
-    : { x: portX(inner.flow, inner.grid, port), y: panel?.top ?? y, side: null };
+  const inner = frames.get(place);
+  const port = inner?.flow[other].get(line.source);
+  const { panel = null, x = 0, y = 0 } = boxes[place] ?? {};
+  if (inner !== undefined && port !== undefined) {
+    return { x: portX(inner.flow, inner.grid, port), y: panel?.[far] ?? y, side: null };
+  }
+  return which === "from"
+    ? { x: x + SPINE, y: panel?.bottom ?? y + BOX_HEIGHT / 2, side: [x, y + OUT] }
+    : { x: x + SPINE, y: y - BOX_HEIGHT / 2, side: [x, y] };
 }
 
 /** A port of a branch is in the column of that branch, another one in the first lane of its lines. */

@@ -190,8 +190,10 @@ function flowOf(rows: readonly number[], frame: Frame, isStacked: boolean): Flow
   const { inputs, outputs, parts } = frame;
   const places = [...inputs.values(), ...rows, ...outputs.values()];
   const ports = { inputs: new Set(inputs.values()), outputs: new Set(outputs.values()) };
-  const rank = withPorts(isStacked ? oneByOne(rows) : ranksOf(rows, parts), ports);
-  const heir = isStacked ? nextOnes(parts, rank) : heirsOf(places, parts, rank);
+  const ranks = isStacked ? new Map(rows.map((row, at) => [row, at])) : ranksOf(rows, parts);
+  const rank = withPorts(ranks, ports);
+  const isNext = ({ from, to }: Part) => (rank.get(to) ?? 0) - (rank.get(from) ?? 0) === 1;
+  const heir = heirsOf(places, isStacked ? parts.filter(isNext) : parts, rank);
   const column = isStacked
     ? new Map(places.map((place) => [place, 0]))
     : columnsOf([...ports.inputs], rows, parts, rank, heir);
@@ -218,28 +220,6 @@ function withPorts(
     ...[...inputs].map((port) => [port, 0] as const),
     ...[...outputs].map((port) => [port, first + used.length] as const),
   ]);
-}
-
-function oneByOne(rows: readonly number[]): ReadonlyMap<Place, number> {
-  return new Map(rows.map((row, place) => [row, place]));
-}
-
-/** By place, the next one below if it takes the result. */
-function nextOnes(
-  parts: readonly Part[],
-  rank: ReadonlyMap<Place, number>,
-): ReadonlyMap<Place, Place> {
-  const before = new Map<Place, Place>();
-  for (const { from, to } of parts) {
-    if ((rank.get(to) ?? 0) - (rank.get(from) ?? 0) === 1 && !before.has(to)) {
-      before.set(to, from);
-    }
-  }
-  const heir = new Map<Place, Place>();
-  for (const [to, from] of before) {
-    heir.set(from, heir.get(from) ?? to);
-  }
-  return heir;
 }
 
 /** The shortest lines take the lanes nearest to their column; the longest end in stubs. */
