@@ -14,6 +14,8 @@ export interface FlowPath extends Pick<FlowLine, "source" | "takers"> {
 const CORNER = 5;
 const ARROW = 3;
 const STUB = 10;
+/** From a rank to the lines across below it, which are above the shapes. */
+const BEND = 2;
 /** Lines out of the side of a box are below those into it. */
 const OUT = 5;
 
@@ -64,7 +66,7 @@ function pathOf(
     return { ...ends, path: stubs(a, b) };
   }
   const [rankOfA = 0, rankOfB = 0] = [flow.rank.get(from), flow.rank.get(to)];
-  const below = (grid.bottom[rankOfA] ?? 0) + RANK_GAP / 3;
+  const below = (grid.bottom[rankOfA] ?? 0) + BEND;
   const above = (grid.top[rankOfB] ?? 0) - RANK_GAP / 3;
   const arrow = b.side === null ? "" : ARROW_DOWN;
   if (way !== "beside") {
