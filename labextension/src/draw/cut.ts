@@ -42,9 +42,14 @@ function cutNames(root: HTMLElement | null): void {
   });
 }
 
+/** Characters of what may be absent, with the sign for the cut. */
+const LEAST = 4;
 const UNCUT = { fontSize: "", short: "" };
 
-/** As much of a name as fits. Where no word does, both ends of one; nothing for what may be absent. */
+/**
+ * As much of a name as fits. Where no word does, it is both ends of a word. What may be absent has
+ * words of some letters, or nothing.
+ */
 function shortIn(element: HTMLElement, width: number): typeof UNCUT {
   const { fontFamily, fontSize, fontWeight } = getComputedStyle(element);
   if (measure?.family !== fontFamily) {
@@ -52,11 +57,12 @@ function shortIn(element: HTMLElement, width: number): typeof UNCUT {
   }
   const size = Number.parseFloat(fontSize) * (Number(fontWeight) < 600 ? 1 : BOLD);
   const name = element.textContent ?? "";
-  const cut = element.matches(".ckv-type, .ckv-segment-name") ? wholeWords : shortened;
+  const isOptional = element.matches(".ckv-type, .ckv-segment-name");
+  const cut = isOptional ? wholeWords : shortened;
   let short = name;
-  for (let most = name.length; most > 1 && short !== "" && measure.of(short, size) > width; ) {
+  for (let most = name.length; most > 1 && measure.of(short, size) > width; ) {
     short = cut(name, most);
     most = Math.min(most, [...short].length) - 1;
   }
-  return { fontSize, short: short || " " };
+  return { fontSize, short: isOptional && [...short].length < LEAST ? " " : short };
 }

@@ -250,13 +250,13 @@ function Search({ query, dispatch }: { readonly query: string; readonly dispatch
   );
 }
 
-/** A row by its name, whose lines end behind words. */
+/** A row by its name. The lines of a path end between its names, those of a name between words. */
 function RowLink({ graph, row, dispatch }: Omit<RowsProps, "rows"> & { readonly row: number }) {
+  const label = rowLabel(graph, row);
+  const words = label.includes(" ") ? [label] : label.split(/(?<=[_./])/);
   return (
     <button type="button" class="ckv-jump" onClick={going(dispatch, { type: "select", id: row })}>
-      {rowLabel(graph, row)
-        .split(/(?<=[_./])/)
-        .flatMap((word, place) => [word, <wbr key={place} />])}
+      {words.flatMap((word, place) => [word, <wbr key={place} />])}
     </button>
   );
 }
