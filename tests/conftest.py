@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import random
 import signal
 import sys
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -19,12 +23,17 @@ from tests.support.groups import Groups
 from tests.support.once import make_once
 from tests.support.shares import in_shares
 
+if TYPE_CHECKING:
+    from tests.hostile.limits import Worker
+
 _MOST_WORKERS = 4  # each imports TensorFlow, and those of browser tests run a JupyterLab
 # Workers share the processors: threads of their own would only get in each other's way.
 _ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
 # jsonschema, which tests of Jupyter import, builds a large grammar with this for a format that no
 # test asks for: a second in each worker.
 sys.modules.setdefault("rfc3987_syntax", ModuleType("rfc3987_syntax"))
+_TESTS = Path(__file__).parent
+_IMPORTED = pytest.StashKey[set[str]]()
 _SEED = "hypothesis_seed"
 _SEED_OF_RUN = "CKPT_VIZ_SEED_OF_TESTS"
 
@@ -100,6 +109,34 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(_MOST_WORKERS, 1 + (os.cpu_count() or 1))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Collect without a search for garbage: all that is made stays."""
+    gc.disable()
+    if session.config.getini("testpaths") == session.config.args:
+        _compile_a_share()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _compile_a_share() -> None:
+    """Have each worker import the tests from another one on: so each compiles some of them.
+
+    To rewrite the assertions of all takes longer than to collect them.
+    """
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        paths = sorted(_TESTS.rglob("test_*.py"))
+        workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        first = len(paths) * int(worker.removeprefix("gw")) // workers
+        for path in paths[first:] + paths[:first]:
+            name = ".".join(path.relative_to(_TESTS.parent).with_suffix("").parts)
+            with suppress(Exception, pytest.skip.Exception):  # the collection tells of it
+                importlib.import_module(name)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose the tests of the tier; have workers begin with what is slow."""
@@ -129,6 +166,16 @@ def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if item in chosen]
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    session.config.stash[_IMPORTED] = {name.partition(".")[0] for name in sys.modules}
+
+
+@pytest.fixture(scope="session")
+def imported_by_collection(pytestconfig: pytest.Config) -> set[str]:
+    """The packages that were imported when all tests of this run were collected."""
+    return pytestconfig.stash[_IMPORTED]
+
+
 @pytest.fixture(scope="session")
 def seed(pytestconfig: pytest.Config) -> int:
     """The seed of all that is random in this run."""
@@ -151,6 +198,15 @@ def _old_objects_are_no_garbage() -> None:
     """Keep what is there out of each later search for garbage: Keras searches for each model."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def worker() -> Iterator[Worker]:
+    """A process that opens hostile checkpoints."""
+    from tests.hostile.limits import Worker
+
+    with Worker() as worker:
+        yield worker
 
 
 @pytest.fixture(scope="session")

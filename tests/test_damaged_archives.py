@@ -16,9 +16,9 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.formats import files
 from ckpt_viz.formats.zip_archive import member
 from tests.hostile.seeds import DIRECTORY, seeds
+from tests.support.counted import counted_reads
 
 WEIGHTS = "model.weights.h5"
 
@@ -113,14 +113,7 @@ def test_a_member_is_read_whole_once_and_only_for_values(
     path = tmp_path / "m.zip"
     with zipfile.ZipFile(path, "w") as new:
         new.writestr("large", bytes(3_000_000))
-    sizes: list[int] = []
-    read = files._LocalFile._read
-
-    def counted(file: Any, offset: int, size: int) -> bytes:
-        sizes.append(size)
-        return read(file, offset, size)
-
-    monkeypatch.setattr(files._LocalFile, "_read", counted)
+    sizes = counted_reads(monkeypatch)
     tested = member(str(path), "large")
     assert sum(sizes) < 10_000 and tested.untested_bytes == 3_000_000
     pieces: list[int] = []

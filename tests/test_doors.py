@@ -270,7 +270,7 @@ def of_keras(tmp_path_factory: pytest.TempPathFactory) -> Path:
             only = suffix.startswith(".w")
             callback = callbacks.ModelCheckpoint(path, save_weights_only=only)
             model = one.Sequential([one.layers.Input((2,)), one.layers.Dense(1)])
-            model.compile("sgd", "mse")
+            model.compile("sgd", "mse", run_eagerly=True)
             backup = callbacks.BackupAndRestore(str(at / name), delete_checkpoint=False)
             x = np.ones((4, 2))
             model.fit(x, x[:, :1], epochs=10, verbose=0, callbacks=[callback, backup])

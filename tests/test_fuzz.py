@@ -9,7 +9,6 @@ import hashlib
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,12 +34,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker() as worker:
-        yield worker
-
-
 @pytest.mark.parametrize("name", seeds())
 def test_seed_is_a_good_checkpoint_all_of_which_is_read(name: str) -> None:
     graph = cv.graph(DIRECTORY / name / seeds()[name].opened)
@@ -52,8 +45,8 @@ def test_seed_is_a_good_checkpoint_all_of_which_is_read(name: str) -> None:
                 assert graph.read(attribute.checkpoint_key).shape == attribute.shape
 
 
-def test_damage_of_any_kind_is_answered(seed: int) -> None:
-    findings = list(fuzz(INPUTS, seed))
+def test_damage_of_any_kind_is_answered(worker: Worker, seed: int) -> None:
+    findings = list(fuzz(worker, INPUTS, seed))
     assert not findings, "\n".join(map(str, findings))
 
 

@@ -147,7 +147,7 @@ def test_variables_without_names_of_blocks_are_counted_themselves(tmp_path: Path
             return self.blocks[1](self.blocks[0](x))
 
     model = Net()
-    model.compile("adam", "mse")
+    model.compile("adam", "mse", run_eagerly=True)
     model.fit(tf.ones([2, 2]), tf.ones([2, 2]), verbose=0)
     variables, blocks = hanging(model, tmp_path)
     assert variables == 4
@@ -164,7 +164,7 @@ def functional() -> Any:
         y = keras.layers.BatchNormalization(name=f"block_{place}_norm")(y)
         x = keras.layers.Add(name=f"block_{place}_add")([x, y])
     model = keras.Model(inputs, keras.layers.Dense(2, name="predictions")(x))
-    model.compile("adam", "mse")
+    model.compile("adam", "mse", run_eagerly=True)
     model.optimizer.build(model.trainable_variables)
     return model
 
@@ -174,7 +174,7 @@ def sequential() -> Any:
     import tensorflow as tf
 
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-    model.compile(keras.optimizers.SGD(0.1), "mse")
+    model.compile(keras.optimizers.SGD(0.1), "mse", run_eagerly=True)
     model.fit(tf.ones([2, 3]), tf.ones([2, 2]), verbose=0)
     return model
 

@@ -51,12 +51,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker() as worker:
-        yield worker
-
-
 _SIZED = [name for name, attack in ATTACKS.items() if attack.small]
 
 

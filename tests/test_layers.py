@@ -21,14 +21,14 @@ def test_imports_point_down_only() -> None:
     upward = [
         (module, imported)
         for module in modules()
-        for imported in sorted(set(_imports_of(module)))
+        for imported in sorted(_imports_of(module))
         if room_of(imported) != room_of(module) and layer_of(imported) >= layer_of(module)
     ]
     assert sorted(upward) == sorted(EXCEPTIONS)
 
 
 def test_imports_have_no_cycle() -> None:
-    TopologicalSorter({module: set(_imports_of(module)) for module in modules()}).prepare()
+    TopologicalSorter({module: _imports_of(module) for module in modules()}).prepare()
 
 
 def test_contributing_has_the_picture_of_the_rooms() -> None:
@@ -42,7 +42,7 @@ def test_one_module_makes_names_of_nodes() -> None:
     making = {
         module
         for module, path in modules().items()
-        for text in _strings_in(_parsed(path))
+        for text in _strings_in(path)
         if text == names.THE_ROOT or any(mark in text for mark in marks)
     }
     assert making == {"object_graph.names"}
@@ -53,10 +53,15 @@ def _parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def _strings_in(tree: ast.AST) -> Iterator[str]:
+@cache
+def _nodes_in(path: Path) -> list[ast.AST]:
+    return list(ast.walk(_parsed(path)))
+
+
+def _strings_in(path: Path) -> Iterator[str]:
     """Yield the strings in code, also the parts of f-strings; no docstrings."""
-    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    statements = {id(node.value) for node in _nodes_in(path) if isinstance(node, ast.Expr)}
+    for node in _nodes_in(path):
         match node:
             case ast.Constant(value=str() as text) if id(node) not in statements:
                 yield text
@@ -65,7 +70,7 @@ def _strings_in(tree: ast.AST) -> Iterator[str]:
 def test_no_two_classes_have_the_same_name() -> None:
     places: dict[str, list[str]] = {}
     for module, path in modules().items():
-        for node in ast.walk(_parsed(path)):
+        for node in _nodes_in(path):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(module)
     assert {name: rooms for name, rooms in places.items() if len(rooms) > 1} == {}
@@ -81,7 +86,7 @@ def test_only_the_live_side_names_tensorflow() -> None:
     naming = {
         name
         for name, path in modules().items()
-        for node in ast.walk(_parsed(path))
+        for node in _nodes_in(path)
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any(name.split(".")[0] in ("tensorflow", "keras") for name in _names(node))
     }
@@ -92,7 +97,7 @@ def test_only_the_server_part_names_jupyter_server() -> None:
     naming = {
         name
         for name, path in modules().items()
-        for node in ast.walk(_parsed(path))
+        for node in _nodes_in(path)
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any(
             one.split(".")[0] in ("jupyter_core", "jupyter_server", "tornado")
@@ -125,18 +130,20 @@ def test_the_help_of_a_command_loads_no_graphs() -> None:
     assert output.splitlines()[-1] == "set()"
 
 
-def _imports_of(module: str) -> Iterator[str]:
-    """Yield the modules that a module imports, whole or names of them."""
-    paths = modules()
-    for node in ast.walk(_parsed(paths[module])):
+@cache
+def _imports_of(module: str) -> frozenset[str]:
+    """Return the modules that a module imports, whole or names of them."""
+    paths, found = modules(), set[str]()
+    for node in _nodes_in(paths[module]):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name in _names(node):
                 parts = name.split(".")[1:] if name.startswith("ckpt_viz.") else []
                 # `from a import b` names either a module b or something in the module a
                 for candidate in (".".join(parts), ".".join(parts[:-1])):
                     if candidate in paths:
-                        yield candidate
+                        found.add(candidate)
                         break
+    return frozenset(found)
 
 
 def _names(node: ast.Import | ast.ImportFrom) -> list[str]:

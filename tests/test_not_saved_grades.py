@@ -29,7 +29,8 @@ def sequential_with_dropout() -> Any:
     model = keras.Sequential(
         [keras.Input((3,)), layers.Dense(2), layers.Dropout(0.5), layers.BatchNormalization()]
     )
-    model.compile("adam", "mse", metrics=["mae", keras.metrics.AUC(from_logits=True)])
+    metrics = ["mae", keras.metrics.AUC(from_logits=True)]
+    model.compile("adam", "mse", metrics=metrics, run_eagerly=True)
     model.fit(tf.ones([2, 3]), tf.ones([2, 2]), verbose=0)
     return model
 

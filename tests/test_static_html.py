@@ -3,6 +3,7 @@
 import base64
 import html
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -98,18 +99,18 @@ def _chain(length: int) -> cv.ObjectGraph:
 
 
 @pytest.mark.parametrize(
-    "graph",
+    "make",
     [
-        large(),
-        _chain(10_000),
-        named(large(), "<" * 500),
-        named(large(), "漢" * 500),
-        replace(large(), title="&" * 100_000),
+        large,
+        lambda: _chain(10_000),
+        lambda: named(large(), "<" * 500),
+        lambda: named(large(), "漢" * 500),
+        lambda: replace(large(), title="&" * 100_000),
     ],
     ids=["large", "chain", "long names", "wide names", "long title"],
 )
-def test_size_and_depth_are_bounded(graph: cv.ObjectGraph) -> None:
-    page = to_static_html(graph)
+def test_size_and_depth_are_bounded(make: Callable[[], cv.ObjectGraph]) -> None:
+    page = to_static_html(make())
     assert len(page) <= MAX_SIZE
     parsed = _Parsed(page)
     assert parsed.tags.count("code") <= 300

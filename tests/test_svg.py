@@ -254,7 +254,8 @@ def test_the_parameters_of_a_saved_model_are_those_that_keras_counts(tmp_path: P
     inputs = keras.Input((4,))
     hidden = keras.layers.BatchNormalization()(keras.layers.Dense(3)(inputs))
     model = keras.Model(inputs, keras.layers.Dense(2)(hidden))
-    model.compile("adam", "mse", metrics=["mae", keras.metrics.Accuracy()])
+    metrics = ["mae", keras.metrics.Accuracy()]
+    model.compile("adam", "mse", metrics=metrics, run_eagerly=True)
     model.fit([[0.0] * 4], [[0.0] * 2], verbose=0)
     model.save(tmp_path / "model", save_format="tf")
     root = _rows(cv.graph(tmp_path / "model").to_svg())[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tiers import tries_more
+from tests.support.tiers import trying_more
 
 TESTS = Path(__file__).parent
 SAMPLE = """
@@ -48,7 +48,14 @@ def test_the_rest_is_what_the_first_tier_leaves_out(tmp_path: Path) -> None:
     assert sorted(first + rest) == sorted(_collected(tmp_path, "--all"))
 
 
-def test_the_rest_has_the_modules_that_try_more_or_use_one_that_does() -> None:
-    assert tries_more(TESTS / "test_zip_archive.py")  # it asks for amounts
-    assert tries_more(TESTS / "server" / "test_hostile.py")  # its attacks do
-    assert not tries_more(TESTS / "test_text.py")
+def test_the_rest_has_the_tests_that_try_more_or_use_what_does() -> None:
+    names = trying_more(TESTS / "test_zip_archive.py")
+    assert "test_a_damaged_archive_has_answers_or_errors_that_explain_it" in names
+    assert "test_members_are_read" not in names
+    # A constant asks for the amount, a fixture, a module of attacks, a mark.
+    assert "test_damage_of_any_kind_is_answered" in trying_more(TESTS / "test_fuzz.py")
+    assert "test_attack_is_answered" in trying_more(TESTS / "test_hostile.py")
+    assert "test_any_tensors_are_read_back_bit_by_bit_also_after_a_copy" in trying_more(
+        TESTS / "test_bundle_writer.py"
+    )
+    assert trying_more(TESTS / "test_text.py") == frozenset()

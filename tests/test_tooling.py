@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-
 from tests.support import frontend
-
-ROOT = Path(__file__).parents[1]
 
 
 def test_the_lock_file_holds_for_any_registry() -> None:
@@ -35,21 +29,8 @@ def test_the_lock_file_has_the_packages_of_every_platform() -> None:
     assert optional <= names
 
 
-@pytest.mark.slow
-def test_collecting_the_fast_tests_imports_no_large_package() -> None:
+def test_collecting_the_tests_imports_no_large_package(imported_by_collection: set[str]) -> None:
     """So that nobody waits for these in the fast part of the tests, which needs none."""
-    collect = """
-import sys, pytest
-class Plugin:
-    def pytest_collection_finish(self, session):
-        assert session.items
-        print("loaded:", *sorted({name.split(".")[0] for name in sys.modules}))
-chosen = ("-m", "not (tf or ui or slow)", "--collect-only", "--quiet", "-s")
-sys.exit(pytest.main([*chosen, "-p", "no:cacheprovider"], plugins=[Plugin()]))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", collect], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    )
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("loaded: "))
-    assert "pytest" in line.split()
-    assert not {"tensorflow", "keras", "tf_keras", "pandas", "distributed"} & {*line.split()}
+    assert "pytest" in imported_by_collection
+    large = {"tensorflow", "keras", "tf_keras", "pandas", "distributed"}
+    assert not large & imported_by_collection

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
-from ckpt_viz.formats import files, zip_archive
+from ckpt_viz.formats import zip_archive
 from ckpt_viz.formats.hdf5 import open_hdf5
 from ckpt_viz.formats.zip_archive import member, member_names, read_member
 from tests.hostile.limits import ends
 from tests.support.amounts import amount
+from tests.support.counted import counted_reads
 from tests.support.hdf5_files import write_small, written
 
 CONFIG = b'{"module": "keras"}'
@@ -69,14 +70,7 @@ def test_an_archive_after_other_bytes_and_with_large_sizes_is_read(tmp_path: Pat
 
 def test_a_stored_member_is_read_in_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path / "m.keras", others={"large": bytes(5_000_000)})
-    sizes: list[int] = []
-    read = files._LocalFile._read
-
-    def counted(file: Any, offset: int, size: int) -> bytes:
-        sizes.append(size)
-        return read(file, offset, size)
-
-    monkeypatch.setattr(files._LocalFile, "_read", counted)
+    sizes = counted_reads(monkeypatch)
     with member(path, "large")() as file:
         assert file.size == 5_000_000
         assert file.read(4_999_990, 10) == bytes(10)

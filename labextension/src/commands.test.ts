@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { COMMANDS } from "./commands";
+import { NODE_STATES } from "./contract";
 import { COPY_KEYS, MARK_KEY } from "./copies";
 import { DEEDS, deedOf } from "./deeds";
-import { helpLines } from "./help";
+import { helpGroups, helpLines, signLines } from "./help";
+import { stateSign } from "./signs";
 import * as WORDS from "./strings";
 
 const press = (key: string, modifiers: Partial<KeyboardEvent> = {}) =>
@@ -42,13 +44,32 @@ it("does what the table says, and leaves the notebook's keys to the notebook", (
 it("lists one key of every command in the help", () => {
   const lines = helpLines();
   expect(lines.slice(0, 3)).toEqual([
-    { keys: "↑ ↓ Home End PgUp PgDn", does: "move" },
-    { keys: "→ ←", does: "open, enter; close, leave" },
-    { keys: "Space *", does: "open or close; open all beside it" },
+    { help: "move", keys: "↑ ↓ Home End PgUp PgDn", does: "move" },
+    { help: "enter", keys: "→ ←", does: "open, enter; close, leave" },
+    { help: "open", keys: "Space *", does: "open or close; open all beside it" },
   ]);
   expect(lines.flatMap(({ keys }) => keys.split(" "))).toHaveLength(
     COMMANDS.length + 2 * COPY_KEYS.length + 1,
   );
+});
+
+it("has each line of the help in one group", () => {
+  const groups = helpGroups();
+  expect(groups.every(({ lines }) => lines.length > 0)).toBe(true);
+  const inGroups = groups.flatMap(({ lines }) => lines.map(({ help }) => help));
+  expect(inGroups.sort()).toEqual(
+    helpLines()
+      .map(({ help }) => help)
+      .sort(),
+  );
+});
+
+it("has the words of each sign in the help", () => {
+  const words = new Map(signLines().map(({ glyph, word }) => [glyph, word]));
+  expect(words.get("−")).toBe("not used by program, only in a");
+  for (const state of NODE_STATES.filter((one) => stateSign(one).glyph !== "")) {
+    expect(words.get(stateSign(state).glyph)).toContain(stateSign(state).word);
+  }
 });
 
 it("lists each command of JupyterLab's palette once", () => {

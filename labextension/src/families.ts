@@ -9,8 +9,11 @@ const CLASSES = classes.map(([pattern = "", family]) => ({
   family: family as Family,
 }));
 
-/** The path of the sign, in a square of 12; null for a class of no known family. */
-export function familySign(typeName: string): string | null {
+/** The sign of a layer of no known family, or of no known class: a ring. */
+const ANY_LAYER = "M6 3.5a2.5 2.5 0 1 0 0.01 0z";
+
+/** The path of the sign, in a square of 12. */
+export function familySign(typeName: string): string {
   const found = CLASSES.find(({ pattern }) => pattern.test(typeName));
-  return found === undefined ? null : signs[found.family];
+  return found === undefined ? ANY_LAYER : signs[found.family];
 }

@@ -1,11 +1,14 @@
-/** The lines of the help: what each key does. */
+/** The lines of the help: what each key does, and what each sign says. */
 
 import { COMMANDS } from "./commands";
+import { NODE_STATES } from "./contract";
 import { COPY_KEYS, MARK_KEY } from "./copies";
+import { cellSign, type Sign, stateSign } from "./signs";
 import * as WORDS from "./strings";
 
 /** A line of the help: the keys, by their names on a keyboard, and what they do. */
 export interface HelpLine {
+  readonly help: keyof typeof WORDS.keys;
   readonly keys: string;
   readonly does: string;
 }
@@ -28,7 +31,67 @@ export function helpLines(): readonly HelpLine[] {
   for (const [key, help] of ALL) {
     keysOf.set(help, [...(keysOf.get(help) ?? []), KEY_NAMES[key] ?? key]);
   }
-  return Array.from(keysOf, ([help, keys]) => ({ keys: keys.join(" "), does: WORDS.keys[help] }));
+  return Array.from(keysOf, ([help, keys]) => ({
+    help,
+    keys: keys.join(" "),
+    does: WORDS.keys[help],
+  }));
+}
+
+type Group = keyof typeof WORDS.keyGroups;
+
+const GROUP_OF: Readonly<Record<keyof typeof WORDS.keys, Group>> = {
+  move: "moving",
+  enter: "moving",
+  open: "moving",
+  details: "moving",
+  leave: "moving",
+  search: "finding",
+  matches: "finding",
+  flow: "finding",
+  alias: "finding",
+  focus: "showing",
+  slots: "showing",
+  zoom: "showing",
+  help: "showing",
+  changes: "checking",
+  tick: "checking",
+  table: "checking",
+  fix: "checking",
+  play: "checking",
+  change: "checking",
+  copy: "copying",
+  copies: "copying",
+  mark: "copying",
+  copiesOfMatches: "copying",
+};
+
+interface HelpGroup {
+  readonly title: string;
+  readonly lines: readonly HelpLine[];
+}
+
+/** The lines by what they are for. */
+export function helpGroups(): readonly HelpGroup[] {
+  const lines = helpLines();
+  return Object.entries(WORDS.keyGroups).map(([group, title]) => ({
+    title,
+    lines: lines.filter(({ help }) => GROUP_OF[help] === group),
+  }));
+}
+
+/** What each sign of a comparison says: the words of all states that have it. */
+export function signLines(): readonly Sign[] {
+  const bySign = new Map<string, Sign>();
+  for (const sign of [...NODE_STATES.map(stateSign), cellSign("likely"), cellSign("asks")]) {
+    const known = bySign.get(sign.glyph);
+    bySign.set(sign.glyph, {
+      ...sign,
+      word: known === undefined ? sign.word : `${known.word}, ${sign.word}`,
+    });
+  }
+  bySign.delete("");
+  return [...bySign.values()];
 }
 
 const KEY_NAMES: Readonly<Record<string, string>> = WORDS.keyNames;

@@ -98,7 +98,7 @@ it("titles a problem with its name, unless its sentence has it", async () => {
   expect(title({ place: "out" })).toBe("error, shape, out");
   expect(title({ place: "net.b", why: "net.b has another shape." })).toBe("error, shape");
   expect(title({ place: null })).toBe("error, shape");
-  expect(title({ place: `net.${"long".repeat(99)}.bias` })).toMatch(/^error, shape, ….{54}\.bias$/);
+  expect(title({ place: `net.${"long".repeat(99)}.bias` })).toBe("error, shape, net…bias");
 });
 
 it("does not call a difference in a diff a failure", async () => {

@@ -39,9 +39,10 @@ export type Drawn = "tree" | "table" | "textbook";
 export const VIEWS = ["table", "layers", "objects", "guide"] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What boxes say, from the longest to the shortest. */
-export const BREVITIES = ["all", "names", "short"] as const;
+/** What boxes say, from the longest to the shortest. Where they are stacked, branches are, too. */
+export const BREVITIES = ["all", "stacked", "names", "short"] as const;
 export type Brevity = (typeof BREVITIES)[number];
+const STACKED: ReadonlySet<Brevity> = new Set(["stacked", "short"]);
 
 /** The widths of the boxes that a graph's drawing has. */
 export type WidthsOf = (graph: Graph, says: Brevity) => Widths;
@@ -263,7 +264,8 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "flows" | "layout">): Sta
   const { expanded, focus, graph, tree } = state;
   const rows = visibleRows(tree.children, expanded, focus, tree.chunk);
   const rowOf = new Map(rows.map((row, index) => [row.id, index]));
-  const flows = state.sort === null ? flowsIn({ graph, rows, rowOf, tree }) : NO_FLOWS;
+  const flows =
+    state.sort === null ? flowsIn({ graph, rows, rowOf, tree }, STACKED.has(state.says)) : NO_FLOWS;
   return {
     ...state,
     rows,
@@ -403,8 +405,10 @@ function rearranged(state: State, change: Partial<State>, anchor: number): State
   if (before === undefined || after === undefined) {
     return next;
   }
-  const { scale } = state.camera;
-  return moved(next, (before.x - after.x) * scale, (before.y - after.y) * scale);
+  const { scale, x } = state.camera;
+  // An open frame begins further left: the left edge of the drawing stays in sight.
+  const across = x === MARGIN ? 0 : before.x - after.x;
+  return moved(next, across * scale, (before.y - after.y) * scale);
 }
 
 function toggle(state: State, id: number): State {
@@ -1093,7 +1097,7 @@ function saidInSight(state: State): State {
   let next = state;
   for (const says of BREVITIES) {
     next = next.says === says ? next : arrange({ ...next, says });
-    if (!isTooWide(next)) {
+    if (!isTooWide(next) && !(says === "stacked" && isTooHigh(next))) {
       break;
     }
   }

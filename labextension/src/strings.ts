@@ -637,6 +637,15 @@ export const keys = {
   help: "these keys",
   leave: "back to the notebook",
 } as const;
+/** The parts of the help: their titles, and what of the keys is in each. */
+export const keyGroups = {
+  moving: "Move",
+  finding: "Find",
+  showing: "Show",
+  checking: "A check",
+  copying: "Copy",
+} as const;
+export const signsOfStates = "Signs";
 /** The label on the key, if it differs from the key's name in a page. */
 export const keyNames = {
   ArrowUp: "↑",

@@ -1,50 +1,91 @@
 /** Makes untrusted text and numbers readable. */
 
 const MAX_LABEL = 26;
-const MAX_NAME = 60;
 /** A sentence of a hostile payload may have any length, but a drawn sentence may not. */
 const MAX_SENTENCE = 600;
 /** Control and format characters, lone surrogates, ends of lines and of paragraphs. */
 export const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** As in Python. */
+const USUAL_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 const numbers = new Intl.NumberFormat();
 
 /** An untrusted name on one line: control characters are shown, not obeyed. */
 export function visible(name: string): string {
   return name.replace(INVISIBLE, (c) => {
+    const usual = USUAL_ESCAPES[c];
+    if (usual !== undefined) {
+      return usual;
+    }
     const code = (c.codePointAt(0) ?? 0).toString(16);
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
   });
 }
 
+/** Untrusted sentences of any length on one line: there, the end of a line is a space. */
+export function onOneLine(text: string): string {
+  return visible(text.replace(/\s*[\r\n]\s*/g, " ").trim());
+}
+
 /** The message of an error, which may contain untrusted text from a file. */
 export function whyWords(error: unknown): string {
-  return visible(error instanceof Error ? error.message : String(error));
+  return onOneLine(error instanceof Error ? error.message : String(error));
 }
 
 /** Untrusted sentences on one line, without the end of giant ones. */
 export function sentenceText(text: string): string {
-  return visible(text.length <= MAX_SENTENCE ? text : `${text.slice(0, MAX_SENTENCE - 1)}…`);
+  return onOneLine(text.length <= MAX_SENTENCE ? text : `${text.slice(0, MAX_SENTENCE - 1)}…`);
 }
 
-export function clip(text: string, length = MAX_LABEL): string {
-  const characters = [...text];
-  return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
+/** What words of a name end with. */
+const SEPARATORS = /[\s._/›:-]+$/u;
+/** A word with the separators behind it; a class such as LayerNormalization has several. */
+const WORD = /[^\s._/›:-]+?(?:[\s._/›:-]+|(?<=\p{Ll})(?=\p{Lu})|$)|[\s._/›:-]+/gu;
+/** Longer names are those of an attack: their middle is not read. */
+const MAX_READ = 1000;
+
+/**
+ * A name, without the middle of a long one: names differ at either end. It keeps whole words, first
+ * the last one; "" if no word fits.
+ */
+export function wholeWords(text: string, most: number): string {
+  const words = text.match(WORD) ?? [];
+  let [head, tail] = ["", ""];
+  for (let [from, to] = [0, words.length]; from < to; ) {
+    const before = `${words[to - 1]}${tail}`;
+    const room = most - 1 - [...head.replace(SEPARATORS, "")].length;
+    if ([...before].length <= room) {
+      [tail, to] = [before, to - 1];
+    }
+    const after = `${head}${words[from]}`;
+    const isLonger = [...after.replace(SEPARATORS, "")].length <= most - 1 - [...tail].length;
+    if (isLonger && from < to) {
+      [head, from] = [after, from + 1];
+    } else if (tail !== before) {
+      break;
+    }
+  }
+  return tail === "" ? "" : `${head.replace(SEPARATORS, "")}…${tail}`;
 }
 
-/** The end of a long name, since the end tells more than the start. */
-export function clipStart(text: string, length = MAX_NAME): string {
+/** A name of at most some characters, cut in the middle: between words, or else in a giant one. */
+export function shortened(text: string, most = MAX_LABEL): string {
   const characters = [...text];
-  return characters.length <= length ? text : `…${characters.slice(1 - length).join("")}`;
+  if (characters.length <= most) {
+    return text;
+  }
+  const ends =
+    characters.length <= MAX_READ
+      ? text
+      : [...characters.slice(0, MAX_READ / 2), ...characters.slice(-MAX_READ / 2)].join("");
+  const end = Math.floor((most - 1) / 2);
+  return (
+    wholeWords(ends, most) ||
+    `${characters.slice(0, most - 1 - end).join("")}…${end === 0 ? "" : characters.slice(-end).join("")}`
+  );
 }
 
-/** Both ends of a long name, for names that may differ at either. */
-export function endsOf(text: string, length: number): string {
-  const characters = [...text];
-  const end = Math.floor((length - 1) / 2);
-  return characters.length <= length
-    ? text
-    : `${characters.slice(0, length - 1 - end).join("")}…${characters.slice(-end).join("")}`;
-}
+/** The same, for parts of the view that know it by these names. */
+export { shortened as clip, shortened as clipStart };
 
 export function formatCount(count: number): string {
   return numbers.format(count);

@@ -7,7 +7,9 @@ import { NOTHING_FOUND, searched } from "./search/found";
 import {
   boxText,
   bytesWords,
+  chunkCount,
   heldBy,
+  ownName,
   percentWords,
   placeName,
   rowLabel,
@@ -134,4 +136,38 @@ it("names a layer with all blocks that it is in", () => {
   const graph: Graph = { ...tree, group: (row) => groups.get(row) ?? null };
   expect(rowLabel(graph, 4)).toBe("edge 1 › edge 2 › edge 4");
   expect(sentence(graph, 4)).toContain("edge 1 › edge 2 › edge 4, object");
+});
+
+it("calls a row by the shortest path that is its alone", () => {
+  // Two cells, in an encoder and in a decoder; two blocks that have numbers for names.
+  const names = ["", "encoder", "decoder", "cell", "cell", "blocks", "0", "1", "kernel"];
+  const tree = treeGraph([0, 0, 1, 2, 0, 5, 5, 6]);
+  const graph: Graph = { ...tree, label: (id) => names[id] ?? "" };
+  expect([1, 3, 4, 6, 8, 0].map((id) => rowLabel(graph, id))).toEqual([
+    "encoder",
+    "encoder › cell",
+    "decoder › cell",
+    "blocks › 0",
+    "kernel",
+    "root",
+  ]);
+});
+
+it("offers what people call an item of a list as its name", () => {
+  const graph: Graph = { ...treeGraph([0, 0]), label: (id) => ["", "80", "head"][id] ?? "" };
+  expect([1, 2].map((id) => ownName({ ...graph, called: () => "out" }, id))).toEqual([
+    "out",
+    "head",
+  ]);
+});
+
+it("counts the layers in a block, also those in its blocks", async () => {
+  const groups = new Map([2, 3].map((row) => [row, { isAlike: false, size: 1 }]));
+  const graph: Graph = {
+    ...treeGraph([0, 1, 2, 3, 3]),
+    size: 2,
+    group: (row) => groups.get(row) ?? null,
+    treeChildren: (row) => Int32Array.from([[1], [2], [3], [0, 1]][row] ?? []),
+  };
+  expect(chunkCount(shownTree(graph, true).chunk(2)!)).toBe("2 layers");
 });

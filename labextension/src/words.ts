@@ -9,11 +9,14 @@ import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
 import { belowSentence, SIDES, stateSign } from "./signs";
 import * as WORDS from "./strings";
-import { clip, countWords, formatCount, sentenceText, visible } from "./text";
+import { countWords, formatCount, sentenceText, shortened, visible } from "./text";
 
 const MAX_DIFFERENCE = 40;
-/** Characters of each of the two names in a chunk's label. */
+/** Characters of each of the two names in a chunk's label, and where there is little space. */
 const MAX_END = 16;
+export const SHORT_END = 9;
+/** A row has a path that differs from those of at most so many others. */
+const MAX_TWINS = 200;
 const MAX_NAMED = 3;
 
 export function roleWord(role: Role): string {
@@ -33,11 +36,12 @@ function differenceWords(graph: Graph, id: number): string {
 export function chunkLabel(
   { label }: Pick<Graph, "label">,
   { firstChild, group, lastChild }: Chunk,
+  most = MAX_END,
 ): string {
   if (group !== null && !group.isAlike) {
-    return clip(visible(group.name));
+    return shortened(visible(group.name));
   }
-  return [firstChild, lastChild].map((id) => clip(visible(label(id)), MAX_END)).join(" … ");
+  return [firstChild, lastChild].map((id) => shortened(visible(label(id)), most)).join(" … ");
 }
 
 /**
@@ -61,6 +65,12 @@ export function placeName(
     }
   }
   return names.slice(0, most).reverse().join(".") || WORDS.root;
+}
+
+/** The name that a rename begins with: an item of a list has none, so what people call it. */
+export function ownName(graph: Graph, id: number): string {
+  const label = graph.label(id);
+  return /^\d+$/.test(label) ? graph.called(id) : label;
 }
 
 /** A node's mark in words, for a screen reader. */
@@ -90,37 +100,78 @@ export function partnerWords(graph: Graph, id: number): string {
   return `${SIDES[overlay.comparison].saved} ${name}`;
 }
 
-/** What people call a row of the tree: a node or a group. */
+const rowLabels = new WeakMap<Graph, (row: number) => string>();
+
+/** What people call a row of the tree, a node or a group: the shortest path that is its alone. */
 export function rowLabel(graph: Graph, row: number): string {
-  const group = graph.group(row);
-  if (group?.isAlike === true) {
-    const members = graph.treeChildren(row);
-    const ends = [members[0], members.at(-1)].map((id) => clip(visible(graph.label(id ?? ROOT))));
-    return ends.join(" … ");
-  }
-  const block = blockAbove(graph, row);
-  return [block, clip(visible(graph.label(row))) || WORDS.rootWord].join("");
+  const labels = rowLabels.get(graph) ?? rowLabelsOf(graph);
+  rowLabels.set(graph, labels);
+  return labels(row);
 }
 
-/** The names of the blocks that a row is in; a layer's name among layers leaves them out. */
-function blockAbove(graph: Graph, row: number): string {
+function rowLabelsOf(graph: Graph): (row: number) => string {
+  const known = new Map<number, string>();
+  const twins = new Map<string, number[]>();
+  const path = (row: number): readonly string[] => {
+    const names: string[] = [];
+    for (let at: number | null = row; at !== null; at = graph.treeParent(at)) {
+      if (graph.group(at)?.isAlike !== true) {
+        names.push(shortened(visible(graph.label(at))));
+      }
+    }
+    return names;
+  };
+  const made = (row: number): string => {
+    const group = graph.group(row);
+    if (group?.isAlike === true) {
+      const members = graph.treeChildren(row);
+      const ends = [members[0], members.at(-1)].map((id) =>
+        shortened(visible(graph.label(id ?? ROOT))),
+      );
+      return ends.join(" … ");
+    }
+    if (twins.size === 0) {
+      for (const id of graph.order) {
+        const same = twins.get(graph.label(id)) ?? [];
+        twins.set(graph.label(id), same);
+        same.push(id);
+      }
+    }
+    const own = path(row);
+    const others = (twins.get(graph.label(row)) ?? []).filter((id) => id !== row);
+    const paths = others.slice(0, MAX_TWINS).map(path);
+    let length = blocksAbove(graph, row) + 1;
+    while (
+      length < own.length - 1 &&
+      (/^\d*$/.test(own[length - 1] ?? "") ||
+        paths.some((other) => own.slice(0, length).every((name, at) => name === other[at])))
+    ) {
+      length += 1;
+    }
+    return own.slice(0, length).reverse().join(" › ") || WORDS.rootWord;
+  };
+  return (row) => {
+    const label = known.get(row) ?? made(row);
+    known.set(row, label);
+    return label;
+  };
+}
+
+/** How many blocks a row is in: a layer's name among layers leaves their names out. */
+function blocksAbove(graph: Graph, row: number): number {
   const above = graph.treeParent(row);
   const group = above === null ? null : graph.group(above);
-  if (above === null || group === null) {
-    return "";
-  }
-  const own = group.isAlike ? "" : `${clip(visible(graph.label(above)))} › `;
-  return blockAbove(graph, above) + own;
+  return above === null || group === null ? 0 : blocksAbove(graph, above) + (group.isAlike ? 0 : 1);
 }
 
-/** The number of nodes in a chunk and in its list: 100 of 1,424. In a group: 12 alike. */
+/** The number of nodes in a chunk and in its list: 100 of 1,424. In a group: 12 alike, 9 layers. */
 export function chunkCount({ first, group, isMoreAlike, last, of }: Chunk): string {
   if (isMoreAlike) {
     return WORDS.sameAgain;
   }
   if (group !== null) {
     const { alike, layers } = WORDS.counts;
-    return group.isAlike ? countWords(of, ...alike) : countWords(of, ...layers);
+    return group.isAlike ? countWords(of, ...alike) : countWords(group.layers, ...layers);
   }
   return WORDS.place(formatCount(last - first + 1), formatCount(of));
 }
@@ -204,19 +255,19 @@ function sharedLayerWords(graph: Graph, id: number): string {
 export function boxText(graph: Graph, id: number): string {
   const difference = differenceWords(graph, id);
   if (difference !== "") {
-    return clip(difference, MAX_DIFFERENCE);
+    return shortened(difference, MAX_DIFFERENCE);
   }
   const type = typeWords(graph, id);
   switch (graph.role(id)) {
     case "variable":
     case "slot":
-      return clip(valueWords(graph, id));
+      return shortened(valueWords(graph, id));
     case "optimizer":
-      return clip(type || WORDS.optimizerWord);
+      return shortened(type || WORDS.optimizerWord);
     case "value":
-      return clip(type || attributeNames(graph, id) || WORDS.valueWord);
+      return shortened(type || attributeNames(graph, id) || WORDS.valueWord);
     default:
-      return clip(
+      return shortened(
         id === ROOT ? type || WORDS.rootWord : withCount(graph, id, objectWords(graph, id)),
       );
   }
@@ -226,15 +277,17 @@ export function boxText(graph: Graph, id: number): string {
 export function kindText(graph: Graph, id: number): string {
   const difference = differenceWords(graph, id);
   if (difference !== "") {
-    return clip(difference, MAX_DIFFERENCE);
+    return shortened(difference, MAX_DIFFERENCE);
   }
   const role = graph.role(id);
   const isValue = role === "variable" || role === "slot" || role === "value";
   if (!isValue) {
     const frozen = isFrozenHere(graph, id) ? `${WORDS.frozenSign} ` : "";
-    return frozen + clip(graph.objects === null ? objectWords(graph, id) : typeWords(graph, id));
+    return (
+      frozen + shortened(graph.objects === null ? objectWords(graph, id) : typeWords(graph, id))
+    );
   }
-  return clip(graph.objects === null ? boxText(graph, id) : layerValueWords(graph, id));
+  return shortened(graph.objects === null ? boxText(graph, id) : layerValueWords(graph, id));
 }
 
 /** The shapes of a node's values; the dtype only of a scalar, whose shape says little. */
@@ -432,13 +485,13 @@ export function noteWords(graph: Graph, id: number): string {
 /** The first names of these attributes. */
 export function notTrackedNames(graph: Graph, id: number): string {
   const notes = graph.notSaved(id).filter(({ isLost }) => !isLost);
-  const named = notes.slice(0, MAX_NAMED).map(({ name }) => clip(visible(name)));
+  const named = notes.slice(0, MAX_NAMED).map(({ name }) => shortened(visible(name)));
   return [...named, ...(notes.length > MAX_NAMED ? ["…"] : [])].join(", ");
 }
 
 /** The name on the edge to a node, cut to the space in the drawing. */
 export function edgeText(graph: Graph, id: number): string {
-  return clip(visible(graph.label(id)));
+  return shortened(visible(graph.label(id)));
 }
 
 /** The number of matches, and the position of the selected one: 3 of 12; "" without a query. */

@@ -45,16 +45,15 @@ def opened(worker: Worker, seed: Seed, number: str) -> Finding | None:
 
 
 def fuzz(
-    inputs: int, seed: int, progress: Callable[[int], None] = lambda done: None
+    worker: Worker, inputs: int, seed: int, progress: Callable[[int], None] = lambda done: None
 ) -> Iterator[Finding]:
     """Yield the findings on a number of inputs, which only the seed and their numbers determine."""
-    with Worker() as worker:
-        for number in range(inputs):
-            name = f"{seed}.{number}"
-            finding = opened(worker, mutated(random.Random(name)), name)
-            if finding is not None:
-                yield finding
-            progress(number + 1)
+    for number in range(inputs):
+        name = f"{seed}.{number}"
+        finding = opened(worker, mutated(random.Random(name)), name)
+        if finding is not None:
+            yield finding
+        progress(number + 1)
 
 
 def main() -> int:
@@ -70,9 +69,10 @@ def main() -> int:
             print(f"{done} inputs, {rate:.0f} a second", file=sys.stderr)
 
     findings = 0
-    for finding in fuzz(arguments.inputs, arguments.seed, progress):
-        findings += 1
-        print(finding)
+    with Worker() as worker:
+        for finding in fuzz(worker, arguments.inputs, arguments.seed, progress):
+            findings += 1
+            print(finding)
     print(f"{findings} findings in {arguments.inputs} inputs of seed {arguments.seed}")
     return 1 if findings else 0
 

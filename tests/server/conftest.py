@@ -22,7 +22,6 @@ from tests.hostile.seeds import DIRECTORY
 from tests.support.tables import floats, write_bundle
 from tests.support.waiting import PATIENCE
 
-_HERE = Path(__file__).parent
 BASE_URL = "/user/me/"
 
 
@@ -37,10 +36,8 @@ class Reply(NamedTuple):
 Ask = Callable[..., Awaitable[Reply]]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if _HERE in item.path.parents:
-            item.add_marker("slow")  # each starts a server
+def pytest_itemcollected(item: pytest.Item) -> None:  # of those below this directory
+    item.add_marker("slow")  # each starts a server
 
 
 @pytest.fixture  # type: ignore[no-redef, unused-ignore]

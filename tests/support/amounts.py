@@ -9,8 +9,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
+from typing import TypeVar
 
+T = TypeVar("T")
 _FIRST_OF_RANDOM = 5  # the first tier tries one random input in five
 
 
@@ -40,6 +43,13 @@ def amount(usual: int, exhaustive: int) -> int:
     if tier() is Tier.EXHAUSTIVE:
         return exhaustive
     return usual if tier() is Tier.ALL else max(1, usual // _FIRST_OF_RANDOM)
+
+
+def some(inputs: Sequence[T], number: int) -> Sequence[T]:
+    """Return what this run tries in the place of a number: all, or the next one in turn."""
+    if tier() is not Tier.FIRST:
+        return inputs
+    return [inputs[number % len(inputs)]]
 
 
 def size(small: int, full: int) -> int:

@@ -1,4 +1,4 @@
-"""Counts of work that are the same on any machine: steps of Python, and bytes at a time."""
+"""Counts of work that are the same on any machine: steps of Python, bytes at a time, and reads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ckpt_viz.formats import files
+
+if TYPE_CHECKING:
+    import pytest
 
 Taken = Callable[[], int]  # what was taken since the last call
 DOUBLED = 2.5  # for twice the size, work that is linear grows less; quadratic work grows fourfold
@@ -55,6 +60,20 @@ def counted_bytes() -> Iterator[Taken]:
         yield taken
     finally:
         tracemalloc.stop()
+
+
+def counted_reads(monkeypatch: pytest.MonkeyPatch, of: str = "") -> list[int]:
+    """Return a list that gets the size of every read of a local file whose path has `of` in it."""
+    sizes: list[int] = []
+    read = files._LocalFile._read
+
+    def counting(file: files._LocalFile, offset: int, size: int) -> bytes:
+        if of in file.path:
+            sizes.append(size)
+        return read(file, offset, size)
+
+    monkeypatch.setattr(files._LocalFile, "_read", counting)
+    return sizes
 
 
 def steps_of(function: Callable[[], object]) -> int:

@@ -67,9 +67,11 @@ def functional(k: Any, body: Callable[[Any, Any], Any], shape: tuple[int, ...] =
     return k.Model(inputs, body(k.layers, inputs))
 
 
-def trained(k: Any, model: Any, optimizer: Any = "adam", steps: int = 2) -> Any:
+def trained(
+    k: Any, model: Any, optimizer: Any = "adam", steps: int = 2, eagerly: bool = True
+) -> Any:
     """Return the model compiled and trained a little, so that its optimizer has state."""
-    model.compile(optimizer, "mse", metrics=["mae"])
+    model.compile(optimizer, "mse", metrics=["mae"], run_eagerly=eagerly)
     x = np.ones((4, *model.input_shape[1:]), "float32")
     y = np.ones((4, *model.output_shape[1:]), "float32")
     model.fit(x, y, epochs=steps, verbose=0)
@@ -378,7 +380,8 @@ def compiled(k: Any) -> Any:
 
 @_model
 def trained_adam(k: Any) -> Any:
-    return trained(k, sequential(k, k.layers.Dense(3), k.layers.Dense(2)))
+    model = sequential(k, k.layers.Dense(3), k.layers.Dense(2))
+    return trained(k, model, eagerly=False)  # as people train
 
 
 @_model

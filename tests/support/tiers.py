@@ -13,9 +13,10 @@ inputs. So the first tier leaves out
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from math import isqrt
 from pathlib import Path
@@ -43,7 +44,7 @@ def in_first_tier(items: Sequence[pytest.Item]) -> set[pytest.Item]:
 def in_rest(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that are not in the first tier, or are smaller there."""
     first = in_first_tier(items)
-    return {item for item in items if item not in first or tries_more(item.path)}
+    return {item for item in items if item not in first or _tries_more(item)}
 
 
 def spread(inputs: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
@@ -65,10 +66,75 @@ def _is_dear(item: pytest.Item) -> bool:
     return any(item.get_closest_marker(marker) for marker in _DEAR)
 
 
+def _tries_more(item: pytest.Item) -> bool:
+    name = item.originalname if isinstance(item, pytest.Function) else None
+    return _TESTS in item.path.parents and name in trying_more(item.path)
+
+
 @cache
-def tries_more(path: Path) -> bool:
-    """Return whether `--all` tries more in a module: it imports `amounts`, or imports who does."""
-    return _TESTS in path.parents and "tests.support.amounts" in _reached(_name(path))
+def trying_more(path: Path) -> frozenset[str]:
+    """Return the names in a module that have more with `--all`.
+
+    They lead to a name from `amounts`, or from a module that imports it. A name leads to all that
+    its definition names, such as fixtures. If `pytestmark` or a fixture of all leads there, all do.
+    """
+    if "tests.support.amounts" not in _reached(_name(path)):
+        return frozenset()
+    tree = ast.parse(path.read_text("utf-8"))
+    found = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and ".test_" not in node.module
+        for alias in node.names
+        if any(map(_has_amounts, (node.module, f"{node.module}.{alias.name}")))
+    }
+    led = [(_defined(statement), _named(statement)) for statement in tree.body]
+    of_all = {"pytestmark", *_of_all(tree)}
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for defined, named in led:
+            if named & found:
+                found |= named if defined is None else defined
+        if of_all & found:
+            found |= {name for defined, _ in led for name in defined or ()}
+    return frozenset(found)
+
+
+def _has_amounts(module: str) -> bool:
+    return "tests.support.amounts" in _reached(module)
+
+
+def _defined(statement: ast.stmt) -> frozenset[str] | None:
+    """Return the names that a statement defines; None for one that may change what it names."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return frozenset({statement.name})
+        case ast.Assign(targets=targets) if all(isinstance(one, ast.Name) for one in targets):
+            return frozenset(one.id for one in targets if isinstance(one, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return frozenset({name})
+        case ast.Import() | ast.ImportFrom():
+            return frozenset()
+    return None
+
+
+def _named(statement: ast.stmt) -> frozenset[str]:
+    names = set()
+    for node in ast.walk(statement):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.Constant(value=str() as name):
+                names.add(name)
+    return frozenset(names)
+
+
+def _of_all(tree: ast.Module) -> Iterator[str]:
+    """Yield the fixtures that each test of the module has, whether it names them or not."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for call in node.decorator_list:
+                if isinstance(call, ast.Call) and any(k.arg == "autouse" for k in call.keywords):
+                    yield node.name
 
 
 @cache

@@ -19,6 +19,7 @@ from ckpt_viz.formats import files
 from ckpt_viz.timeline.cells import CellState
 from ckpt_viz.timeline.history_json import cell_json
 from ckpt_viz.timeline.words import change_words
+from tests.support.counted import counted_reads
 from tests.support.name_based import DATA, write
 
 RNG = np.random.default_rng(7)
@@ -77,15 +78,7 @@ def test_values_of_equal_checksums_are_read_once_or_never(
     for time in range(50):
         moving = {f"w{n:02}": np.full(256, time + n / 64, np.float32) for n in range(50)}
         paths.append(write(tmp_path / f"ckpt-{time}", **fixed, **moving))
-    read: list[int] = []
-    original = files._LocalFile._read
-
-    def counting(file: Any, offset: int, size: int) -> bytes:
-        if DATA in file.path:
-            read.append(size)
-        return original(file, offset, size)
-
-    monkeypatch.setattr(files._LocalFile, "_read", counting)
+    read = counted_reads(monkeypatch, DATA)
     found = history(paths)
     every = 50 * 1000 * 1024
     assert 0.05 * every <= sum(read) <= 0.06 * every

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Generator, Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
@@ -14,6 +13,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from tests.support import frontend
 from tests.ui import processes
+from tests.ui.forked_kernels import forked_kernels
 from tests.ui.jupyter import JupyterLab, SharedKernel, SharedPage
 from tests.ui.pages import EXPECT_MS, OpenPage, lent_pages
 
@@ -22,10 +22,8 @@ expect.set_options(timeout=EXPECT_MS)
 _NO_CHROMIUM = "no Chromium: apt-get install chromium, or set CKPT_VIZ_CHROMIUM to its path"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("ui")
+def pytest_itemcollected(item: pytest.Item) -> None:  # of those below this directory
+    item.add_marker("ui")
 
 
 def pytest_runtest_setup() -> None:
@@ -79,11 +77,21 @@ def lend(browser: Browser) -> Iterator[OpenPage]:
 
 
 @pytest.fixture(scope="session")
-def server(front_end: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
+def kernels() -> Iterator[Path]:
+    """The kernelspec of kernels that begin with TensorFlow imported."""
+    with forked_kernels() as directory:
+        yield directory
+
+
+@pytest.fixture(scope="session")
+def server(
+    front_end: None, kernels: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[processes.Server]:
     """A JupyterLab with the front end of today's sources."""
     labextensions = tmp_path_factory.mktemp("labextensions")
     (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
-    with processes.jupyterlab(tmp_path_factory.mktemp("jupyterlab"), labextensions) as running:
+    directory = tmp_path_factory.mktemp("jupyterlab")
+    with processes.jupyterlab(directory, labextensions, kernels=kernels) as running:
         yield running
 
 

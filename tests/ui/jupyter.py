@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.ui import forked_kernels
 from tests.ui.pages import as_new, new_page
 from tests.ui.processes import Server
 
@@ -22,9 +23,16 @@ _THEME = "JupyterLab Light"
 _FRAMES = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 _THEME_SETTINGS = "themes.jupyterlab-settings"  # each change of the theme writes this file
 
+# JupyterLab closes the widgets of a kernel for which no manager of widgets is there yet. One
+# connection to a kernel takes its widgets, such as that of its first notebook.
+_TAKES_WIDGETS = """id => {
+    const connections = [...jupyterapp.serviceManager.kernels._kernelConnections];
+    const taking = connections.filter((one) => one.id === id && one.handleComms);
+    return taking.length === 1 && "jupyter.widget" in taking[0]._targetRegistry;
+}"""
 # A second connection to the kernel would close the widgets' comms, which it does not know.
-_NEW_KERNEL = """async () => {
-    const connection = await jupyterapp.serviceManager.kernels.startNew({ name: "python3" });
+_NEW_KERNEL = """async name => {
+    const connection = await jupyterapp.serviceManager.kernels.startNew({ name });
     const { id } = connection;
     connection.dispose();
     return id;
@@ -68,7 +76,7 @@ _NAMES = """() => ({
 })"""
 # What a test may change in a page without a trace on the server.
 _STATE = """known => {
-    const { commands, shell, status } = jupyterapp;
+    const { commands, serviceManager, shell, status } = jupyterapp;
     // The first kernel brings its pages of help.
     const isNew = (id) => !known.commands.includes(id) && !id.startsWith("help-menu-");
     // JupyterLab loads MathJax when it first needs it.
@@ -81,6 +89,9 @@ _STATE = """known => {
                 [area === "main" ? title.label : id, isVisible])])),
         classes: [document.documentElement, document.body].map(({ className }) => className),
         commands: commands.listCommands().filter(isNew),
+        // A notebook that is closed while its session starts leaves one, and the next notebook of
+        // the same kernel would get no widgets.
+        connections: serviceManager.kernels._kernelConnections.size,
         dialogs: document.querySelectorAll(leftOver).length,
         globals: Object.keys(window).filter(isAdded),
         isDirty: status.isDirty,
@@ -244,14 +255,21 @@ class JupyterLab:
         self.await_frames()
 
     def create_notebook(self, path: str, *cells: Cell) -> None:
-        """Write a notebook below the server's root."""
+        """Write a notebook below the server's root; its kernel has what the cells import."""
+        imports_tensorflow = any("import tensorflow" in cell["source"] for cell in cells)
+        kernel = forked_kernels.NAME if imports_tensorflow else "python3"
         notebook = {
             "cells": cells,
-            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+            "metadata": {"kernelspec": {"name": kernel, "display_name": "Python 3"}},
             "nbformat": 4,
             "nbformat_minor": 4,
         }
         (self.server.root / path).write_text(json.dumps(notebook))
+
+    def start_kernel(self, name: str) -> str:
+        """Start a kernel of a kernelspec, and return its id."""
+        kernel_id: str = self.page.evaluate(_NEW_KERNEL, name)
+        return kernel_id
 
     def open_notebook(self, path: str, kernel_id: str | None = None) -> None:
         """Open a notebook with its kernel, if that runs, the given one, or a new one."""
@@ -283,18 +301,16 @@ class JupyterLab:
             try:
                 return self._ask_kernel()
             except PlaywrightError:
-                self._within(f"{_CURRENT}.sessionContext.changeKernel({{ name: 'python3' }})")
+                context = f"{_CURRENT}.sessionContext"
+                self._within(f"{context}.changeKernel({{ name: {context}.session.kernel.name }})")
         self._ask_kernel()
 
     def _ask_kernel(self) -> None:
         self.await_idle(_ANSWER_SECONDS)
         kernel = f"{_CURRENT}.sessionContext.session.kernel"
         self._within(f"{kernel}.requestExecute({{ code: '', silent: true }}).done")
-        # JupyterLab refuses the widgets of a kernel for which no manager of widgets is there yet. A
-        # second notebook of the same kernel gets none.
         self.page.wait_for_function(
-            f"!{kernel}.handleComms || 'jupyter.widget' in {kernel}._targetRegistry",
-            timeout=_ANSWER_SECONDS * 1000,
+            _TAKES_WIDGETS, arg=self.kernel_id, timeout=_ANSWER_SECONDS * 1000
         )
 
     def run_apart(self, kernel_id: str, code: str) -> None:
@@ -492,8 +508,7 @@ class SharedKernel:
     def started(self, lab: JupyterLab) -> str:
         """Return the kernel's id; start it if it does not run, or no longer."""
         if self.id is None or not lab.page.evaluate(_IS_RUNNING, self.id):
-            self.id = lab.page.evaluate(_NEW_KERNEL)
-        assert self.id is not None
+            self.id = lab.start_kernel(forked_kernels.NAME)
         self.ids.add(self.id)
         return self.id
 

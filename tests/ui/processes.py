@@ -58,13 +58,15 @@ def jupyterlab(
     token: str = "",
     port: int = 0,
     first_view: str = "objects",
+    kernels: Path | None = None,
 ) -> Iterator[Server]:
     """Serve a directory, empty at first, with a JupyterLab that knows no user's settings.
 
-    `labextensions` holds extensions that go before the installed ones. The server extension is
-    that of today's sources, installed or not. Explorers show the object graph first, since it has
-    every node, or the `first_view`. `base_url` begins with a slash and ends without.
-    With the same directory and `port` it starts again where another one was.
+    `labextensions` holds extensions that go before the installed ones, and `kernels` further
+    kernelspecs. The server extension is that of today's sources, installed or not. Explorers show
+    the object graph first, since it has every node, or the `first_view`. `base_url` begins with a
+    slash and ends without. With the same directory and `port` it starts again where another one
+    was.
     """
     # Else a note in the corner asks whether to fetch news.
     _set(directory, "@jupyterlab/apputils-extension/notification", '{"fetchNews": "false"}')
@@ -78,6 +80,7 @@ def jupyterlab(
         base_url=base_url,
         token=token,
         port=port,
+        kernels=kernels,
     ) as server:
         yield server
 
@@ -89,13 +92,15 @@ def _set(directory: Path, plugin: str, settings: str) -> None:
 
 
 @contextmanager
-def notebook_7(directory: Path, labextensions: Path) -> Iterator[Server]:
+def notebook_7(
+    directory: Path, labextensions: Path, *, kernels: Path | None = None
+) -> Iterator[Server]:
     """Serve an empty directory with Jupyter Notebook, as `jupyterlab` does."""
     _set(directory, "ckpt-viz/explorer", '{"firstView": "objects"}')
     # The one lists the extensions, the other serves them.
     apps = ("JupyterNotebookApp", "LabApp")
     paths = (f"--{app}.extra_labextensions_path={labextensions}" for app in apps)
-    with _jupyter(directory, "notebook", *paths) as server:
+    with _jupyter(directory, "notebook", *paths, kernels=kernels) as server:
         yield server
 
 
@@ -108,6 +113,7 @@ def _jupyter(
     base_url: str = "",
     token: str = "",
     port: int = 0,
+    kernels: Path | None = None,
 ) -> Iterator[Server]:
     root = directory / "root"
     root.mkdir(exist_ok=True)
@@ -123,6 +129,8 @@ def _jupyter(
             "JUPYTER_RUNTIME_DIR",
         )
     }
+    if kernels is not None:
+        homes["JUPYTER_PATH"] = str(kernels)
     extensions = {"ckpt_viz.server.extension": server_extension}
     command = [
         *(sys.executable, "-m", module, "--no-browser", "--expose-app-in-browser"),

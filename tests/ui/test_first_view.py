@@ -109,6 +109,30 @@ def test_a_narrow_outline_has_short_numbers_and_whole_ones_as_titles(pages: Open
     expect(cell).to_have_text("84,079,824", use_inner_text=True)
 
 
+# The names that are cut, as the page shows them, and whole; and how far they are out of sight.
+_CUT_NAMES = """() => [...document.querySelectorAll(".ckv-cut[data-short]")]
+    .filter((name) => name.checkVisibility() && name.dataset.short !== " ")
+    .map((name) => [name.dataset.short, name.textContent, name.scrollWidth - name.clientWidth])"""
+
+
+@pytest.mark.parametrize("width", [1500, 1000])
+def test_names_are_cut_in_the_middle_between_words(pages: OpenPage, width: int) -> None:
+    text = showing_first("layers", to_html(_long_names()))
+    page = pages(text, viewport={"width": width, "height": 1000})
+    page.locator(".ckv-drawing .ckv-node").first.wait_for()
+    cut = page.evaluate(_CUT_NAMES)
+    assert len(cut) > 4
+    for shown, whole, beyond in cut:
+        first, _, last = shown.partition("…")
+        assert whole.startswith(first) and whole.endswith(last)
+        if "_" in last:  # more than a word
+            assert re.search(r"[_ ]$", whole.removesuffix(last))
+        assert whole[len(first)] in "_ ." if first else last
+        assert beyond <= 0
+    # The whole name is in the document, for searches and screen readers.
+    assert page.locator(".ckv-name", has_text="expanded_conv_depthwise_a_normalisation").count()
+
+
 def test_the_measure_finds_boxes_out_of_sight_and_small_letters(pages: OpenPage) -> None:
     text = showing_first("layers", to_html(transformer(12)))
     page = pages(text, viewport={"width": 1500, "height": 1000})

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 import ckpt_viz as cv
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import transformer
+from tests.ui.first_view import measured
 from tests.ui.pages import OpenPage, html_pages, showing_first
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -49,7 +50,7 @@ def page(request: pytest.FixtureRequest, open_page: OpenPage) -> Page:
     if request.param == "tf_keras":
         keras = pytest.importorskip("tf_keras")
     graph = cv.graph(_two_inputs(keras))
-    viewport = {"width": 1500, "height": 900}
+    viewport = {"width": 1900, "height": 900}
     return open_page(showing_first("layers", to_html(graph)), viewport=viewport)
 
 
@@ -87,6 +88,61 @@ def test_branches_are_side_by_side_and_together_in_the_outline(page: Page) -> No
     assert boxes["urgent"][1] == boxes["topic"][1]
     assert boxes["res_out"][1] < boxes["lstm"][1] < boxes["join"][1]
     page.screenshot(path=SCREENSHOTS / "flow.png")
+
+
+@pytest.mark.tf
+def test_branches_that_have_no_space_are_one_below_the_other_with_all_words(page: Page) -> None:
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    drawing = page.locator(".ckv-drawing")
+    expect(drawing.get_by_text("Embedding", exact=True)).to_be_visible()
+    names = ["photo", "base", "pool", "proj", "res_in", "res_out", "res_add", "text", "embed"]
+    boxes = _boxes(page)
+    places = [boxes[name] for name in [*names, "lstm", "join", "topic", "urgent"]]
+    assert [y for _, y in places] == sorted(y for _, y in places)
+    assert len({boxes[name][0] for name in ("proj", "text", "lstm", "urgent")}) == 1
+    assert measured(page).cut == 0
+    page.screenshot(path=SCREENSHOTS / "flow-stacked.png")
+
+
+def _gpt(keras: Any) -> Any:
+    """Return a model with two residuals in each of its three blocks."""
+    layers = keras.layers
+    tokens = keras.Input((8,), dtype="int32", name="tokens")
+    x = layers.Embedding(50, 16, name="wte")(tokens)
+    for i in range(3):
+        attended = layers.MultiHeadAttention(2, 8, name=f"block{i}_attn")(x, x)
+        x = layers.Add(name=f"block{i}_add1")([x, attended])
+        up = layers.Dense(32, name=f"block{i}_up")(x)
+        x = layers.Add(name=f"block{i}_add2")([x, layers.Dense(16, name=f"block{i}_down")(up)])
+    return keras.Model(tokens, layers.Dense(50, name="head")(x))
+
+
+@pytest.mark.tf
+def test_lines_lead_straight_into_blocks_and_to_each_of_their_layers(open_page: OpenPage) -> None:
+    importlib.import_module("tensorflow")
+    graph = cv.graph(_gpt(importlib.import_module("keras")))
+    page = open_page(
+        showing_first("layers", to_html(graph)), viewport={"width": 1500, "height": 1000}
+    )
+    boxes = _boxes(page)
+    spine = ("tokens", "wte", "attn", "add1", "up", "down", "add2", "head")
+    assert len({boxes[name][0] for name in spine}) == 1
+    # What the embedding gives leads to the attention and past it, to where both are added.
+    _row(page, "wte").click()
+    words = {
+        name: _row(page, name).first.locator(".ckv-link-word").all_text_contents()
+        for name in ("tokens", "attn", "add1", "add2")
+    }
+    assert words == {"tokens": ["input"], "attn": ["output 1"], "add1": ["output 2"], "add2": []}
+    ends = page.locator(".ckv-call.ckv-lit").evaluate(
+        """(lines) => {
+            const arrows = lines.getAttribute("d").split("m-3 -3").slice(0, -1);
+            const numbers = (path) => path.match(/[-.0-9]+/g).map(Number);
+            return arrows.map((path) => numbers(path).at(-1));
+        }"""
+    )
+    assert len(ends) == 3  # tokens → wte, wte → attn, wte → add1
+    page.screenshot(path=SCREENSHOTS / "flow-into-blocks.png")
 
 
 @pytest.mark.tf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
@@ -22,12 +23,13 @@ pytest.importorskip("notebook")
 
 @pytest.fixture(scope="module")
 def notebook_server(
-    front_end: None, tmp_path_factory: pytest.TempPathFactory
+    front_end: None, kernels: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[processes.Server]:
     built = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
     labextensions = tmp_path_factory.mktemp("labextensions")
     (labextensions / "ckpt-viz").symlink_to(built, target_is_directory=True)
-    with processes.notebook_7(tmp_path_factory.mktemp("notebook"), labextensions) as running:
+    directory = tmp_path_factory.mktemp("notebook")
+    with processes.notebook_7(directory, labextensions, kernels=kernels) as running:
         yield running
 
 

@@ -231,14 +231,18 @@ def test_what_is_saved_without_its_widget_stays_live(
 
 
 @pytest.fixture(scope="module")
-def plain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
+def plain_server(
+    kernels: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[processes.Server]:
     """A JupyterLab that has the widgets and neither of these extensions."""
     directory = tmp_path_factory.mktemp("plain")
     config = directory / "jupyter_config_dir" / "labconfig" / "page_config.json"
     config.parent.mkdir(parents=True)
     config.write_text('{"disabledExtensions": {"ckpt-viz": true}}')  # if it is installed at all
     labextensions = tmp_path_factory.mktemp("no-labextensions")
-    with processes.jupyterlab(directory, labextensions, server_extension=False) as running:
+    with processes.jupyterlab(
+        directory, labextensions, server_extension=False, kernels=kernels
+    ) as running:
         yield running
 
 

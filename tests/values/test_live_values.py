@@ -20,7 +20,7 @@ def trained() -> Any:
 
     model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(4)])
     optimizer = tf.keras.optimizers.Adam(0.1)
-    model.compile(optimizer, "mse")
+    model.compile(optimizer, "mse", run_eagerly=True)
     model.train_on_batch(np.ones((2, 3)), np.ones((2, 4)))
     return tf.train.Checkpoint(model=model, optimizer=optimizer)
 

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.formats import files
 from ckpt_viz.formats.bundle_writer import NewTensor, array_tensor, strings_tensor, write_bundle
 from ckpt_viz.formats.dtypes import dtype_number, encode_shape
 from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto
@@ -31,7 +30,7 @@ from ckpt_viz.values.stretches import (
     stretches_of,
 )
 from ckpt_viz.values.verifying import Verification
-from tests.support.counted import bytes_of
+from tests.support.counted import bytes_of, counted_reads
 from tests.support.damage import flipped, overwritten
 
 ARRAYS = {
@@ -188,16 +187,7 @@ def entry(
 @pytest.fixture
 def bytes_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that gets the size of every read of a data file."""
-    sizes: list[int] = []
-    read = files.File.read
-
-    def counted(self: files.File, offset: int, size: int) -> bytes:
-        if ".data-" in self.path:
-            sizes.append(size)
-        return read(self, offset, size)
-
-    monkeypatch.setattr(files.File, "read", counted)
-    return sizes
+    return counted_reads(monkeypatch, ".data-")
 
 
 def test_claim_of_a_terabyte_allocates_nothing(tmp_path: Path, bytes_read: list[int]) -> None:

@@ -23,8 +23,8 @@ import type { Overlay } from "../overlay";
 import { verdictSign } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
-import { clip, formatCount, sentenceText, visible, whyWords } from "../text";
-import { placeName } from "../words";
+import { formatCount, sentenceText, shortened, visible, whyWords } from "../text";
+import { ownName, placeName } from "../words";
 import { CodeButtons, CodeText } from "./code";
 import type { ShowOther } from "./explorer";
 import { SignIcon } from "./icons";
@@ -132,7 +132,7 @@ function Changed({ answer, overlay, insert, play }: ChangedProps) {
       {edits.length === 0 ? null : (
         <ol class="ckv-changing-edits" aria-label={words.edits}>
           {edits.map(({ text }, place) => (
-            <li key={place}>{clip(visible(text), MAX_EDIT)}</li>
+            <li key={place}>{shortened(visible(text), MAX_EDIT)}</li>
           ))}
           <li>
             <button
@@ -349,10 +349,10 @@ function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
   const { kind } = pending;
   // Another picture may have come since: the name is of the one in which this edit began.
   const began = pending.picture.graph;
-  const own = clip(visible(placeName(began, pending.node)), MAX_EDIT) || WORDS.root;
+  const own = shortened(visible(placeName(began, pending.node)), MAX_EDIT) || WORDS.root;
   if (kind === "move" || kind === "exchange") {
     const other = node === null || node === pending.node ? null : node;
-    const name = other === null ? "…" : clip(visible(placeName(graph, other)), MAX_EDIT);
+    const name = other === null ? "…" : shortened(visible(placeName(graph, other)), MAX_EDIT);
     return (
       <p class="ckv-changing-pending" role="status">
         <span>{words.second[kind](own)}</span>
@@ -386,7 +386,7 @@ function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
 function usualName(graph: Graph, { kind, node }: Pending): string {
   const label = graph.label(node);
   if (kind === "rename") {
-    return label;
+    return ownName(graph, node);
   }
   return /^\d+$/.test(label) ? `${Number(label) + 1}` : `${label}_2`;
 }

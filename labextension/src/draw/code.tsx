@@ -2,7 +2,7 @@
 
 import { type ComponentChildren, Fragment } from "preact";
 import * as WORDS from "../strings";
-import { clip, visible } from "../text";
+import { shortened, visible } from "../text";
 import { useAsked } from "./asking";
 import { codeParts } from "./code-parts";
 import { Copy } from "./copy";
@@ -78,7 +78,7 @@ interface RemedyCodeProps extends ButtonProps {
 
 /** The code of a remedy. Only code that is in sight as it is goes elsewhere. */
 export function RemedyCode({ code, insert, children }: RemedyCodeProps) {
-  const shown = clip(visible(code), MAX_REMEDY);
+  const shown = shortened(visible(code), MAX_REMEDY);
   return (
     <>
       <CodeText code={shown} />

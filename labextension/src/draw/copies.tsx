@@ -17,8 +17,8 @@ import { type Graph, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
-import { clip, formatCount, visible, whyWords } from "../text";
-import { placeName } from "../words";
+import { formatCount, shortened, visible, whyWords } from "../text";
+import { ownName, placeName } from "../words";
 import { CodeButtons, CodeText } from "./code";
 import type { ShowOther } from "./explorer";
 import { NameBox } from "./name-box";
@@ -189,14 +189,14 @@ function Others({ graph, others, mark }: OthersProps) {
 }
 
 function nameOf(graph: Graph, node: number): string {
-  return clip(visible(placeName(graph, node)), MAX_NAME);
+  return shortened(visible(placeName(graph, node)), MAX_NAME);
 }
 
 /** The last name of the row, or of the first match. */
 function usualName({ state, node }: CopiesProps): string {
   const { found, graph } = state;
   const first = node ?? found.matches.find((id) => isNode(state, id)) ?? ROOT;
-  return (graph.objects ?? graph).label(first);
+  return ownName(graph.objects ?? graph, first);
 }
 
 interface SideProps {

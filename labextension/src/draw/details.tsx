@@ -8,7 +8,7 @@ import { numbersOf } from "../layout/measured";
 import { belowSentence, isAlarm, stateSign } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
-import { countWords, sentenceText, visible } from "../text";
+import { countWords, onOneLine, sentenceText, visible } from "../text";
 import {
   bytesWords,
   chunkCount,
@@ -126,7 +126,7 @@ function NodeDetails({
       {listsProblems ? <ProblemsOf graph={graph} id={id} dispatch={dispatch} /> : null}
       {error === null ? null : (
         <p class="ckv-error">
-          {WORDS.problem}: {visible(error)}
+          {WORDS.problem}: {onOneLine(error)}
         </p>
       )}
       {saver === null ? null : (
@@ -324,7 +324,7 @@ function Notes({ graph, alarms = false }: NotesProps) {
         .filter((note) => isAlarm(note) === alarms)
         .map((note) => (
           <p key={note} class={alarms ? "ckv-error" : "ckv-faint"}>
-            {visible(note)}
+            {onOneLine(note)}
           </p>
         ))}
     </>
@@ -394,7 +394,7 @@ function Value({ attribute }: { readonly attribute: Attribute }) {
       {slices === 0 ? null : (
         <Fact term={WORDS.savedIn}>{countWords(slices, ...WORDS.counts.slices)}</Fact>
       )}
-      {error === null ? null : <Fact term={WORDS.problem}>{visible(error)}</Fact>}
+      {error === null ? null : <Fact term={WORDS.problem}>{onOneLine(error)}</Fact>}
       <Fact term={WORDS.terms.key}>
         {visible(checkpointKey)} <Copy what={WORDS.key} text={checkpointKey} part="copy-key" />
       </Fact>

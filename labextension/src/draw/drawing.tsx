@@ -3,11 +3,11 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
-import { type FlowPath, flowPaths, SPINE } from "../layout/flow-paths";
+import { type FlowPath, flowPaths } from "../layout/flow-paths";
 import { detour, linkPath, linksOf } from "../layout/links";
 import { BAD_SIGN } from "../layout/measured";
 import type { Row } from "../layout/rows";
-import { BOX_HEIGHT, type Box, PANEL_MARGIN, PITCH } from "../layout/tidy";
+import { BOX_HEIGHT, type Box, PITCH, SPINE } from "../layout/tidy";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
@@ -37,6 +37,8 @@ const WHEEL_ZOOM = 0.002;
 const DRAG_THRESHOLD = 3;
 /** From the right edge of all boxes to the lines of slots. */
 const DETOUR = 10;
+/** From the lower edge of a box to the shape that it gives. */
+const SHAPE_BASELINE = 14;
 /** Below the first scale only names are large enough to read. Below the second, no text is. */
 const SCALE_OF_BOXES = 0.55;
 const SCALE_OF_BLOCKS = 0.3;
@@ -172,7 +174,7 @@ export function NodeBox(props: NodeBoxProps) {
       {look.isLined ? (
         <rect class="ckv-measure-line" x={8} y={7} width={width - 16} height={3} />
       ) : null}
-      {parts.tab === null ? null : layerTab(parts.tab.sign)}
+      {parts.tab === null ? null : layerTab(parts.tab)}
       {boxWords(parts, width)}
       {row.childCount > 0 ? toggleButton(row, width, dispatch) : null}
       {parts.beside === "" ? null : (
@@ -212,13 +214,11 @@ function badSign(word: string, x: number) {
 }
 
 /** The solid end of a layer's box, with the sign of its family. */
-function layerTab(sign: string | null) {
+function layerTab(sign: string) {
   return (
     <g class="ckv-tab">
       <path d={outline("tab", TAB_WIDTH, BOX_HEIGHT)} />
-      {sign === null ? null : (
-        <path class="ckv-family" d={sign} transform={`translate(${TAB_WIDTH / 2 - 6} -6)`} />
-      )}
+      <path class="ckv-family" d={sign} transform={`translate(${TAB_WIDTH / 2 - 6} -6)`} />
     </g>
   );
 }
@@ -292,15 +292,15 @@ function Panels({ state }: { readonly state: State }) {
   const { top, bottom } = sight(state);
   return (
     <g aria-hidden="true">
-      {state.layout.boxes.map(({ panel, x, y }, index) =>
-        panel === null || panel.bottom < top || y - PITCH > bottom ? null : (
+      {state.layout.boxes.map(({ panel }, index) =>
+        panel === null || panel.bottom < top || panel.top > bottom ? null : (
           <rect
             key={state.rows[index]?.id}
             class="ckv-panel"
-            x={x - PANEL_MARGIN / 2}
-            y={y - PITCH / 2 - 1}
-            width={panel.right - x + PANEL_MARGIN / 2}
-            height={panel.bottom - y + PITCH / 2}
+            x={panel.left}
+            y={panel.top}
+            width={panel.right - panel.left}
+            height={panel.bottom - panel.top}
             rx={5}
           />
         ),
@@ -355,7 +355,8 @@ function Flow({ state }: { readonly state: State }) {
   const row = rowOf.get(selected ?? -1);
   const sightOf = sight(state);
   const seen = paths.filter(({ top, bottom }) => bottom > sightOf.top && top < sightOf.bottom);
-  const isLit = ({ from, to }: FlowPath) => from === row || to === row;
+  const isLit = ({ source, takers }: FlowPath) =>
+    row !== undefined && (source === row || takers.includes(row));
   const drawn = (lit: boolean) =>
     seen
       .filter((path) => isLit(path) === lit)
@@ -372,7 +373,7 @@ function Flow({ state }: { readonly state: State }) {
             key={from}
             class="ckv-call-shape"
             x={x + SPINE + 7}
-            y={(panel?.bottom ?? y + BOX_HEIGHT / 2) + 11}
+            y={(panel?.bottom ?? y + BOX_HEIGHT / 2) + SHAPE_BASELINE}
           >
             {shape}
           </text>
@@ -389,13 +390,18 @@ function shapesOf(
   paths: readonly FlowPath[],
 ): readonly (readonly [row: number, shape: string])[] {
   const gives = (row: number): string => givenShape(graph, rows[row]?.id ?? ROOT);
-  const fed = new Map(paths.map(({ from, to }) => [to, from]));
-  return [...new Set(paths.map(({ from }) => from))].flatMap((from) => {
-    const before = fed.get(from);
-    const shape = gives(from);
+  const fed = new Map<number, number>();
+  for (const { source, takers } of paths) {
+    for (const taker of takers) {
+      fed.set(taker, fed.get(taker) ?? source);
+    }
+  }
+  return [...new Set(paths.map(({ source }) => source))].flatMap((row) => {
+    const before = fed.get(row);
+    const shape = gives(row);
     return shape === "" || (before !== undefined && gives(before) === shape)
       ? []
-      : [[from, shape] as const];
+      : [[row, shape] as const];
   });
 }
 

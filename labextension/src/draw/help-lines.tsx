@@ -1,14 +1,35 @@
-/** The lines of the help. */
+/** The parts of the help: keys by what they are for, and the signs of a comparison. */
 
-import { helpLines } from "../help";
+import { helpGroups, signLines } from "../help";
+import * as WORDS from "../strings";
+import { Fact } from "./facts";
+import { SignIcon } from "./icons";
 
 export function HelpLines() {
   return (
-    <dl class="ckv-value">
-      {helpLines().flatMap(({ keys, does }) => [
-        <dt key={keys}>{keys}</dt>,
-        <dd key={does}>{does}</dd>,
-      ])}
-    </dl>
+    <div class="ckv-help-groups">
+      {helpGroups().map(({ lines, title }) => (
+        <section key={title}>
+          <h4>{title}</h4>
+          <dl class="ckv-value">
+            {lines.map(({ does, keys }) => (
+              <Fact key={keys} term={keys}>
+                {does}
+              </Fact>
+            ))}
+          </dl>
+        </section>
+      ))}
+      <section>
+        <h4>{WORDS.signsOfStates}</h4>
+        <ul class="ckv-links-list">
+          {signLines().map((sign) => (
+            <li key={sign.glyph}>
+              <SignIcon sign={sign} /> {sign.word}
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
   );
 }

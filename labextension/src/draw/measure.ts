@@ -1,4 +1,4 @@
-/** The width of drawn text, in the fonts that style/explorer.css sets. */
+/** The parts of boxes and their widths, in the fonts that style/explorer.css sets. */
 
 import { familySign } from "../families";
 import { type Graph, ROOT } from "../graph";
@@ -7,7 +7,7 @@ import type { Widths } from "../layout/tidy";
 import { besideWords, type Sign, stateSign } from "../signs";
 import type { Brevity } from "../state";
 import * as WORDS from "../strings";
-import { endsOf } from "../text";
+import { shortened } from "../text";
 import {
   boxText,
   bundleLetters,
@@ -17,20 +17,16 @@ import {
   kindText,
   problemWords,
   repeats,
+  SHORT_END,
   sharedWords,
   slotLetters,
 } from "../words";
 import { BADGE_RADIUS, shapeOf } from "./icons";
+import { BOLD, type MeasureText } from "./text-width";
 
-/**
- * Large, since small characters may have whole pixels as widths, and zooming does not keep those.
- */
-const MEASURED_SIZE = 96;
 /** No letter may be smaller than 11 px at the smallest scale that fitting uses (state.ts). */
 const NAME_FONT_SIZE = 13;
 const FONT_SIZE = 12;
-/** Bold letters are wider than those that we measure. */
-const BOLD = 1.08;
 /** The letters of a name in a short box. Names of layers often differ at their ends alone. */
 const SHORT_NAME = 16;
 const CHIP_GAP = 4;
@@ -47,38 +43,10 @@ export const TWISTY_WIDTH = 18;
 /** Between a box and the text beside it. */
 const BESIDE_GAP = 8;
 
-export type MeasureText = (text: string, fontSize: number) => number;
-
-/**
- * Measures each character once, with a canvas and in one size, and adds the widths up. This is fast
- * for any number of names and, without kerning, a little too wide rather than too narrow. Without a
- * canvas, counts characters.
- */
-export function textMeasure(fontFamily: string): MeasureText {
-  const context = document.createElement("canvas").getContext("2d");
-  if (context === null) {
-    return (text, fontSize) => [...text].length * fontSize * 0.58;
-  }
-  context.font = `${MEASURED_SIZE}px ${fontFamily}`;
-  const widths = new Map<string, number>();
-  return (text, fontSize) => {
-    let width = 0;
-    for (const character of text) {
-      let own = widths.get(character);
-      if (own === undefined) {
-        own = context.measureText(character).width / MEASURED_SIZE;
-        widths.set(character, own);
-      }
-      width += own;
-    }
-    return width * fontSize;
-  };
-}
-
 /** The parts of a box from left to right; each x counts from the box's left edge. */
 export interface BoxParts {
-  /** A layer's solid tab, and the path of its family's sign. */
-  readonly tab: { readonly sign: string | null } | null;
+  /** The path of the sign in a layer's solid tab; null without a tab. */
+  readonly tab: string | null;
   /** The sign for the result of a comparison, and the x of its badge's middle. */
   readonly badge: { readonly sign: Sign; readonly x: number } | null;
   /** The node's name; "" in the guide's picture, which has names on its edges. */
@@ -151,7 +119,8 @@ function chunkParts(
   measure: MeasureText,
 ): BoxParts {
   const padding = PADDING.box;
-  const name = nameOf(chunkLabel(graph, chunk), says);
+  const label = says === "short" ? chunkLabel(graph, chunk, SHORT_END) : chunkLabel(graph, chunk);
+  const name = says === "kinds" ? "" : label;
   const kind = says === "short" ? repeats(chunk) : chunkCount(chunk);
   const kindWidth = measure(kind, FONT_SIZE);
   const width = 2 * padding + nameWidth(name, measure) + kindWidth;
@@ -163,7 +132,7 @@ function nameOf(name: string, says: Says): string {
   if (says === "kinds") {
     return "";
   }
-  return says === "short" ? endsOf(name, SHORT_NAME) : name;
+  return says === "short" ? shortened(name, SHORT_NAME) : name;
 }
 
 /** The width of a name and the gap behind it; 0 for no name. */
@@ -199,7 +168,7 @@ function boxParts(graph: Graph, row: Row, says: Says, measure: MeasureText): Box
   const kind = (problemWords(graph, id) === "" ? "" : "! ") + kindOf(graph, id, says);
   const role = graph.role(id);
   const padding = PADDING[shapeOf(role)];
-  const tab = role === "layer" ? { sign: familySign(graph.typeName(id) ?? "") } : null;
+  const tab = role === "layer" ? familySign(graph.typeName(id) ?? "") : null;
   const sign = stateSign(graph.overlay?.state(id) ?? "plain");
   const start = padding + (tab === null ? 0 : TAB_WIDTH);
   const badge = sign.glyph === "" ? null : { sign, x: start + BADGE_RADIUS - BADGE_INSET };

@@ -1,9 +1,9 @@
 /** The outline: a virtual ARIA treegrid, one row per visible node. */
 
-import { useLayoutEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { Graph } from "../graph";
 import { foldedCount } from "../layers";
-import { gutters, type LanePieces, pieces } from "../layout/lanes";
+import { feedsOf } from "../layout/feeds";
 import { badIn } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import type { ShownTree } from "../layout/shown";
@@ -23,6 +23,7 @@ import {
   problemWords,
   typeWords,
 } from "../words";
+import { useCutNames } from "./cut";
 import { lineClass, RoleIcon } from "./icons";
 import { BadSign } from "./measuring";
 import { type Column, columnsOf } from "./outline-columns";
@@ -44,11 +45,9 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   const comparison = graph.overlay?.comparison;
   const columns = columnsOf(comparison, state.measure, state.tree);
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
-  const gutter = useMemo(() => gutters(rows, state.flows), [rows, state.flows]);
+  const links = linkWords(state);
+  const names = useCutNames<HTMLDivElement>();
   const indentOf = (level: number) => Math.min(level - 1, MAX_INDENT) * 12;
-  const leftOf = (parent: number) =>
-    indentOf((rows[parent]?.level ?? 0) + 1) + (gutter[parent] ?? 0);
-  const lanes = pieces(state.flows, leftOf, ROW_HEIGHT, first, last, selectedRow);
   return (
     <>
       <div
@@ -57,6 +56,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
           comparison === undefined ? "" : ` ckv-compared ckv-${comparison}`,
           state.measure === null ? "" : " ckv-measuring",
         ].join("")}
+        ref={names}
         role="treegrid"
         aria-label={WORDS.outline}
         aria-rowcount={rows.length + 1}
@@ -82,9 +82,8 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
                 tree={state.tree}
                 columns={columns}
                 row={row}
-                indent={indentOf(row.level) + (gutter[first + offset] ?? 0)}
-                lanes={lanes[offset]}
-                link={linkWords(state, first + offset)}
+                indent={indentOf(row.level)}
+                link={links.get(row.id) ?? ""}
                 index={first + offset}
                 domId={`${id}-row-${row.id}`}
                 isSelected={row.id === selected}
@@ -193,9 +192,8 @@ interface OutlineRowProps {
   readonly tree: ShownTree;
   readonly columns: readonly Column[];
   readonly row: Row;
-  /** In pixels, with the lanes. */
+  /** In pixels. */
   readonly indent: number;
-  readonly lanes: LanePieces | undefined;
   /** Whether the selected layer takes what this one gives, or the reverse. */
   readonly link: string;
   readonly index: number;
@@ -225,7 +223,6 @@ function OutlineRow(props: OutlineRowProps) {
       onClick={() => dispatch({ type: "select", id })}
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
-      {props.lanes === undefined ? null : <LanesOfRow {...props.lanes} />}
       <NameCell {...props} />
       {columns
         .filter(({ sortsBy }) => chunk === null || chunk.group !== null || sortsBy === "measure")
@@ -236,39 +233,28 @@ function OutlineRow(props: OutlineRowProps) {
   );
 }
 
-/** The dot of a row in a flow, and the lines of calls on their way past it. */
-function LanesOfRow({ dot, lit, quiet }: LanePieces) {
-  return dot === null && lit === "" && quiet === "" ? null : (
-    <svg class="ckv-lanes" width="1" height={ROW_HEIGHT} aria-hidden="true">
-      <path class="ckv-call" d={quiet} />
-      <path class="ckv-call ckv-lit" d={lit} />
-      {dot === null ? null : <circle class="ckv-lane-dot" cx={dot} cy={ROW_HEIGHT / 2} r={3} />}
-    </svg>
-  );
-}
-
-/** What a row is to the selected row: an input, or one of its outputs. */
-function linkWords({ flows, rowOf, rows, selected }: State, row: number): string {
-  const at = rowOf.get(selected ?? -1);
-  const flow = at === undefined ? undefined : flows.get(rows[at]?.parentRow ?? -1);
-  if (flow === undefined || !flow.rank.has(row)) {
-    return "";
+/** By row, what it is to the selected one: an input, or one of its outputs. */
+function linkWords({ graph, rowOf, selected, tree }: State): ReadonlyMap<number, string> {
+  const words = new Map<number, string>();
+  if (selected === null || graph.objects === null) {
+    return words;
   }
-  const ends = (from: "from" | "to", to: "from" | "to") =>
-    flow.lines
-      .filter((line) => line[from] === at)
-      .map((line) => line[to])
-      .sort((a, b) => a - b);
+  const { inputs, outputs } = feedsOf(graph, selected);
   for (const [word, all] of [
-    [WORDS.feeds.input, ends("to", "from")],
-    [WORDS.feeds.output, ends("from", "to")],
+    [WORDS.feeds.output, outputs],
+    [WORDS.feeds.input, inputs],
   ] as const) {
-    const place = all.indexOf(row);
-    if (place >= 0) {
-      return all.length === 1 ? word : `${word} ${place + 1}`;
-    }
+    all.forEach((node, place) => {
+      let row: number | null = node;
+      while (row !== null && !rowOf.has(row)) {
+        row = tree.parent(row);
+      }
+      if (row !== null) {
+        words.set(row, all.length === 1 ? word : `${word} ${place + 1}`);
+      }
+    });
   }
-  return "";
+  return words;
 }
 
 function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRowProps) {
@@ -287,9 +273,9 @@ function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRo
       {row.childCount > 0 ? <Twisty row={row} dispatch={dispatch} /> : <span class="ckv-twisty" />}
       {chunk === null ? <RoleIcon role={graph.role(id)} isTrained={isTrained(graph, id)} /> : null}
       {found.isMatch[id] === 1 ? (
-        <mark class="ckv-name ckv-match">{label}</mark>
+        <mark class="ckv-name ckv-cut ckv-match">{label}</mark>
       ) : (
-        <span class="ckv-name">{label}</span>
+        <span class="ckv-name ckv-cut">{label}</span>
       )}
       {row.childCount > 0 && !row.isExpanded ? <Count {...heldBy(tree, found, id)} /> : null}
       {isFrozenHere(graph, id) ? <span class="ckv-frozen">{WORDS.frozenSign}</span> : null}
@@ -301,7 +287,7 @@ function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRo
           {WORDS.notTracked.toLowerCase()}
         </span>
       )}
-      <span class="ckv-type">{type}</span>
+      <span class="ckv-type ckv-cut">{type}</span>
     </span>
   );
 }

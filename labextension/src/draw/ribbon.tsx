@@ -7,6 +7,7 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import { formatCount } from "../text";
 import { percentWords, rowLabel } from "../words";
+import { useCutNames } from "./cut";
 import type { Dispatch } from "./props";
 
 interface RibbonProps {
@@ -18,12 +19,13 @@ interface RibbonProps {
 export function Ribbon({ state, dispatch }: RibbonProps) {
   const { graph, selected } = state;
   const segments = segmentsOf(graph);
+  const names = useCutNames<HTMLDivElement>();
   const isLit = (rows: readonly number[]) =>
     selected !== null &&
     selected < graph.treeSize &&
     rows.some((row) => isWithin(graph, row, selected));
   return segments.length === 0 ? null : (
-    <div class="ckv-ribbon">
+    <div ref={names} class="ckv-ribbon">
       <ul aria-label={WORDS.ribbon}>
         {segments.map((segment) => (
           <li key={segment.rows[0]} style={{ flexGrow: segment.share }}>
@@ -34,7 +36,7 @@ export function Ribbon({ state, dispatch }: RibbonProps) {
               title={sentenceOf(graph, segment)}
               onClick={() => dispatch({ type: "select", id: segment.rows[0] ?? null })}
             >
-              <span class="ckv-segment-name">{labelOf(graph, segment)}</span>
+              <span class="ckv-segment-name ckv-cut">{labelOf(graph, segment)}</span>
             </button>
           </li>
         ))}

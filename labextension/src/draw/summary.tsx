@@ -134,7 +134,9 @@ function Optimizers({ graph, ids, kernel, onRequest, dispatch }: OptimizersProps
             </p>
             {step === null || kernel === null || onRequest === null ? null : (
               <WithExtras onRequest={onRequest}>
-                {({ Values }) => <Values graph={graph} id={step} kernel={kernel} />}
+                {({ Values }) => (
+                  <Values {...{ graph, kernel }} id={step} name={visible(graph.label(step))} />
+                )}
               </WithExtras>
             )}
           </div>
@@ -248,10 +250,13 @@ function Search({ query, dispatch }: { readonly query: string; readonly dispatch
   );
 }
 
+/** A row by its name. The lines of a path end between its names, those of a name between words. */
 function RowLink({ graph, row, dispatch }: Omit<RowsProps, "rows"> & { readonly row: number }) {
+  const label = rowLabel(graph, row);
+  const words = label.includes(" ") ? [label] : label.split(/(?<=[_./])/);
   return (
     <button type="button" class="ckv-jump" onClick={going(dispatch, { type: "select", id: row })}>
-      {rowLabel(graph, row)}
+      {words.flatMap((word, place) => [word, <wbr key={place} />])}
     </button>
   );
 }

@@ -7,6 +7,7 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import type { Table } from "../table";
 import { countWords, formatCount, visible } from "../text";
+import { useCutNames } from "./cut";
 import type { Dispatch } from "./props";
 
 interface RibbonProps {
@@ -18,13 +19,14 @@ interface RibbonProps {
 export function TableRibbon({ state, table, dispatch }: RibbonProps) {
   const { graph, line } = state;
   const strips = stripsOf(graph, table);
+  const cut = useCutNames<HTMLDivElement>();
   const [saved = [], live = []] = strips;
   if (Math.max(saved.length, live.length) < 2) {
     return null;
   }
   const notes = notesOf(table, graph.overlay?.comparison === "diff");
   return (
-    <div class="ckv-table-ribbon" role="img" aria-label={notes.join(". ")}>
+    <div ref={cut} class="ckv-table-ribbon" role="img" aria-label={notes.join(". ")}>
       {strips.map((segments, side) => (
         <div key={side} class="ckv-strip">
           <span class="ckv-strip-name">{table.heads[side === 0 ? 0 : 3]}</span>
@@ -40,8 +42,10 @@ export function TableRibbon({ state, table, dispatch }: RibbonProps) {
                   title={`${name}: ${countWords(part.values, ...WORDS.counts.values)}, ${visible(cell.words)}`}
                   onClick={() => dispatch({ type: "selectLine", line: part.id })}
                 >
-                  {cell.sign === "here" ? "" : `${cellSign(cell.sign).glyph} `}
-                  {name}
+                  {cell.sign === "here" ? null : (
+                    <b class="ckv-segment-sign">{cellSign(cell.sign).glyph}</b>
+                  )}
+                  <span class="ckv-segment-name ckv-cut">{name}</span>
                 </span>
               );
             })}

@@ -10,6 +10,7 @@ import * as WORDS from "../strings";
 import type { Line, Table, TableRow } from "../table";
 import { countWords, formatCount, visible } from "../text";
 import type { Accepting } from "./accepting";
+import { useCutNames } from "./cut";
 import { RoleIcon, SignIcon } from "./icons";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
@@ -58,8 +59,10 @@ export function CheckTable(props: TableProps) {
     usualHeight: USUAL_HEIGHT,
   });
   const columns = columnsOf(props);
+  const names = useCutNames<HTMLDivElement>();
   return (
     <div
+      ref={names}
       class={`ckv-table ckv-table-${columns.length}`}
       role="treegrid"
       aria-label={WORDS.table.label}
@@ -183,7 +186,7 @@ function cellOf(cell: TableCell | null) {
   return {
     content: (
       <>
-        <SignIcon sign={sign} /> <span>{visible(cell.words)}</span>
+        <SignIcon sign={sign} /> <span class="ckv-cut">{visible(cell.words)}</span>
       </>
     ),
     class: `ckv-cell-${sign.look}`,
@@ -277,9 +280,11 @@ function NameCell({ graph, line, row, side, isMatch, dispatch }: NameProps) {
             <RoleIcon role={graph.role(node)} />
           )}
           {isMatch ? (
-            <mark class="ckv-table-name ckv-match">{visible(name)}</mark>
+            <mark class="ckv-table-name ckv-cut ckv-match">{visible(name)}</mark>
           ) : (
-            <span class={`ckv-table-name${isGone ? " ckv-table-gone" : ""}`}>{visible(name)}</span>
+            <span class={`ckv-table-name ckv-cut${isGone ? " ckv-table-gone" : ""}`}>
+              {visible(name)}
+            </span>
           )}
           <span class="ckv-table-facts">{visible(facts)}</span>
           <span class="ckv-table-values">{formatCount(line.values)}</span>

@@ -1,11 +1,11 @@
 /** The line at the top: the title, the views, the search; the menu has what is used rarely. */
 
-import { useRef } from "preact/hooks";
 import { ZOOM_IN, ZOOM_OUT } from "../deeds";
 import type { Kernel } from "../kernel";
 import { hasDifferences, type State, showsOnlyChanges } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
+import { useCutNames } from "./cut";
 import { Help } from "./help";
 import { Glyph } from "./icons";
 import type { Typesetter } from "./measure";
@@ -30,7 +30,7 @@ interface ToolbarProps {
 export function Toolbar(props: ToolbarProps) {
   const { state, id, note, offersTextbook, onRequest, dispatch } = props;
   const { graph } = state;
-  const bar = useRef<HTMLDivElement>(null);
+  const bar = useCutNames<HTMLDivElement>();
   const root = (): HTMLElement => {
     const found = bar.current?.closest<HTMLElement>(".ckpt-viz");
     if (found == null) {
@@ -43,8 +43,8 @@ export function Toolbar(props: ToolbarProps) {
   const title = visible(graph.title);
   return (
     <div class="ckv-toolbar" ref={bar}>
-      <span class="ckv-title" title={[title, kind, size].join(", ")}>
-        <bdi>{title}</bdi>
+      <span class="ckv-title ckv-cut" title={[title, kind, size].join(", ")}>
+        {title}
       </span>
       <Views state={state} dispatch={dispatch} />
       {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}

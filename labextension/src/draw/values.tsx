@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Kernel, NoValue, Value } from "../kernel";
 import * as WORDS from "../strings";
-import { formatCount, visible } from "../text";
+import { formatCount, onOneLine, visible } from "../text";
 import { useAsked } from "./asking";
 import { Copy } from "./copy";
 import { ValueStatistics } from "./statistics";
@@ -13,9 +13,11 @@ interface ValuesProps {
   readonly graph: Graph;
   readonly id: number;
   readonly kernel: Kernel;
+  /** What the values are, where their place does not tell it. */
+  readonly name?: string;
 }
 
-export function Values({ graph, id, kernel }: ValuesProps) {
+export function Values({ graph, id, kernel, name }: ValuesProps) {
   const [asked, ask] = useAsked(() => kernel.values(id));
   const attributes = graph.attributes(id);
   const isScalar = attributes.length === 1 && attributes[0]?.shape?.length === 0;
@@ -35,9 +37,9 @@ export function Values({ graph, id, kernel }: ValuesProps) {
         isKnown={graph.measures !== null}
       />
       {asked?.answer?.map((value, i) => (
-        <OneValue key={i} value={value} />
+        <OneValue key={i} value={value} name={name} />
       ))}
-      {asked?.problem === undefined ? null : <p class="ckv-error">{visible(asked.problem)}</p>}
+      {asked?.problem === undefined ? null : <p class="ckv-error">{onOneLine(asked.problem)}</p>}
       {asked?.isWaiting === true ? <p class="ckv-faint">{WORDS.asking}</p> : null}
       <button type="button" class="ckv-jump" onClick={ask} disabled={asked?.isWaiting}>
         {asked === null ? WORDS.showValues : WORDS.showAgain}
@@ -50,13 +52,18 @@ function isValue(value: Value | NoValue): value is Value {
   return !("error" in value);
 }
 
-function OneValue({ value }: { readonly value: Value | NoValue }) {
+interface OneProps {
+  readonly name: string | undefined;
+  readonly value: Value | NoValue;
+}
+
+function OneValue({ name, value }: OneProps) {
   const { of } = value;
   if ("error" in value) {
     return (
       <>
         <h4>{of}</h4>
-        <p class="ckv-error">{visible(value.error)}</p>
+        <p class="ckv-error">{onOneLine(value.error)}</p>
       </>
     );
   }
@@ -64,7 +71,12 @@ function OneValue({ value }: { readonly value: Value | NoValue }) {
   const more = shape.reduce((product, dim) => product * dim, 1) - elements.length;
   return (
     <>
-      <h4>{[of, `${dtype} ${shape.join("×")}`].filter((words) => words !== "").join(": ")}</h4>
+      <h4>
+        {[of, name ?? WORDS.counts.values[shape.length === 0 ? 0 : 1]]
+          .filter((words) => words !== "")
+          .join(": ")}{" "}
+        <span class="ckv-faint">{[dtype, shape.join("×")].join(" ")}</span>
+      </h4>
       <p class="ckv-elements">
         {elements.map(visible).join(", ")}
         {more > 0 ? ` … ${formatCount(more)} ${WORDS.moreElements}` : ""}{" "}

@@ -2,7 +2,7 @@
 
 import { Copy } from "../draw/copy";
 import { histograms } from "../histogram";
-import { clipStart, visible } from "../text";
+import { shortened, visible } from "../text";
 import { type Cell, isBroken, type Row, type Statistic } from "./data";
 import { Findings, pathOf, type Restoring } from "./remedy";
 import type { Shown, State } from "./state";
@@ -110,7 +110,7 @@ function Path({ keyOfRow }: { readonly keyOfRow: string }) {
             <>
               {place === 0 ? null : <span class="ckh-faint"> › </span>}
               <span class={/^(_.*|\d+)$/.test(step) && place < path.length - 1 ? "ckh-faint" : ""}>
-                {clipStart(visible(step))}
+                {shortened(visible(step), MAX_NAME)}
               </span>
             </>
           ))}
@@ -121,6 +121,7 @@ function Path({ keyOfRow }: { readonly keyOfRow: string }) {
   );
 }
 
+const MAX_NAME = 60;
 const STATISTICS: readonly Statistic[] = ["l2", "mean", "std", "min", "max", "nan", "inf"];
 
 function Statistics({ state, row }: { readonly state: State; readonly row: Row }) {
@@ -134,7 +135,7 @@ function Statistics({ state, row }: { readonly state: State; readonly row: Row }
           {titles.map((title, end) => (
             <th key={end} scope="col" title={visible(title)}>
               <span class={`ckh-swatch ckh-swatch-${"ab"[end]}`} aria-hidden="true" />
-              {"ab"[end]} {clipStart(visible(title), 14)}
+              {"ab"[end]} {shortened(visible(title), 14)}
             </th>
           ))}
         </tr>

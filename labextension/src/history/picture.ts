@@ -1,7 +1,7 @@
 /** The rows as an SVG file, in the colours of the page. */
 
 import { LEVELS, levelOf } from "../scale";
-import { clipStart, sentenceText, visible } from "../text";
+import { sentenceText, shortened, visible } from "../text";
 import { type Cell, isBroken } from "./data";
 import { columnsOf } from "./heat";
 import type { List, State } from "./state";
@@ -75,12 +75,12 @@ export function pictureOf({ history, scale, a, b }: State, list: List, paint: Pa
   y += 22;
   for (const one of list.lines.slice(0, MOST_ROWS)) {
     if ("layer" in one) {
-      text(10, clipStart(visible(one.layer) || WORDS.ofRoot, 45), STRONG);
+      text(10, shortened(visible(one.layer) || WORDS.ofRoot, 45), STRONG);
       y += ROW;
       continue;
     }
     const { row, change } = one;
-    text(10, clipStart(visible(row.place), 45));
+    text(10, shortened(visible(row.place), 45));
     columns.forEach(([first, end], column) => {
       const cells = row.cells.slice(first, end);
       parts.push(cellOf(cells, NAME + column * CELL, y, scale, paint));

@@ -1,6 +1,7 @@
 /** The rows: one for each variable. Only those in sight are in the page. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useCutNames } from "../draw/cut";
 import { visible } from "../text";
 import type { Change } from "./changes";
 import { Curve, cellWidth, columnsOf, Heat } from "./heat";
@@ -22,7 +23,7 @@ interface TableProps {
 }
 
 export function Table({ id, state, list, dispatch }: TableProps) {
-  const scroller = useRef<HTMLDivElement>(null);
+  const scroller = useCutNames<HTMLDivElement>();
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const { shown, lines } = list;
@@ -238,10 +239,10 @@ function Line({ id, place, shown: { number, row, change }, state, dispatch }: Li
 export function Place({ place }: { readonly place: string }) {
   const end = place.lastIndexOf(".");
   return end < 0 ? (
-    <b>{place}</b>
+    <b class="ckv-cut">{place}</b>
   ) : (
     <>
-      <b>{place.slice(0, end)}</b>
+      <b class="ckv-cut">{place.slice(0, end)}</b>
       <span class="ckh-faint"> · </span>
       <span class="ckh-last">{place.slice(end + 1)}</span>
     </>

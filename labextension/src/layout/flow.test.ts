@@ -5,7 +5,7 @@ import { type Flow, flowsIn } from "./flow";
 import { flowPaths } from "./flow-paths";
 import { visibleRows } from "./rows";
 import { shownTree } from "./shown";
-import { BOX_HEIGHT, tidyTree } from "./tidy";
+import { BOX_HEIGHT, SPINE, tidyTree } from "./tidy";
 
 const WIDTHS = { box: () => 80, behind: () => 18 };
 type Pair = readonly [from: number, to: number];
@@ -17,11 +17,11 @@ function called(pairs: readonly Pair[], parents: readonly number[]): Graph {
   return { ...graph, objects: graph, calls: { from: column(0), to: column(1) } };
 }
 
-function drawn(graph: Graph, expanded: readonly number[] = [0]) {
+function drawn(graph: Graph, expanded: readonly number[] = [0], isStacked = false) {
   const tree = shownTree(graph, true);
   const rows = visibleRows(tree.children, new Set(expanded), 0, tree.chunk);
   const rowOf = new Map(rows.map(({ id }, index) => [id, index]));
-  const flows = flowsIn({ graph, tree, rows, rowOf });
+  const flows = flowsIn({ graph, tree, rows, rowOf }, isStacked);
   const layout = tidyTree(rows, WIDTHS, false, flows);
   const flow = flows.get(0);
   const lines = flow?.lines.map(({ from, to, way }) => [rows[from]!.id, rows[to]!.id, way]) ?? [];
@@ -89,6 +89,52 @@ describe("a flow", () => {
     expect(drawn(graph, [0, 3]).lines).toEqual([[1, 3, "straight"]]);
   });
 
+  it("leads to each layer, and out of it, through frames", () => {
+    // 1 → 2, which holds 3 → 4 → 5 and 3 → 5, then 6, which holds 7 → 8; and residuals between them.
+    const pairs: readonly Pair[] = [
+      [1, 3],
+      [3, 4],
+      [4, 5],
+      [1, 5],
+      [3, 7],
+      [5, 7],
+      [7, 8],
+      [8, 9],
+    ];
+    const graph = called(pairs, [0, 0, 2, 2, 2, 0, 6, 6, 0]);
+    const ends = ({ paths, rows }: ReturnType<typeof drawn>) =>
+      new Set(
+        paths.flatMap(({ source, takers }) =>
+          takers.map((to) => `${rows[source]!.id} ${rows[to]!.id}`),
+        ),
+      );
+    expect(ends(drawn(graph, [0, 2, 6]))).toEqual(new Set(pairs.map((pair) => pair.join(" "))));
+    const partly = ["1 3", "3 4", "4 5", "1 5", "3 6", "5 6", "6 9"];
+    expect(ends(drawn(graph, [0, 2]))).toEqual(new Set(partly));
+    for (const isStacked of [false, true]) {
+      for (const open of [
+        [0, 2, 6],
+        [0, 2],
+        [0, 6],
+      ]) {
+        expectWhole(drawn(graph, open, isStacked));
+      }
+    }
+  });
+
+  it("goes straight into a frame", () => {
+    const pairs: readonly Pair[] = [
+      [1, 3],
+      [3, 4],
+      [4, 5],
+    ];
+    const { layout } = drawn(called(pairs, [0, 0, 2, 2, 0]), [0, 2]);
+    const [, before, frame, ...others] = layout.boxes;
+    expect(new Set([before!.x, ...others.map(({ x }) => x)]).size).toBe(1);
+    expect(frame!.panel!.left).toBeLessThan(before!.x);
+    expect(frame!.x).toBeGreaterThan(before!.x + SPINE); // its name is beside the line
+  });
+
   it("of a nested model is a flow of its own", () => {
     const graph = called(
       [
@@ -146,6 +192,49 @@ function pieces(path: string): readonly (readonly [number, number, number, numbe
   return found;
 }
 
+/** The ends of all pieces of a result, with their crossings of frames, lead from its row to takers. */
+function expectWhole({ flows, layout, paths, rows }: ReturnType<typeof drawn>): void {
+  const bordersOf = (row: number) => layout.boxes[row]!.panel;
+  for (const [row, { inputs, outputs }] of flows) {
+    const { bottom, top } = bordersOf(row) ?? { bottom: 0, top: 0 };
+    for (const [ports, border, of] of [
+      [inputs, top, "input"],
+      [outputs, bottom, "output"],
+    ] as const) {
+      for (const source of ports.keys()) {
+        const xs = { in: new Set<number>(), out: new Set<number>() };
+        for (const { path } of paths.filter((one) => one.source === source)) {
+          const points = cornersOf(path);
+          const [[startX, startY], [endX, endY]] = [points[0]!, points.at(-1)!];
+          if (startY === border) {
+            xs.out.add(startX);
+          }
+          if (endY === border) {
+            xs.in.add(endX);
+          }
+        }
+        expect([...xs.in], `${of} of ${rows[row]!.id}`).toEqual([...xs.out]);
+        expect(xs.in.size).toBe(1);
+      }
+    }
+  }
+}
+
+/** The points of a path, without its arrow. */
+function cornersOf(path: string): readonly (readonly [number, number])[] {
+  let [x, y] = [0, 0];
+  return [...path.matchAll(/([MVHQ])([-\d. ]+)/g)].map(([, letter, words = ""]) => {
+    const numbers = words.trim().split(" ").map(Number);
+    [x, y] =
+      letter === "V"
+        ? [x, numbers[0]!]
+        : letter === "H"
+          ? [numbers[0]!, y]
+          : [numbers.at(-2)!, numbers.at(-1)!];
+    return [x, y] as const;
+  });
+}
+
 describe.each(Array.from({ length: 40 }, (_, seed) => seed))("any flow (seed %i)", (seed) => {
   const next = randomFrom(seed);
   const size = 4 + Math.floor(next() * 25);
@@ -153,7 +242,21 @@ describe.each(Array.from({ length: 40 }, (_, seed) => seed))("any flow (seed %i)
     const from = 1 + Math.floor(next() * (size - 1));
     return [from, from + 1 + Math.floor(next() ** 2 * (size - from))];
   });
-  const { layout, paths, rows } = drawn(called(pairs, flat(size)));
+  // Half of the flows have frames; one may be in another.
+  const frames = seed % 2 === 0 ? 0 : 1 + Math.floor(next() * 3);
+  const parents = flat(size);
+  const open = [0];
+  for (let frame = 1; frame <= frames; frame++) {
+    const first = 1 + Math.floor(next() * (size - 2));
+    const last = first + 1 + Math.floor(next() * (size - first - 1));
+    open.push(first);
+    for (let row = first + 1; row <= last; row++) {
+      parents[row - 1] = parents[row - 1] === parents[first - 1] ? first : parents[row - 1]!;
+    }
+  }
+  const isStacked = seed % 4 === 1;
+  const view = drawn(called(pairs, parents), open, isStacked);
+  const { layout, paths, rows } = view;
   const inside = layout.boxes.slice(1);
 
   it("has no boxes that meet", () => {
@@ -167,20 +270,37 @@ describe.each(Array.from({ length: 40 }, (_, seed) => seed))("any flow (seed %i)
   });
 
   it("has no line through a box that it does not lead to or from", () => {
-    for (const { from, path, to } of paths) {
+    for (const { path, source, takers } of paths) {
       for (const [left, top, right, bottom] of pieces(path)) {
         const crossed = layout.boxes.findIndex(
           ({ x, y, outline }, row) =>
             row > 0 &&
-            row !== from &&
-            row !== to &&
+            row !== source &&
+            !takers.includes(row) &&
             left < x + outline &&
             right > x &&
             top < y + BOX_HEIGHT / 2 &&
             bottom > y - BOX_HEIGHT / 2,
         );
-        expect(crossed < 0 ? "" : `${rows[crossed]!.id} on the way ${from} to ${to}`).toBe("");
+        expect(crossed < 0 ? "" : `${rows[crossed]!.id} on the way of ${source}`).toBe("");
       }
+    }
+  });
+
+  it("stays in its frames, and lines go on where they cross a border", () => {
+    for (const [row, { parentRow }] of rows.entries()) {
+      const [own, around] = [layout.boxes[row]!.panel, layout.boxes[parentRow]?.panel ?? null];
+      if (own !== null && around !== null) {
+        expect(own.left).toBeGreaterThan(around.left);
+        expect(own.right).toBeLessThan(around.right);
+        expect(own.bottom).toBeLessThan(around.bottom);
+      }
+    }
+    const hasLanes = [...view.flows.values()].every(({ lines }) =>
+      lines.every(({ lane, way }) => way !== "beside" || lane !== null),
+    );
+    if (hasLanes) {
+      expectWhole(view);
     }
   });
 });

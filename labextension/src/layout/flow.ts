@@ -13,27 +13,45 @@ import type { ShownTree } from "./shown";
  */
 type Way = "straight" | "begins" | "ends" | "beside";
 
-/** A call between two rows of one parent. */
+/**
+ * A row below the open row, or a port. There a result from outside passes the top of the frame, or
+ * one from inside its bottom. The numbers of ports come before and after those of all rows.
+ */
+type Place = number;
+
+/** A part of the way that a result takes, between two places of one frame. */
 export interface FlowEdge {
-  readonly from: number;
-  readonly to: number;
+  readonly from: Place;
+  readonly to: Place;
 }
 
-export interface FlowLine extends FlowEdge {
+interface Part extends FlowEdge {
+  /** The row whose result it is, and the rows that take it. */
+  readonly source: number;
+  readonly takers: readonly number[];
+}
+
+export interface FlowLine extends Part {
   readonly way: Way;
   /** For a line beside its column: the lane, from the column outwards; null if all are taken. */
   readonly lane: number | null;
 }
 
+/** The ports of a frame, by the row whose result passes there. */
+export interface Ports {
+  readonly inputs: ReadonlyMap<number, Place>;
+  readonly outputs: ReadonlyMap<number, Place>;
+}
+
 /** The rows below one open row that call each other, by their places in the list of rows. */
-export interface Flow {
+export interface Flow extends Ports {
   readonly rows: readonly number[];
   readonly lines: readonly FlowLine[];
-  /** By row: how far down it is, and in which column. */
-  readonly rank: ReadonlyMap<number, number>;
-  readonly column: ReadonlyMap<number, number>;
-  /** By row: the one that continues its branch. */
-  readonly heir: ReadonlyMap<number, number>;
+  /** By place: how far down it is, and in which column. */
+  readonly rank: ReadonlyMap<Place, number>;
+  readonly column: ReadonlyMap<Place, number>;
+  /** By place: the one that continues its branch. */
+  readonly heir: ReadonlyMap<Place, Place>;
   /** By column: the number of lanes beside it. */
   readonly lanes: readonly number[];
 }
@@ -44,7 +62,7 @@ export type Flows = ReadonlyMap<number, Flow>;
 /** More lines would only be noise. */
 const MAX_EDGES = 5_000;
 /** Beside a column. */
-const MAX_LANES = 5;
+const MAX_LANES = 12;
 
 interface Shown {
   readonly graph: Graph;
@@ -53,36 +71,87 @@ interface Shown {
   readonly rowOf: ReadonlyMap<number, number>;
 }
 
-export function flowsIn(shown: Shown): Flows {
+/** The flows of all frames. A stacked one has a single column, for drawings with little width. */
+export function flowsIn(shown: Shown, isStacked = false): Flows {
   const { graph, rows } = shown;
-  const edges = graph.calls === null || graph.objects === null ? new Map() : edgesByParent(shown);
+  const frames = graph.calls === null || graph.objects === null ? new Map() : framesIn(shown);
   const below = new Map<number, number[]>();
   rows.forEach(({ parentRow }, row) => {
-    if (edges.has(parentRow)) {
+    if (frames.has(parentRow)) {
       below.set(parentRow, [...(below.get(parentRow) ?? []), row]);
     }
   });
-  return new Map([...edges].map(([parent, of]) => [parent, flowOf(below.get(parent) ?? [], of)]));
+  return new Map(
+    Array.from(frames, ([row, frame]) => [row, flowOf(below.get(row) ?? [], frame, isStacked)]),
+  );
 }
 
-/** The calls whose two ends are in different rows below one parent, each once. */
-function edgesByParent(shown: Shown): ReadonlyMap<number, readonly FlowEdge[]> {
+/** What passes through an open row, before its rows have places. */
+class Frame implements Ports {
+  readonly inputs = new Map<number, Place>();
+  readonly outputs = new Map<number, Place>();
+  readonly #parts = new Map<string, Part & { readonly takers: number[] }>();
+  readonly #size: number;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  input(source: number): Place {
+    const port = this.inputs.get(source) ?? -2 - this.inputs.size;
+    this.inputs.set(source, port);
+    return port;
+  }
+
+  output(source: number): Place {
+    const port = this.outputs.get(source) ?? this.#size + this.outputs.size;
+    this.outputs.set(source, port);
+    return port;
+  }
+
+  add(from: Place, to: Place, source: number, taker: number): void {
+    const key = `${from} ${to} ${source}`;
+    const part = this.#parts.get(key) ?? { from, to, source, takers: [] };
+    this.#parts.set(key, part);
+    part.takers.push(taker);
+  }
+
+  /** Sorted so that all parts into a place come before those out of it. */
+  get parts(): readonly Part[] {
+    return [...this.#parts.values()].sort((a, b) => a.to - b.to || a.from - b.from);
+  }
+}
+
+/** The frames that calls between rows pass through. Each call leads from its layer to its layer. */
+function framesIn(shown: Shown): ReadonlyMap<number, Frame> {
+  const { rows } = shown;
   const { from, to } = shown.graph.calls ?? { from: [], to: [] };
   const known = new Set<string>();
-  const byParent = new Map<number, FlowEdge[]>();
+  const frames = new Map<number, Frame>();
+  const at = (row: number): Frame => {
+    const frame = frames.get(row) ?? new Frame(rows.length);
+    frames.set(row, frame);
+    return frame;
+  };
   for (let i = 0; i < from.length && known.size < MAX_EDGES; i++) {
-    const edge = belowOneParent(shown.rows, rowFor(shown, from[i] ?? 0), rowFor(shown, to[i] ?? 0));
-    const key = `${edge?.from} ${edge?.to}`;
+    const [source, taker] = [rowFor(shown, from[i] ?? 0), rowFor(shown, to[i] ?? 0)];
+    const key = `${source} ${taker}`;
+    const [out, into] = known.has(key) ? [[], []] : belowOneParent(rows, source, taker);
+    const [last = 0, first = 0] = [out.at(-1), into.at(-1)];
     // A call backwards is one of a circle: it is no line from top to bottom.
-    if (edge !== null && edge.from < edge.to && !known.has(key)) {
-      known.add(key);
-      const parent = shown.rows[edge.from]?.parentRow ?? 0;
-      const edges = byParent.get(parent) ?? [];
-      edges.push(edge);
-      byParent.set(parent, edges);
+    if (last >= first) {
+      continue;
     }
+    known.add(key);
+    out.slice(1).forEach((frame, depth) => {
+      at(frame).add(out[depth] ?? 0, at(frame).output(source), source, taker);
+    });
+    at(rows[last]?.parentRow ?? 0).add(last, first, source, taker);
+    into.slice(1).forEach((frame, depth) => {
+      at(frame).add(at(frame).input(source), into[depth] ?? 0, source, taker);
+    });
   }
-  return byParent;
+  return frames;
 }
 
 /** The nearest visible row that shows a node; -1 if there is none. */
@@ -94,45 +163,86 @@ function rowFor({ graph, rowOf, tree }: Shown, node: number): number {
   return id === null ? -1 : (rowOf.get(id) ?? -1);
 }
 
-/** The rows below one parent that two rows are in; null if one of them is in the other. */
-function belowOneParent(rows: readonly Row[], one: number, other: number): FlowEdge | null {
+/**
+ * Two rows and the frames around each of them, up to the parent that both have. There is nothing for
+ * a row in the other one.
+ */
+function belowOneParent(
+  rows: readonly Row[],
+  one: number,
+  other: number,
+): readonly [readonly number[], readonly number[]] {
+  const [out, into] = [[one], [other]];
   let [from, to] = [one, other];
   while (from >= 0 && to >= 0 && rows[from]?.parentRow !== rows[to]?.parentRow) {
     if ((rows[from]?.level ?? 0) > (rows[to]?.level ?? 0)) {
       from = rows[from]?.parentRow ?? -1;
+      out.push(from);
     } else {
       to = rows[to]?.parentRow ?? -1;
+      into.push(to);
     }
   }
-  return from < 0 || to < 0 || from === to ? null : { from, to };
+  return from < 0 || to < 0 ? [[], []] : [out, into];
 }
 
-function flowOf(rows: readonly number[], edges: readonly FlowEdge[]): Flow {
-  const sorted = [...edges].sort((a, b) => a.to - b.to || a.from - b.from);
-  const rank = ranksOf(rows, sorted);
-  const heir = heirsOf(rows, sorted, rank);
-  const column = columnsOf(rows, sorted, rank, heir);
-  return { rows, rank, heir, column, ...linesOf(sorted, rank, column, heir) };
+function flowOf(rows: readonly number[], frame: Frame, isStacked: boolean): Flow {
+  const { inputs, outputs, parts } = frame;
+  const places = [...inputs.values(), ...rows, ...outputs.values()];
+  const ports = { inputs: new Set(inputs.values()), outputs: new Set(outputs.values()) };
+  const ranks = isStacked ? new Map(rows.map((row, at) => [row, at])) : ranksOf(rows, parts);
+  const rank = withPorts(ranks, ports);
+  const isNext = ({ from, to }: Part) => (rank.get(to) ?? 0) - (rank.get(from) ?? 0) === 1;
+  const heir = heirsOf(places, isStacked ? parts.filter(isNext) : parts, rank);
+  const column = isStacked
+    ? new Map(places.map((place) => [place, 0]))
+    : columnsOf([...ports.inputs], rows, parts, rank, heir);
+  const all = { inputs, outputs, rows, rank, heir, column };
+  return { ...all, ...linesOf(parts, all, ports) };
+}
+
+interface PortSets {
+  readonly inputs: ReadonlySet<Place>;
+  readonly outputs: ReadonlySet<Place>;
+}
+
+/** Ranks from 0, with ports above and below all rows. */
+function withPorts(
+  rank: ReadonlyMap<Place, number>,
+  { inputs, outputs }: PortSets,
+): ReadonlyMap<Place, number> {
+  const own = [...rank].filter(([place]) => !inputs.has(place) && !outputs.has(place));
+  const first = inputs.size > 0 ? 1 : 0;
+  const used = [...new Set(own.map(([, at]) => at))].sort((a, b) => a - b);
+  const dense = new Map(used.map((at, place) => [at, first + place]));
+  return new Map([
+    ...own.map(([row, at]) => [row, dense.get(at) ?? 0] as const),
+    ...[...inputs].map((port) => [port, 0] as const),
+    ...[...outputs].map((port) => [port, first + used.length] as const),
+  ]);
 }
 
 /** The shortest lines take the lanes nearest to their column; the longest end in stubs. */
 function linesOf(
-  edges: readonly FlowEdge[],
-  rank: ReadonlyMap<number, number>,
-  column: ReadonlyMap<number, number>,
-  heir: ReadonlyMap<number, number>,
+  parts: readonly Part[],
+  { rank, column, heir }: Pick<Flow, "rank" | "column" | "heir">,
+  { inputs, outputs }: PortSets,
 ): Pick<Flow, "lanes" | "lines"> {
-  const at = (row: number): number => rank.get(row) ?? 0;
+  const at = (place: Place): number => rank.get(place) ?? 0;
   const continued = new Set(heir.values());
-  const nearest = nearestAbove(edges, rank);
+  const nearest = nearestAbove(parts, rank);
   const wayOf = ({ from, to }: FlowEdge): Way => {
     if (heir.get(from) === to) {
       return "straight";
     }
-    if (!continued.has(to) && nearest.get(to) === at(from)) {
+    if (outputs.has(to) || (inputs.has(from) && !heir.has(from))) {
+      return "beside";
+    }
+    const isOther = column.get(from) !== column.get(to);
+    if (isOther && !continued.has(to) && nearest.get(to) === at(from)) {
       return "begins";
     }
-    return heir.has(from) ? "beside" : "ends";
+    return !isOther || heir.has(from) ? "beside" : "ends";
   };
   const lanes: number[] = [];
   const taken = new Map<number, (readonly [number, number])[][]>();
@@ -146,11 +256,11 @@ function linesOf(
     lanes[beside] = Math.max(lanes[beside] ?? 0, lane < 0 ? MAX_LANES : lane + 1);
     return lane < 0 ? null : lane;
   };
-  const lines = [...edges]
+  const lines = [...parts]
     .sort((a, b) => at(a.to) - at(a.from) - (at(b.to) - at(b.from)))
-    .map((edge): FlowLine => {
-      const way = wayOf(edge);
-      return { ...edge, way, lane: way === "beside" ? laneFor(edge) : null };
+    .map((part): FlowLine => {
+      const way = wayOf(part);
+      return { ...part, way, lane: way === "beside" ? laneFor(part) : null };
     });
   return { lines, lanes };
 }
@@ -182,9 +292,9 @@ function ranksOf(rows: readonly number[], edges: readonly FlowEdge[]): ReadonlyM
   return rank;
 }
 
-/** By row, the one that continues its branch: the first that has no longer way from elsewhere. */
+/** By place, the one that continues its branch: the first that has no longer way from elsewhere. */
 function heirsOf(
-  rows: readonly number[],
+  places: readonly Place[],
   edges: readonly FlowEdge[],
   rank: ReadonlyMap<number, number>,
 ): ReadonlyMap<number, number> {
@@ -196,7 +306,7 @@ function heirsOf(
     }
   }
   const heir = new Map<number, number>();
-  for (const row of rows) {
+  for (const row of places) {
     const from = main.get(row);
     if (from !== undefined && !heir.has(from)) {
       heir.set(from, row);
@@ -207,20 +317,21 @@ function heirsOf(
 
 /** Each branch takes the first column that is free from where it begins to where it ends. */
 function columnsOf(
+  inputs: readonly Place[],
   rows: readonly number[],
   edges: readonly FlowEdge[],
-  rank: ReadonlyMap<number, number>,
-  heir: ReadonlyMap<number, number>,
-): ReadonlyMap<number, number> {
+  rank: ReadonlyMap<Place, number>,
+  heir: ReadonlyMap<Place, Place>,
+): ReadonlyMap<Place, number> {
   const at = (row: number): number => rank.get(row) ?? 0;
   const nearest = nearestAbove(edges, rank);
-  const end = new Map<number, number>();
+  const end = new Map<Place, number>();
   for (const { from, to } of edges) {
     end.set(from, Math.max(end.get(from) ?? 0, at(to) - 1));
   }
   const column = new Map<number, number>();
   const taken: (readonly [number, number])[][] = [];
-  for (const first of rows) {
+  for (const first of [...inputs.filter((port) => heir.has(port)), ...rows]) {
     if (column.has(first)) {
       continue;
     }
@@ -239,6 +350,11 @@ function columnsOf(
     for (const row of branch) {
       column.set(row, free);
     }
+  }
+  // Other ports are beside the column of a row.
+  for (const { from, to } of edges) {
+    column.set(from, column.get(from) ?? column.get(to) ?? 0);
+    column.set(to, column.get(to) ?? column.get(from) ?? 0);
   }
   return column;
 }

@@ -2,6 +2,7 @@
 
 import type { NodeState } from "../contract";
 import { type Graph, ROOT } from "../graph";
+import { nodesBelow } from "./feeds";
 import { type Sort, sorted } from "./sorting";
 
 /** The visible children of a node. */
@@ -19,10 +20,18 @@ export interface Chunk {
   readonly level: number;
   readonly firstChild: number;
   readonly lastChild: number;
-  /** For a group: its own name, and whether its rows are alike; null for a chunk of a list. */
-  readonly group: { readonly name: string; readonly isAlike: boolean } | null;
+  /** For a group: its own name and its layers; null for a chunk of a list. */
+  readonly group: ShownGroup | null;
   /** Whether its rows are like the row before it. */
   readonly isMoreAlike: boolean;
+}
+
+interface ShownGroup {
+  readonly name: string;
+  /** Whether its rows are alike. */
+  readonly isAlike: boolean;
+  /** The number of layers in it, also in groups of it. */
+  readonly layers: number;
 }
 
 /** The tree on screen. The ids of chunks come after those of the nodes and groups. */
@@ -175,7 +184,11 @@ function groupAt(graph: Graph, id: number): Chunk | null {
         level: 0,
         firstChild: members[0] ?? ROOT,
         lastChild: members.at(-1) ?? ROOT,
-        group: { name: graph.label(id), isAlike: group.isAlike },
+        group: {
+          name: graph.label(id),
+          isAlike: group.isAlike,
+          layers: nodesBelow(graph, id).length,
+        },
         isMoreAlike: false,
       };
 }

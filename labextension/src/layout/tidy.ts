@@ -21,7 +21,11 @@ const GAP = 15;
 /** From the edges of a panel to its content. */
 export const PANEL_MARGIN = 8;
 /** Between the ranks of a flow: the space for arrows, and for shapes beside them. */
-export const RANK_GAP = 18;
+export const RANK_GAP = 20;
+/** From the left edge of a box to the lines into it, in the middle of a layer's tab. */
+export const SPINE = 10;
+/** From a line into a frame to the name of the frame. */
+const BEFORE_NAME = 6;
 /** Left of a column: the lines that pass rows by, each in a lane of this width. */
 export const LANE = 8;
 const COLUMN_GAP = 22;
@@ -38,15 +42,24 @@ export interface Box {
   /** The y of its first and last child; its own y if no child is visible, or in a panel. */
   readonly firstChildY: number;
   readonly lastChildY: number;
-  /** The right and lower edge of a panel; it begins at the box. */
-  readonly panel: { readonly right: number; readonly bottom: number } | null;
+  /** The edges of a panel; the box is at its top. */
+  readonly panel: Panel | null;
+}
+
+export interface Panel {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
 }
 
 /** Where a flow has its ranks and columns. */
 export interface Grid {
   readonly top: readonly number[];
   readonly bottom: readonly number[];
+  /** By column: its left edge, and the x of the line down its rows. */
   readonly left: readonly number[];
+  readonly spine: readonly number[];
 }
 
 export interface Layout {
@@ -121,8 +134,10 @@ class Block {
   readonly own: number;
   width: number;
   height = PITCH;
-  /** The middle of the row's box. */
+  /** The middle of the row's box, its left edge, and the x of the lines into the block. */
   middle = PITCH / 2;
+  head = 0;
+  spine = SPINE;
   x = 0;
   y = 0;
 
@@ -169,44 +184,67 @@ function widest(below: readonly Block[]): number {
   return below.reduce((most, { width }) => Math.max(most, width), 0);
 }
 
-/** Ranks from top to bottom, each as high as its highest block, and columns side by side. */
+/**
+ * Ranks from top to bottom, each as high as its highest block, and columns side by side. Lines go
+ * straight down into frames, so frames begin further left than the boxes in their column.
+ */
 function placeFlow(block: Block, flow: Flow, blocks: readonly Block[]): Grid {
   const rankOf = (row: number): number => flow.rank.get(row) ?? 0;
   const columnOf = (row: number): number => flow.column.get(row) ?? 0;
-  const heights: number[] = [];
-  const widths: number[] = [];
+  const hasPorts = flow.inputs.size + flow.outputs.size > 0;
+  const [heights, before, behind]: number[][] = [[], [], []];
+  const most = (of: number[] = [], place: number, value: number) => {
+    of[place] = Math.max(of[place] ?? 0, value);
+  };
   for (const row of flow.rows) {
-    const { height = 0, width = 0 } = blocks[row] ?? {};
-    heights[rankOf(row)] = Math.max(heights[rankOf(row)] ?? 0, height);
-    widths[columnOf(row)] = Math.max(widths[columnOf(row)] ?? 0, width);
+    const { height = 0, spine = 0, width = 0 } = blocks[row] ?? {};
+    most(heights, rankOf(row), height);
+    most(before, columnOf(row), spine);
+    most(behind, columnOf(row), width - spine);
   }
+  const ranks = Math.max(...flow.rank.values()) + 1;
+  const { bottom, top } = stackedRanks(heights ?? [], ranks, flow.inputs.size > 0);
+  const left: number[] = [];
+  const spines: number[] = [];
+  let x = PANEL_MARGIN;
+  behind?.forEach((width, column) => {
+    x += LANE * (flow.lanes[column] ?? 0);
+    const spine = x + (before?.[column] ?? 0);
+    left.push(x);
+    spines.push(spine);
+    if (column === 0 && hasPorts) {
+      block.spine = spine;
+      block.head = spine + BEFORE_NAME;
+    }
+    // Lines into other columns pass the name of the frame.
+    const name = column === 0 && flow.inputs.size > 0 ? block.head + block.own : 0;
+    x = Math.max(spine + width, name) + COLUMN_GAP;
+  });
+  for (const row of flow.rows) {
+    const spine = spines[columnOf(row)] ?? 0;
+    blocks[row]?.placeAt(spine - (blocks[row]?.spine ?? 0), top[rankOf(row)] ?? 0);
+  }
+  block.height = (bottom.at(-1) ?? PITCH) + PANEL_MARGIN;
+  block.width = Math.max(block.head + block.own, x - COLUMN_GAP + PANEL_MARGIN);
+  return { top, bottom, left, spine: spines };
+}
+
+function stackedRanks(heights: readonly number[], count: number, hasInputs: boolean) {
   const top: number[] = [];
   const bottom: number[] = [];
-  let y = PITCH + RANK_GAP / 2;
-  for (let rank = 0; rank < heights.length; rank++) {
+  let y = PITCH + (hasInputs ? 0 : RANK_GAP / 2);
+  for (let rank = 0; rank < count; rank++) {
     top.push(y);
     y += heights[rank] ?? 0;
     bottom.push(y);
     y += RANK_GAP - (PITCH - BOX_HEIGHT);
   }
-  const left: number[] = [];
-  let x = PANEL_MARGIN;
-  widths.forEach((width, column) => {
-    x += LANE * (flow.lanes[column] ?? 0);
-    left.push(x);
-    x += width + COLUMN_GAP;
-  });
-  for (const row of flow.rows) {
-    blocks[row]?.placeAt(left[columnOf(row)] ?? 0, top[rankOf(row)] ?? 0);
-  }
-  block.height = (bottom.at(-1) ?? PITCH) + PANEL_MARGIN;
-  block.width = Math.max(block.own, x - COLUMN_GAP + PANEL_MARGIN);
-  return { top, bottom, left };
+  return { top, bottom };
 }
 
-function moved({ top, bottom, left }: Grid, { x, y }: Block): Grid {
-  const down = (places: readonly number[]) => places.map((place) => place + y);
-  return { top: down(top), bottom: down(bottom), left: left.map((place) => place + x) };
+function moved({ top, bottom, left, spine }: Grid, { x, y }: Block): Grid {
+  const by = (places: readonly number[], way: number) => places.map((place) => place + way);
+  return { top: by(top, y), bottom: by(bottom, y), left: by(left, x), spine: by(spine, x) };
 }
 
 function boxOf(
@@ -222,16 +260,22 @@ function boxOf(
     return y + own;
   };
   const below = isAround ? [] : (children[row] ?? []);
+  const x = block.x + block.head;
   return {
-    x: block.x,
+    x,
     y: middle(row),
     width: block.own,
     outline,
-    bus: block.x + block.own + BUS,
+    bus: x + block.own + BUS,
     firstChildY: middle(below[0]),
     lastChildY: middle(below.at(-1)),
     panel: isAround
-      ? { right: block.x + block.width, bottom: block.y + block.height - PANEL_MARGIN / 2 }
+      ? {
+          left: block.x - PANEL_MARGIN / 2,
+          top: block.y + 1,
+          right: block.x + block.width,
+          bottom: block.y + block.height - PANEL_MARGIN / 2,
+        }
       : null,
   };
 }

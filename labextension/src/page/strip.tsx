@@ -1,5 +1,6 @@
 /** What is open, in one line: the files of each side, and how to show them. */
 
+import { useCutNames } from "../draw/cut";
 import { visible } from "../text";
 import { bytesWords } from "../words";
 import { Chooser, filesWords } from "./choosing";
@@ -39,10 +40,11 @@ interface SideProps extends StripProps {
 
 function SideOf({ desk, side, place, zone }: SideProps) {
   const { files, path, series } = side;
+  const names = useCutNames<HTMLDivElement>();
   const paths = series.flatMap((each) => each.paths);
   const change = (chosen: string) => void desk.change(sameShow(desk), chosen, place);
   return (
-    <div class="ckp-side" data-zone={zone}>
+    <div ref={names} class="ckp-side" data-zone={zone}>
       {paths.length > 1 ? (
         <select
           aria-label={WORDS.checkpoint}
@@ -56,7 +58,9 @@ function SideOf({ desk, side, place, zone }: SideProps) {
           ))}
         </select>
       ) : (
-        <strong title={visible(path)}>{visible(path)}</strong>
+        <strong class="ckv-cut" title={visible(path)}>
+          {visible(path)}
+        </strong>
       )}
       <small class="ckp-files">{filesWords(files)}</small>
       <button type="button" class="ckp-link" onClick={() => void desk.close(place)}>

@@ -3,7 +3,7 @@
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import type { ShownTree } from "../layout/shown";
-import { clip, visible } from "../text";
+import { shortened, visible } from "../text";
 import { chunkLabel } from "../words";
 import type { Sizes } from "./dot";
 
@@ -77,7 +77,7 @@ function edgesBetween(graph: Graph, nodes: readonly Row[]): readonly PartEdge[] 
   const edges: PartEdge[] = [];
   const add = (from: number, to: number, name: string, isSlot: boolean) => {
     if (has.has(from) && has.has(to)) {
-      edges.push({ from, to, name: clip(visible(name)), isSlot });
+      edges.push({ from, to, name: shortened(visible(name)), isSlot });
     }
   };
   for (const { chunk, id } of nodes) {
