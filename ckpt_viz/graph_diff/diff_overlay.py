@@ -23,7 +23,6 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
-from ckpt_viz.object_graph.parameters import other_elements
 from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.text import count
 
@@ -61,7 +60,6 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(a, b, compared),
         paired=frozenset(compared.anywhere.values()),
-        saved_elements=other_elements(b.nodes, a.nodes, compared.anywhere),
         sides=names,
     )
 
@@ -155,7 +153,6 @@ class _Sides:
             name_in_b,
             self._why(group, mark.detail),
             place=self.names.place_of_both((name_in_a, nodes_in_a), (name_in_b, (group.top,))),
-            values=sum(has_value(self._node(node)) for node in group.members),
         )
 
     def _why(self, group: NodeGroup, detail: str) -> str:

@@ -236,13 +236,9 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_saved_label": strings.column(overlay.saved_labels()),
         "overlay_saved_name": strings.column(overlay.saved_names()),
         "overlay_partner": strings.column(mark.partner or None for mark in marks),
-        "overlay_saved_tensors": strings.column(overlay.saved_tensors()),
         "overlay_goes_to": _i4(ABSENT if mark.goes_to is None else mark.goes_to for mark in marks),
         "overlay_is_held_elsewhere": _flags(overlay.are_held_elsewhere),
         "overlay_is_paired": _flags(i in overlay.paired for i in range(len(marks))),
-        "overlay_saved_elements": array(
-            "d", (overlay.saved_elements.get(i, ABSENT) for i in range(len(marks)))
-        ),
         "problem_severity": _codes(_SEVERITIES, (problem.severity for problem in problems)),
         "problem_kind": strings.column(problem.kind for problem in problems),
         "problem_saved": strings.column(problem.saved for problem in problems),
@@ -254,8 +250,6 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "problem_code": strings.column(code_of(problem.remedy) or None for problem in problems),
         "problem_node_count": _i4(len(problem.nodes) for problem in problems),
         "problem_node": _i4(node_id for problem in problems for node_id in problem.nodes),
-        "problem_guess_count": _i4(len(problem.guesses) for problem in problems),
-        "problem_guess": _i4(place for problem in problems for place in problem.guesses),
         "guess_saved": strings.column(guess.saved for guess in overlay.guesses),
         "guess_live": strings.column(guess.live for guess in overlay.guesses),
         "guess_code": strings.column(quoted(guess.saved) for guess in overlay.guesses),

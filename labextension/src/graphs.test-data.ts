@@ -1,11 +1,17 @@
 /** The payloads that Python wrote (tests/support/payload_fixtures.py), and graphs of any shape. */
 
 import { readdirSync, readFileSync } from "node:fs";
-import type { Cause } from "./causes";
-import { decode, NODE_STATES, type NodeState, SEVERITIES } from "./contract";
-import { BONDS, type Fix, makeFix, type Placed } from "./fix";
+import {
+  type CellSign,
+  decode,
+  NODE_STATES,
+  type NodeState,
+  SEVERITIES,
+  type TableCell,
+} from "./contract";
 import { type Graph, makeGraph } from "./graph";
 import { type Guess, makeOverlay, type Overlay, type Problem } from "./overlay";
+import { makeTable, type Table } from "./table";
 
 const DIRECTORY = new URL("../../tests/data/payloads/", import.meta.url);
 
@@ -42,6 +48,7 @@ export function treeGraph(parents: readonly number[]): Graph {
     notes: [],
     size: children.length,
     overlay: null,
+    table: null,
     measures: null,
     role: () => "object",
     typeName: () => null,
@@ -100,13 +107,11 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly details?: Readonly<Record<number, string>>;
   readonly partners?: Readonly<Record<number, string>>;
   readonly savedLabels?: Readonly<Record<number, string>>;
-  readonly savedTensors?: Readonly<Record<number, string>>;
   readonly goesTo?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
   readonly guesses?: readonly Guess[];
-  /** Without them, each problem is its own cause. */
-  readonly causes?: readonly (Partial<Cause> & Pick<Cause, "problems">)[];
-  readonly savedElements?: Readonly<Record<number, number>>;
+  /** Without them, there is no table, as in the first payloads of this version. */
+  readonly lines?: readonly LineOf[];
   readonly isPaired?: (id: number) => boolean;
   readonly isValued?: (id: number) => boolean;
 }
@@ -118,8 +123,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     text == null ? -1 : strings.push(text) - 1;
   const ids = Array.from({ length: graph.size }, (_, id) => id);
   const { guesses = [], problems = [] } = comparison;
-  const causes: readonly (Partial<Cause> & Pick<Cause, "problems">)[] =
-    comparison.causes ?? problems.map((_, index) => ({ problems: [index] }));
   const texts = (key: "kind" | "saved" | "live" | "place" | "why" | "remedy" | "code") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const overlay = makeOverlay({
@@ -132,7 +135,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     },
     overlay: {
       comparison: comparison.comparison ?? "check",
-      headline: "a comparison",
       baseSize: comparison.baseSize ?? graph.size,
       hasSteps: true,
       verdicts: comparison.verdicts ?? [],
@@ -146,14 +148,9 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         overlay_saved_label: Int32Array.from(ids, () => -1),
         overlay_saved_name: Int32Array.from(ids, () => -1),
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
-        overlay_saved_tensors: Int32Array.from(ids, (id) => place(comparison.savedTensors?.[id])),
         overlay_is_held_elsewhere: new Uint8Array(graph.size),
         overlay_is_paired: Uint8Array.from(ids, (id) =>
           comparison.isPaired?.(id) === false ? 0 : 1,
-        ),
-        overlay_saved_elements: Float64Array.from(
-          ids,
-          (id) => comparison.savedElements?.[id] ?? -1,
         ),
         overlay_goes_to: Int32Array.from(ids, (id) => comparison.goesTo?.[id] ?? -1),
         problem_severity: Uint8Array.from(problems, ({ severity }) =>
@@ -167,66 +164,82 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_remedy: texts("remedy"),
         problem_fix: Int32Array.from(problems, () => -1),
         problem_code: texts("code"),
-        problem_guess_count: Int32Array.from(problems, ({ guesses }) => guesses?.length ?? 0),
-        problem_guess: Int32Array.from(
-          problems.flatMap(({ guesses }) => (guesses ?? []).map((guess) => guess.place)),
-        ),
         guess_saved: Int32Array.from(guesses, ({ saved }) => place(saved)),
         guess_live: Int32Array.from(guesses, ({ live }) => place(live)),
         guess_code: Int32Array.from(guesses, ({ code }) => place(code)),
         problem_node_count: Int32Array.from(problems, ({ nodes }) => nodes?.length ?? 0),
         problem_node: Int32Array.from(problems.flatMap(({ nodes }) => nodes ?? [])),
-        cause_title: Int32Array.from(causes, ({ title }) => place(title)),
-        cause_place: Int32Array.from(causes, (cause) => place(cause.place)),
-        cause_sentence: Int32Array.from(causes, ({ sentence }) => place(sentence)),
-        cause_count: Int32Array.from(causes, ({ count }) => count ?? 0),
-        cause_problem_count: Int32Array.from(causes, (cause) => cause.problems.length),
-        cause_problem: Int32Array.from(causes.flatMap((cause) => cause.problems)),
       },
     },
   });
   const savedLabel = (id: number) => comparison.savedLabels?.[id] ?? graph.label(id);
-  return { ...graph, overlay, savedLabel };
+  const table = comparison.lines === undefined ? null : tableOf(comparison.lines);
+  return { ...graph, overlay, savedLabel, table };
 }
 
-/** A fix with these parts; a pair is certain unless it tells something else. */
-export function fixOf({
-  pairs = [],
-  kept = [],
-  unused = [],
-  guesses = [],
-  ...rest
-}: {
-  readonly pairs?: readonly (Partial<Placed> & Pick<Placed, "saved" | "live">)[];
-  readonly kept?: readonly number[];
-  readonly unused?: readonly number[];
-  readonly guesses?: readonly number[];
-  readonly restored?: number;
-  readonly code?: string;
-}): Fix {
-  const numbersOf = (isMisfit: boolean) =>
-    pairs
-      .filter(({ bond }) => (bond === "misfit") === isMisfit)
-      .flatMap(({ saved, live, bond = "certain" }) => [saved, live, BONDS.indexOf(bond) % 3, 0]);
-  const columns = [numbersOf(false), numbersOf(true), kept, unused, guesses];
-  const counts = { restored: 1, unused: unused.length };
-  const answer = {
-    ...counts,
-    is_applied: false,
-    code: "",
-    source: null,
-    evidence: ["why"],
-    changes: [],
+/** A line of a table, with what is inside of it. All is here, on both sides, if it says no more. */
+export interface LineOf {
+  readonly name: string;
+  /** The name in the program, if it differs; "" for what the file alone has. */
+  readonly live?: string;
+  readonly node?: number;
+  readonly savedNode?: number;
+  readonly plain?: CellSign;
+  readonly fixed?: CellSign;
+  readonly guess?: number;
+  readonly values?: number;
+  readonly inside?: readonly LineOf[];
+}
+
+/** The table with these lines. */
+export function tableOf(lines: readonly LineOf[]): Table {
+  const strings: string[] = [];
+  const cells: TableCell[] = [];
+  const columns: Record<string, number[]> = {};
+  const place = (text = ""): number => (text === "" ? -1 : strings.push(text) - 1);
+  const cell = (sign: CellSign | undefined): number =>
+    sign === undefined ? -1 : cells.push({ sign, words: sign }) - 1;
+  let count = 0;
+  const add = (line: LineOf, parent: number) => {
+    const id = count++;
+    const row = {
+      parent,
+      saved: place(line.name),
+      live: place(line.live ?? line.name),
+      saved_facts: -1,
+      live_facts: -1,
+      saved_node: line.savedNode ?? line.node ?? -1,
+      live_node: line.node ?? -1,
+      plain: cell(line.plain ?? "here"),
+      fixed: cell(line.fixed),
+      values: line.values ?? 1,
+      guess: line.guess ?? -1,
+    };
+    for (const [name, value] of Object.entries(row)) {
+      columns[`line_${name}`] = [...(columns[`line_${name}`] ?? []), value];
+    }
+    for (const inner of line.inside ?? []) {
+      add(inner, id);
+    }
   };
-  const fix = makeFix(
-    { ...answer, ...rest },
-    columns.map((column) => new DataView(Int32Array.from(column).buffer)),
-    Number.MAX_SAFE_INTEGER,
-  );
-  if (fix === null) {
-    throw new Error("no fix");
+  for (const line of lines) {
+    add(line, -1);
   }
-  return fix;
+  const made = Object.entries(columns).map(([name, values]) => [name, Int32Array.from(values)]);
+  const table = makeTable({
+    strings,
+    table: {
+      ...{ sentence: "", verdict: "", heads: ["as saved", "restore", "fix", "program"] },
+      ...{ notes: [], following: [], guessed: [] },
+      totals: { saved: 0, live: 0, restored: 0, fixed: null },
+      cells,
+      columns: Object.fromEntries(made),
+    },
+  });
+  if (table === null) {
+    throw new Error("no table");
+  }
+  return table;
 }
 
 /** A random generator that repeats its numbers for the same seed (mulberry32). */

@@ -31,7 +31,7 @@ from ckpt_viz.object_graph.comparison_table import (
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.names import ROOT_NAME
-from ckpt_viz.object_graph.nodes import ROOT, Fact, LayerFacts, has_value
+from ckpt_viz.object_graph.nodes import ROOT, Fact, LayerFacts
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
@@ -263,7 +263,6 @@ def _guess_json(overlay: Overlay, place: int) -> dict[str, Any]:
 def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
     return {
         "comparison": overlay.comparison.value,
-        "headline": overlay.headline,
         "baseSize": overlay.base_size,
         "verdicts": [
             {"name": v.name, "passes": v.passes, "message": v.message} for v in overlay.verdicts
@@ -287,14 +286,12 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "place": p.place or p.live or p.saved,
                 "why": p.why,
                 "remedy": p.to_do(with_code_below(overlay.wording)) or None,
-                "offersFix": False,  # no kernel shows it here
                 "code": code_of(p.remedy) or None,
-                "guesses": [_guess_json(overlay, place) for place in p.guesses],
             }
             for p in overlay.problems
         ],
         "isPaired": [node_id in overlay.paired for node_id in range(len(overlay.marks))],
-        "savedElements": {str(node_id): n for node_id, n in overlay.saved_elements.items()},
+        "guesses": [_guess_json(overlay, place) for place in range(len(overlay.guesses))],
     }
 
 
@@ -454,7 +451,6 @@ def _check() -> Overlay:
             f"{head}.kernel",
             "The checkpoint has shape 10×3, the variable has 10×2.",
             PartialFix(instead="Make the layer with 3 units"),
-            guesses=(0, 1),
         ),
         Problem(
             Severity.FAIL,
@@ -512,7 +508,7 @@ def _check() -> Overlay:
     counts = "1 of another shape, 1 of another dtype, 1 not used, 1 not in checkpoint"
     said = f"restore() would raise ValueError: {counts}"
     sides = SideNames.of_one(merged)
-    problems = placed(problems, sides)
+    problems = _placed(problems, sides)
     paired = frozenset(range(13)) - {3}
     guesses = (
         GuessedPlace(f"{head}.aux", head),
@@ -577,7 +573,7 @@ def _diff() -> Overlay:
     marks = _marks(merged, marked)
     was = replace(merged, nodes=tuple(_renamed(merged, {"scale": "factor"})))
     sides = SideNames(merged, was, {node: node for node in (*range(7), 9, 10)})
-    problems = placed(problems, sides)
+    problems = _placed(problems, sides)
     verdict = Verdict("equal", False)
     paired = frozenset(range(7))
     return Overlay(
@@ -589,7 +585,6 @@ def _diff() -> Overlay:
         (verdict,),
         said,
         paired,
-        saved_elements={3: 12, 5: 0},
         sides=sides,
         draw_table=_diff_table,
     )
@@ -688,14 +683,12 @@ def _hostile_table(table: ComparisonTable | None) -> ComparisonTable:
     )
 
 
-def placed(problems: Iterable[Problem], names: SideNames) -> tuple[Problem, ...]:
-    """Return problems of merged nodes with the place of their first node, and their values."""
-    nodes = names.base.nodes
+def _placed(problems: Iterable[Problem], names: SideNames) -> tuple[Problem, ...]:
+    """Return problems of merged nodes with the place of their first node."""
     return tuple(
         replace(
             p,
             place=names.place_of_both((p.saved, p.nodes), (p.live, p.nodes)),
-            values=sum(has_value(nodes[node]) for node in p.nodes),
         )
         for p in problems
     )
@@ -729,7 +722,6 @@ def _hostile(overlay: Overlay) -> Overlay:
         problems=tuple(
             Problem(
                 *(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, Code(HOSTILE)),
-                guesses=p.guesses,
             )
             for p in overlay.problems
         ),
