@@ -106,8 +106,6 @@ export const freezes = (count: string) =>
   `has trainable = False. Training leaves ${count} parameters there as they are.`;
 export const collections = "in collections";
 export const verdict = "Result of the comparison";
-export const previous = "Previous ([ or Shift+F8)";
-export const next = "Next (] or F8)";
 export const states = "Show nodes by state";
 export const alsoAbout = "Also about";
 export const below = "Below";
@@ -233,29 +231,12 @@ export const table = {
   onlyChanges: "Only changes",
   onlyChangesHint: "Leave out what needs no attention",
 } as const;
-export const onSide = {
-  check: { saved: "In the checkpoint", live: "In the program", matches: "matched by name alone" },
-  diff: { saved: "In a", live: "In b", matches: "" },
-} as const;
-export const others = {
-  check: {
-    some: ["other restores", "others restore"],
-    all: ["value restores", "values restore"],
-  },
-  diff: {
-    some: ["other is equal", "others are equal"],
-    all: ["value is equal", "values are equal"],
-  },
-} as const;
 export const whatToDo = "What to do";
 export const errorText = "The text of the error";
 export const code = "the code";
 export const insertBelow = "Insert below";
 export const insertHint = "Put this code into a new cell below";
 export const message = "the message";
-export const unit = "counts are values";
-export const fix = "Fix";
-export const play = "Play";
 export const playHint =
   "Play the restore step by step, or show the verdicts of the check again (p)";
 /** While a restore plays. */
@@ -342,7 +323,6 @@ export const playKeys = {
   link: "copy a link to the step",
   close: "close",
 } as const;
-export const change = "Change";
 export const changeHint =
   "Change the program in thought, and see what the restore comes to then (e). Nothing touches the program.";
 /** While someone changes the program of a check. */
@@ -445,15 +425,11 @@ export const stepsBefore = (count: string) => `before the change: ${count} steps
 export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;
 export const boundBelow = (done: string, of: string) => `${done} of ${of} bound below`;
 export const workingOnFix = "Looking for the place of each saved value…";
-export const fixed = "The program has all these values now.";
 export const unknownSource = "In this code, ckpt is the object that you checked.";
-/** In place of the graph: the check of the fixed restore, or the diff with an edited copy. */
-export const otherNote = { check: "after the fix", diff: "before and after" } as const;
-export const ofOther = {
-  check: "This is what the code of the fix would do.",
-  diff: "a is the checkpoint, b its edited copy. No file is written.",
-} as const;
-export const backFrom = { check: "Back to the check", diff: "Back" } as const;
+/** In place of the graph: the diff with an edited copy. */
+export const noteOfCopy = "before and after";
+export const besideCopy = "a is the checkpoint, b its edited copy. No file is written.";
+export const backFromCopy = "Back";
 /** Edited copies of a checkpoint, of the selected row or of all matches. */
 export const copies = {
   part: "Edited copies",
@@ -491,7 +467,6 @@ export const copies = {
   compareHint: "Show the checkpoint before and after, without running the code",
   close: "Close",
 } as const;
-export const goesTo = "to";
 export const textbookDrawing =
   "Graphviz's drawing of the visible nodes; arrow keys move the selection, plus and minus zoom";
 export const loadingGraphviz = "Loading Graphviz…";
@@ -631,7 +606,6 @@ export const unreadTensors = (count: string) => `${count} not read`;
 export const unreadableTensors = (count: string) => `${count} unreadable`;
 export const doneOf = (done: string, total: string) => `${done} of ${total}`;
 export const place = (count: string, of: string) => `${count} of ${of}`;
-export const restores = (count: string, of: string) => `Restores ${count} of ${of}`;
 export const inAllLines = (more: string) => `… and ${more}; Copy has them all`;
 export const stepOf = (number: string, of: string) => `step ${number} of ${of}`;
 export const times = (count: string) => `×${count}`;

@@ -158,7 +158,7 @@ export function rowsOf(
   return rows;
 }
 
-/** The lines that are open at first: those that hold questions, so that nobody overlooks these. */
+/** The lines that are open at first: those around a question, since a person must see it. */
 export function openAtFirst(table: Table): ReadonlySet<number> {
   const open = new Set<number>();
   for (let id = 0; id < table.count && open.size < MAX_OPEN; id++) {
