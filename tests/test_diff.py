@@ -184,6 +184,15 @@ def _with_values(dtype: str, shape: tuple[int, ...]) -> tuple[Node, ...]:
     return assign_roles([Node((Child("v", 1),)), Node(attributes=_value(dtype, shape))])
 
 
+def test_the_elements_of_a_are_known_where_b_has_another_number() -> None:
+    a, b = graph({0: {"v": 1, "same": 2}}, (1, 2)), graph({0: {"v": 1, "same": 2}}, (1, 2))
+    wider = a.nodes[1]._replace(attributes=(a.nodes[1].attributes[0]._replace(shape=(3, 5)),))
+    a = replace(a, nodes=(a.nodes[0], wider, a.nodes[2]))
+    assert cv.diff(a, b).overlay.saved_elements == {1: 15}
+    assert cv.diff(b, a).overlay.saved_elements == {1: 2}
+    assert cv.diff(a, a).overlay.saved_elements == {}
+
+
 def test_role_differs_where_files_alone_tell_it() -> None:
     variable = graph({0: {"x": 1}}, variables=(1,))
     nothing = graph({0: {"x": 1}})

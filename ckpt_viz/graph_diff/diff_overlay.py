@@ -23,6 +23,7 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
+from ckpt_viz.object_graph.parameters import other_elements
 from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.text import count
 
@@ -60,6 +61,7 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(a, b, compared),
         paired=frozenset(compared.anywhere.values()),
+        saved_elements=other_elements(b.nodes, a.nodes, compared.anywhere),
         sides=names,
     )
 

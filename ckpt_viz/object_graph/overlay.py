@@ -6,7 +6,7 @@ A restore check and a diff both produce it, so text, explorer and JSON show them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import chain
@@ -136,7 +136,8 @@ class Overlay:
     `base_size` on follow the nodes of the saved side (a) without a counterpart there. `headline` is
     the summary in one line: `assert_consumed() would fail: 2 variables not used`. `notes` are
     sentences about what the comparison leaves open. `paired` are the nodes of the base that the
-    other side has, too. `wording` is how its sentences call the next step. `guesses` are what a
+    other side has, too. `saved_elements` has the number of elements there of those that have
+    another number here. `wording` is how its sentences call the next step. `guesses` are what a
     person may accept. `sides` has the names on each side; without it, the merged graph has all
     names. `has_steps` says that a check has steps to play, and a program to change. `draw_table`
     makes the table, which costs as much as a fix.
@@ -151,6 +152,7 @@ class Overlay:
     headline: str
     paired: frozenset[int]
     notes: tuple[str, ...] = ()
+    saved_elements: Mapping[int, int] = field(default_factory=dict)
     wording: Wording = PYTHON
     guesses: Sequence[GuessedPlace] = ()
     sides: SideNames | None = None

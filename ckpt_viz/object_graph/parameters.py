@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
@@ -51,6 +51,21 @@ def counts(shape: Sequence[int] | None, dtype: str | None) -> bool:
     (True, True, False, False)
     """
     return shape is not None and not shape and (dtype or "").startswith(("int", "uint"))
+
+
+def other_elements(
+    base: Sequence[Node], other: Sequence[Node], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Return how many elements the counterparts of nodes of `base` have, where the number differs.
+
+    `pairs` has the node of `base` for nodes of `other`.
+    """
+    counts = (
+        (base_id, _elements(other[other_id]), _elements(base[base_id]))
+        for other_id, base_id in pairs.items()
+        if base_id < len(base)
+    )
+    return {base_id: saved for base_id, saved, own in counts if saved != own}
 
 
 def _elements(node: Node) -> int:

@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.overlay import (
     Problem,
     Verdict,
 )
+from ckpt_viz.object_graph.parameters import other_elements
 from ckpt_viz.object_graph.remedy import names_guesses
 from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.restore_check.dry_run import DryRun
@@ -38,10 +39,11 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
     if trace is not None and run.saved is not None:
         merged = merge(run.live, run.saved, same_parts(run, trace))
         graph, of_saved = merged.graph, merged.of_other
+        saved_elements = other_elements(run.live.nodes, run.saved.nodes, of_saved)
         sides = _names_of(run.live, run.saved, trace, of_saved)
         marks = RowMarks(run, trace, run.saved, of_saved, sides, findings).marks()
     else:
-        graph, of_saved = run.live, {}
+        graph, of_saved, saved_elements = run.live, {}, {}
         sides = SideNames.of_one(run.live)
         marks = marks_by_name(run)
     parts = guesses_of(run, causes_found)
@@ -57,6 +59,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         headline=headline(run, graph, marks, causes_found),
         notes=untested(run),
         paired=frozenset(node for node in paired if node < size),
+        saved_elements=saved_elements,
         wording=run.wording,
         guesses=[GuessedPlace(part.saved, part.live) for part in parts],
         sides=sides,

@@ -278,6 +278,7 @@ const OVERLAY_COLUMNS = {
     overlay_goes_to: "id?",
     overlay_is_held_elsewhere: "flag",
     overlay_is_paired: "flag",
+    overlay_saved_elements: "number",
   },
   problem: {
     problem_severity: "severity",
@@ -502,7 +503,8 @@ function withAbsent(sections: Sections, nodeCount: number): Sections {
   const absent = (names: readonly string[], length: number) =>
     names.map((name) => [name, new Int32Array(length).fill(ABSENT)] as const);
   return new Map<string, Column>([
-    ...absent(["overlay_goes_to", "overlay_saved_label", "overlay_saved_name"], nodeCount),
+    ...absent(["overlay_goes_to", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
+    ...absent(["overlay_saved_name"], nodeCount),
     ["overlay_is_held_elsewhere", new Uint8Array(nodeCount)],
     ...absent(["problem_fix", "problem_place"], problemCount),
     ...absent(["guess_saved", "guess_live", "guess_code"], 0),

@@ -19,6 +19,11 @@ const factsOf = (overlay: Overlay, size: number) => ({
   })),
   problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
   isPaired: Array.from({ length: size }, (_, id) => overlay.side(id) === "both"),
+  savedElements: Object.fromEntries(
+    Array.from({ length: size }, (_, id) => [id, overlay.savedElements(id)]).filter(
+      ([, count]) => count !== null,
+    ),
+  ),
   guesses: overlay.guesses,
 });
 

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import {
   type CellSign,
   decode,
+  type LineColumnName,
   NODE_STATES,
   type NodeState,
   SEVERITIES,
@@ -112,6 +113,7 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly guesses?: readonly Guess[];
   /** Without them, there is no table, as in the first payloads of this version. */
   readonly lines?: readonly LineOf[];
+  readonly savedElements?: Readonly<Record<number, number>>;
   readonly isPaired?: (id: number) => boolean;
   readonly isValued?: (id: number) => boolean;
 }
@@ -151,6 +153,10 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         overlay_is_held_elsewhere: new Uint8Array(graph.size),
         overlay_is_paired: Uint8Array.from(ids, (id) =>
           comparison.isPaired?.(id) === false ? 0 : 1,
+        ),
+        overlay_saved_elements: Float64Array.from(
+          ids,
+          (id) => comparison.savedElements?.[id] ?? -1,
         ),
         overlay_goes_to: Int32Array.from(ids, (id) => comparison.goesTo?.[id] ?? -1),
         problem_severity: Uint8Array.from(problems, ({ severity }) =>
@@ -195,29 +201,25 @@ export interface LineOf {
 export function tableOf(lines: readonly LineOf[]): Table {
   const strings: string[] = [];
   const cells: TableCell[] = [];
-  const columns: Record<string, number[]> = {};
+  const rows: Readonly<Record<LineColumnName, number>>[] = [];
   const place = (text = ""): number => (text === "" ? -1 : strings.push(text) - 1);
   const cell = (sign: CellSign | undefined): number =>
     sign === undefined ? -1 : cells.push({ sign, words: sign }) - 1;
-  let count = 0;
   const add = (line: LineOf, parent: number) => {
-    const id = count++;
-    const row = {
-      parent,
-      saved: place(line.name),
-      live: place(line.live ?? line.name),
-      saved_facts: -1,
-      live_facts: -1,
-      saved_node: line.savedNode ?? line.node ?? -1,
-      live_node: line.node ?? -1,
-      plain: cell(line.plain ?? "here"),
-      fixed: cell(line.fixed),
-      values: line.values ?? 1,
-      guess: line.guess ?? -1,
-    };
-    for (const [name, value] of Object.entries(row)) {
-      columns[`line_${name}`] = [...(columns[`line_${name}`] ?? []), value];
-    }
+    const id = rows.length;
+    rows.push({
+      line_parent: parent,
+      line_saved: place(line.name),
+      line_live: place(line.live ?? line.name),
+      line_saved_facts: -1,
+      line_live_facts: -1,
+      line_saved_node: line.savedNode ?? line.node ?? -1,
+      line_live_node: line.node ?? -1,
+      line_plain: cell(line.plain ?? "here"),
+      line_fixed: cell(line.fixed),
+      line_values: line.values ?? 1,
+      line_guess: line.guess ?? -1,
+    });
     for (const inner of line.inside ?? []) {
       add(inner, id);
     }
@@ -225,7 +227,7 @@ export function tableOf(lines: readonly LineOf[]): Table {
   for (const line of lines) {
     add(line, -1);
   }
-  const made = Object.entries(columns).map(([name, values]) => [name, Int32Array.from(values)]);
+  const column = (name: LineColumnName) => Int32Array.from(rows, (row) => row[name]);
   const table = makeTable({
     strings,
     table: {
@@ -233,7 +235,16 @@ export function tableOf(lines: readonly LineOf[]): Table {
       ...{ notes: [], following: [], guessed: [] },
       totals: { saved: 0, live: 0, restored: 0, fixed: null },
       cells,
-      columns: Object.fromEntries(made),
+      columns: {
+        ...{ line_parent: column("line_parent"), line_values: column("line_values") },
+        ...{ line_saved: column("line_saved"), line_live: column("line_live") },
+        line_saved_facts: column("line_saved_facts"),
+        line_live_facts: column("line_live_facts"),
+        line_saved_node: column("line_saved_node"),
+        line_live_node: column("line_live_node"),
+        ...{ line_plain: column("line_plain"), line_fixed: column("line_fixed") },
+        line_guess: column("line_guess"),
+      },
     },
   });
   if (table === null) {

@@ -81,6 +81,8 @@ export interface Overlay {
   /** Whether the node exists only in the checkpoint (in a diff: only in a). */
   isOther(id: number): boolean;
   side(id: number): Side;
+  /** The number of elements that the saved side (a) has, if it differs from the node's own. */
+  savedElements(id: number): number | null;
   hasValue(id: number): boolean;
   /** Whether what is below the node says all about it. */
   isPart(id: number): boolean;
@@ -188,6 +190,10 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
       return place === ABSENT ? null : place;
     },
     getsFrom: (id) => sources.get(id) ?? null,
+    savedElements: (id) => {
+      const count = at("overlay_saved_elements", id);
+      return count < 0 ? null : count;
+    },
     hasValue,
     isPart,
     problem: problems.problem,

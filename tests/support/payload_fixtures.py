@@ -291,6 +291,7 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
             for p in overlay.problems
         ],
         "isPaired": [node_id in overlay.paired for node_id in range(len(overlay.marks))],
+        "savedElements": {str(node_id): n for node_id, n in overlay.saved_elements.items()},
         "guesses": [_guess_json(overlay, place) for place in range(len(overlay.guesses))],
     }
 
@@ -585,6 +586,7 @@ def _diff() -> Overlay:
         (verdict,),
         said,
         paired,
+        saved_elements={3: 12, 5: 0},
         sides=sides,
         draw_table=_diff_table,
     )
