@@ -134,10 +134,33 @@ function changing(name: string) {
     };
 }
 
+/** Damage to what only comparisons have: the overlay, the table and its lines. */
+function ofComparisons(name: string): readonly Mutate[] {
+  const changed = changing(name);
+  const inPart = (part: "overlay" | "table", values: readonly unknown[]) =>
+    changed(({ header }, random) => {
+      const of = header[part];
+      if (typeof of === "object" && of !== null && !Array.isArray(of)) {
+        (of as Json)[picked(random, Object.keys(of))] = picked(random, values);
+      }
+    });
+  return [
+    inPart("overlay", [...VALUES, [{ name: "__proto__", passes: false }], NODE_STATES]),
+    inPart("table", [...VALUES, [["here", "words"]], ["", "", "", ""], [2 ** 40]]),
+    changed((parts, random) => {
+      const columns = parts.sections.filter(({ name: of }) => of.startsWith("line_"));
+      const { name: of } = picked(random, columns.length === 0 ? parts.sections : columns);
+      const anywhere = read(parts, of).map(() => Math.floor(random() * 14) - 1);
+      set(parts, of, anywhere);
+    }),
+  ];
+}
+
 /** A damaged payload: one of the planned cases, or blind damage to bytes. */
 function mutations(name: string): readonly Mutate[] {
   const changed = changing(name);
   return [
+    ...ofComparisons(name),
     (random) => {
       const bytes = gunzipSync(payload(name));
       for (let left = 1 + random() * 4; left > 0; left--) {
@@ -153,31 +176,6 @@ function mutations(name: string): readonly Mutate[] {
     (random) => joined(parted(name), (header) => ({ ...header, sections: picked(random, VALUES) })),
     changed(({ header }, random) => {
       header[picked(random, Object.keys(header))] = picked(random, VALUES);
-    }),
-    changed(({ header }, random) => {
-      const overlay = header.overlay;
-      if (typeof overlay === "object" && overlay !== null && !Array.isArray(overlay)) {
-        (overlay as Json)[picked(random, Object.keys(overlay))] = picked(random, [
-          ...VALUES,
-          [{ name: "__proto__", passes: false }],
-          NODE_STATES,
-        ]);
-      }
-    }),
-    changed(({ header }, random) => {
-      const { table } = header;
-      if (typeof table === "object" && table !== null && !Array.isArray(table)) {
-        (table as Json)[picked(random, Object.keys(table))] = picked(random, VALUES);
-      }
-    }),
-    changed((parts, random) => {
-      const columns = parts.sections.filter(({ name }) => name.startsWith("line_"));
-      const of = columns.length === 0 ? "tree_parent" : picked(random, columns).name;
-      set(
-        parts,
-        of,
-        read(parts, of).map(() => Math.floor(random() * 14) - 1),
-      );
     }),
     changed(({ sections }, random) => {
       picked(random, sections).name = picked(random, NAMES.slice(0, 6));

@@ -16,9 +16,9 @@ const WIDTHS = { box: () => 80, behind: () => 18 };
 
 // 0 ─┬─ 1 net ─┬─ 2 a
 //    │         └─ 3 b ── 4 w
-//    ├─ 5 old                    in the file alone
+//    ├─ 5 old
 //    ├─ 6 head ── 7 w
-//    └─ 8 note                   has no line
+//    └─ 8
 const TREE = treeGraph([0, 1, 1, 3, 0, 0, 6, 0]);
 // The lines: 0 net ─┬─ 1 a
 //                   └─ 2 b ── 3 w
