@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ckpt_viz.object_graph.comparison_table import CellSign
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Severity, State
 from ckpt_viz.object_graph.training import Training
 from ckpt_viz.render import payload
@@ -53,7 +54,7 @@ def test_a_comparison_adds_to_the_graph() -> None:
         "overlay",
         "problem",
         "guess",
-        "cause",
+        "line",
         "string",
     }
     of_graph = [
@@ -64,6 +65,8 @@ def test_a_comparison_adds_to_the_graph() -> None:
     assert len(of_graph) + 8 == len(alone["sections"])
     assert both["sections"][: len(of_graph)] == of_graph
     assert both["overlay"]["base_size"] == 13
+    assert "table" not in alone
+    assert both["table"]["totals"] == {"saved": 9, "live": 9, "restored": 4, "fixed": 5}
 
 
 def test_the_fixtures_have_every_state_and_severity() -> None:
@@ -74,6 +77,9 @@ def test_the_fixtures_have_every_state_and_severity() -> None:
     assert set().union(*map(states, compared)) == set(State)
     assert {o.comparison for o in compared} == set(Comparison)
     assert {p.severity for o in compared for p in o.problems} == set(Severity)
+    lines = [line for o in compared if o.table is not None for line in o.table.lines]
+    cells = {cell.sign for line in lines for cell in (line.plain, line.fixed) if cell is not None}
+    assert cells == set(CellSign)
 
 
 def test_the_fixtures_have_every_kind_of_training_and_of_shape() -> None:

@@ -155,7 +155,6 @@ class _Sides:
             name_in_b,
             self._why(group, mark.detail),
             place=self.names.place_of_both((name_in_a, nodes_in_a), (name_in_b, (group.top,))),
-            values=sum(has_value(self._node(node)) for node in group.members),
         )
 
     def _why(self, group: NodeGroup, detail: str) -> str:

@@ -17,7 +17,6 @@ from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup, first_meant
 from ckpt_viz.object_graph.remedy import Remedy, names_the_fix
 from ckpt_viz.object_graph.side_names import SideNames
-from ckpt_viz.object_graph.tensor_difference import other_tensors
 from ckpt_viz.text import readable
 from ckpt_viz.wording import PYTHON, Wording
 
@@ -86,10 +85,8 @@ class Problem:
     `nodes` are all the nodes it is about; the explorer shows it at the first. `nodes` is empty if
     the problem is about the whole comparison. `saved` and `live` are names on the two sides (of a
     diff: in a and in b); `why` is a sentence or two. `lead` is the place, among all problems, of
-    the one that tells of the change behind this one: it may be its own. `guesses` are places in
-    `Overlay.guesses`: a fix restores more values of the problem if a person accepts these.
-    `place` is the path in the names that people give: on both sides, if these differ. `values` is
-    the number of values that it is about.
+    the one that tells of the change behind this one: it may be its own. `place` is the path in the
+    names that people give: on both sides, if these differ.
     """
 
     severity: Severity
@@ -100,9 +97,7 @@ class Problem:
     why: str
     remedy: Remedy | None = None
     lead: int | None = None
-    guesses: tuple[int, ...] = ()
     place: str = ""
-    values: int = 0
 
     def to_do(self, wording: Wording) -> str:
         """Return the remedy in the sentence of a place; "" for none."""
@@ -142,10 +137,10 @@ class Overlay:
     the summary in one line: `assert_consumed() would fail: 2 variables not used`. `notes` are
     sentences about what the comparison leaves open. `paired` are the nodes of the base that the
     other side has, too. `saved_elements` has the number of elements there of those that have
-    another number here. `wording` is how its sentences call the next step. `guesses` are what a person may accept.
-    `sides` has the names on each side; without it, the merged graph has all names. `has_steps` says
-    that a check has steps to play, and a program to change. `draw_table` makes the table, which
-    costs as much as a fix.
+    another number here. `wording` is how its sentences call the next step. `guesses` are what a
+    person may accept. `sides` has the names on each side; without it, the merged graph has all
+    names. `has_steps` says that a check has steps to play, and a program to change. `draw_table`
+    makes the table, which costs as much as a fix.
     """
 
     comparison: Comparison
@@ -222,14 +217,6 @@ class Overlay:
         for node_id, label in enumerate(self.graph.tree.labels):
             other = self.names.label_in_other(node_id)
             yield None if other in ("", label) else other
-
-    def saved_tensors(self) -> Iterator[str | None]:
-        """Yield the tensors of each node on the saved side (in a), if these differ."""
-        names, size = self.names, self.base_size
-        for node_id, node in enumerate(self.graph.nodes):
-            other = names.in_other.get(node_id) if node_id < size else None
-            words = "" if other is None else other_tensors(node, names.other.nodes[other])
-            yield words or None
 
     @cached_property
     def are_held_elsewhere(self) -> Sequence[bool]:

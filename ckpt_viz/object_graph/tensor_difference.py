@@ -14,22 +14,6 @@ def tensor_difference(a: Attribute, b: Attribute) -> str:
     return f"{left} ≠ {right}"
 
 
-def other_tensors(node: Node, other: Node) -> str:
-    """Return the tensors of `other` in few words if they differ from those of the node, else "".
-
-    A dtype is among the words only if it differs, too.
-    """
-    of_node = {attribute.name: attribute for attribute in node.attributes}
-    words = [_words(a, of_node.get(a.name, a)) for a in other.attributes]
-    own = [_words(of_node.get(a.name, a), of_node.get(a.name, a)) for a in other.attributes]
-    return ", ".join(words) if words != own and all(words) else ""
-
-
-def _words(attribute: Attribute, beside: Attribute) -> str:
-    dtype = attribute.dtype if attribute.dtype != beside.dtype and beside.dtype else None
-    return " ".join(filter(None, (dtype, shape_words(attribute.shape))))
-
-
 def first_difference(a: Node, b: Node) -> str:
     """Return the first known difference of dtypes or shapes of two nodes; "" for none."""
     of_b = {attribute.name: attribute for attribute in b.attributes}

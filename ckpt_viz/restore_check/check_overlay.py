@@ -9,7 +9,6 @@ from ckpt_viz.correspondence.guesses import GuessedPart, guessed_parts
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
@@ -18,7 +17,7 @@ from ckpt_viz.object_graph.overlay import (
     Verdict,
 )
 from ckpt_viz.object_graph.parameters import other_elements
-from ckpt_viz.object_graph.remedy import Fix, HowFixed, names_guesses
+from ckpt_viz.object_graph.remedy import names_guesses
 from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import mapping_in
@@ -48,7 +47,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         sides = SideNames.of_one(run.live)
         marks = marks_by_name(run)
     parts = guesses_of(run, causes_found)
-    problems = list(_problems(causes_found, of_saved, sides, parts))
+    problems = list(_problems(causes_found, of_saved, sides))
     paired = of_saved.values() if of_saved else _bound_by_name(run)
     return Overlay(
         Comparison.CHECK,
@@ -121,29 +120,15 @@ def _problems(
     causes_found: Iterable[Finding],
     of_saved: Mapping[int, int],
     sides: SideNames,
-    parts: Sequence[GuessedPart],
 ) -> Iterator[Problem]:
     """Yield the findings as problems, each before those that it explains."""
-    place, guess_of = 0, {node: n for n, part in enumerate(parts) for node in part.nodes}
+    place = 0
     for cause in causes_found:
         lead = None if cause.change is None else place
         for finding in cause.all():
             problem = _problem(finding, of_saved, sides)
-            guesses = tuple(_guesses(finding, guess_of))
-            yield replace(problem, lead=lead, guesses=guesses)
+            yield replace(problem, lead=lead)
             place += 1
-
-
-def _guesses(finding: Finding, guess_of: Mapping[int, int]) -> Sequence[int]:
-    """Return the places of the guesses that a finding's remedy names: of its values, or all.
-
-    `guess_of` has the place of the guess for each saved value that has one.
-    """
-    if not names_guesses(finding.remedy):
-        return ()
-    by_places = isinstance(finding.remedy, Fix) and finding.remedy.how is HowFixed.BY_PLACES
-    of_values = {guess_of[node] for node in finding.nodes if node in guess_of}
-    return sorted(of_values if by_places else {*guess_of.values()})
 
 
 def _problem(finding: Finding, of_saved: Mapping[int, int], sides: SideNames) -> Problem:
@@ -159,18 +144,4 @@ def _problem(finding: Finding, of_saved: Mapping[int, int], sides: SideNames) ->
         readable(finding.why),
         finding.remedy,
         place=sides.place_of_both((finding.saved, nodes), (finding.live, objects)),
-        values=_values(finding, nodes, objects, sides),
-    )
-
-
-def _values(
-    finding: Finding, nodes: Sequence[int], objects: Sequence[int], sides: SideNames
-) -> int:
-    """Return how many values a finding is about; one on both sides counts once."""
-    if finding.change is not None:
-        return finding.change.values
-    saved, live = sides.other.nodes, sides.base.nodes
-    return max(
-        sum(has_value(saved[node]) for node in {*nodes}),
-        sum(has_value(live[obj]) for obj in set(objects)),
     )

@@ -11,9 +11,9 @@ import * as WORDS from "./strings";
 const press = (key: string, modifiers: Partial<KeyboardEvent> = {}) =>
   deedOf({ key, ...modifiers } as KeyboardEvent);
 
-it("steps through problems with the bracket keys and with F8", () => {
-  const next = { type: "stepProblem", by: 1 };
-  const previous = { type: "stepProblem", by: -1 };
+it("steps through changes with the bracket keys and with F8", () => {
+  const next = { type: "stepChange", by: 1 };
+  const previous = { type: "stepChange", by: -1 };
   expect([press("]"), press("F8")]).toEqual([next, next]);
   expect([press("["), press("F8", { shiftKey: true })]).toEqual([previous, previous]);
 });
@@ -38,7 +38,7 @@ it("does what the table says, and leaves the notebook's keys to the notebook", (
       expect(press(key.replace("Shift+", ""), { shiftKey })).toBe(does ?? undefined);
     }
   }
-  expect(press("y")).toBe(undefined);
+  expect(press("q")).toBe(undefined);
 });
 
 it("lists one key of every command in the help", () => {

@@ -11,9 +11,9 @@ const unpacked = (name = "keras3_adam"): Buffer => gunzipSync(payload(name));
 /** The fixture with a changed header, and with its sections moved to the new end of the header. */
 function withHeader(
   change: (header: Record<string, unknown>) => void,
-  name = "keras3_adam",
+  of: string | Uint8Array = "keras3_adam",
 ): Uint8Array {
-  const bytes = unpacked(name);
+  const bytes = typeof of === "string" ? unpacked(of) : gunzipSync(of);
   const length = bytes.readUInt32LE(8);
   const header = JSON.parse(bytes.toString("utf8", 12, 12 + length)) as Record<string, unknown>;
   change(header);
@@ -26,6 +26,8 @@ function withHeader(
 }
 
 type Sections = { name: string; type: string; length: number }[];
+
+const withoutTable = (bytes: Uint8Array) => withHeader((header) => delete header.table, bytes);
 
 /** The payload with the first element of an integer section replaced. */
 function withFirst(of: string, id: number, fixture = "check"): Uint8Array {
@@ -118,11 +120,10 @@ describe("decode() refuses a malformed payload and gives the reason", () => {
 describe("decode() refuses a malformed overlay and gives the reason", () => {
   const withOverlay = (change: Record<string, unknown>) =>
     withHeader((header) => Object.assign(header.overlay as object, change), "check");
-  const without = /has an overlay without comparison, headline, base size, verdicts, states/;
+  const without = /has an overlay without comparison, base size, verdicts, states/;
 
   it.each([
     ["another comparison", { comparison: "guess" }],
-    ["no headline", { headline: 1 }],
     ["a fraction as base size", { base_size: 1.5 }],
     [
       "a verdict that is neither true nor false",
@@ -173,12 +174,58 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
 
   const expectedOverlay = {
     comparison: "check",
-    headline: "",
     base_size: 1,
     verdicts: [],
     states: [],
     severities: [],
   };
+});
+
+describe("decode() refuses a malformed table and gives the reason", () => {
+  const withTable = (change: Record<string, unknown>) =>
+    withHeader((header) => Object.assign(header.table as object, change), "check");
+  const without = /has a table without sentence, verdict, heads, notes, following or totals/;
+  const noCell = /has a table with a cell that is no sign with words/;
+
+  it.each([
+    ["no sentence", { sentence: null }],
+    ["no verdict", { verdict: 1 }],
+    ["heads that are no texts", { heads: [1, 2, 3, 4] }],
+    ["notes that are no list", { notes: "note" }],
+    ["no list of what follows", { following: {} }],
+    ["no totals", { totals: null }],
+    ["a total that is a text", { totals: { saved: "9", live: 9, restored: 4, fixed: 5 } }],
+    ["a total that is no whole number", { totals: { saved: 9, live: 9, restored: 0.5, fixed: 5 } }],
+  ])("%s", (_, change) => says(withTable(change), without));
+  it.each([
+    ["no cells", { cells: null }],
+    ["a cell that is no pair", { cells: ["here"] }],
+    ["an unknown sign", { cells: [["bewitched", "words"]] }],
+    ["a cell without words", { cells: [["here"]] }],
+    ["numbers of guesses that are texts", { guessed: ["2"] }],
+  ])("%s", (_, change) => says(withTable(change), noCell));
+  it("something other than a table", () =>
+    says(
+      withHeader((header) => (header.table = [])),
+      without,
+    ));
+  it("no lines", () => says(lacking(/^line_values/, "check"), /lacks section line_values/));
+  it.each([
+    ["line_parent", 0, /has line 0 before its parent in section line_parent/],
+    ["line_parent", 13, /has 13 in section line_parent, which is out of range/],
+    ["line_saved", 10 ** 6, /in section line_saved, which is out of range/],
+    ["line_live_node", 16, /has 16 in section line_live_node, which is out of range/],
+    ["line_plain", -1, /has -1 in section line_plain, which is out of range/],
+    ["line_fixed", 99, /has 99 in section line_fixed, which is out of range/],
+    ["line_values", -2, /has -2 in section line_values, which is out of range/],
+    ["line_guess", 2, /has 2 in section line_guess, which is out of range/],
+  ])("%s is %i", (name, value, problem) => says(withFirst(name, value), problem));
+  it("lines of another number", () => {
+    const cut = withHeader((header) => {
+      (header.sections as Sections).find(({ name }) => name === "line_guess")!.length += 1;
+    }, "check");
+    return says(cut, /elements in section line_guess, expected 13/);
+  });
 });
 
 it("reads a payload that was written before it told where a plain restore puts values", async () => {
@@ -190,45 +237,32 @@ it("reads a payload that was written before it told where a plain restore puts v
   expect([...overlay!.columns.overlay_goes_to]).toEqual(Array(nodeCount).fill(-1));
 });
 
+/** The payload without the sections whose names match. */
+const lacking = (sections: RegExp, fixture: string) =>
+  withHeader((header) => {
+    for (const section of header.sections as { name: string }[]) {
+      section.name = section.name.replace(sections, "something_else_");
+    }
+  }, fixture);
+
 it("reads a payload that was written before the view had its own words for the fix", async () => {
-  const earlier = withHeader((header) => {
-    const sections = header.sections as { name: string }[];
-    sections.find(({ name }) => name === "problem_fix")!.name = "something_else";
-  }, "check");
-  const { overlay } = makeGraph(await decode(earlier), true);
-  expect(overlay!.problem(0).offersFix).toBe(false);
+  const { overlay } = makeGraph(await decode(lacking(/^problem_fix/, "check")), true);
   expect(overlay!.problem(0).remedy).toMatch(/check\.fix\(\)\.apply\(\)\.$/);
 });
 
 it("reads a payload that was written before the format had guesses", async () => {
-  const earlier = withHeader((header) => {
-    for (const section of header.sections as { name: string }[]) {
-      section.name = section.name.replace(/^(problem_guess|guess_)/, "something_else_");
-    }
-  }, "check");
-  const { overlay } = makeGraph(await decode(earlier));
+  const earlier = lacking(/^(guess_|line_)/, "check");
+  const { overlay } = makeGraph(await decode(withoutTable(earlier)));
   expect(overlay!.guesses).toEqual([]);
-  expect(overlay!.problem(0).guesses).toEqual([]);
 });
 
-it("reads a payload that was written before the format had causes", async () => {
-  const added = /^(cause_|overlay_is_paired)/;
-  const earlier = withHeader((header) => {
-    for (const section of header.sections as { name: string }[]) {
-      section.name = section.name.replace(added, "something_else_");
-    }
-  }, "diff");
-  const { overlay } = makeGraph(await decode(earlier));
-  expect(overlay!.causes.map(({ problems }) => problems)).toEqual([
-    ...overlay!.inOrder.map((index) => [index]),
-  ]);
-  expect(overlay!.causes[5]).toEqual({
-    title: "only_in_b",
-    place: "(root).added",
-    sentence: "Nothing in a corresponds to it.",
-    count: 1,
-    problems: [5],
-  });
+it("reads a payload that was written before the format had tables", async () => {
+  const graph = makeGraph(await decode(withoutTable(lacking(/^line_/, "check"))));
+  expect([graph.table, graph.overlay?.comparison]).toEqual([null, "check"]);
+});
+
+it("tells from the states which nodes are on both sides, if a payload does not", async () => {
+  const { overlay } = makeGraph(await decode(lacking(/^overlay_is_paired/, "diff")));
   expect([6, 7, 8, 9].map((id) => overlay!.side(id))).toEqual(["both", "live", "live", "saved"]);
 });
 
@@ -243,11 +277,6 @@ it("reads a payload that was written before what is not saved had grades", async
   }, "error_and_saver");
   expect(await lost(payload("error_and_saver"))).toEqual([true, false]);
   expect(await lost(earlier)).toEqual([true, true]);
-});
-
-it("refuses a problem in two causes", async () => {
-  await says(withFirst("cause_problem", 1, "diff"), /a problem in no cause or in two/);
-  await says(withFirst("cause_problem", 99, "diff"), /99 in section cause_problem, which is out/);
 });
 
 it("reads a payload that was written before the format had layers", async () => {

@@ -60,23 +60,6 @@ export const LIVE_ALONE: ReadonlySet<NodeState | undefined> = new Set<NodeState>
   "only in b",
 ]);
 
-export const WORST_STATES_FIRST: readonly NodeState[] = [
-  "failed",
-  "shape",
-  "dtype",
-  "role",
-  "value",
-  "warned",
-  "live only",
-  "saved only",
-  "only in a",
-  "only in b",
-  "moved",
-  "deferred",
-  "matched",
-  "plain",
-];
-
 /** The worst comes first. */
 export const SEVERITIES = ["error", "fail", "deferred", "warning", "info"] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -166,7 +149,6 @@ export interface MeasurePayload {
 
 export interface OverlayPayload {
   readonly comparison: Comparison;
-  readonly headline: string;
   /** Nodes from this id on exist only in the checkpoint (in a diff: only in a). */
   readonly baseSize: number;
   /** Whether there are steps to play, if this is a check. */
@@ -293,7 +275,6 @@ const OVERLAY_COLUMNS = {
     overlay_saved_label: "text",
     overlay_saved_name: "text",
     overlay_partner: "text",
-    overlay_saved_tensors: "text",
     overlay_goes_to: "id?",
     overlay_is_held_elsewhere: "flag",
     overlay_is_paired: "flag",
@@ -310,13 +291,9 @@ const OVERLAY_COLUMNS = {
     problem_fix: "text",
     problem_code: "text",
     problem_node_count: "count",
-    problem_guess_count: "count",
   },
   "problem's node": {
     problem_node: "id",
-  },
-  "problem's guess": {
-    problem_guess: "guess",
   },
   guess: {
     guess_saved: "text",
@@ -474,7 +451,6 @@ function readOverlay(
   }
   require(typeof header === "object" &&
     (header.comparison === "check" || header.comparison === "diff") &&
-    typeof header.headline === "string" &&
     Number.isSafeInteger(header.base_size) &&
     Array.isArray(header.verdicts) &&
     header.verdicts.every(isVerdict) &&
@@ -483,10 +459,9 @@ function readOverlay(
     Array.isArray(header.severities) &&
     header.severities.every((severity) =>
       SEVERITIES.includes(severity),
-    ), "has an overlay without comparison, headline, base size, verdicts, states or severities");
+    ), "has an overlay without comparison, base size, verdicts, states or severities");
   return {
     comparison: header.comparison,
-    headline: header.headline,
     baseSize: header.base_size,
     hasSteps: header.has_steps !== false,
     verdicts: header.verdicts.map(({ message = "", name, passes }) => ({ message, name, passes })),
@@ -525,15 +500,14 @@ function readTable(header: TableHeader | null, sections: Sections): TablePayload
 /** Adds columns that the first payloads of this version lack: nothing is at their places. */
 function withAbsent(sections: Sections, nodeCount: number): Sections {
   const problemCount = section(sections, "problem_kind").length;
-  const absent = (names: readonly string[], length: number, value = ABSENT) =>
-    names.map((name) => [name, new Int32Array(length).fill(value)] as const);
+  const absent = (names: readonly string[], length: number) =>
+    names.map((name) => [name, new Int32Array(length).fill(ABSENT)] as const);
   return new Map<string, Column>([
     ...absent(["overlay_goes_to", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
-    ...absent(["overlay_saved_name", "overlay_saved_tensors"], nodeCount),
+    ...absent(["overlay_saved_name"], nodeCount),
     ["overlay_is_held_elsewhere", new Uint8Array(nodeCount)],
     ...absent(["problem_fix", "problem_place"], problemCount),
-    ...absent(["problem_guess_count"], problemCount, 0),
-    ...absent(["problem_guess", "guess_saved", "guess_live", "guess_code"], 0),
+    ...absent(["guess_saved", "guess_live", "guess_code"], 0),
     ...sections,
   ]);
 }
@@ -577,7 +551,6 @@ interface Header {
 
 interface OverlayHeader {
   readonly comparison: Comparison;
-  readonly headline: string;
   readonly base_size: number;
   readonly has_steps?: boolean;
   readonly verdicts: readonly (Omit<Verdict, "message"> & Partial<Verdict>)[];
@@ -749,14 +722,12 @@ function checkOverlay(payload: Payload): void {
     node: nodeCount,
     problem: columns.problem_severity.length,
     "problem's node": sum("problem_node_count", columns.problem_node_count),
-    "problem's guess": sum("problem_guess_count", columns.problem_guess_count),
     guess: columns.guess_saved.length,
   };
   checkColumns(OVERLAY_COLUMNS, columns, lengths, {
     ...rangesOf(payload),
     state: [0, states.length],
     severity: [0, severities.length],
-    guess: [0, columns.guess_saved.length],
   });
 }
 

@@ -5,14 +5,14 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { decode, NODE_STATES, PayloadError } from "./contract";
-import { factsOf, labelOf, markOf } from "./draw/lines";
 import { messageOf } from "./draw/message";
 import { type Graph, makeGraph } from "./graph";
 import { FIXTURES, payload, randomFrom } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
-import { detoursOf } from "./layout/sides";
-import { causeSign, problemSentence } from "./signs";
-import { type Action, initialState, reduce, type State } from "./state";
+import { segmentsOf } from "./layout/ribbon";
+import { stripsOf } from "./layout/strips";
+import { cellSign, namesWords, problemHead } from "./signs";
+import { type Action, initialState, reduce, tableRows } from "./state";
 import { toDot } from "./textbook/dot";
 import { isTooMany, partInSight, sizesOf } from "./textbook/part";
 import {
@@ -134,10 +134,33 @@ function changing(name: string) {
     };
 }
 
+/** Damage to what only comparisons have: the overlay, the table and its lines. */
+function ofComparisons(name: string): readonly Mutate[] {
+  const changed = changing(name);
+  const inPart = (part: "overlay" | "table", values: readonly unknown[]) =>
+    changed(({ header }, random) => {
+      const of = header[part];
+      if (typeof of === "object" && of !== null && !Array.isArray(of)) {
+        (of as Json)[picked(random, Object.keys(of))] = picked(random, values);
+      }
+    });
+  return [
+    inPart("overlay", [...VALUES, [{ name: "__proto__", passes: false }], NODE_STATES]),
+    inPart("table", [...VALUES, [["here", "words"]], ["", "", "", ""], [2 ** 40]]),
+    changed((parts, random) => {
+      const columns = parts.sections.filter(({ name: of }) => of.startsWith("line_"));
+      const { name: of } = picked(random, columns.length === 0 ? parts.sections : columns);
+      const anywhere = read(parts, of).map(() => Math.floor(random() * 14) - 1);
+      set(parts, of, anywhere);
+    }),
+  ];
+}
+
 /** A damaged payload: one of the planned cases, or blind damage to bytes. */
 function mutations(name: string): readonly Mutate[] {
   const changed = changing(name);
   return [
+    ...ofComparisons(name),
     (random) => {
       const bytes = gunzipSync(payload(name));
       for (let left = 1 + random() * 4; left > 0; left--) {
@@ -153,16 +176,6 @@ function mutations(name: string): readonly Mutate[] {
     (random) => joined(parted(name), (header) => ({ ...header, sections: picked(random, VALUES) })),
     changed(({ header }, random) => {
       header[picked(random, Object.keys(header))] = picked(random, VALUES);
-    }),
-    changed(({ header }, random) => {
-      const overlay = header.overlay;
-      if (typeof overlay === "object" && overlay !== null && !Array.isArray(overlay)) {
-        (overlay as Json)[picked(random, Object.keys(overlay))] = picked(random, [
-          ...VALUES,
-          [{ name: "__proto__", passes: false }],
-          NODE_STATES,
-        ]);
-      }
     }),
     changed(({ sections }, random) => {
       picked(random, sections).name = picked(random, NAMES.slice(0, 6));
@@ -236,11 +249,8 @@ function lookAt(graph: Graph): void {
     graph.overlay?.below(id);
     graph.overlay?.problemsOf(id);
   }
-  for (let problem = 0; problem < (graph.overlay?.problemCount ?? 0); problem++) {
-    if (graph.overlay !== null) {
-      problemSentence(graph.overlay, problem);
-    }
-  }
+  segmentsOf(graph);
+  lookAtComparison(graph);
   const actions: readonly Action[] = [
     { type: "resize", width: 800, height: 600 },
     { type: "showBookkeeping", shows: true },
@@ -248,10 +258,18 @@ function lookAt(graph: Graph): void {
     ...ids.map((id): Action => ({ type: "select", id })),
     { type: "toggleSlots" },
     { type: "showView", view: "layers" },
+    { type: "toggleTable" },
+    { type: "selectLine", line: 0 },
+    { type: "openSiblings" },
+    ...ids.map((line): Action => ({ type: "toggleLine", line })),
+    { type: "step", step: "in" },
+    { type: "step", step: "last" },
+    { type: "toggleTable" },
     { type: "stepAround", of: "parents" },
     { type: "stepAround", of: "inputs" },
-    { type: "stepProblem", by: 1 },
-    { type: "showOnlyProblems", only: true },
+    { type: "stepChange", by: 1 },
+    { type: "showOnlyChanges", only: true },
+    { type: "showView", view: "table" },
     { type: "search", query: "-is:shared size>1 -path:**/(root)/x /e/ dtype:float32" },
     { type: "setMode", mode: "filter" },
     { type: "stepMatch", by: 1 },
@@ -262,7 +280,7 @@ function lookAt(graph: Graph): void {
   let state = initialState(graph, () => WIDTHS);
   for (const action of actions) {
     state = reduce(state, action);
-    lookAtSides(state);
+    tableRows(state);
     const part = partInSight(state);
     if (!isTooMany(part)) {
       toDot(sizesOf(part, 24, { box: WIDTHS.box, name: () => 40 }));
@@ -270,25 +288,24 @@ function lookAt(graph: Graph): void {
   }
 }
 
-function lookAtSides({ graph, rows, rowOf, sides }: State): void {
-  const { overlay } = graph;
-  if (sides === null || overlay === null) {
-    return;
-  }
-  detoursOf(rows, rowOf, sides, overlay);
-  for (const line of sides.lines) {
-    markOf(graph, rows, line);
-    for (const side of ["saved", "live"] as const) {
-      const row = rows[line[side] ?? -1];
-      if (row !== undefined) {
-        labelOf(graph, row, side);
-        factsOf(graph, row, side);
-      }
+function lookAtComparison(graph: Graph): void {
+  const { overlay, table } = graph;
+  for (let index = 0; index < (overlay?.problemCount ?? 0); index++) {
+    if (overlay !== null) {
+      const problem = overlay.problem(index);
+      problemHead(overlay, problem);
+      namesWords(overlay, problem, null);
+      messageOf(overlay, problem);
     }
   }
-  for (const problem of overlay.inOrder) {
-    causeSign(overlay, overlay.problem(problem));
-    messageOf(overlay, overlay.problem(problem));
+  if (table !== null) {
+    stripsOf(graph, table);
+    for (let id = 0; id < table.count; id++) {
+      const { fixed, plain } = table.line(id);
+      expect([cellSign(plain.sign), cellSign((fixed ?? plain).sign)]).not.toContain(undefined);
+      table.nodesIn(id, "saved");
+      table.nodesIn(id, "live");
+    }
   }
 }
 

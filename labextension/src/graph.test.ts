@@ -4,11 +4,11 @@ import { expected, FIXTURES, loadGraph } from "./graphs.test-data";
 import { sizeOf } from "./layout/totals";
 import { MEASURES, type MeasureName, measureOf } from "./measures";
 import type { Overlay } from "./overlay";
+import type { Table } from "./table";
 import { placeName } from "./words";
 
 const factsOf = (overlay: Overlay, size: number) => ({
   comparison: overlay.comparison,
-  headline: overlay.headline,
   baseSize: overlay.baseSize,
   verdicts: overlay.verdicts,
   marks: Array.from({ length: size }, (_, id) => ({
@@ -18,13 +18,30 @@ const factsOf = (overlay: Overlay, size: number) => ({
     goesTo: overlay.goesTo(id),
   })),
   problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
-  causes: overlay.causes,
   isPaired: Array.from({ length: size }, (_, id) => overlay.side(id) === "both"),
   savedElements: Object.fromEntries(
     Array.from({ length: size }, (_, id) => [id, overlay.savedElements(id)]).filter(
       ([, count]) => count !== null,
     ),
   ),
+  guesses: overlay.guesses,
+});
+
+/** The table as Python's dataclasses name its parts. */
+const linesOf = (table: Table) => ({
+  ...{ sentence: table.sentence, verdict: table.verdict, heads: table.heads },
+  ...{ notes: table.notes, following: table.following },
+  lines: Array.from({ length: table.count }, (_, id) => {
+    const { guess, live, liveFacts, liveNode, saved, savedFacts, savedNode, ...line } =
+      table.line(id);
+    return {
+      ...{ parent: table.parent(id) ?? -1, saved, live },
+      ...{ saved_facts: savedFacts, live_facts: liveFacts },
+      ...{ saved_node: savedNode, live_node: liveNode },
+      ...{ plain: line.plain, fixed: line.fixed, values: line.values, guess },
+    };
+  }),
+  ...{ totals: table.totals, guessed: table.guessed },
 });
 
 describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
@@ -53,7 +70,7 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
       size: sizeOf(graph, id),
       slot: graph.slot(id),
     }));
-    const { calls, title, origin, notes, measures, overlay } = graph;
+    const { calls, title, origin, notes, measures, overlay, table } = graph;
     const told = (number: number) =>
       Number.isFinite(number) ? number : Number.isNaN(number) ? "nan" : "inf";
     const measuredBy = (measure: MeasureName) =>
@@ -66,6 +83,7 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
       calls: calls && Array.from(calls.from, (from, call) => [from, calls.to[call]]),
       layers: undefined, // layer-tree.test.ts compares them
       overlay: overlay && factsOf(overlay, graph.size),
+      table: table && linesOf(table),
       measures: measures && {
         unread: measures.unread,
         ...Object.fromEntries(MEASURES.map((measure) => [measure, measuredBy(measure)])),
@@ -132,6 +150,7 @@ it("cuts off a first path that runs in a circle", () => {
     calls: null,
     layers: null,
     overlay: null,
+    table: null,
     measures: null,
   });
   expect(graph.name(1)).toBe("(root).x.x.x");

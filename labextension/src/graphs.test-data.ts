@@ -1,11 +1,18 @@
 /** The payloads that Python wrote (tests/support/payload_fixtures.py), and graphs of any shape. */
 
 import { readdirSync, readFileSync } from "node:fs";
-import type { Cause } from "./causes";
-import { decode, NODE_STATES, type NodeState, SEVERITIES } from "./contract";
-import { BONDS, type Fix, makeFix, type Placed } from "./fix";
+import {
+  type CellSign,
+  decode,
+  type LineColumnName,
+  NODE_STATES,
+  type NodeState,
+  SEVERITIES,
+  type TableCell,
+} from "./contract";
 import { type Graph, makeGraph } from "./graph";
 import { type Guess, makeOverlay, type Overlay, type Problem } from "./overlay";
+import { makeTable, type Table } from "./table";
 
 const DIRECTORY = new URL("../../tests/data/payloads/", import.meta.url);
 
@@ -42,6 +49,7 @@ export function treeGraph(parents: readonly number[]): Graph {
     notes: [],
     size: children.length,
     overlay: null,
+    table: null,
     measures: null,
     role: () => "object",
     typeName: () => null,
@@ -100,12 +108,11 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly details?: Readonly<Record<number, string>>;
   readonly partners?: Readonly<Record<number, string>>;
   readonly savedLabels?: Readonly<Record<number, string>>;
-  readonly savedTensors?: Readonly<Record<number, string>>;
   readonly goesTo?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
   readonly guesses?: readonly Guess[];
-  /** Without them, each problem is its own cause. */
-  readonly causes?: readonly (Partial<Cause> & Pick<Cause, "problems">)[];
+  /** Without them, there is no table, as in the first payloads of this version. */
+  readonly lines?: readonly LineOf[];
   readonly savedElements?: Readonly<Record<number, number>>;
   readonly isPaired?: (id: number) => boolean;
   readonly isValued?: (id: number) => boolean;
@@ -118,8 +125,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     text == null ? -1 : strings.push(text) - 1;
   const ids = Array.from({ length: graph.size }, (_, id) => id);
   const { guesses = [], problems = [] } = comparison;
-  const causes: readonly (Partial<Cause> & Pick<Cause, "problems">)[] =
-    comparison.causes ?? problems.map((_, index) => ({ problems: [index] }));
   const texts = (key: "kind" | "saved" | "live" | "place" | "why" | "remedy" | "code") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const overlay = makeOverlay({
@@ -132,7 +137,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     },
     overlay: {
       comparison: comparison.comparison ?? "check",
-      headline: "a comparison",
       baseSize: comparison.baseSize ?? graph.size,
       hasSteps: true,
       verdicts: comparison.verdicts ?? [],
@@ -146,7 +150,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         overlay_saved_label: Int32Array.from(ids, () => -1),
         overlay_saved_name: Int32Array.from(ids, () => -1),
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
-        overlay_saved_tensors: Int32Array.from(ids, (id) => place(comparison.savedTensors?.[id])),
         overlay_is_held_elsewhere: new Uint8Array(graph.size),
         overlay_is_paired: Uint8Array.from(ids, (id) =>
           comparison.isPaired?.(id) === false ? 0 : 1,
@@ -167,66 +170,87 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_remedy: texts("remedy"),
         problem_fix: Int32Array.from(problems, () => -1),
         problem_code: texts("code"),
-        problem_guess_count: Int32Array.from(problems, ({ guesses }) => guesses?.length ?? 0),
-        problem_guess: Int32Array.from(
-          problems.flatMap(({ guesses }) => (guesses ?? []).map((guess) => guess.place)),
-        ),
         guess_saved: Int32Array.from(guesses, ({ saved }) => place(saved)),
         guess_live: Int32Array.from(guesses, ({ live }) => place(live)),
         guess_code: Int32Array.from(guesses, ({ code }) => place(code)),
         problem_node_count: Int32Array.from(problems, ({ nodes }) => nodes?.length ?? 0),
         problem_node: Int32Array.from(problems.flatMap(({ nodes }) => nodes ?? [])),
-        cause_title: Int32Array.from(causes, ({ title }) => place(title)),
-        cause_place: Int32Array.from(causes, (cause) => place(cause.place)),
-        cause_sentence: Int32Array.from(causes, ({ sentence }) => place(sentence)),
-        cause_count: Int32Array.from(causes, ({ count }) => count ?? 0),
-        cause_problem_count: Int32Array.from(causes, (cause) => cause.problems.length),
-        cause_problem: Int32Array.from(causes.flatMap((cause) => cause.problems)),
       },
     },
   });
   const savedLabel = (id: number) => comparison.savedLabels?.[id] ?? graph.label(id);
-  return { ...graph, overlay, savedLabel };
+  const table = comparison.lines === undefined ? null : tableOf(comparison.lines);
+  return { ...graph, overlay, savedLabel, table };
 }
 
-/** A fix with these parts; a pair is certain unless it tells something else. */
-export function fixOf({
-  pairs = [],
-  kept = [],
-  unused = [],
-  guesses = [],
-  ...rest
-}: {
-  readonly pairs?: readonly (Partial<Placed> & Pick<Placed, "saved" | "live">)[];
-  readonly kept?: readonly number[];
-  readonly unused?: readonly number[];
-  readonly guesses?: readonly number[];
-  readonly restored?: number;
-  readonly code?: string;
-}): Fix {
-  const numbersOf = (isMisfit: boolean) =>
-    pairs
-      .filter(({ bond }) => (bond === "misfit") === isMisfit)
-      .flatMap(({ saved, live, bond = "certain" }) => [saved, live, BONDS.indexOf(bond) % 3, 0]);
-  const columns = [numbersOf(false), numbersOf(true), kept, unused, guesses];
-  const counts = { restored: 1, unused: unused.length };
-  const answer = {
-    ...counts,
-    is_applied: false,
-    code: "",
-    source: null,
-    evidence: ["why"],
-    changes: [],
+/** A line of a table, with what is inside of it. All is here, on both sides, if it says no more. */
+export interface LineOf {
+  readonly name: string;
+  /** The name in the program, if it differs; "" for what the file alone has. */
+  readonly live?: string;
+  readonly node?: number;
+  readonly savedNode?: number;
+  readonly plain?: CellSign;
+  readonly fixed?: CellSign;
+  readonly guess?: number;
+  readonly values?: number;
+  readonly inside?: readonly LineOf[];
+}
+
+/** The table with these lines. */
+export function tableOf(lines: readonly LineOf[]): Table {
+  const strings: string[] = [];
+  const cells: TableCell[] = [];
+  const rows: Readonly<Record<LineColumnName, number>>[] = [];
+  const place = (text = ""): number => (text === "" ? -1 : strings.push(text) - 1);
+  const cell = (sign: CellSign | undefined): number =>
+    sign === undefined ? -1 : cells.push({ sign, words: sign }) - 1;
+  const add = (line: LineOf, parent: number) => {
+    const id = rows.length;
+    rows.push({
+      line_parent: parent,
+      line_saved: place(line.name),
+      line_live: place(line.live ?? line.name),
+      line_saved_facts: -1,
+      line_live_facts: -1,
+      line_saved_node: line.savedNode ?? line.node ?? -1,
+      line_live_node: line.node ?? -1,
+      line_plain: cell(line.plain ?? "here"),
+      line_fixed: cell(line.fixed),
+      line_values: line.values ?? 1,
+      line_guess: line.guess ?? -1,
+    });
+    for (const inner of line.inside ?? []) {
+      add(inner, id);
+    }
   };
-  const fix = makeFix(
-    { ...answer, ...rest },
-    columns.map((column) => new DataView(Int32Array.from(column).buffer)),
-    Number.MAX_SAFE_INTEGER,
-  );
-  if (fix === null) {
-    throw new Error("no fix");
+  for (const line of lines) {
+    add(line, -1);
   }
-  return fix;
+  const column = (name: LineColumnName) => Int32Array.from(rows, (row) => row[name]);
+  const table = makeTable({
+    strings,
+    table: {
+      ...{ sentence: "", verdict: "", heads: ["as saved", "restore", "fix", "program"] },
+      ...{ notes: [], following: [], guessed: [] },
+      totals: { saved: 0, live: 0, restored: 0, fixed: null },
+      cells,
+      columns: {
+        ...{ line_parent: column("line_parent"), line_values: column("line_values") },
+        ...{ line_saved: column("line_saved"), line_live: column("line_live") },
+        line_saved_facts: column("line_saved_facts"),
+        line_live_facts: column("line_live_facts"),
+        line_saved_node: column("line_saved_node"),
+        line_live_node: column("line_live_node"),
+        ...{ line_plain: column("line_plain"), line_fixed: column("line_fixed") },
+        line_guess: column("line_guess"),
+      },
+    },
+  });
+  if (table === null) {
+    throw new Error("no table");
+  }
+  return table;
 }
 
 /** A random generator that repeats its numbers for the same seed (mulberry32). */

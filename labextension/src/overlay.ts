@@ -13,7 +13,6 @@ import {
   type OverlayColumnName,
   type Payload,
   SAVED_ALONE,
-  SEVERITIES,
   type Severity,
   type Verdict,
 } from "./contract";
@@ -33,12 +32,8 @@ export interface Problem {
   readonly place: string | null;
   readonly why: string;
   readonly remedy: string | null;
-  /** Whether the remedy names the fix, and the view can show that. */
-  readonly offersFix: boolean;
   /** The code that the remedy says to run; `live` is the checked object. */
   readonly code: string | null;
-  /** Guesses with which the fix restores more values of the problem. */
-  readonly guesses: readonly Guess[];
 }
 
 /** A part of the checkpoint, and the part of the program to which it may belong. */
@@ -56,11 +51,6 @@ export interface StateCount {
   readonly count: number;
 }
 
-export interface SeverityCount {
-  readonly severity: Severity;
-  readonly count: number;
-}
-
 /** A side of a comparison; `saved` is the checkpoint or a, `live` the program or b. */
 export type OfSide = "saved" | "live";
 /** The sides that have a node. */
@@ -68,7 +58,6 @@ export type Side = "both" | OfSide;
 
 export interface Overlay {
   readonly comparison: Comparison;
-  readonly headline: string;
   readonly baseSize: number;
   readonly hasSteps: boolean;
   readonly verdicts: readonly Verdict[];
@@ -76,8 +65,6 @@ export interface Overlay {
   readonly problemCount: number;
   /** All guesses of the fix of a check that a problem asks about. */
   readonly guesses: readonly Guess[];
-  /** How many problems there are of each severity that occurs. */
-  readonly severities: readonly SeverityCount[];
   /** The states that occur, and the number of variables in each. */
   readonly counts: readonly StateCount[];
   state(id: number): NodeState;
@@ -89,15 +76,11 @@ export interface Overlay {
   isHeldElsewhere(id: number): boolean;
   /** The other node into which a plain restore puts the value that the checkpoint has of this one. */
   goesTo(id: number): number | null;
-  /** Whether a plain restore puts any value into another node than its own. */
-  readonly hasDetours: boolean;
   /** The other node whose saved value a plain restore puts into this one. */
   getsFrom(id: number): number | null;
   /** Whether the node exists only in the checkpoint (in a diff: only in a). */
   isOther(id: number): boolean;
   side(id: number): Side;
-  /** The shapes that the saved side (a) has, if these differ from the node's own. */
-  savedTensors(id: number): string | null;
   /** The number of elements that the saved side (a) has, if it differs from the node's own. */
   savedElements(id: number): number | null;
   hasValue(id: number): boolean;
@@ -115,8 +98,6 @@ export interface Overlay {
   below(id: number): readonly StateCount[];
   /** How many variables are restored, or equal, at the node and below it. */
   matchedBelow(id: number): number;
-  /** How many variables are in each state at the node and below it, also in matched ones. */
-  within(id: number): readonly StateCount[];
   /**
    * The top of the largest part around the node in which all variables need attention for the same
    * reason. Without such a part, the node itself.
@@ -142,14 +123,7 @@ type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
 /** The part of a comparison that follows from a tree of the nodes. */
 type OfTree = Pick<
   Overlay,
-  | "isOther"
-  | "side"
-  | "below"
-  | "matchedBelow"
-  | "within"
-  | "topOfUniform"
-  | "isMarked"
-  | "remaining"
+  "isOther" | "side" | "below" | "matchedBelow" | "topOfUniform" | "isMarked" | "remaining"
 >;
 
 /** What a comparison says of a node, whatever the tree. */
@@ -196,16 +170,12 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
   );
   return {
     comparison,
-    headline: overlay.headline,
     baseSize,
     hasSteps: comparison === "check" && overlay.hasSteps,
     verdicts: overlay.verdicts,
     passes: overlay.verdicts.every((verdict) => verdict.passes),
     problemCount: problems.count,
     guesses: problems.guesses,
-    severities: tally(SEVERITIES, columns.problem_severity, overlay.severities).map(
-      ([value, count]) => ({ severity: value, count }),
-    ),
     counts: NODE_STATES.flatMap((of, place) =>
       columns.overlay_state.includes(states.indexOf(of))
         ? [{ state: of, count: totals[place] ?? 0 }]
@@ -219,9 +189,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
       const place = at("overlay_goes_to", id);
       return place === ABSENT ? null : place;
     },
-    hasDetours: sources.size > 0,
     getsFrom: (id) => sources.get(id) ?? null,
-    savedTensors: (id) => text("overlay_saved_tensors", id),
     savedElements: (id) => {
       const count = at("overlay_saved_elements", id);
       return count < 0 ? null : count;
@@ -287,10 +255,6 @@ function inTree(
         ({ state: of, count }) => !isQuiet(of) && count > 0,
       ),
     matchedBelow: (id) => countWithin(id, NODE_STATES.indexOf("matched")),
-    within: (id) =>
-      NODE_STATES.map((of, place) => ({ state: of, count: countWithin(id, place) })).filter(
-        ({ count }) => count > 0,
-      ),
     topOfUniform: (id) => uniformTops[id] ?? id,
     isMarked: (id) => isMarked[id] === 1,
     remaining(hidden, isLeftOut) {
@@ -330,11 +294,6 @@ function problemsOf(
       code: text("guess_code", place) ?? "",
     }),
   );
-  const guessStart = starts(columns.problem_guess_count);
-  const guessesOf = (index: number): readonly Guess[] =>
-    Array.from(columns.problem_guess.subarray(guessStart[index], guessStart[index + 1])).flatMap(
-      (place) => guesses[place] ?? [],
-    );
 
   function* pressing(most = Number.POSITIVE_INFINITY): Generator<number, void> {
     for (let index = 0; index < count; index++) {
@@ -366,9 +325,7 @@ function problemsOf(
           text("problem_saved", index),
         why: text("problem_why", index) ?? "",
         remedy: fix ?? text("problem_remedy", index),
-        offersFix: fix !== null,
         code: text("problem_code", index),
-        guesses: guessesOf(index),
       };
     },
     naming: (id: number): readonly number[] =>
@@ -473,23 +430,6 @@ function topsOfUniform(
     tops[id] = states[parent] === mixed ? id : (tops[parent] ?? id);
   }
   return tops;
-}
-
-/** Counts each value that occurs in a column of indices into `values`. */
-function tally<T>(
-  values: readonly T[],
-  codes: ArrayLike<number>,
-  meanings: readonly T[],
-): readonly (readonly [T, number])[] {
-  const counts = new Map<T | undefined, number>();
-  for (let i = 0; i < codes.length; i++) {
-    const value = meanings[codes[i] ?? 0];
-    counts.set(value, (counts.get(value) ?? 0) + 1);
-  }
-  return values.flatMap((value) => {
-    const count = counts.get(value);
-    return count === undefined ? [] : [[value, count] as const];
-  });
 }
 
 /** The problems sorted by node; a problem that names a node twice is listed once there. */

@@ -2,7 +2,7 @@
 
 import { cells, severities, sides, states, verdicts } from "../../ckpt_viz/render/signs.json";
 import type { CellSign, Comparison, NodeState, Severity } from "./contract";
-import { isQuiet, type Overlay, type Problem, type StateCount } from "./overlay";
+import { isQuiet, type Overlay, type Problem } from "./overlay";
 import { formatCount, sentenceText } from "./text";
 
 /** A sign and the word for it; hollow for a result that is not decided yet. */
@@ -37,12 +37,12 @@ export function stateSign(state: NodeState): Sign {
   return STATE_SIGNS[state];
 }
 
-/** How bad a problem is. In a diff no problem is bad, so the sign shows the kind of difference. */
 /** Whether a note says that files lack values: Python puts the sign for an error before it. */
 export function isAlarm(note: string): boolean {
   return note.startsWith(SEVERITY_SIGNS.error.glyph);
 }
 
+/** How bad a problem is. In a diff no problem is bad, so the sign shows the kind of difference. */
 export function problemSign(overlay: Overlay, { nodes, severity }: Problem): Sign {
   const [first] = nodes;
   return overlay.comparison === "diff" && first !== undefined
@@ -66,11 +66,8 @@ export function belowWords(overlay: Overlay, id: number): string {
 
 /** The same in words: 1 shape differs, 2 not used by program. */
 export function belowSentence(overlay: Overlay, id: number): string {
-  return countsSentence(overlay.below(id));
-}
-
-export function countsSentence(counts: readonly StateCount[]): string {
-  return counts
+  return overlay
+    .below(id)
     .map(({ state, count }) => `${formatCount(count)} ${STATE_SIGNS[state].word}`)
     .join(", ");
 }

@@ -2,21 +2,17 @@
 
 import { describe, expect, it } from "vitest";
 import { NODE_STATES } from "./contract";
-import { fixMarkOf } from "./draw/fix-lines";
-import { BONDS, type Fix } from "./fix";
 import type { Graph } from "./graph";
 import {
   compared,
   FIXTURES,
-  fixOf,
   fullTree,
+  type LineOf,
   loadGraph,
   randomFrom,
   treeGraph,
 } from "./graphs.test-data";
-import { endsOfMoves } from "./layout/fates";
-import { detoursOf } from "./layout/sides";
-import { type Action, initialState, isNode, reduce, type State } from "./state";
+import { type Action, initialState, isNode, reduce, type State, tableRows, VIEWS } from "./state";
 
 const WIDTHS = { box: () => 80, behind: () => 18 };
 
@@ -27,6 +23,12 @@ function anyAction(state: State, random: () => number): Action {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const node = () => Math.floor(random() * state.graph.size);
   const row = () => pick(state.rows).id;
+  const line = () => Math.floor(random() * (state.graph.table?.count ?? 1));
+  const ofTable: readonly (() => Action)[] = [
+    () => ({ type: "selectLine", line: pick([line(), null]) }),
+    () => ({ type: "toggleLine", line: line() }),
+    () => ({ type: "setOpenLines", lines: pick([[], [line(), line()]]) }),
+  ];
   return pick<() => Action>([
     () => ({ type: "select", id: pick([node(), row(), null, -1, state.graph.size]) }),
     () => ({ type: "step", step: pick(STEPS) }),
@@ -34,14 +36,15 @@ function anyAction(state: State, random: () => number): Action {
     () => ({ type: "toggleSelected" }),
     () => ({ type: "openSiblings" }),
     () => ({ type: "toggleSlots" }),
-    () => ({ type: "showView", view: random() < 0.5 ? "layers" : "objects" }),
+    () => ({ type: "showView", view: pick(VIEWS) }),
+    () => ({ type: "toggleTable" }),
+    ...(state.drawn === "table" ? ofTable : []),
     () => ({ type: "focus", id: pick([node(), row(), 0]) }),
     () => ({ type: "focusSelected" }),
     () => ({ type: "stepAround", of: pick(["parents", "inputs", "outputs"]) }),
     () => ({ type: "showBookkeeping", shows: random() < 0.5 }),
-    () => ({ type: "stepProblem", by: pick([1, -1]) }),
-    () => ({ type: "showState", state: pick(NODE_STATES), shows: random() < 0.7 }),
-    () => ({ type: "showOnlyProblems", only: random() < 0.3 }),
+    () => ({ type: "stepChange", by: pick([1, -1]) }),
+    () => ({ type: "showOnlyChanges", only: random() < 0.3 }),
     () => ({ type: "search", query: pick(QUERIES) }),
     () => ({ type: "setMode", mode: pick(["highlight", "filter"]) }),
     () => ({ type: "stepMatch", by: pick([1, -1]) }),
@@ -52,47 +55,34 @@ function anyAction(state: State, random: () => number): Action {
     () => ({ type: "fit" }),
     () => ({ type: "resize", width: pick([0, 300, 800]), height: pick([0, 200, 600]) }),
     () => ({ type: "load", graph: state.graph }),
-    () => showingFix(state, anyFix(state, random)),
   ])();
 }
 
-function showingFix({ graph }: State, fix: Fix | null): Action {
-  const ends = fix === null ? [] : endsOfMoves(graph, fix);
-  return { type: "showFix", fix, of: graph.objects ?? graph, ends };
-}
-
-/** Any nodes in any pairs: the view must not rely on a fix that makes sense. */
-function anyFix({ graph }: State, random: () => number): Fix | null {
-  const node = () => Math.floor(random() * graph.size);
-  const pairs = Array.from({ length: Math.floor(random() * 12) }, () => ({
-    saved: node(),
-    live: node(),
-    bond: BONDS[Math.floor(random() * BONDS.length)] ?? "guess",
-  }));
-  return random() < 0.3 ? null : fixOf({ pairs, kept: [node(), node()], unused: [node()] });
-}
-
-/** Each row is on one line, on its side or both, and has a mark; moves lead from line to line. */
-function checkSides({ fix, graph, rowOf, rows, sides }: State): void {
-  if (sides === null) {
+/** Each line is in sight once, below the one that holds it; what is around the selected one is open. */
+function checkTable(state: State): void {
+  const { line: selected, openLines } = state;
+  const { table } = state.graph;
+  const rows = tableRows(state);
+  if (table === null) {
+    expect([selected, openLines.size, rows.length, state.drawn === "table"]).toEqual([
+      ...[null, 0, 0, false],
+    ]);
     return;
   }
-  const drawn = sides.lines.flatMap(({ live, saved }) => [...new Set([live, saved])]);
-  expect(drawn.filter((row) => row !== null).sort((a, b) => a - b)).toEqual([...rows.keys()]);
-  if (fix !== null) {
-    for (const line of sides.lines) {
-      expect(fixMarkOf(graph, rows, line, fix).words).not.toMatch(/undefined|NaN/);
-    }
+  const seen = new Set<number>();
+  for (const { canOpen, isOpen, level, line } of rows) {
+    const parent = table.parent(line);
+    expect(seen.has(line) || !(parent === null || seen.has(parent))).toBe(false);
+    expect(level).toBe(table.level(line));
+    expect(isOpen && !canOpen).toBe(false);
+    seen.add(line);
   }
-  for (const { from, to } of graph.overlay ? detoursOf(rows, rowOf, sides, graph.overlay) : []) {
-    expect(sides.lines[from] !== undefined && sides.lines[to] !== undefined).toBe(true);
-    expect(from).not.toBe(to);
-  }
+  expect(selected === null || selected < table.count).toBe(true);
 }
 
 /** The selected node is visible, unless the host has hidden it, or a new graph lacks it. */
 function checkHoldsTogether(state: State, mayBeHidden: boolean): void {
-  const { camera, expanded, focus, graph, layout, rowOf, rows, selected, tree } = state;
+  const { camera, drawn, expanded, focus, graph, layout, rowOf, rows, selected, tree } = state;
   expect(rows[0]?.id).toBe(focus);
   expect(rowOf.size).toBe(rows.length); // no node twice
   expect(layout.boxes.length).toBe(rows.length);
@@ -107,7 +97,7 @@ function checkHoldsTogether(state: State, mayBeHidden: boolean): void {
     );
     expect(tree.nodesBelow(row.id)).toBe(held.reduce((sum, count) => sum + count, 0));
   }
-  if (selected !== null && !mayBeHidden) {
+  if (selected !== null && !mayBeHidden && drawn !== "table") {
     expect(rowOf.has(selected)).toBe(true);
   }
   expect([camera.x, camera.y, camera.scale].every(Number.isFinite)).toBe(true);
@@ -122,7 +112,11 @@ const MADE: Readonly<Record<string, () => Graph>> = {
     const states = Object.fromEntries(
       Array.from({ length: 120 }, (_, i) => [i * 2 + 2, NODE_STATES[5 + (i % 3)] ?? "shape"]),
     );
-    return compared(list, { states, problems: [{ nodes: [240] }, { nodes: [] }] });
+    const lines = Array.from({ length: 60 }, (_, i): LineOf => {
+      const inside = [3, 4].map((node) => ({ name: `${node}`, node: i * 4 + node }));
+      return { name: `${i}`, plain: i % 7 === 0 ? "misfit" : "here", inside };
+    });
+    return compared(list, { lines, states, problems: [{ nodes: [240] }, { nodes: [] }] });
   },
 };
 
@@ -137,13 +131,13 @@ describe.each([...FIXTURES, ...Object.keys(MADE)])("%s", (name) => {
       const done: Action[] = [];
       for (let i = 0; i < 60; i++) {
         const action = anyAction(state, random);
-        done.push(action.type === "load" || action.type === "showFix" ? { type: "fit" } : action);
+        done.push(action.type === "load" ? { type: "fit" } : action);
         try {
           const wasHidden = state.selected !== null && !state.rowOf.has(state.selected);
           const before = state.selected;
           state = reduce(state, action);
           const isOfHost = action.type === "setExpanded";
-          checkSides(state);
+          checkTable(state);
           checkHoldsTogether(state, isOfHost || (wasHidden && state.selected === before));
         } catch (error) {
           throw new Error(`seed ${seed}: ${JSON.stringify(done.slice(-6))}: ${String(error)}`);

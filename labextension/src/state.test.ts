@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Defaults, defaultsOf } from "./defaults";
 import type { Graph } from "./graph";
-import { compared, fixOf, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import { compared, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
 import { ancestors } from "./layout/shown";
 import type { Widths } from "./layout/tidy";
 import { WAITING } from "./search/found";
@@ -9,11 +9,9 @@ import {
   type Action,
   firstProblemNode,
   initialState,
-  isAtProblem,
   reduce,
   type State,
-  shownProblem,
-  showsOnlyProblems,
+  showsOnlyChanges,
 } from "./state";
 import type { Picture } from "./textbook/picture";
 
@@ -80,11 +78,11 @@ describe("selecting", () => {
 
 it("going to where a value goes works even if that is folded away or filtered out", () => {
   const graph = compared(fullTree(2, 2), {
-    states: { 4: "moved", 6: "moved" },
+    states: { 4: "moved" },
     goesTo: { 4: 6 },
   });
   const folded = play(start(graph), { type: "select", id: 4 }, { type: "toggle", id: 2 });
-  const hidden = play(folded, { type: "showState", state: "moved", shows: false });
+  const hidden = play(folded, { type: "showOnlyChanges", only: true });
   for (const state of [folded, hidden]) {
     expect(state.rowOf.has(6)).toBe(false);
     const there = play(state, { type: "select", id: graph.overlay!.goesTo(4) });
@@ -214,7 +212,7 @@ describe("a new comparison", () => {
   it("opens the way to its problems, with the first in sight and none selected", () => {
     const state = fresh(compared(tree, { problems: [{ nodes: [1000] }, { nodes: [1400] }] }));
     expect(rowIds(state)).toEqual(expect.arrayContaining([1000, 1400]));
-    expect([state.selected, state.problem, state.isDefaultExpansion]).toEqual([null, null, true]);
+    expect([state.selected, state.isDefaultExpansion]).toEqual([null, true]);
     expectInSight(state, 1000);
   });
 
@@ -328,14 +326,14 @@ describe("defaults of the page", () => {
     expect(rowIds(play(state, { type: "showBookkeeping", shows: false }))).toEqual([0, 2]);
   });
 
-  it("reduce a comparison to what needs attention, as its chip does", () => {
+  it("reduce a comparison to what needs attention, as its button does", () => {
     const graph = compared(tree, { states: { 700: "shape" }, problems: [{ nodes: [700] }] });
     const state = opened(graph, { matched: false });
-    const clicked = play(fresh(graph), { type: "showOnlyProblems", only: true });
+    const clicked = play(fresh(graph), { type: "showOnlyChanges", only: true });
     expect(rowIds(state)).toEqual(rowIds(clicked));
-    expect([showsOnlyProblems(state), state.isDefaultExpansion]).toEqual([true, true]);
+    expect([showsOnlyChanges(state), state.isDefaultExpansion]).toEqual([true, true]);
     expectInSight(state, 700);
-    const lifted = play(state, { type: "showOnlyProblems", only: false });
+    const lifted = play(state, { type: "showOnlyChanges", only: false });
     expect(rowIds(lifted)).toEqual(rowIds(fresh(graph)));
   });
 
@@ -355,157 +353,19 @@ describe("defaults of the page", () => {
   });
 });
 
-describe("stepping through problems", () => {
-  const tree = compared(fullTree(6, 4), {
-    problems: [{ nodes: [1500, 3] }, { nodes: [] }, { nodes: [700] }],
-  });
-  const next: Action = { type: "stepProblem", by: 1 };
-  const previous: Action = { type: "stepProblem", by: -1 };
-
-  it("selects each problem's first node, opens its ancestors and brings it into sight", () => {
-    let state = reduce(fresh(tree), { type: "setExpanded", expanded: [] });
-    state = reduce(state, next);
-    expect([state.problem, state.selected, isAtProblem(state)]).toEqual([0, 1500, true]);
-    expectInSight(state, 1500);
-    state = play(state, next, next);
-    expect([state.problem, state.selected]).toEqual([2, 700]);
-    expectInSight(state, 700);
-    expect(reduce(state, next).problem).toBe(0);
-    expect(reduce(state, previous).problem).toBe(1);
-  });
-
-  it("selects nothing for a problem of the comparison as a whole", () => {
-    const state = play(fresh(tree), next, next);
-    expect([state.problem, state.selected, isAtProblem(state)]).toEqual([1, null, true]);
-  });
-
-  it("continues from the problem of a node that the user selected meanwhile", () => {
-    const state = play(fresh(tree), { type: "select", id: 700 });
-    expect(state.problem).toBe(2);
-    const elsewhere = reduce(state, { type: "select", id: 5 });
-    expect([elsewhere.problem, isAtProblem(elsewhere)]).toEqual([2, false]);
-  });
-
-  it("stays at the current one of a node's several problems", () => {
-    const both = compared(fullTree(2, 2), { problems: [{ nodes: [3] }, { nodes: [3] }] });
-    expect(play(fresh(both), next, next).problem).toBe(1);
-  });
-
-  it("does nothing without problems, or for a problem that does not exist", () => {
-    for (const state of [fresh(fullTree(2, 2)), fresh(compared(fullTree(2, 2), {}))]) {
-      expect(play(state, next, previous, { type: "goToProblem", problem: 7 })).toBe(state);
-    }
-  });
-});
-
-describe("two sides", () => {
-  // 0 ─┬─ 1 ─── 3
-  //    ├─ 2
-  //    └─ 4 ─── 5
-  const tree = treeGraph([0, 0, 1, 0, 4]);
-  const renamed = compared(tree, {
-    baseSize: 4,
-    isPaired: (id) => id === 0 || id === 2,
-    states: { 0: "plain", 1: "live only", 3: "live only", 4: "saved only", 5: "saved only" },
-    problems: [{ nodes: [2] }, { nodes: [1, 4] }, { nodes: [2] }],
-    causes: [{ problems: [0, 2] }, { problems: [1] }],
-  });
-  const fresh = (graph: Graph) => initialState(graph, () => WIDTHS);
-
-  it("are how a comparison opens, and nothing else", () => {
-    expect(fresh(renamed).drawn).toBe("sides");
-    expect([fresh(tree).drawn, fresh(tree).sides]).toEqual(["tree", null]);
-  });
-
-  it("come and go with the comparison, and stay if the user has chosen", () => {
-    const load = (graph: Graph): Action => ({ type: "load", graph });
-    expect(play(fresh(renamed), load(tree)).drawn).toBe("tree");
-    expect(play(fresh(tree), load(renamed)).drawn).toBe("sides");
-    const chosen = play(fresh(renamed), { type: "showView", view: "objects" });
-    expect(play(chosen, load(compared(tree, {}))).drawn).toBe("tree");
-  });
-
-  it("lead the arrow keys from line to line", () => {
-    const fix = fixOf({ pairs: [{ saved: 4, live: 1 }] });
-    const state = play(
-      fresh(renamed),
-      { type: "setExpanded", expanded: [0, 1, 4] },
-      { type: "showFix", fix, of: renamed, ends: [] },
-    );
-    const walked = (by: "next" | "previous", from: State) => {
-      const seen = [from.selected];
-      for (let now = from; seen.length < 9; seen.push(now.selected)) {
-        now = play(now, { type: "step", step: by });
-        if (now.selected === seen.at(-1)) {
-          break;
-        }
-      }
-      return seen;
-    };
-    const top = play(state, { type: "select", id: 0 });
-    expect(walked("next", top)).toEqual([0, 1, 3, 2, 5]);
-    expect(walked("previous", play(top, { type: "step", step: "last" }))).toEqual([5, 2, 3, 1, 0]);
-    const below = play(state, { type: "select", id: 4 }, { type: "step", step: "next" });
-    expect(below.selected).toBe(3);
-  });
-
-  it("step through the problems in the order of their causes", () => {
-    let state = fresh(renamed);
-    expect(shownProblem(state)).toBe(0);
-    const seen = [0, 1, 2].map(() => {
-      state = play(state, { type: "stepProblem", by: 1 });
-      return [state.problem, state.selected, shownProblem(state)];
-    });
-    expect(seen).toEqual([
-      [0, 2, 0],
-      [2, 2, 2],
-      [1, 1, 1],
-    ]);
-    expect(shownProblem(play(state, { type: "select", id: 0 }))).toBe(null);
-  });
-
-  it("open what mixes states, and fold what the other side lacks as a whole", () => {
-    const deep = treeGraph([0, 1, 2, 2, 0, 5, 5]);
-    const graph = compared(deep, {
-      baseSize: 5,
-      isPaired: (id) => id < 4,
-      states: {
-        0: "plain",
-        1: "plain",
-        4: "live only",
-        5: "saved only",
-        6: "saved only",
-        7: "saved only",
-      },
-      problems: [{ nodes: [4] }, { nodes: [5, 6, 7] }],
-    });
-    expect(fresh(graph).rows.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5]);
-  });
-});
-
-describe("filters by state", () => {
+describe("only changes, in a drawing,", () => {
   const tree = compared(fullTree(6, 4), {
     states: { 0: "plain", 2: "plain", 700: "shape", 1500: "live only" },
     problems: [{ nodes: [700] }],
   });
-  const only = (shows: boolean): Action => ({ type: "showOnlyProblems", only: shows });
+  const only = (shows: boolean): Action => ({ type: "showOnlyChanges", only: shows });
   const path = (id: number): number[] => (id === 0 ? [0] : [...path(tree.treeParent(id)!), id]);
 
   it("leave the problems and their ancestors, all open", () => {
     const state = reduce(fresh(tree), only(true));
     expect(rowIds(state)).toEqual([...path(700), ...path(1500).slice(1)]);
-    expect(showsOnlyProblems(state)).toBe(true);
+    expect(showsOnlyChanges(state)).toBe(true);
     expectInSight(state, 700);
-  });
-
-  it("leave fewer nodes with each state that the user switches off", () => {
-    const state = play(fresh(tree), only(true), {
-      type: "showState",
-      state: "shape",
-      shows: false,
-    });
-    expect(rowIds(state)).toEqual(path(1500));
-    expect(showsOnlyProblems(state)).toBe(false);
   });
 
   it("restore the open nodes once they are off", () => {

@@ -133,6 +133,7 @@ export type Action =
 
 const NOTHING: ReadonlySet<NodeState> = new Set();
 const NO_LINES: ReadonlySet<number> = new Set();
+const NO_NODES = { liveNode: null, savedNode: null };
 const NO_FLOWS: Flows = new Map();
 const PAGE = 12;
 /** A search opens the ancestors of at most this many matches. */
@@ -292,6 +293,7 @@ export function isNode({ graph }: Pick<State, "graph">, id: number): boolean {
 function load(state: State, loaded: Graph): State {
   const graph = (state.graph.objects === null ? null : layersOf(loaded)) ?? loaded;
   const placed = placesIn(state.graph, graph);
+  const lineAgain = linesIn(state.graph.table, graph.table);
   const found = state.found.isWaiting ? WAITING : searched(graph, state.query);
   const { isDefaultExpansion, mode, showsBookkeeping } = state;
   // Once no problem is left, a view of problems alone would be empty, so it shows everything.
@@ -322,8 +324,8 @@ function load(state: State, loaded: Graph): State {
     ...{ graph, hidden, tree, focus, found, selected, expanded },
     drawn: isOfOneKind(state.graph, graph) ? state.drawn : usualDrawing(graph),
     openedBefore: null,
-    openLines: sameLines(state.graph.table, graph.table, state.openLines),
-    line: null,
+    openLines: new Set([...state.openLines].map(lineAgain).filter((line) => line !== null)),
+    line: state.line === null ? null : lineAgain(state.line),
     around: null,
     picture: null,
     // A file that was read again comes without what its values measure.
@@ -343,20 +345,31 @@ function isOfOneKind(a: Graph, b: Graph): boolean {
   return (a.table === null) === (b.table === null);
 }
 
-/** The lines of another table at the same places as these, as far as their names are the same. */
-function sameLines(
-  from: Table | null,
-  to: Table | null,
-  lines: ReadonlySet<number>,
-): ReadonlySet<number> {
-  if (from === null || to === null) {
-    return NO_LINES;
-  }
-  const isSame = (id: number) => {
-    const [a, b] = [from.line(id), to.line(id)];
-    return a.saved === b.saved && a.live === b.live && from.level(id) === to.level(id);
+/** Finds the line of another table with the same names, inside of lines with the same names. */
+function linesIn(from: Table | null, to: Table | null): (id: number) => number | null {
+  const inside = new Map<number | null, ReadonlyMap<string, number>>();
+  const nameOf = (table: Table, id: number) => {
+    const { live, saved } = table.line(id);
+    return `${saved}\n${live}`;
   };
-  return new Set([...lines].filter((id) => id < to.count && isSame(id)));
+  const namesIn = (table: Table, parent: number | null) => {
+    const names =
+      inside.get(parent) ?? new Map(table.inside(parent).map((id) => [nameOf(table, id), id]));
+    inside.set(parent, names);
+    return names;
+  };
+  return (id) => {
+    let place: number | null = null;
+    for (const line of from === null ? [] : [id, ...linesAbove(from, id)].reverse()) {
+      const next: number | undefined =
+        from === null || to === null ? undefined : namesIn(to, place).get(nameOf(from, line));
+      if (next === undefined) {
+        return null;
+      }
+      place = next;
+    }
+    return place;
+  };
 }
 
 /** Finds the node at the same place of another graph, by the names on its path in the tree. */
@@ -515,19 +528,33 @@ function tableOf({ drawn, graph }: State): Table | null {
 
 /** The lines in sight; a search that hides other nodes leaves the lines with matches. */
 export function tableRows(state: State): readonly TableRow[] {
-  const { found, graph, mode, openLines } = state;
+  const { graph, openLines } = state;
   const { table } = graph;
   if (table === null) {
     return [];
   }
+  const kept = linesOfSearch(state, table);
+  const isKept = (line: number) => kept?.has(line) === true;
+  const isChange = (line: number) => table.parent(line) !== null || !table.isQuiet(line);
+  return kept !== null
+    ? rowsOf(table, kept, isKept)
+    : rowsOf(table, openLines, showsOnlyChanges(state) ? isChange : undefined);
+}
+
+/** The lines that a search leaves, all open: those with matches, and what holds them. */
+function linesOfSearch({ found, graph, mode }: State, table: Table): ReadonlySet<number> | null {
   if (mode !== "filter" || found.matches.length === 0) {
-    return rowsOf(table, openLines, showsOnlyChanges(state));
+    return null;
   }
-  const matched = found.matches
-    .slice(0, MAX_OPENED)
-    .flatMap((id) => lineAt(graph, table, id) ?? []);
-  const kept = new Set(matched.flatMap((line) => [line, ...linesAbove(table, line)]));
-  return rowsOf(table, kept).filter(({ line }) => kept.has(line));
+  const kept = new Set<number>();
+  for (const match of found.matches) {
+    let line = lineAt(graph, table, match);
+    while (line !== null && !kept.has(line)) {
+      kept.add(line);
+      line = table.parent(line);
+    }
+  }
+  return kept;
 }
 
 /** The line of a node, or of the nearest one above it that has a line. */
@@ -540,7 +567,17 @@ export function lineAt(graph: Graph, table: Table, id: number): number | null {
   return node === null ? null : table.lineOf(node);
 }
 
-/** Selects a line, and the node that stands for it; opens the lines that hold it. */
+/** The line of a node; of several ones, the selected line. */
+function lineOf({ graph, line }: State, id: number | null): number | null {
+  const { table } = graph;
+  if (table === null || id === null) {
+    return null;
+  }
+  const { liveNode, savedNode } = line === null ? NO_NODES : table.line(line);
+  return id === liveNode || id === savedNode ? line : lineAt(graph, table, id);
+}
+
+/** Selects a line and its node; opens the lines that hold it. */
 function selectLine(state: State, line: number | null): State {
   const { table } = state.graph;
   if (table === null || line === null) {
@@ -551,7 +588,12 @@ function selectLine(state: State, line: number | null): State {
   return { ...state, line, openLines, selected: liveNode ?? savedNode };
 }
 
+/** A search that hides other lines leaves the rest open. */
 function toggleLine(state: State, line: number): State {
+  const { table } = state.graph;
+  if (table === null || linesOfSearch(state, table) !== null) {
+    return state;
+  }
   const openLines = withOrWithout(state.openLines, line, !state.openLines.has(line));
   return { ...state, openLines };
 }
@@ -570,7 +612,10 @@ function stepLine(state: State, direction: Step): State {
   const at = rows.findIndex(({ line }) => line === state.line);
   const row = rows[at];
   if (row !== undefined && direction === (row.isOpen ? "out" : "in") && row.canOpen) {
-    return toggleLine(state, row.line);
+    const toggled = toggleLine(state, row.line);
+    if (toggled !== state) {
+      return toggled;
+    }
   }
   const to = { previous: at - 1, next: at + 1, pageUp: at - PAGE, pageDown: at + PAGE };
   const ends = { first: 0, last: rows.length - 1 };
@@ -584,13 +629,11 @@ function stepLine(state: State, direction: Step): State {
 
 /** Goes to the next part that a comparison does not find well; in a drawing, to its node. */
 function stepChange(state: State, by: 1 | -1): State {
-  const { graph, selected } = state;
-  const { table } = graph;
+  const { table } = state.graph;
   if (table === null) {
     return state;
   }
-  const from = state.line ?? (selected === null ? null : lineAt(graph, table, selected));
-  const line = nextChange(table, from, by);
+  const line = nextChange(table, state.line, by);
   if (line === null || state.drawn === "table") {
     return line === null ? state : selectLine(state, line);
   }
@@ -720,11 +763,11 @@ function select(state: State, id: number | null): State {
   const isRow = id !== null && id >= 0 && id < state.graph.treeSize;
   const table = tableOf(state);
   if (table !== null) {
-    const line = id === null ? null : lineAt(state.graph, table, id);
-    return { ...selectLine(state, line), selected: id !== null && isNode(state, id) ? id : null };
+    const isKnown = id !== null && isNode(state, id);
+    return { ...selectLine(state, lineOf(state, id)), selected: isKnown ? id : null };
   }
   if (id === null || !(isRow || state.rowOf.has(id))) {
-    return state.selected === null ? state : { ...state, selected: null };
+    return state.selected === null ? state : { ...state, line: null, selected: null };
   }
   if (id === state.selected && state.rowOf.has(id)) {
     return state;
@@ -733,7 +776,7 @@ function select(state: State, id: number | null): State {
   if (isNode(state, id) && state.graph.shownAs(id) !== id) {
     return select(showLayers(state, false), id);
   }
-  return inSight({ ...opened(state, id), selected: id }, id);
+  return inSight({ ...opened(state, id), selected: id, line: lineOf(state, id) }, id);
 }
 
 /** Opens the ancestors of a node and turns off what hides it. */
@@ -995,9 +1038,11 @@ function draw(state: State, drawn: Drawn): State {
     return state;
   }
   const next = { ...state, drawn, picture: null };
-  // The table selects nodes that may be folded away in a drawing, and the reverse.
-  const again =
-    state.selected === null ? next : select({ ...next, selected: null }, state.selected);
+  // The table selects nodes that may be folded away in a drawing, or shown by another row.
+  const { graph, selected } = state;
+  const isNodeOf = selected !== null && isNode(state, selected) && drawn !== "table";
+  const row = isNodeOf ? (graph.shownAs(selected) ?? selected) : selected;
+  const again = row === null ? next : select({ ...next, selected: null }, row);
   return drawn === "tree" ? shown(fitted(again)) : again;
 }
 

@@ -106,13 +106,7 @@ export const freezes = (count: string) =>
   `has trainable = False. Training leaves ${count} parameters there as they are.`;
 export const collections = "in collections";
 export const verdict = "Result of the comparison";
-export const previous = "Previous ([ or Shift+F8)";
-export const next = "Next (] or F8)";
-export const listAll = "List all";
 export const states = "Show nodes by state";
-export const onlyProblems = "problems only";
-export const onlyDifferences = "differences only";
-export const onlyHint = "Show only these nodes and the nodes above them";
 export const alsoAbout = "Also about";
 export const below = "Below";
 export const search = "Search (/)";
@@ -237,41 +231,12 @@ export const table = {
   onlyChanges: "Only changes",
   onlyChangesHint: "Leave out what needs no attention",
 } as const;
-export const sidesDrawing =
-  "Both sides of the comparison, a line for each pair; arrow keys move the selection";
-export const onSide = {
-  check: { saved: "In the checkpoint", live: "In the program", matches: "matched by name alone" },
-  diff: { saved: "In a", live: "In b", matches: "" },
-} as const;
-export const wasNamed = "was";
-export const getsValueOf = "gets";
-export const goesInto = "goes into";
-export const ownWay = "TensorFlow's way";
-export const ownWayHint = "Draw where a plain restore puts each value that belongs elsewhere (t)";
-export const causes = "Causes of the problems";
-export const worstFirst = "worst first";
-export const others = {
-  check: {
-    some: ["other restores", "others restore"],
-    all: ["value restores", "values restore"],
-  },
-  diff: {
-    some: ["other is equal", "others are equal"],
-    all: ["value is equal", "values are equal"],
-  },
-} as const;
-export const nothingWrong = { check: "No problems", diff: "No differences" } as const;
 export const whatToDo = "What to do";
 export const errorText = "The text of the error";
 export const code = "the code";
-export const hasCode = "Run the code in the details.";
 export const insertBelow = "Insert below";
 export const insertHint = "Put this code into a new cell below";
 export const message = "the message";
-export const unit = "counts are values";
-export const fix = "Fix";
-export const fixHint = "Find where each saved value belongs now, and the code that restores it (x)";
-export const play = "Play";
 export const playHint =
   "Play the restore step by step, or show the verdicts of the check again (p)";
 /** While a restore plays. */
@@ -358,7 +323,6 @@ export const playKeys = {
   link: "copy a link to the step",
   close: "close",
 } as const;
-export const change = "Change";
 export const changeHint =
   "Change the program in thought, and see what the restore comes to then (e). Nothing touches the program.";
 /** While someone changes the program of a check. */
@@ -460,39 +424,12 @@ export const boundTo = (word: string, name: string) => `${word}: ${name}`;
 export const stepsBefore = (count: string) => `before the change: ${count} steps`;
 export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;
 export const boundBelow = (done: string, of: string) => `${done} of ${of} bound below`;
-export const showFix = "Show the fix";
-export const hideFix = "Show the verdicts of the check again (x)";
-export const fixOfFile =
-  "The program is a file here. A fix needs live objects: call cv.check() with them.";
 export const workingOnFix = "Looking for the place of each saved value…";
-export const fixTitle = "The fix";
-export const fixBroken = "The kernel sent a fix that this page cannot read. Update ckpt-viz.";
-export const fixed = "The program has all these values now.";
-export const fixedHint =
-  "The checkpoint still has its own names: keep this code, or save a new checkpoint.";
-export const fixedShort = "Fixed";
-export const noFix = "No saved value has a place that is certain or likely.";
-export const guessesLeft =
-  "The code leaves guesses out: only order or shape suggests their places.";
-export const guessesTitle = "Guesses";
-/** Between a saved part and the part of the program, which begins no line. */
-export const belongsTo = "→\u00a0";
-export const guessesOfFix = "Tick those that are right: the code of the fix then restores them.";
-export const guessesInPython =
-  "Tick those that are right, and copy the call. In it, check is what cv.check() returned.";
-export const takeAll = "Take all";
-export const takeNone = "Take none";
-export const callWithGuesses = "the call";
 export const unknownSource = "In this code, ckpt is the object that you checked.";
-export const fixedCheck = "Show the check after it";
-export const fixedCheckHint = "A dry run of this code, which changes nothing";
-/** In place of the graph: the check of the fixed restore, or the diff with an edited copy. */
-export const otherNote = { check: "after the fix", diff: "before and after" } as const;
-export const ofOther = {
-  check: "This is what the code of the fix would do.",
-  diff: "a is the checkpoint, b its edited copy. No file is written.",
-} as const;
-export const backFrom = { check: "Back to the check", diff: "Back" } as const;
+/** In place of the graph: the diff with an edited copy. */
+export const noteOfCopy = "before and after";
+export const besideCopy = "a is the checkpoint, b its edited copy. No file is written.";
+export const backFromCopy = "Back";
 /** Edited copies of a checkpoint, of the selected row or of all matches. */
 export const copies = {
   part: "Edited copies",
@@ -530,19 +467,6 @@ export const copies = {
   compareHint: "Show the checkpoint before and after, without running the code",
   close: "Close",
 } as const;
-export const changesOfFix = "What changed";
-export const goesTo = "to";
-export const comesFrom = "from";
-export const notCorresponding = {
-  saved: "nothing in the program corresponds",
-  live: "nothing in the checkpoint corresponds",
-} as const;
-export const plainRestore = "plain restore";
-export const tickGuess = (saved: string, live: string) => `${saved} belongs to ${live}`;
-export const mayGoTo = "perhaps to";
-export const mayComeFrom = "perhaps from";
-export const tabsOfFix = { outline: "Causes", drawing: "Two sides", details: "Fix" } as const;
-export const fixedColumn = "restored by the fix";
 export const textbookDrawing =
   "Graphviz's drawing of the visible nodes; arrow keys move the selection, plus and minus zoom";
 export const loadingGraphviz = "Loading Graphviz…";
@@ -599,15 +523,7 @@ export const counts = {
   edgesAre: ["edge is", "edges are"],
   edges: ["edge", "edges"],
 } as const;
-export const countsOfFix = {
-  keeping: ["keeps its value", "keep their values"],
-  unusedValues: ["saved value stays unused", "saved values stay unused"],
-  moreLines: ["more line", "more lines"],
-  restored: ["restored", "restored"],
-  guess: ["a guess", "guesses"],
-  kept: ["keeps its value", "keep theirs"],
-  unused: ["stays unused", "stay unused"],
-} as const;
+export const countsOfFix = { moreLines: ["more line", "more lines"] } as const;
 export const noDrawing = "The drawing is not on the page.";
 export const help = "Keys (?)";
 export const close = "Close";
@@ -699,8 +615,6 @@ export const unreadTensors = (count: string) => `${count} not read`;
 export const unreadableTensors = (count: string) => `${count} unreadable`;
 export const doneOf = (done: string, total: string) => `${done} of ${total}`;
 export const place = (count: string, of: string) => `${count} of ${of}`;
-export const restores = (count: string, of: string) => `Restores ${count} of ${of}`;
-export const restoresAll = (count: string) => `Restores all ${count}`;
 export const inAllLines = (more: string) => `… and ${more}; Copy has them all`;
 export const stepOf = (number: string, of: string) => `step ${number} of ${of}`;
 export const times = (count: string) => `×${count}`;

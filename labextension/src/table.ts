@@ -11,7 +11,7 @@ export interface Line {
   /** Shape, class or number of parts; or why there is no name. */
   readonly savedFacts: string;
   readonly liveFacts: string;
-  /** The nodes that stand for the line. */
+  /** Its nodes on both sides. */
   readonly savedNode: number | null;
   readonly liveNode: number | null;
   readonly plain: TableCell;
@@ -38,9 +38,9 @@ export interface Table
   isQuiet(id: number): boolean;
   /** Whether the fix does the same as the call in every line, so that one column says both. */
   readonly isOneColumn: boolean;
-  /** The innermost line that stands for a node; null for none. */
+  /** The innermost line of a node; null for none. */
   lineOf(node: number): number | null;
-  /** The nodes on one side that stand for a line and for those inside of it. */
+  /** The nodes on one side of a line and of those inside of it. */
   nodesIn(id: number, side: OfSide): readonly number[];
 }
 
@@ -119,7 +119,7 @@ function saysTheSame(plain: TableCell | undefined, fixed: TableCell | null): boo
   return plain?.sign === fixed?.sign || (isLeft(plain?.sign) && isLeft(fixed?.sign));
 }
 
-/** What an outer line of a table comes to in a view: which lines it shows, and how deep each is. */
+/** A line as a view shows it. */
 export interface TableRow {
   readonly line: number;
   readonly level: number;
@@ -130,31 +130,35 @@ export interface TableRow {
   readonly siblings: number;
 }
 
-/** The lines in sight, in their order; `onlyChanges` leaves out those where all is well. */
+/** The lines in sight, in their order; `shows` leaves lines out, with all that is inside of them. */
 export function rowsOf(
   table: Table,
   open: ReadonlySet<number>,
-  onlyChanges = false,
+  shows: (line: number) => boolean = () => true,
 ): readonly TableRow[] {
   const rows: TableRow[] = [];
-  const add = (parent: number | null, level: number) => {
-    const every = table.inside(parent);
-    const shown = onlyChanges && parent === null ? every.filter((id) => !table.isQuiet(id)) : every;
-    shown.forEach((line, place) => {
-      const canOpen = table.inside(line).length > 0;
-      const isOpen = canOpen && open.has(line);
-      const position = { position: place + 1, siblings: shown.length };
-      rows.push({ line, level, isOpen, canOpen, ...position });
-      if (isOpen) {
-        add(line, level + 1);
-      }
-    });
+  const waiting: Omit<TableRow, "canOpen" | "isOpen">[] = [];
+  const wait = (lines: readonly number[], level: number) => {
+    const shown = lines.filter(shows);
+    for (let place = shown.length; place > 0; place--) {
+      const position = { position: place, siblings: shown.length };
+      waiting.push({ line: shown[place - 1] ?? 0, level, ...position });
+    }
   };
-  add(null, 0);
+  wait(table.inside(null), 0);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const inside = table.inside(next.line);
+    const canOpen = inside.some(shows);
+    const isOpen = canOpen && open.has(next.line);
+    rows.push({ ...next, canOpen, isOpen });
+    if (isOpen) {
+      wait(inside, next.level + 1);
+    }
+  }
   return rows;
 }
 
-/** The lines that are open at first: those that hold questions, so that nobody overlooks these. */
+/** The lines that are open at first: those around a question, since a person must see it. */
 export function openAtFirst(table: Table): ReadonlySet<number> {
   const open = new Set<number>();
   for (let id = 0; id < table.count && open.size < MAX_OPEN; id++) {

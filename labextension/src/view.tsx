@@ -95,7 +95,7 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   return new MountedView(el, host);
 }
 
-/** Another check in place of the graph; nothing answers about the check of the fixed restore. */
+/** The check of a changed program, or the diff of an edited copy, about which nothing answers. */
 interface Other {
   readonly state: State;
   readonly kernel: Kernel | null;
@@ -226,7 +226,7 @@ class MountedView implements View {
     }
   }
 
-  /** Shows the check of the fixed restore, or of a changed program, in place of the check. */
+  /** Shows the check of a changed program, or the diff of an edited copy, in place of the graph. */
   readonly #showOther: ShowOther = async (bytes, about, node = null) => {
     const of = this.#graph;
     const graph = bytes === null ? null : makeGraph(await decode(bytes), about !== null);
@@ -288,8 +288,8 @@ class MountedView implements View {
     }
   };
 
-  /** Leaves a restore that plays, or the check of the fixed restore. */
-  #leave(part: "fix" | "play"): void {
+  /** Leaves a restore that plays, or the diff of an edited copy. */
+  #leave(part: "play" | null): void {
     const { width = 0, height = 0 } = this.#playing ?? this.#shown ?? {};
     const hasFocus = this.#root.contains(document.activeElement);
     if (this.#playing === null) {
@@ -298,16 +298,16 @@ class MountedView implements View {
     this.#playing = this.#step = null;
     this.#dispatch({ type: "resize", width, height });
     this.#draw();
-    if (hasFocus) {
+    if (hasFocus && part !== null) {
       partOf(this.#root, part)?.focus();
     }
   }
 
-  readonly #leaveFixedCheck = () => this.#leave("fix");
+  readonly #leaveCopy = () => this.#leave(null);
 
   #draw(): void {
     const other = this.#other;
-    const isFixed = other?.kernel === null;
+    const isCopy = other?.kernel === null;
     const kernel = other === null ? this.#kernel : other.kernel;
     const state = this.#playing ?? this.#shown;
     const typesetter =
@@ -316,11 +316,7 @@ class MountedView implements View {
       <Explorer
         shown={state === null || typesetter === undefined ? null : { state, typesetter }}
         problem={this.#problem}
-        note={
-          isFixed
-            ? WORDS.otherNote[other.state.graph.overlay?.comparison ?? "diff"]
-            : this.#host.note
-        }
+        note={isCopy ? WORDS.noteOfCopy : this.#host.note}
         id={this.#id}
         graphviz={this.#host.graphviz}
         kernel={kernel}
@@ -329,7 +325,7 @@ class MountedView implements View {
         showOther={this.#showOther}
         canStop={this.#host.canStop === true}
         readValues={other === null && kernel !== null ? this.#readValues : null}
-        leaveFixedCheck={isFixed ? this.#leaveFixedCheck : null}
+        leaveCopy={isCopy ? this.#leaveCopy : null}
         own={{ graph: this.#graph, kernel: this.#kernel }}
         other={other === null ? 0 : this.#others}
         played={this.#host.played ?? null}

@@ -10,23 +10,28 @@ import gzip
 import json
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
-from ckpt_viz.changes.kind import TITLES
 from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.object_graph.causes import causes
+from ckpt_viz.object_graph.comparison_table import (
+    NO_LINE,
+    CellSign,
+    ComparisonTable,
+    TableCell,
+    TableLine,
+    Totals,
+)
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.names import ROOT_NAME
-from ckpt_viz.object_graph.nodes import ROOT, Fact, LayerFacts, has_value
+from ckpt_viz.object_graph.nodes import ROOT, Fact, LayerFacts
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     GuessedPlace,
@@ -196,6 +201,7 @@ def expected(
         if overlay is None
         else _expected_layers(overlay.layers, overlay.saved_titles),
         "overlay": overlay and _expected_overlay(overlay),
+        "table": overlay and overlay.table and asdict(overlay.table),
         "measures": measures
         and {
             "unread": measures.unread,
@@ -257,7 +263,6 @@ def _guess_json(overlay: Overlay, place: int) -> dict[str, Any]:
 def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
     return {
         "comparison": overlay.comparison.value,
-        "headline": overlay.headline,
         "baseSize": overlay.base_size,
         "verdicts": [
             {"name": v.name, "passes": v.passes, "message": v.message} for v in overlay.verdicts
@@ -281,24 +286,13 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "place": p.place or p.live or p.saved,
                 "why": p.why,
                 "remedy": p.to_do(with_code_below(overlay.wording)) or None,
-                "offersFix": False,  # no kernel shows it here
                 "code": code_of(p.remedy) or None,
-                "guesses": [_guess_json(overlay, place) for place in p.guesses],
             }
             for p in overlay.problems
         ],
-        "causes": [
-            {
-                "title": c.title,
-                "place": c.place,
-                "sentence": c.sentence,
-                "count": c.count,
-                "problems": c.problems,
-            }
-            for c in overlay.causes
-        ],
         "isPaired": [node_id in overlay.paired for node_id in range(len(overlay.marks))],
         "savedElements": {str(node_id): n for node_id, n in overlay.saved_elements.items()},
+        "guesses": [_guess_json(overlay, place) for place in range(len(overlay.guesses))],
     }
 
 
@@ -458,7 +452,6 @@ def _check() -> Overlay:
             f"{head}.kernel",
             "The checkpoint has shape 10×3, the variable has 10×2.",
             PartialFix(instead="Make the layer with 3 units"),
-            guesses=(0, 1),
         ),
         Problem(
             Severity.FAIL,
@@ -516,16 +509,16 @@ def _check() -> Overlay:
     counts = "1 of another shape, 1 of another dtype, 1 not used, 1 not in checkpoint"
     said = f"restore() would raise ValueError: {counts}"
     sides = SideNames.of_one(merged)
-    problems = placed(problems, sides)
-    found = causes(merged, marks, problems, TITLES, sides)
+    problems = _placed(problems, sides)
     paired = frozenset(range(13)) - {3}
     guesses = (
         GuessedPlace(f"{head}.aux", head),
         GuessedPlace("(root).model.dense", "(root).model.b"),
     )
     return Overlay(
-        *(Comparison.CHECK, merged, 13, marks, problems, verdicts, said, found, paired),
+        *(Comparison.CHECK, merged, 13, marks, problems, verdicts, said, paired),
         guesses=guesses,
+        draw_table=_check_table,
     )
 
 
@@ -581,8 +574,7 @@ def _diff() -> Overlay:
     marks = _marks(merged, marked)
     was = replace(merged, nodes=tuple(_renamed(merged, {"scale": "factor"})))
     sides = SideNames(merged, was, {node: node for node in (*range(7), 9, 10)})
-    problems = placed(problems, sides)
-    found = causes(merged, marks, problems, defaultdict(lambda: "Differs"), sides)
+    problems = _placed(problems, sides)
     verdict = Verdict("equal", False)
     paired = frozenset(range(7))
     return Overlay(
@@ -593,21 +585,112 @@ def _diff() -> Overlay:
         problems,
         (verdict,),
         said,
-        found,
         paired,
         saved_elements={3: 12, 5: 0},
         sides=sides,
+        draw_table=_diff_table,
     )
 
 
-def placed(problems: Iterable[Problem], names: SideNames) -> tuple[Problem, ...]:
-    """Return problems of merged nodes with the place of their first node, and their values."""
-    nodes = names.base.nodes
+_HERE = TableCell(CellSign.HERE, "here")
+
+
+def _line(
+    parent: int,
+    names: str,
+    nodes: int | tuple[int | None, int | None],
+    *cells: TableCell,
+    **more: Any,
+) -> TableLine:
+    """Return a line of a table: `old → new` for two names, an empty one for what a side lacks."""
+    saved, _, live = names.partition(" → ") if " → " in names else (names, "", names)
+    saved_node, live_node = (nodes, nodes) if isinstance(nodes, int) else nodes
+    plain, fixed = cells if len(cells) == 2 else (*cells, None)
+    facts = {
+        "saved_facts": "2×2" if saved else "not in the file",
+        "live_facts": "" if live else "gone",
+    }
+    known = {"parent": parent, "saved": saved, "live": live, **facts, "values": 1, **more}
+    return TableLine(saved_node=saved_node, live_node=live_node, plain=plain, fixed=fixed, **known)
+
+
+def _check_table() -> ComparisonTable:
+    """Return the table of the check: its lines in the order of the picture of its graph."""
+    stays = TableCell(CellSign.NOWHERE, "nowhere"), TableCell(CellSign.NOWHERE, "stays")
+    misfit = TableCell(CellSign.MISFIT, "stays, other shape")
+    raises = TableCell(CellSign.FAILS, "other shape")
+    waits = TableCell(CellSign.WAITS, "waits until built")
+    keeps = TableCell(CellSign.KEEPS, "keeps its own")
+    fails = TableCell(CellSign.FAILS, "no saver"), TableCell(CellSign.ASKS, "its own code decides")
+    lines = (
+        _line(NO_LINE, "dense", 5, _HERE, _HERE, values=3, live_facts="Dense"),
+        _line(0, "kernel", 8, _HERE, _HERE, values=2),
+        _line(0, "b → bias", 9, TableCell(CellSign.LIKELY, "two of one"), _HERE),
+        _line(NO_LINE, "head", 6, raises, misfit, values=2, guess=0),
+        _line(3, "kernel", 10, raises, misfit, guess=0),
+        _line(3, "bias", 11, raises, misfit, guess=0),
+        _line(NO_LINE, "aux → ", (13, None), *stays),
+        _line(6, "kernel → ", (14, None), *stays),
+        _line(NO_LINE, "optimizer", 2, waits, waits, values=2),
+        _line(8, "iterations", 7, _HERE, _HERE),
+        _line(8, "later → ", (15, None), waits, waits),
+        _line(NO_LINE, " → step", (None, 3), keeps, keeps),
+        _line(NO_LINE, "table", 4, *fails),
+    )
+    return ComparisonTable(
+        sentence="You removed aux and added step.",
+        verdict="A plain restore() raises ValueError.",
+        heads=("as saved", "restore()", "with the fix", "in the program"),
+        notes=("save_counter is not used.",),
+        following=("Save once more with step tracked.",),
+        lines=lines,
+        totals=Totals(saved=9, live=9, restored=4, fixed=5),
+        guessed=(2, 0),
+    )
+
+
+def _diff_table() -> ComparisonTable:
+    """Return the table of the diff: without a fix."""
+    moved = TableCell(CellSign.ELSEWHERE, "moved")
+    lines = (
+        _line(NO_LINE, "model", 1, TableCell(CellSign.CHANGED, "1 value differs"), values=5),
+        _line(0, "kernel", 2, TableCell(CellSign.CHANGED, "value differs")),
+        _line(0, "bias", 3, TableCell(CellSign.MISFIT, "shape differs")),
+        _line(0, "factor → scale", 4, TableCell(CellSign.MISFIT, "dtype differs")),
+        _line(0, "gain", 5, TableCell(CellSign.MISFIT, "role differs")),
+        _line(0, "same", 6, _HERE),
+        _line(NO_LINE, "old → new", (9, 7), moved),
+        _line(NO_LINE, " → added", (None, 8), TableCell(CellSign.KEEPS, "only in b")),
+        _line(NO_LINE, "dropped → ", (10, None), TableCell(CellSign.NOWHERE, "only in a")),
+    )
+    return ComparisonTable(
+        *("7 differences.", "", ("a", "change", "", "b"), ("b is newer.",), (), lines),
+        Totals(saved=7, live=7, restored=1, fixed=None),
+    )
+
+
+def _hostile_table(table: ComparisonTable | None) -> ComparisonTable:
+    """Return a table with hostile texts alone."""
+    assert table is not None
+    head, cell = "<b>\u202e", replace(_HERE, words=HOSTILE)
+    texts = dict.fromkeys(("saved", "live", "saved_facts", "live_facts"), HOSTILE)
+    return replace(
+        table,
+        sentence=HOSTILE,
+        verdict=HOSTILE,
+        heads=(head,) * 4,
+        notes=(HOSTILE * 20,),
+        following=(HOSTILE,),
+        lines=[replace(line, **texts, plain=cell) for line in table.lines],
+    )
+
+
+def _placed(problems: Iterable[Problem], names: SideNames) -> tuple[Problem, ...]:
+    """Return problems of merged nodes with the place of their first node."""
     return tuple(
         replace(
             p,
             place=names.place_of_both((p.saved, p.nodes), (p.live, p.nodes)),
-            values=sum(has_value(nodes[node]) for node in p.nodes),
         )
         for p in problems
     )
@@ -641,16 +724,12 @@ def _hostile(overlay: Overlay) -> Overlay:
         problems=tuple(
             Problem(
                 *(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, Code(HOSTILE)),
-                guesses=p.guesses,
             )
             for p in overlay.problems
         ),
         guesses=(GuessedPlace(HOSTILE, HOSTILE), GuessedPlace(HOSTILE * 2, HOSTILE)),
         verdicts=(Verdict(HOSTILE, False, HOSTILE),),
-        causes=tuple(
-            replace(cause, title=HOSTILE, place=HOSTILE, sentence=HOSTILE * 20)
-            for cause in overlay.causes
-        ),
+        draw_table=lambda: _hostile_table(overlay.table),
     )
 
 

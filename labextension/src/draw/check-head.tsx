@@ -1,4 +1,4 @@
-/** The head of a comparison: what somebody changed, what the call does, and what to do now. */
+/** The head of a comparison: what has changed, what the call does, and what to do now. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

@@ -1,5 +1,6 @@
 /** The parts of an explorer on the page, around the state of its view. */
 
+import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Kernel } from "../kernel";
@@ -43,10 +44,10 @@ interface ExplorerProps {
   /** Null where nothing can load them: there, no kernel answers either. */
   readonly onRequest: OnRequest | null;
   readonly insert: ((code: string) => void) | null;
-  /** Shows another check in place of this one: that of the fixed restore or a changed program. */
+  /** Shows the check of a changed program, or the diff of an edited copy, in place of the graph. */
   readonly showOther: ShowOther;
-  /** The way back from the check of the fixed restore; null if this is not it. */
-  readonly leaveFixedCheck: (() => void) | null;
+  /** The way back from the diff of an edited copy; null if this is not it. */
+  readonly leaveCopy: (() => void) | null;
   /** The check that the host has sent, and what answers about it. */
   readonly own: { readonly graph: Graph | null; readonly kernel: Kernel | null };
   /** Counts the checks that were shown in place of it; 0 for that check itself. */
@@ -81,7 +82,7 @@ export function Explorer({ shown, problem, ...rest }: ExplorerProps) {
   return (
     <>
       {message}
-      <Shown key={rest.leaveFixedCheck === null} {...shown} {...rest} />
+      <Shown key={rest.leaveCopy === null} {...shown} {...rest} />
     </>
   );
 }
@@ -131,27 +132,10 @@ function Shown(props: ShownProps) {
       />
     );
   if (props.step !== null && props.onRequest !== null && table !== null) {
-    const { play, step } = props;
     return (
       <>
         {still.above}
-        <WithExtras onRequest={props.onRequest}>
-          {({ Play }) => (
-            <Play
-              key={props.other}
-              before={beforeChange(props)}
-              state={state}
-              table={table}
-              ask={kernel?.ask ?? null}
-              stored={props.played}
-              hasSources={kernel !== null}
-              lines={ofTable}
-              number={step}
-              play={play}
-              dispatch={dispatch}
-            />
-          )}
-        </WithExtras>
+        <Playing {...props} {...{ table }} step={props.step} lines={ofTable} />
         <HeightHandle />
       </>
     );
@@ -178,9 +162,35 @@ function Shown(props: ShownProps) {
   );
 }
 
-/** Whether there is a restore to play; its own steps are what the view asks for later. */
-function canPlay({ state, leaveFixedCheck, onRequest }: ShownProps): boolean {
-  return state.graph.overlay?.hasSteps === true && onRequest !== null && leaveFixedCheck === null;
+interface PlayingProps extends ShownProps {
+  readonly step: number;
+  readonly table: Table;
+  readonly lines: (played: PlayedColumn) => VNode | null;
+}
+
+/** The restore of a check, step by step. */
+function Playing({ table, lines, ...props }: PlayingProps) {
+  const { state, kernel, onRequest, other, play, played, step, dispatch } = props;
+  return onRequest === null ? null : (
+    <WithExtras onRequest={onRequest}>
+      {({ Play }) => (
+        <Play
+          key={other}
+          before={beforeChange(props)}
+          {...{ state, table, lines, play, dispatch }}
+          ask={kernel?.ask ?? null}
+          stored={played}
+          hasSources={kernel !== null}
+          number={step}
+        />
+      )}
+    </WithExtras>
+  );
+}
+
+/** Whether there is a restore to play. */
+function canPlay({ state, leaveCopy, onRequest }: ShownProps): boolean {
+  return state.graph.overlay?.hasSteps === true && onRequest !== null && leaveCopy === null;
 }
 
 /** The check before its program was changed; null for that check itself. */
@@ -188,7 +198,7 @@ function beforeChange({ other, own: { graph, kernel } }: ShownProps) {
   return other > 0 && graph !== null && kernel !== null ? { graph, ask: kernel.ask } : null;
 }
 
-/** Whether there is a program to change: a kernel answers, and the check is not that of a fix. */
+/** Whether there is a program to change, and a kernel that answers. */
 function canChange(props: ShownProps): boolean {
   return canPlay(props) && props.own.kernel !== null;
 }
@@ -207,7 +217,7 @@ interface Toggle {
 }
 
 function Above(props: AboveProps) {
-  const { state, typesetter, note, id, kernel, leaveFixedCheck, play, step, dispatch } = props;
+  const { state, typesetter, note, id, kernel, leaveCopy, play, step, dispatch } = props;
   const { changing, insert, onRequest, own, showOther } = props;
   const { overlay, table } = state.graph;
   const ask = own.kernel?.ask;
@@ -238,9 +248,7 @@ function Above(props: AboveProps) {
           {({ ChangeStrip }) => <ChangeStrip {...{ state, ask, showOther, insert, play }} />}
         </WithExtras>
       ) : null}
-      {leaveFixedCheck && onRequest?.extras && overlay ? (
-        <onRequest.extras.OtherLine of={overlay.comparison} leave={leaveFixedCheck} />
-      ) : null}
+      {leaveCopy && onRequest?.extras ? <onRequest.extras.OtherLine leave={leaveCopy} /> : null}
       {state.drawn === "table" ? null : <Breadcrumbs state={state} dispatch={dispatch} />}
       {step !== null ? null : table !== null && state.drawn === "table" ? (
         <TableRibbon state={state} table={table} dispatch={dispatch} />

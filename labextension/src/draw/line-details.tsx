@@ -102,7 +102,7 @@ function besideLines({ overlay }: Graph): readonly number[] {
 interface ProblemsProps extends Pick<LineDetailsProps, "insert" | "kernel"> {
   readonly graph: Graph;
   readonly indices: readonly number[];
-  /** Whether sentences are said elsewhere, so that only code and messages are left. */
+  /** Whether other sentences say it, so that only code and messages are left. */
   readonly isCodeOnly?: boolean;
 }
 

@@ -3,7 +3,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Kernel } from "../kernel";
-import * as WORDS from "../strings";
 import { sentenceText, whyWords } from "../text";
 import type { Accepting } from "./accepting";
 
@@ -55,9 +54,4 @@ export function useRestoring(
     restore: () => run(true, () => kernel.restore([...accepted])),
     undo: () => run(false, () => kernel.undo()),
   };
-}
-
-/** What the button says: "Restore 539 of 545 values". */
-export function restoreWords(restored: number, all: number): string {
-  return WORDS.table.restore(restored, all);
 }

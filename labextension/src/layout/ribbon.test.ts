@@ -1,27 +1,48 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../graph";
-import { compared, loadGraph, treeGraph } from "../graphs.test-data";
+import { loadGraph, treeGraph } from "../graphs.test-data";
 import { layersOf } from "../layers";
 import { noteWords, problemWords } from "../words";
-import { isWithin, type Strip, stripsOf } from "./ribbon";
+import { isWithin, segmentsOf } from "./ribbon";
 import { summaryOf } from "./summary";
 import { parametersOf } from "./totals";
 
-const segmentsOf = (graph: Graph) => stripsOf(graph).flatMap(({ segments }) => segments);
+const VALUE = {
+  ...{ name: "v", fullName: "", checkpointKey: "", dtype: "float32" },
+  ...{ nbytes: 4, slices: 0, error: null },
+};
 
 describe("the ribbon", () => {
   it("has the parts of the largest model, in order, and all parameters", async () => {
     const layers = layersOf(await loadGraph("blocks"))!;
     const segments = segmentsOf(layers);
-    expect(segments.map(({ row }) => layers.label(row))).toEqual([
+    expect(segments.map(({ rows: [row = 0] }) => layers.label(row))).toEqual([
       "embed",
       ...["mix", "norm", "mix", "norm", "mix", "norm", "mix", "norm"],
       "head",
     ]);
     expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
-    for (const { row, share } of segments) {
+    for (const {
+      rows: [row = 0],
+      share,
+    } of segments) {
       expect(share).toBeCloseTo(parametersOf(layers, row) / parametersOf(layers, 0));
     }
+  });
+
+  it("joins neighbours that are too narrow to see", () => {
+    const count = 50_000;
+    const flat = treeGraph([...Array(count).fill(0), ...Array.from(Array(count), (_, i) => i + 1)]);
+    const isVariable = (id: number) => id > count;
+    const graph: Graph = {
+      ...flat,
+      layerColumns: { layer_parameters: flat.order.map((id) => +isVariable(id)) } as never,
+      role: (id) => (isVariable(id) ? "variable" : "layer"),
+      attributes: (id) => (isVariable(id) ? [{ ...VALUE, shape: [1] }] : []),
+    };
+    const segments = segmentsOf(graph);
+    expect(segments.length).toBeLessThan(500);
+    expect(segments.flatMap(({ rows }) => rows)).toEqual(Array.from(Array(count), (_, i) => i + 1));
   });
 
   it("is absent where there is nothing to compare", () => {
@@ -35,104 +56,6 @@ describe("the ribbon", () => {
       true,
       false,
     ]);
-  });
-});
-
-describe("the ribbon of a comparison", () => {
-  /** Flat lists of layers: root, layers, and a variable in each. */
-  const flat = (sizes: readonly number[], comparison: Parameters<typeof compared>[1]): Graph => {
-    const { length } = sizes;
-    const graph = treeGraph([...sizes.map(() => 0), ...sizes.map((_, place) => place + 1)]);
-    const size = (id: number) => sizes[id - 1 - length];
-    const isVariable = (id: number) => size(id) !== undefined;
-    const columns = {
-      layer_parameters: Uint8Array.from({ length: graph.size }, (_, id) => +isVariable(id)),
-    };
-    const value = {
-      name: "v",
-      fullName: "",
-      checkpointKey: "",
-      dtype: "float32",
-      nbytes: 4,
-      slices: 0,
-      error: null,
-    };
-    const valued = {
-      ...graph,
-      role: (id: number) => (isVariable(id) ? ("variable" as const) : ("layer" as const)),
-      attributes: (id: number) => (isVariable(id) ? [{ ...value, shape: [size(id) ?? 0] }] : []),
-      layerColumns: columns as unknown as NonNullable<Graph["layerColumns"]>,
-    };
-    return compared(valued, { isValued: isVariable, ...comparison });
-  };
-  const told = ({ segments, side }: Strip) => ({
-    side,
-    parts: segments.map(({ parameters, row, states }) => [row, parameters, states[0]?.state]),
-  });
-
-  it("has a strip for each side, a before b, with the states and the sizes there", () => {
-    const graph = flat([50, 30, 20, 10], {
-      baseSize: 9,
-      states: { 6: "shape", 7: "live only", 8: "saved only" },
-      savedElements: { 6: 90 },
-      isPaired: (id) => id !== 3 && id !== 7,
-    });
-    const onSaved = { ...graph, overlay: { ...graph.overlay!, side: sideOf } };
-    const strips = stripsOf(onSaved);
-    expect(strips.map(told)).toEqual([
-      {
-        side: "saved",
-        parts: [
-          [1, 50, "matched"],
-          [2, 90, "shape"],
-          [4, 10, "saved only"],
-        ],
-      },
-      {
-        side: "live",
-        parts: [
-          [1, 50, "matched"],
-          [2, 30, "shape"],
-          [3, 20, "live only"],
-        ],
-      },
-    ]);
-    expect(strips.map(({ matched }) => matched)).toEqual([50 / 150, 50 / 100]);
-    for (const { segments } of strips) {
-      expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
-    }
-  });
-  const sideOf = (id: number) =>
-    id === 3 || id === 7
-      ? ("live" as const)
-      : id === 4 || id === 8
-        ? ("saved" as const)
-        : ("both" as const);
-
-  it("joins what is too narrow to see: the worst state wins, and a click leads to it", () => {
-    const count = 50_000;
-    const odd = 20_000;
-    const graph = flat(Array(count).fill(1), {
-      states: { [1 + count + odd]: "value", [2 + count + odd]: "dtype" },
-    });
-    const [strip] = stripsOf(graph);
-    expect(strip!.segments.length).toBeLessThan(500);
-    const loud = strip!.segments.filter(({ states }) => states[0]?.state !== "matched");
-    expect(loud.map(({ row, states }) => [row, states[0]?.state])).toEqual([[odd + 2, "dtype"]]);
-    expect(loud[0]!.states.map(({ count: one }) => one)).toEqual([1, 1, loud[0]!.rows.length - 2]);
-    const rows = strip!.segments.flatMap((segment) => segment.rows);
-    expect(rows).toEqual(Array.from({ length: count }, (_, place) => place + 1));
-  });
-
-  it("has states of both sides of the diff that Python wrote", async () => {
-    const layers = layersOf(await loadGraph("diff"))!;
-    const strips = stripsOf(layers);
-    expect(strips.map(({ side }) => side)).toEqual(["saved", "live"]);
-    const worst = strips.map(({ segments }) => segments.map(({ states }) => states[0]?.state));
-    expect(worst[0]).toContain("only in a");
-    expect(worst[0]).not.toContain("only in b");
-    expect(worst[1]).toContain("only in b");
-    expect(worst[1]).not.toContain("only in a");
   });
 });
 

@@ -148,7 +148,7 @@ function* topsOf({ overlay }: Graph, ids: Iterable<number>): Generator<number, v
 }
 
 /** The open nodes with the ancestors of others, as long as the number of rows stays in bounds. */
-export function openedTo(
+function openedTo(
   tree: ShownTree,
   open: ReadonlySet<number>,
   rowsBefore: number,

@@ -29,15 +29,17 @@ function stripOf(graph: Graph, table: Table, side: OfSide): readonly StripPart[]
   const lines = table.inside(null).slice(0, MAX_PARTS).map(table.line);
   return lines.flatMap((line): readonly StripPart[] => {
     const nodes = line[side] === "" ? [] : table.nodesIn(line.id, side);
-    const share = nodes.reduce((sum, node) => sum + elementsOf(graph, node), 0);
+    const share = nodes.reduce((sum, node) => sum + elementsOf(graph, node, side), 0);
     return share === 0 ? [] : [{ line, cell: line.fixed ?? line.plain, share }];
   });
 }
 
-function elementsOf(graph: Graph, node: number): number {
-  return graph.slot(node) !== null
-    ? 0
-    : graph
-        .attributes(node)
-        .reduce((sum, { shape }) => sum + (shape?.reduce((a, b) => a * b, 1) ?? 0), 0);
+/** How many parameters a node has on a side; slot variables have none. */
+function elementsOf(graph: Graph, node: number, side: OfSide): number {
+  if (graph.slot(node) !== null) {
+    return 0;
+  }
+  const saved = side === "saved" ? (graph.overlay?.savedElements(node) ?? null) : null;
+  const sizes = graph.attributes(node).map(({ shape }) => shape?.reduce((a, b) => a * b, 1) ?? 0);
+  return saved ?? sizes.reduce((sum, size) => sum + size, 0);
 }

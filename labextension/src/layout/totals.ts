@@ -4,7 +4,6 @@
  */
 
 import type { Graph } from "../graph";
-import type { OfSide } from "../overlay";
 
 export interface Size {
   /** The bytes of the node's own values; null if it has no value of known size. */
@@ -36,55 +35,6 @@ function totalsOf(graph: Graph): Totals {
 /** The parameters of a row and of all below it: elements of variables that are a model's own. */
 export function parametersOf(graph: Graph, id: number): number {
   return totalsOf(graph).parameters[id] ?? 0;
-}
-
-interface OfOneSide {
-  readonly own: Float64Array;
-  readonly all: Float64Array;
-}
-
-const ofSides = new WeakMap<Graph, Readonly<Record<OfSide, OfOneSide>>>();
-
-/** The parameters of a row on one side of a comparison: with those of all below it, or its own. */
-export function parametersOn(
-  graph: Graph,
-  id: number,
-  side: OfSide,
-  which: keyof OfOneSide = "all",
-): number {
-  return sidesOf(graph)[side][which][id] ?? 0;
-}
-
-function sidesOf(graph: Graph): Readonly<Record<OfSide, OfOneSide>> {
-  const sides = ofSides.get(graph) ?? onBothSides(graph);
-  ofSides.set(graph, sides);
-  return sides;
-}
-
-function onBothSides(graph: Graph): Readonly<Record<OfSide, OfOneSide>> {
-  const here = Float64Array.from({ length: graph.size }, (_, id) => ownParameters(graph, id));
-  return { saved: onSide(graph, here, "saved"), live: onSide(graph, here, "live") };
-}
-
-function onSide(graph: Graph, here: Float64Array, side: OfSide): OfOneSide {
-  const { overlay } = graph;
-  const own = new Float64Array(graph.treeSize);
-  for (let id = 0; id < graph.size && overlay !== null; id++) {
-    const has = overlay.side(id);
-    if (isParameter(graph, id) && (has === side || has === "both")) {
-      const saved = side === "saved" ? overlay.savedElements(id) : null;
-      own[id] = saved ?? here[id] ?? 0;
-    }
-  }
-  const all = own.slice();
-  for (let place = graph.order.length - 1; place >= 0; place--) {
-    const id = graph.order[place] ?? 0;
-    const above = graph.treeParent(id);
-    if (above !== null) {
-      all[above] = (all[above] ?? 0) + (all[id] ?? 0);
-    }
-  }
-  return { own, all };
 }
 
 export function sizeOf(graph: Graph, id: number): Size {

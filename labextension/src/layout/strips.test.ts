@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import type { Graph } from "../graph";
+import { compared, type LineOf, treeGraph } from "../graphs.test-data";
+import { stripsOf } from "./strips";
+
+/** A list of variables with so many elements, compared. */
+function variables(
+  sizes: readonly number[],
+  lines: readonly LineOf[],
+  savedElements: Readonly<Record<number, number>> = {},
+): Graph {
+  const value = {
+    ...{ name: "v", fullName: "", checkpointKey: "", dtype: "float32" },
+    ...{ nbytes: 4, slices: 0, error: null },
+  };
+  const graph = treeGraph(sizes.map(() => 0));
+  const valued: Graph = {
+    ...graph,
+    attributes: (id) => (id === 0 ? [] : [{ ...value, shape: [sizes[id - 1] ?? 0] }]),
+  };
+  return compared(valued, { lines, savedElements });
+}
+
+const strips = (graph: Graph) =>
+  stripsOf(graph, graph.table!).map((parts) =>
+    parts.map(({ cell, line, share }) => [line.saved || line.live, share, cell.sign]),
+  );
+
+describe("the strips of a comparison", () => {
+  it("have the outer lines of each side, with all that is inside of them", () => {
+    const lines: readonly LineOf[] = [
+      {
+        name: "net",
+        inside: [
+          { name: "a", node: 1 },
+          { name: "b", node: 2 },
+        ],
+      },
+      { name: "old", live: "", savedNode: 3, plain: "nowhere" },
+      { name: "", live: "new", node: 4, plain: "keeps" },
+    ];
+    expect(strips(variables([50, 30, 20, 10], lines))).toEqual([
+      [
+        ["net", 80, "here"],
+        ["old", 20, "nowhere"],
+      ],
+      [
+        ["net", 80, "here"],
+        ["new", 10, "keeps"],
+      ],
+    ]);
+  });
+
+  it("have the sizes of their own side", () => {
+    const lines = [
+      { name: "same", node: 1 },
+      { name: "head", node: 2, plain: "fails" },
+    ] as const;
+    expect(strips(variables([50, 600], lines, { 2: 500 }))).toEqual([
+      [
+        ["same", 50, "here"],
+        ["head", 500, "fails"],
+      ],
+      [
+        ["same", 50, "here"],
+        ["head", 600, "fails"],
+      ],
+    ]);
+  });
+
+  it("tell what the fix does, where there is one", () => {
+    const lines = [{ name: "a", node: 1, plain: "elsewhere", fixed: "here" }] as const;
+    expect(strips(variables([7], lines))).toEqual([[["a", 7, "here"]], [["a", 7, "here"]]]);
+  });
+
+  it("leave out slot variables, and lines without parameters", () => {
+    const inside = [
+      { name: "w", node: 1 },
+      { name: "m", node: 2 },
+    ];
+    const lines = [{ name: "net", inside }, { name: "empty" }];
+    const slot = { name: "m", variable: 1, optimizer: null, rule: "declared" };
+    const graph: Graph = {
+      ...variables([7, 5], lines),
+      slot: (id) => (id === 2 ? slot : null),
+    };
+    expect(strips(graph)).toEqual([[["net", 7, "here"]], [["net", 7, "here"]]]);
+  });
+});
