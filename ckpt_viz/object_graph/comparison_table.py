@@ -46,8 +46,8 @@ class TableLine:
         live: The name in the program; "" for what only the file has.
         saved_facts: The shape or the number of layers in the file.
         live_facts: The class, the shape or the number of layers in the program.
-        saved_node: The node of the merged graph that stands for the part in the file.
-        live_node: The node that stands for it in the program.
+        saved_node: The node of the merged graph for the part in the file.
+        live_node: The node for it in the program.
         plain: What the checked call does.
         fixed: What the fix does; None without a fix.
         values: The number of values, slot variables included.

@@ -70,7 +70,7 @@ def fixed_cell(line: FoldedRows) -> TableCell | None:
 
 
 def no_object(line: FoldedRows) -> str:
-    """Return what stands in place of a name in the program for what only the file has."""
+    """Return what replaces a name in the program for what only the file has."""
     row = line.rows[0]
     if row.is_made:
         return ""
