@@ -128,6 +128,15 @@ def test_a_renamed_layer_is_one_row() -> None:
     assert [*overlay.saved_titles.values()] == ["old"]
 
 
+def test_a_number_is_no_saved_name_of_a_layer_without_values() -> None:
+    saved = graph({0: {"0": 1, "1": 2}, 1: {"kernel": 3}}, variables=(3,))
+    nodes = list(saved.nodes)
+    nodes[1] = nodes[1]._replace(role=Role.LAYER, own_name="conv")
+    nodes[2] = nodes[2]._replace(role=Role.LAYER, own_name="relu")
+    overlay = cv.diff(saved, replace(saved, nodes=tuple(nodes))).overlay
+    assert [*overlay.saved_names()] == [None, "0", None, None]
+
+
 def test_what_only_the_other_side_has_renames_no_layer() -> None:
     before = _scoped({"dense/kernel": 2, "other/gamma": 3})
     after = _scoped({"dense/kernel": 2})
@@ -141,6 +150,52 @@ def test_layers_beside_one_another_in_one_scope_keep_their_places() -> None:
     assert _lines(_named(listed, {"net/kernel": 3}))[1::2] == ["  net", "  1"]
     in_one_scope = _named(_named(listed, {"net/kernel": 3}), {"net/kernel": 4})
     assert _lines(in_one_scope)[1::2] == ["  0", "  1"]
+
+
+def test_layers_of_different_names_are_not_alike() -> None:
+    two = graph({0: {"lstm1": 1, "lstm2": 2}, 1: {"kernel": 3}, 2: {"kernel": 4}}, variables=(3, 4))
+    alike = _of_one_shape(two)
+    assert _lines(_with_own_names(alike, ("lstm", "lstm_1")))[1] == "  lstm1 … lstm2, 2 alike"
+    assert _lines(_with_own_names(alike, ("encoder", "decoder")))[1::2] == ["  lstm1", "  lstm2"]
+
+
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        (("encoder/cell/kernel", "decoder/cell/kernel"), ["encoder", "decoder"]),
+        (("net/encoder/cell/kernel", "net/decoder/cell/kernel"), ["encoder", "decoder"]),
+        (("cell/kernel", "cell_1/kernel"), ["0", "1"]),
+        (("net/kernel", "net/kernel"), ["0", "1"]),
+        (("net/encoder/cell/kernel", "net/encoder/cell/kernel"), ["0", "1"]),
+    ],
+)
+def test_a_layer_around_a_cell_has_the_name_before_that_of_the_cell(
+    names: tuple[str, str], rows: list[str]
+) -> None:
+    shown = graph(
+        {0: {"0": 1, "1": 2}, 1: {"cell": 3}, 2: {"cell": 4}, 3: {"kernel": 5}, 4: {"kernel": 6}},
+        variables=(5, 6),
+    )
+    view = _named(_named(shown, {names[0]: 5}), {names[1]: 6}).layers
+    assert [view.names[layer] for layer in (1, 2)] == rows
+    assert [view.names[cell] for cell in (3, 4)] == ["cell", "cell"]
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("package", ["keras", "tf_keras"])
+def test_an_encoder_and_a_decoder_have_their_names(package: str, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    keras = pytest.importorskip(package)
+    layers = keras.layers
+    source, target = keras.Input((None, 3)), keras.Input((None, 3))
+    _, *state = layers.LSTM(2, return_state=True, name="encoder")(source)
+    words = layers.LSTM(2, return_sequences=True, name="decoder")(target, initial_state=state)
+    model = keras.Model([source, target], layers.Dense(3, name="words")(words))
+    path = tf.train.Checkpoint(model=model).write(str(tmp_path / "ckpt"))
+    rows = [line.strip() for line in _lines(cv.graph(path))]
+    assert {"encoder", "decoder", "words"} <= set(rows)
+    assert not any("alike" in row for row in rows)
 
 
 def _scoped(variables: Mapping[str, int]) -> ObjectGraph:

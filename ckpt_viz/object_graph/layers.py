@@ -277,7 +277,10 @@ class _Draft:
         return len(self.children) - 1
 
     def _signatures(self) -> list[int]:
-        """Return a number for each row, equal for rows of equal structure, classes and shapes."""
+        """Return a number for each row, equal for rows of equal structure, classes and shapes.
+
+        Layers of different names are never alike, whatever attributes hold them.
+        """
         known: dict[object, int] = {}
         numbers = [0] * len(self.children)
         for row in reversed(list(walks.below(self.children))):
@@ -291,7 +294,8 @@ class _Draft:
         node = self.nodes[row]
         values = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
         mark = self.marks.get(row)
-        return node.role, node.type_name, node.registered_saver, values, node.error, mark
+        own_name = _NUMBERS.sub("", node.own_name or "")
+        return node.role, node.type_name, own_name, node.registered_saver, values, node.error, mark
 
     def _is_something(self, node_id: int) -> bool:
         """Return whether a node deserves a row even if nothing below it does."""
