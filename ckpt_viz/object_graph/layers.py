@@ -10,7 +10,7 @@ marks keeps a row of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -18,6 +18,8 @@ from types import MappingProxyType
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
+from ckpt_viz.object_graph.hanging import hanging_from_optimizers
+from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
 from ckpt_viz.object_graph.names import ROOT_NAME, is_chosen, names_of
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
 from ckpt_viz.object_graph.tree import NOWHERE, Tree
@@ -52,7 +54,8 @@ class Layers:
     `parents` is NOWHERE for the root and for nodes without a row of their own. Those are the
     `folded` ones, and those that share a row: `through` gives all nodes of such a row on one path,
     outermost first. `names` has what people call each node; the `unnamed` ones are private and add
-    nothing to the title of their row.
+    nothing to the title of their row. `hanging` counts by row the variables of a model that an
+    optimizer alone holds: such a row is beside the other layers of that model.
     """
 
     parents: tuple[int, ...]
@@ -62,6 +65,7 @@ class Layers:
     through: Mapping[int, tuple[int, ...]]
     folded: tuple[int, ...]
     unnamed: frozenset[int]
+    hanging: Mapping[int, int]
 
     def path(self, row: int) -> tuple[int, ...]:
         """Return the nodes of a node's row on one path, outermost first."""
@@ -131,6 +135,7 @@ def layers_of(
     draft = _Draft(nodes, tree, marks, names)
     draft.fold()
     draft.hoist()
+    draft.hang()
     draft.order_by(calls)
     draft.group()
     return draft.finished()
@@ -152,6 +157,7 @@ class _Draft:
         self.through: dict[int, list[int]] = {}
         self.groups: list[LayerGroup] = []
         self.folded: list[int] = []
+        self.hanging: dict[int, int] = {}
         self.names = names_of(nodes, tree, self.order) if names is None else [*names]
 
     def fold(self) -> None:
@@ -191,6 +197,51 @@ class _Draft:
         for row, below in enumerate(self.children):
             if len(below) > 1 and any(child in consumers for child in below):
                 self.children[row] = in_call_order(below, consumers)
+
+    def hang(self) -> None:
+        """Put variables that an optimizer alone holds beside the layers of their model."""
+        hanging = hanging_from_optimizers(self.nodes)
+        hanging_names = dict(zip(hanging.variables, hanging.names, strict=True))
+        for holder in dict.fromkeys(self.tree.parents[variable] for variable in hanging_names):
+            variables = self.children[holder]
+            is_list = self.tree.labels[holder] == TRAINABLE and variables
+            if not is_list or any(variable not in hanging_names for variable in variables):
+                continue
+            above = next(row for row, below in enumerate(self.children) if holder in below)
+            model = self._row_of(self._model_beside(holder, hanging_names))
+            self.children[above].remove(holder)
+            rows = self.children[model]
+            ends = (i for i, row in enumerate(rows) if self.nodes[row].role is Role.OPTIMIZER)
+            rows.insert(next(ends, len(rows)), holder)
+            self.hanging[holder] = len(variables)
+            self.names[holder] = "blocks" if hanging_names[variables[0]].block else "variables"
+            self.children[holder] = []
+            for block, members in groupby(
+                variables, key=lambda variable: hanging_names[variable].block
+            ):
+                in_block = [*members]
+                for variable in in_block:
+                    self.names[variable] = hanging_names[variable].name
+                rows = [self._new_row(LayerGroup(block, block, len(in_block), False), in_block)]
+                self.children[holder] += rows if block else in_block
+
+    def _model_beside(self, holder: int, hanging: Container[int]) -> int:
+        """Return what holds the other variables that an optimizer lists: it is their model."""
+        listed = [child.node_id for child in self.nodes[holder].children]
+        paths = [
+            [*self.tree.above(variable)][::-1] for variable in listed if variable not in hanging
+        ]
+        shared = [step[0] for step in zip(*paths, strict=False) if len({*step}) == 1]
+        while len(shared) > 1 and self._holds_values_alone(shared[-1]):
+            shared.pop()
+        return shared[-1] if shared else self.tree.parents[self.tree.parents[holder]]
+
+    def _holds_values_alone(self, node_id: int) -> bool:
+        return all(self.nodes[c].role in VALUE_ROLES for c in self.tree.children[node_id])
+
+    def _row_of(self, node_id: int) -> int:
+        shares = (row for row, path in self.through.items() if node_id in path)
+        return next(shares, node_id)
 
     def _passes_through(self, node_id: int, parent: int) -> bool:
         """Return whether the only child of a row is no part that people would look for."""
@@ -316,6 +367,7 @@ class _Draft:
             {row: tuple(hoisted) for row, hoisted in self.through.items()},
             tuple(self.folded),
             frozenset(i for i in self.order if self.tree.labels[i].startswith("_")),
+            self.hanging,
         )
 
 

@@ -44,8 +44,8 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
 
     A ghost keeps its local names. It becomes a child of the counterparts of its parents, behind
     what they have of the child before it, and of other ghosts. A numbered child without values
-    tells no place if its counterpart is not among the same neighbours. No edge leads from a ghost to the
-    base, so the tree of the base does not change. A slot without an edge to it is below its
+    tells no place if its counterpart is not among the same neighbours. No edge leads from a ghost
+    to the base, so the tree of the base does not change. A slot without an edge to it is below its
     variable, as everywhere.
     """
     size = len(base.nodes)

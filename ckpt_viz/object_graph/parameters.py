@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from ckpt_viz.object_graph.hanging import hanging_variables
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
 
@@ -36,11 +37,15 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
 
 
 def are_of_optimizers(nodes: Sequence[Node], tree: Tree) -> bytearray:
-    """Return by node 1 if it is an optimizer or below one in the tree, else 0."""
-    are_state = bytearray(len(nodes))
+    """Return by node 1 if it is an optimizer or part of its state, else 0.
+
+    That is what is below it in the tree, but for variables of a model that nothing else holds.
+    """
+    are_state, hanging = bytearray(len(nodes)), {*hanging_variables(nodes)}
     for node_id in tree.preorder():
         is_below = node_id != ROOT and are_state[tree.parents[node_id]]
-        are_state[node_id] = is_below or nodes[node_id].role is Role.OPTIMIZER
+        is_state = is_below or nodes[node_id].role is Role.OPTIMIZER
+        are_state[node_id] = is_state and node_id not in hanging
     return are_state
 
 

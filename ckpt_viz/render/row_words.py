@@ -23,6 +23,7 @@ from ckpt_viz.text import count
 # In characters, for the text of a column.
 _MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110
 _MAX_SLOTS = 6
+HELD_ALONE = "held by the optimizer alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
     kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
     slots = _slots(graph, row)
     value = shortened(describe_value(node))
+    if row.hanging:
+        kind, value = HELD_ALONE, side_by_side(count(row.hanging, "variable"), _parameters(row))
     closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
     shown = cut(side_by_side(value or _parameters(row), slots, closed), _MAX_VALUE)
     glyph, note = _state(overlay, row.node_id)

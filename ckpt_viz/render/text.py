@@ -123,7 +123,8 @@ def _left_out(graph: Graph) -> tuple[str, ...]:
 
 
 def _hanging(graph: Graph) -> tuple[str, ...]:
-    variables, blocks = hanging_from_optimizers(graph.nodes)
+    hanging = hanging_from_optimizers(graph.nodes)
+    variables, blocks = hanging.variables, hanging.blocks
     if not variables:
         return ()
     number, noun = (blocks, "block") if blocks else (len(variables), "variable")
