@@ -335,8 +335,10 @@ class _Draft:
         known: dict[object, int] = {}
         numbers = [0] * len(self.children)
         for row in reversed(list(walks.below(self.children))):
-            below = tuple((_NUMBERS.sub("", self.names[c]), numbers[c]) for c in self.children[row])
-            numbers[row] = known.setdefault((self._own(row), below), len(known))
+            below = [(_NUMBERS.sub("", self.names[c]), numbers[c]) for c in self.children[row]]
+            if row < len(self.nodes) and len({name for name, _ in below}) == len(below):
+                below.sort()  # attributes, which a file may have in any order
+            numbers[row] = known.setdefault((self._own(row), tuple(below)), len(known))
         return numbers
 
     def _own(self, row: int) -> object:

@@ -31,7 +31,7 @@ class Row:
     `states` counts those of both that need attention in a comparison, by state. Only rows of layers
     have a `name`, and only those of a graph alone a number of `parameters` below. `unreadable`
     counts those of the nodes without their own row whose values cannot be read. `hanging` counts
-    the variables of a part that an optimizer alone holds.
+    the variables of a part that an optimizer alone holds. `place` is the row in the tree.
     """
 
     node_id: int | None
@@ -46,6 +46,7 @@ class Row:
     repeated: int = 0
     unreadable: int = 0
     hanging: int = 0
+    place: int = NOWHERE
 
 
 class RowTree:
@@ -159,6 +160,7 @@ class RowTree:
             repeated=count if shown else 0,
             unreadable=lost,
             hanging=0 if self.layers is None else self.layers.hanging.get(row, 0),
+            place=row,
         )
 
     def _repeated(self, row: int) -> list[int]:

@@ -28,11 +28,15 @@ HELD_ALONE = "held by the optimizer alone"
 
 @dataclass(frozen=True, slots=True)
 class RowText:
-    """A row as text: its columns, and a sentence for screen readers."""
+    """A row as text: its columns, and a sentence for screen readers.
+
+    `rest` is the value without the number of parameters, for a picture with a column for these.
+    """
 
     label: str
     kind: str
     value: str
+    rest: str
     glyph: str
     note: str
     below: str
@@ -42,12 +46,15 @@ class RowText:
 def rows_of(
     graph: Graph, overlay: Overlay | None, max_rows: int, view: View = "layers"
 ) -> list[Row]:
-    """Return the rows of a picture: the layers in at most 60 rows, or the objects."""
+    """Return the rows of a picture: the layers in at most 60 rows, or the objects.
+
+    The few variables of a layer are beside it, and take none of the 60.
+    """
     if view == "objects":
         return outline(graph, overlay, max_rows)
     max_rows = min(max_rows, MAX_LAYER_ROWS)
     if overlay is None:
-        return layer_outline(graph, max_rows)
+        return layer_outline(graph, max_rows, values_are_beside=True)
     return outline(graph, overlay, max_rows, of_layers=True)
 
 
@@ -61,7 +68,7 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
         more = f"{count(below, 'node')} below them" if below else ""
         lost, states = _lost(row), _counted(row)
         sentence = ", ".join(filter(None, (words[2:], more, lost, states)))
-        return RowText(words, "", more, "", lost, _signs(row), sentence)
+        return RowText(words, "", more, more, "", lost, _signs(row), sentence)
     node = graph.nodes[row.node_id]
     label = title_of(graph, row)
     if overlay is not None and overlay.names.readable_name(row.node_id) == ROOT_NAME:
@@ -70,19 +77,31 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
     slots = _slots(graph, row)
     value = shortened(describe_value(node))
     if row.hanging:
-        kind, value = HELD_ALONE, side_by_side(count(row.hanging, "variable"), _parameters(row))
+        kind, value = HELD_ALONE, count(row.hanging, "variable")
     closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
-    shown = cut(side_by_side(value or _parameters(row), slots, closed), _MAX_VALUE)
+    parameters = _parameters(row) if row.hanging or not value else ""
+    shown = cut(side_by_side(value, parameters, slots, closed), _MAX_VALUE)
     glyph, note = _state(overlay, row.node_id)
     wrong = side_by_side(_wrong(node), _lost(row))
     notes = side_by_side(note, wrong)
     names = graph.names if overlay is None else overlay.names
     called = " ".join(both_names(names, graph, row.node_id))
-    said = (called, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), wrong)
+    said = (
+        called,
+        kind,
+        value,
+        parameters if row.hanging else "",
+        slots,
+        closed.removeprefix("▸ "),
+        note,
+        _counted(row),
+        wrong,
+    )
     return RowText(
         cut(label, _MAX_LABEL),
         cut(kind, _MAX_KIND),
         shown,
+        cut(side_by_side(value, slots, closed), _MAX_VALUE),
         glyph,
         cut(notes, _MAX_NOTE),
         _signs(row),
@@ -100,7 +119,7 @@ def _group_line(row: Row, group: LayerGroup) -> RowText:
     said = (label, kind, value.replace("▸ ", ""), _counted(row), lost)
     shown = cut(value, _MAX_VALUE)
     sentence = ", ".join(filter(None, said))
-    return RowText(cut(label, _MAX_LABEL), kind, shown, "", lost, _signs(row), sentence)
+    return RowText(cut(label, _MAX_LABEL), kind, shown, closed, "", lost, _signs(row), sentence)
 
 
 def _group_title(group: LayerGroup) -> str:
@@ -125,18 +144,22 @@ def title_of(graph: Graph, row: Row) -> str:
     return label if label.strip() else f'"{label}"'
 
 
-def _slots(graph: Graph, row: Row) -> str:
+def slots_of(graph: Graph, row: Row) -> list[str]:
     """Return the names of the slot variables of a variable, if they have no rows."""
     if row.node_id is None or not row.hidden:
-        return ""
+        return []
     if graph.nodes[row.node_id].role is not Role.VARIABLE:
-        return ""
+        return []
     below = graph.tree.children[row.node_id]
-    names = [slot.name for c in below if (slot := graph.nodes[c].slot) is not None]
+    return [slot.name for c in below if (slot := graph.nodes[c].slot) is not None]
+
+
+def _slots(graph: Graph, row: Row) -> str:
+    names = slots_of(graph, row)
     shown = [cut(shortened(name), 20) for name in names[:_MAX_SLOTS]]
-    if len(below) > len(shown):
-        shown.append(f"{len(below) - len(shown)} more")
-    return f"with {', '.join(shown)}"
+    if row.node_id is not None and len(names) > len(shown):
+        shown.append(f"{len(names) - len(shown)} more")
+    return f"with {', '.join(shown)}" if shown else ""
 
 
 def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
