@@ -30,9 +30,11 @@ HELD_ALONE = "held by the optimizer alone"
 class RowText:
     """A row as text: its columns, and a sentence for screen readers.
 
-    `rest` is the value without the number of parameters, for a picture with a column for these.
+    `label` is the name without the middle of a long one. `rest` is the value without the number of
+    parameters, for a picture with a column for these.
     """
 
+    name: str
     label: str
     kind: str
     value: str
@@ -68,7 +70,7 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
         more = f"{count(below, 'node')} below them" if below else ""
         lost, states = _lost(row), _counted(row)
         sentence = ", ".join(filter(None, (words[2:], more, lost, states)))
-        return RowText(words, "", more, more, "", lost, _signs(row), sentence)
+        return RowText(words, words, "", more, more, "", lost, _signs(row), sentence)
     node = graph.nodes[row.node_id]
     label = title_of(graph, row)
     if overlay is not None and overlay.names.readable_name(row.node_id) == ROOT_NAME:
@@ -98,7 +100,8 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
         wrong,
     )
     return RowText(
-        cut(label, _MAX_LABEL),
+        label,
+        without_middle(label, _MAX_LABEL),
         cut(kind, _MAX_KIND),
         shown,
         cut(side_by_side(value, slots, closed), _MAX_VALUE),
@@ -119,7 +122,8 @@ def _group_line(row: Row, group: LayerGroup) -> RowText:
     said = (label, kind, value.replace("▸ ", ""), _counted(row), lost)
     shown = cut(value, _MAX_VALUE)
     sentence = ", ".join(filter(None, said))
-    return RowText(cut(label, _MAX_LABEL), kind, shown, closed, "", lost, _signs(row), sentence)
+    name = without_middle(label, _MAX_LABEL)
+    return RowText(label, name, kind, shown, closed, "", lost, _signs(row), sentence)
 
 
 def _group_title(group: LayerGroup) -> str:
@@ -239,6 +243,18 @@ def columns_of(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def without_middle(words: str, most: int) -> str:
+    """Return a name of at most this many columns, without its middle: its ends tell names apart.
+
+    >>> without_middle("encoder_block_12_attention", 15)
+    'encoder…tention'
+    """
+    if cut(words, most) == words:
+        return words
+    half = (most - 1) // 2
+    return f"{cut(words, half + 1)}{cut(words[::-1], half + 1)[-2::-1]}"
 
 
 def cut(words: str, most: int) -> str:

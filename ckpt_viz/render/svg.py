@@ -164,7 +164,7 @@ class _Table:
         self._pills = pills_of(graph, rows, self._texts) if is_picture else {}
         inside = {pill.place for pills in self._pills.values() for pill in pills}
         self._lines = [place for place in range(len(rows)) if place not in inside]
-        self._labels = [shorter(line.label, _MAX_NAME, _NAME, is_bold=True) for line in self._texts]
+        self._labels = [shorter(line.name, _MAX_NAME, _NAME, is_bold=True) for line in self._texts]
         self._kinds = [self._kind_of(place) for place in range(len(rows))]
         self._arrange()
         calls = graph.calls if is_picture else ()

@@ -87,7 +87,7 @@ def pills_of(
         dtype = "" if attribute.dtype in (None, _USUAL) else f"{attribute.dtype} "
         value = cut_to(f"{dtype}{shape_words(attribute.shape)}", _MAX_VALUE, 11)
         slots = tuple((shortened(name), letters[name]) for name in slots_of(graph, row))
-        pill = Pill(place, shorter(line.label, _MAX_NAME), value, slots)
+        pill = Pill(place, shorter(line.name, _MAX_NAME), value, slots)
         pills.setdefault(row.parent, []).append(pill)
     return pills
 

