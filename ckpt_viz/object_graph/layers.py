@@ -20,7 +20,7 @@ from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
-from ckpt_viz.object_graph.names import ROOT_NAME, is_chosen, names_of
+from ckpt_viz.object_graph.names import ROOT_NAME, is_chosen, is_holder, names_of
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
 from ckpt_viz.object_graph.tree import NOWHERE, Tree
 
@@ -187,7 +187,13 @@ class _Draft:
             self.children[node_id] = [self._only_item(child) for child in self.children[node_id]]
 
     def _only_part(self, node_id: int) -> int | None:
-        """Return the only child of a row, beside optimizers, if it only passes through."""
+        """Return the only child of a row, beside optimizers, if it only passes through.
+
+        The list in which Keras' files have the layers of a model may have others beside it.
+        """
+        lists = [c for c in self.children[node_id] if self._is_list_of_layers(c)]
+        if len(lists) == 1:
+            return lists[0]
         parts = [c for c in self.children[node_id] if self.nodes[c].role is not Role.OPTIMIZER]
         return parts[0] if len(parts) == 1 and self._passes_through(parts[0], node_id) else None
 
@@ -242,6 +248,10 @@ class _Draft:
     def _row_of(self, node_id: int) -> int:
         shares = (row for row, path in self.through.items() if node_id in path)
         return next(shares, node_id)
+
+    def _is_list_of_layers(self, node_id: int) -> bool:
+        is_kept = self._is_own(node_id) or node_id in self.marks
+        return not is_kept and is_holder(self.nodes, self.tree, node_id)
 
     def _passes_through(self, node_id: int, parent: int) -> bool:
         """Return whether the only child of a row is no part that people would look for."""
@@ -356,6 +366,9 @@ class _Draft:
         is_kept = has_value(node) or node.role in _KEPT_ROLES or node_id in self.marks
         return is_kept or bool(node.error or loses_values(node))
 
+    def _is_own(self, node_id: int) -> bool:
+        return self.tree.labels[node_id].startswith("_")
+
     def finished(self) -> Layers:
         parents = [NOWHERE] * len(self.children)
         for row, below in enumerate(self.children):
@@ -368,7 +381,9 @@ class _Draft:
             tuple(self.groups),
             {row: tuple(hoisted) for row, hoisted in self.through.items()},
             tuple(self.folded),
-            frozenset(i for i in self.order if self.tree.labels[i].startswith("_")),
+            frozenset(
+                i for i in self.order if is_holder(self.nodes, self.tree, i) or self._is_own(i)
+            ),
             self.hanging,
         )
 
