@@ -20,6 +20,7 @@ from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
+from ckpt_viz.object_graph.keras_variables import order_of_parts
 from ckpt_viz.object_graph.names import ROOT_NAME, is_chosen, is_holder, names_of
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
 from ckpt_viz.object_graph.tree import NOWHERE, Tree
@@ -182,7 +183,10 @@ class _Draft:
                 self.through.setdefault(node_id, [node_id]).append(child)
                 below, self.children[child] = self.children[child], []
                 place = self.children[node_id].index(child)
-                self.children[node_id][place : place + 1] = below
+                # Keras' list of layers comes before the metrics and the optimizer.
+                first = 0 if self._is_list_of_layers(child) else place
+                self.children[node_id].pop(place)
+                self.children[node_id][first:first] = below
         for node_id in reversed(self.order):
             self.children[node_id] = [self._only_item(child) for child in self.children[node_id]]
 
@@ -198,7 +202,12 @@ class _Draft:
         return parts[0] if len(parts) == 1 and self._passes_through(parts[0], node_id) else None
 
     def order_by(self, calls: Sequence[Call]) -> None:
-        """Put the layers of each model in the order in which they are called."""
+        """Put layers in the order in which they are called: of a model, or of Keras' own layer."""
+        for row, node in enumerate(self.nodes):
+            below = self.children[row]
+            if node.type_name and len(below) > 1:
+                names = [self.names[child] for child in below]
+                self.children[row] = [below[i] for i in order_of_parts(names, node.type_name)]
         consumers = consumers_of(calls)
         for row, below in enumerate(self.children):
             if len(below) > 1 and any(child in consumers for child in below):
@@ -363,8 +372,14 @@ class _Draft:
     def _is_something(self, node_id: int) -> bool:
         """Return whether a node deserves a row even if nothing below it does."""
         node = self.nodes[node_id]
-        is_kept = has_value(node) or node.role in _KEPT_ROLES or node_id in self.marks
-        return is_kept or bool(node.error or loses_values(node))
+        is_kept = has_value(node) or node_id in self.marks or bool(node.error or loses_values(node))
+        return is_kept or (node.role in _KEPT_ROLES and not self._is_unknown_part(node_id))
+
+    def _is_unknown_part(self, node_id: int) -> bool:
+        """Return whether a node is a layer in a layer, of which a file tells nothing."""
+        parent = self.tree.parents[node_id]
+        is_part = parent != NOWHERE and self.nodes[parent].role is Role.LAYER
+        return is_part and self.nodes[node_id].type_name is None
 
     def _is_own(self, node_id: int) -> bool:
         return self.tree.labels[node_id].startswith("_")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from ckpt_viz.object_graph.keras_variables import is_automatic, kind_at, path_component
+from ckpt_viz.object_graph.keras_variables import is_automatic, kind_at, part_name, path_component
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.text import CUT, MOST_READABLE, count, readable
@@ -254,6 +254,10 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
     for node_id in order[1:]:
         node, label = nodes[node_id], tree.labels[node_id]
         is_state[node_id] |= is_state[tree.parents[node_id]]
+        part = part_name(label, nodes[tree.parents[node_id]].type_name or "")
+        if part is not None and node.role not in VALUE_ROLES:
+            names[node_id] = part
+            continue
         if is_chosen(label) and not _is_numbered_class(nodes, tree, node_id):
             continue
         if node.role in VALUE_ROLES:

@@ -15,6 +15,8 @@ import {
   shortCount,
   sizeCell,
   sizeSentence,
+  tensorWords,
+  typeWords,
 } from "./words";
 
 it("writes bytes with the usual units", () => {
@@ -134,4 +136,20 @@ it("names a layer with all blocks that it is in", () => {
   const graph: Graph = { ...tree, group: (row) => groups.get(row) ?? null };
   expect(rowLabel(graph, 4)).toBe("edge 1 › edge 2 › edge 4");
   expect(sentence(graph, 4)).toContain("edge 1 › edge 2 › edge 4, object");
+});
+
+it("says that a layer makes any size, such as a sequence of any length", () => {
+  expect(tensorWords("?,64;3")).toBe("any×64, 3");
+});
+
+it("tells a part of a model that an optimizer alone holds", () => {
+  const graph = treeGraph([0, 1, 1]);
+  const layers = {
+    ...graph,
+    objects: graph,
+    layerColumns: { layer_hanging: Int32Array.of(0, 192, 0) } as never,
+  };
+  expect(typeWords(layers, 1)).toBe("192 variables, held by the optimizer alone");
+  expect(typeWords(layers, 2)).toBe("");
+  expect(typeWords(graph, 1)).toBe("");
 });

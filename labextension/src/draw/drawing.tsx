@@ -146,8 +146,7 @@ export function NodeBox(props: NodeBoxProps) {
   const { chunk, id } = row;
   const parts = typesetter.parts(row);
   const role = chunk === null ? graph.role(id) : null;
-  const line =
-    chunk === null ? lineClass(graph.overlay, id) || heldAloneClass(graph, id) : "";
+  const line = chunk === null ? lineClass(graph.overlay, id) || heldAloneClass(graph, id) : "";
   const shape = role === null ? "box" : shapeOf(role);
   const trained = role !== null && isTrained(graph, id) ? " ckv-trained" : "";
   return (
