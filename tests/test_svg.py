@@ -8,6 +8,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role
+from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.overlay import QUIET, Overlay, State
 from ckpt_viz.render.layer_outline import layer_outline
 from ckpt_viz.render.outline import MAX_ROWS, outline
@@ -470,6 +471,54 @@ def test_long_chain_is_cut_and_stays_narrow() -> None:
     svg = chain.to_svg("objects")
     assert len(_rows(svg)) == MAX_ROWS
     assert int(re.findall(r'width="(\d+)"', svg)[0]) < 1500
+
+
+def _called(*calls: tuple[str, str]) -> str:
+    """Return the picture of blocks of three layers, some called on others."""
+    names = ["stem", *[f"b{i}_{part}" for i in range(2) for part in ("norm", "mix", "add")], "head"]
+    ids = {name: 1 + place for place, name in enumerate(names)}
+    kernels = {i: {"kernel": 20 + i} for name, i in ids.items() if name not in ("b0_add", "b1_add")}
+    values = tuple(20 + i for i in kernels)
+    shown = graph({0: ids} | kernels, values)
+    nodes = list(shown.nodes)
+    for i in ids.values():
+        nodes[i] = nodes[i]._replace(role=Role.LAYER, type_name="Dense" if i in kernels else "Add")
+    arrows = tuple(Call(ids[producer], ids[consumer]) for producer, consumer in calls)
+    return replace(shown, nodes=tuple(nodes), calls=arrows).to_svg()
+
+
+def _arrows(svg: str) -> list[str]:
+    """Return the arrows: straight ones down, and those around the rows between."""
+    paths = re.findall(r'class="flow" d="([^"]*)"', svg)
+    return ["around" if "H" in path else "down" for path in paths]
+
+
+def test_arrows_lead_to_the_next_layer_and_around_others() -> None:
+    assert _arrows(_called()) == []
+    assert _arrows(_called(("stem", "b0_norm"))) == ["down"]  # into the first layer of a block
+    in_block = [("b0_norm", "b0_mix"), ("b0_mix", "b0_add")]
+    assert _arrows(_called(*in_block)) == ["down", "down"]
+    assert _arrows(_called(*in_block, ("b0_norm", "b0_add"))) == ["down", "down", "around"]
+
+
+def test_a_call_into_a_block_ends_at_its_layer() -> None:
+    straight = ("stem", "b0_norm")
+    assert _arrows(_called(straight, ("stem", "b0_add"))) == ["down", "around"]
+
+
+def test_a_picture_is_at_most_1000_pixels_wide_with_text_of_11_pixels_or_more() -> None:
+    for shown in (transformer(12).to_svg(), cv.diff(*_layers(50, (3, 30))).to_svg(), _called()):
+        assert int(re.findall(r'width="(\d+)"', shown)[0]) <= 1000
+        assert min(map(int, re.findall(r"(\d+)px", shown))) >= 11
+    for overlay in overlays().values():
+        assert int(re.findall(r'width="(\d+)"', to_svg(overlay.graph, overlay))[0]) <= 1000
+
+
+def test_no_picture_has_more_rows_than_the_most() -> None:
+    layers = {f"part{'x' * i}": i for i in range(1, 50)}
+    kernels = {i: {f"v{j}": 100 * i + j for j in range(20)} for i in layers.values()}
+    values = tuple(i for kernel in kernels.values() for i in kernel.values())
+    assert 50 < len(_rows(graph({0: layers} | kernels, values).to_svg())) <= MAX_ROWS
 
 
 def test_wide_and_many_values_keep_to_their_columns() -> None:

@@ -16,14 +16,15 @@ _EMPTY = 0.75  # of the rows: a picture with more than these to spare is almost 
 
 
 def layer_outline(
-    graph: Graph, max_rows: int = MAX_LAYER_ROWS, *, values_are_beside: bool = False
+    graph: Graph, max_rows: int = MAX_LAYER_ROWS, *, most_beside: int = 0
 ) -> list[Row]:
     """Return the rows of the graph's layers; of parts that are alike, open only the first.
 
-    In a picture with the few variables of a layer beside it, these take no row of `max_rows`.
+    In a picture with the few variables of a layer beside it, these take no row of `max_rows`, but
+    there are `most_beside` of them at most.
     """
     tree = RowTree.of_layers(graph, None)
-    opened = _opened(tree, max_rows, _MAX_BESIDE if values_are_beside else 0)
+    opened = _opened(tree, max_rows, most_beside)
     return list(tree.rows(opened, _parameters(graph, tree)))
 
 
@@ -38,19 +39,17 @@ def _parameters(graph: Graph, tree: RowTree) -> list[int]:
 def _opened(tree: RowTree, max_rows: int, most_beside: int) -> Mapping[int, Sequence[int]]:
     """Return the children that each open row shows: whole levels, while they fit.
 
-    Up to `most_beside` variables need no row if a layer has nothing else.
+    The variables of a layer need no row if it has few of them and nothing else.
     """
     shown: dict[int, Sequence[int]] = {}
     left, level = max_rows - 1, [ROOT]
     while level:
         wanted = {row: below for row in level if (below := _children(tree, row))}
-        free = {
-            row: below
-            for row, below in wanted.items()
-            if len(below) <= most_beside and all(_is_variable(tree, child) for child in below)
-        }
-        shown |= free
-        wanted = {row: below for row, below in wanted.items() if row not in free}
+        for row, below in [*wanted.items()]:
+            is_short = len(below) <= min(most_beside, _MAX_BESIDE)
+            if is_short and all(_is_variable(tree, child) for child in below):
+                shown[row] = wanted.pop(row)
+                most_beside -= len(below)
         count = sum(map(len, wanted.values()))
         if count > left:
             # A level that is cut is better than an almost empty picture.

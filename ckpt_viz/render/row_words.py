@@ -54,10 +54,10 @@ def rows_of(
     """
     if view == "objects":
         return outline(graph, overlay, max_rows)
-    max_rows = min(max_rows, MAX_LAYER_ROWS)
+    rows = min(max_rows, MAX_LAYER_ROWS)
     if overlay is None:
-        return layer_outline(graph, max_rows, values_are_beside=True)
-    return outline(graph, overlay, max_rows, of_layers=True)
+        return layer_outline(graph, rows, most_beside=max_rows - rows)
+    return outline(graph, overlay, rows, of_layers=True)
 
 
 def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
