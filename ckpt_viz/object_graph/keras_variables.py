@@ -144,7 +144,10 @@ def part_name(label: str, class_of_owner: str) -> str | None:
     ('query', 'cell')
     >>> part_name("query_dense", "MyAttention")
     """
-    owner, bare = path_component(class_of_owner), label.lstrip("_")
+    bare = label.lstrip("_")
+    if bare not in _OF_ATTENTION and _CELL not in bare:
+        return None  # most are not
+    owner = path_component(class_of_owner)
     if owner in _ATTENTIONS:
         return _OF_ATTENTION.get(bare)
     is_cell = owner in _WITH_CELLS and re.fullmatch(r"(\w+_)?cell(_\d+)?", bare)
@@ -157,9 +160,10 @@ def order_of_parts(names: Sequence[str], class_of_owner: str) -> Sequence[int]:
     >>> order_of_parts(["key", "attention_output", "query"], "MultiHeadAttention")
     [2, 0, 1]
     """
-    places = {name: place for place, name in enumerate(_OF_ATTENTION.values())}
-    known = places if path_component(class_of_owner) in _ATTENTIONS else {}
-    return sorted(range(len(names)), key=lambda place: known.get(names[place], len(places)))
+    known = {name: place for place, name in enumerate(_OF_ATTENTION.values())}
+    if known.keys().isdisjoint(names) or path_component(class_of_owner) not in _ATTENTIONS:
+        return range(len(names))
+    return sorted(range(len(names)), key=lambda place: known.get(names[place], len(known)))
 
 
 def kind_at(path: Sequence[str]) -> str:
