@@ -62,8 +62,8 @@ def _arrows(
         return
     of_producer, of_consumer = ends
     shared = 0
-    for one, other in zip(of_producer, of_consumer, strict=False):
-        if one != other:
+    for a, b in zip(of_producer, of_consumer, strict=False):
+        if a != b:
             break
         shared += 1
     if shared in (0, len(of_producer), len(of_consumer)):
