@@ -94,6 +94,25 @@ def test_ghosts_hang_where_they_would_be() -> None:
     assert merged.graph.title == "test → test"
 
 
+def test_numbers_of_items_without_values_do_not_lead_ghosts_into_another_block() -> None:
+    """Of two blocks of kernel, add, kernel, add the program lacks the first."""
+    saved = graph(
+        {0: {str(i): 1 + i for i in range(8)}, **{1 + i: {"kernel": 9 + i} for i in (0, 2, 4, 6)}},
+        variables=(9, 11, 13, 15),
+    )
+    program = graph(
+        {0: {str(i): 1 + i for i in range(4)}, **{1 + i: {"kernel": 5 + i} for i in (0, 2)}},
+        variables=(5, 7),
+    )
+    by_values = {5: 1, 13: 5, 7: 3, 15: 7}
+    by_numbers = {2: 2, 4: 4}
+    merged = merge(program, saved, {0: 0} | by_values | by_numbers)
+    ghosts = [merged.of_other[node] for node in (1, 3)]
+    below = [child.node_id for child in merged.graph.nodes[0].children]
+    assert below[:2] == ghosts
+    assert [node for node in below if node < len(program.nodes)] == [1, 2, 3, 4]
+
+
 def test_ghost_may_have_the_local_name_of_another_child() -> None:
     base = graph({0: {"a": 1}}, variables=(1,))
     other = graph({0: {"a": 1}})

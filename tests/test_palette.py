@@ -71,10 +71,12 @@ def test_a_stray_is_found(what: re.Pattern[str], code: str, tmp_path: Path) -> N
 def test_pictures_have_the_colours_of_the_explorer() -> None:
     table = _table("palette.json")
     assert (table["light"], table["dark"]) == (palette.LIGHT, palette.DARK)
-    for kind in ("object", "variable", "optimizer", "slot"):
-        light, dark = table["light"][kind], table["dark"][kind]
-        assert f"svg.ckv-static .{kind}{{stroke:{light};fill:{light}}}" in STYLE
-        assert f"svg.ckv-static .{kind}{{stroke:{dark};fill:{dark}}}" in STYLE
+    for colours in (table["light"], table["dark"]):
+        outlined = f"stroke:{colours['object']};fill:{colours['back']}"
+        assert f"svg.ckv-static :is(.object,.layer){{{outlined}}}" in STYLE
+        for kind in ("variable", "optimizer", "slot"):
+            filled = f"stroke:{colours[kind]};fill:{colours[f'{kind}-tint']}"
+            assert f"svg.ckv-static .{kind}{{{filled}}}" in STYLE
     source = keras3_adam().to_dot().source
     used = set(re.findall(r"#[0-9a-f]{6}", source))
     kinds = [table["light"][kind] for kind in ("variable", "optimizer", "slot")]

@@ -32,7 +32,7 @@ def test_tree_shows_every_edge_once_and_points_to_the_place_of_a_node() -> None:
 
 
 def test_circle_ends_in_an_arrow() -> None:
-    assert graph({0: {"child": 1}, 1: {"parent": 0}}).to_text("objects").splitlines()[1:] == [
+    assert graph({0: {"child": 1}, 1: {"parent": 0}}).to_text("objects").splitlines()[-3:] == [
         "(root) #0 [object]",
         "└─ child #1 [object]",
         "   └─ parent → #0 (root)",

@@ -56,7 +56,14 @@ _ROWS: Mapping[str, _Row] = {
     "discretization": (("summary", "summarizes"),),
 }
 _WITH_CELLS = frozenset({"lstm", "gru", "simple_rnn", "conv_lstm1d", "conv_lstm2d", "conv_lstm3d"})
-_OF_ATTENTION = frozenset({"query_dense", "key_dense", "value_dense", "output_dense", "gate_dense"})
+# By its attribute, what Keras calls a part of an attention, in the order of the calls.
+_OF_ATTENTION = {
+    "query_dense": "query",
+    "key_dense": "key",
+    "value_dense": "value",
+    "gate_dense": "gate",
+    "output_dense": "attention_output",
+}
 _ATTENTIONS = frozenset(
     {"multi_head_attention", "group_query_attention", "grouped_query_attention"}
 )
@@ -128,6 +135,35 @@ def path_component(class_name: str) -> str:
     name = re.sub(r"\W+", "", class_name)
     name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def part_name(label: str, class_of_owner: str) -> str | None:
+    """Return what Keras calls a part of its own layer, whatever a file calls it; None for others.
+
+    >>> part_name("_query_dense", "MultiHeadAttention"), part_name("lstm_cell_1", "LSTM")
+    ('query', 'cell')
+    >>> part_name("query_dense", "MyAttention")
+    """
+    bare = label.lstrip("_")
+    if bare not in _OF_ATTENTION and _CELL not in bare:
+        return None  # most are not
+    owner = path_component(class_of_owner)
+    if owner in _ATTENTIONS:
+        return _OF_ATTENTION.get(bare)
+    is_cell = owner in _WITH_CELLS and re.fullmatch(r"(\w+_)?cell(_\d+)?", bare)
+    return _CELL if is_cell else None
+
+
+def order_of_parts(names: Sequence[str], class_of_owner: str) -> Sequence[int]:
+    """Return in which order to show the parts of these names: that of the calls, if known.
+
+    >>> order_of_parts(["key", "attention_output", "query"], "MultiHeadAttention")
+    [2, 0, 1]
+    """
+    known = {name: place for place, name in enumerate(_OF_ATTENTION.values())}
+    if known.keys().isdisjoint(names) or path_component(class_of_owner) not in _ATTENTIONS:
+        return range(len(names))
+    return sorted(range(len(names)), key=lambda place: known.get(names[place], len(known)))
 
 
 def kind_at(path: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ marks keeps a row of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -18,7 +18,10 @@ from types import MappingProxyType
 
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
-from ckpt_viz.object_graph.names import ROOT_NAME, is_chosen, names_of
+from ckpt_viz.object_graph.hanging import hanging_from_optimizers
+from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
+from ckpt_viz.object_graph.keras_variables import order_of_parts
+from ckpt_viz.object_graph.names import ROOT_NAME, is_chosen, is_holder, names_of
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
 from ckpt_viz.object_graph.tree import NOWHERE, Tree
 
@@ -52,7 +55,8 @@ class Layers:
     `parents` is NOWHERE for the root and for nodes without a row of their own. Those are the
     `folded` ones, and those that share a row: `through` gives all nodes of such a row on one path,
     outermost first. `names` has what people call each node; the `unnamed` ones are private and add
-    nothing to the title of their row.
+    nothing to the title of their row. `hanging` counts by row the variables of a model that an
+    optimizer alone holds: such a row is beside the other layers of that model.
     """
 
     parents: tuple[int, ...]
@@ -62,6 +66,7 @@ class Layers:
     through: Mapping[int, tuple[int, ...]]
     folded: tuple[int, ...]
     unnamed: frozenset[int]
+    hanging: Mapping[int, int]
 
     def path(self, row: int) -> tuple[int, ...]:
         """Return the nodes of a node's row on one path, outermost first."""
@@ -131,6 +136,7 @@ def layers_of(
     draft = _Draft(nodes, tree, marks, names)
     draft.fold()
     draft.hoist()
+    draft.hang()
     draft.order_by(calls)
     draft.group()
     return draft.finished()
@@ -152,6 +158,7 @@ class _Draft:
         self.through: dict[int, list[int]] = {}
         self.groups: list[LayerGroup] = []
         self.folded: list[int] = []
+        self.hanging: dict[int, int] = {}
         self.names = names_of(nodes, tree, self.order) if names is None else [*names]
 
     def fold(self) -> None:
@@ -176,21 +183,84 @@ class _Draft:
                 self.through.setdefault(node_id, [node_id]).append(child)
                 below, self.children[child] = self.children[child], []
                 place = self.children[node_id].index(child)
-                self.children[node_id][place : place + 1] = below
+                # Keras' list of layers comes before the metrics and the optimizer.
+                first = 0 if self._is_list_of_layers(child) else place
+                self.children[node_id].pop(place)
+                self.children[node_id][first:first] = below
         for node_id in reversed(self.order):
             self.children[node_id] = [self._only_item(child) for child in self.children[node_id]]
 
     def _only_part(self, node_id: int) -> int | None:
-        """Return the only child of a row, beside optimizers, if it only passes through."""
+        """Return the only child of a row, beside optimizers, if it only passes through.
+
+        The list in which Keras' files have the layers of a model may have others beside it.
+        """
+        lists = [c for c in self.children[node_id] if self._is_list_of_layers(c)]
+        if len(lists) == 1:
+            return lists[0]
         parts = [c for c in self.children[node_id] if self.nodes[c].role is not Role.OPTIMIZER]
         return parts[0] if len(parts) == 1 and self._passes_through(parts[0], node_id) else None
 
     def order_by(self, calls: Sequence[Call]) -> None:
-        """Put the layers of each model in the order in which they are called."""
+        """Put layers in the order in which they are called: of a model, or of Keras' own layer."""
+        for row, node in enumerate(self.nodes):
+            below = self.children[row]
+            if node.type_name and len(below) > 1:
+                names = [self.names[child] for child in below]
+                self.children[row] = [below[i] for i in order_of_parts(names, node.type_name)]
         consumers = consumers_of(calls)
         for row, below in enumerate(self.children):
             if len(below) > 1 and any(child in consumers for child in below):
                 self.children[row] = in_call_order(below, consumers)
+
+    def hang(self) -> None:
+        """Put variables that an optimizer alone holds beside the layers of their model."""
+        hanging = hanging_from_optimizers(self.nodes)
+        hanging_names = dict(zip(hanging.variables, hanging.names, strict=True))
+        for holder in dict.fromkeys(self.tree.parents[variable] for variable in hanging_names):
+            variables = self.children[holder]
+            is_list = self.tree.labels[holder] == TRAINABLE and variables
+            if not is_list or any(variable not in hanging_names for variable in variables):
+                continue
+            above = next(row for row, below in enumerate(self.children) if holder in below)
+            model = self._row_of(self._model_beside(holder, hanging_names))
+            self.children[above].remove(holder)
+            rows = self.children[model]
+            ends = (i for i, row in enumerate(rows) if self.nodes[row].role is Role.OPTIMIZER)
+            rows.insert(next(ends, len(rows)), holder)
+            self.hanging[holder] = len(variables)
+            self.names[holder] = "blocks" if hanging_names[variables[0]].block else "variables"
+            self.children[holder] = []
+            for block, members in groupby(
+                variables, key=lambda variable: hanging_names[variable].block
+            ):
+                in_block = [*members]
+                for variable in in_block:
+                    self.names[variable] = hanging_names[variable].name
+                rows = [self._new_row(LayerGroup(block, block, len(in_block), False), in_block)]
+                self.children[holder] += rows if block else in_block
+
+    def _model_beside(self, holder: int, hanging: Container[int]) -> int:
+        """Return what holds the other variables that an optimizer lists: it is their model."""
+        listed = [child.node_id for child in self.nodes[holder].children]
+        paths = [
+            [*self.tree.above(variable)][::-1] for variable in listed if variable not in hanging
+        ]
+        shared = [step[0] for step in zip(*paths, strict=False) if len({*step}) == 1]
+        while len(shared) > 1 and self._holds_values_alone(shared[-1]):
+            shared.pop()
+        return shared[-1] if shared else self.tree.parents[self.tree.parents[holder]]
+
+    def _holds_values_alone(self, node_id: int) -> bool:
+        return all(self.nodes[c].role in VALUE_ROLES for c in self.tree.children[node_id])
+
+    def _row_of(self, node_id: int) -> int:
+        shares = (row for row, path in self.through.items() if node_id in path)
+        return next(shares, node_id)
+
+    def _is_list_of_layers(self, node_id: int) -> bool:
+        is_kept = self._is_own(node_id) or node_id in self.marks
+        return not is_kept and is_holder(self.nodes, self.tree, node_id)
 
     def _passes_through(self, node_id: int, parent: int) -> bool:
         """Return whether the only child of a row is no part that people would look for."""
@@ -277,12 +347,17 @@ class _Draft:
         return len(self.children) - 1
 
     def _signatures(self) -> list[int]:
-        """Return a number for each row, equal for rows of equal structure, classes and shapes."""
+        """Return a number for each row, equal for rows of equal structure, classes and shapes.
+
+        Layers of different names are never alike, whatever attributes hold them.
+        """
         known: dict[object, int] = {}
         numbers = [0] * len(self.children)
         for row in reversed(list(walks.below(self.children))):
-            below = tuple((_NUMBERS.sub("", self.names[c]), numbers[c]) for c in self.children[row])
-            numbers[row] = known.setdefault((self._own(row), below), len(known))
+            below = [(_NUMBERS.sub("", self.names[c]), numbers[c]) for c in self.children[row]]
+            if row < len(self.nodes) and len({name for name, _ in below}) == len(below):
+                below.sort()  # attributes, which a file may have in any order
+            numbers[row] = known.setdefault((self._own(row), tuple(below)), len(known))
         return numbers
 
     def _own(self, row: int) -> object:
@@ -291,13 +366,23 @@ class _Draft:
         node = self.nodes[row]
         values = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
         mark = self.marks.get(row)
-        return node.role, node.type_name, node.registered_saver, values, node.error, mark
+        own_name = _NUMBERS.sub("", node.own_name or "")
+        return node.role, node.type_name, own_name, node.registered_saver, values, node.error, mark
 
     def _is_something(self, node_id: int) -> bool:
         """Return whether a node deserves a row even if nothing below it does."""
         node = self.nodes[node_id]
-        is_kept = has_value(node) or node.role in _KEPT_ROLES or node_id in self.marks
-        return is_kept or bool(node.error or loses_values(node))
+        is_kept = has_value(node) or node_id in self.marks or bool(node.error or loses_values(node))
+        return is_kept or (node.role in _KEPT_ROLES and not self._is_unknown_part(node_id))
+
+    def _is_unknown_part(self, node_id: int) -> bool:
+        """Return whether a node is a layer in a layer, of which a file tells nothing."""
+        parent = self.tree.parents[node_id]
+        is_part = parent != NOWHERE and self.nodes[parent].role is Role.LAYER
+        return is_part and self.nodes[node_id].type_name is None
+
+    def _is_own(self, node_id: int) -> bool:
+        return self.tree.labels[node_id].startswith("_")
 
     def finished(self) -> Layers:
         parents = [NOWHERE] * len(self.children)
@@ -311,7 +396,10 @@ class _Draft:
             tuple(self.groups),
             {row: tuple(hoisted) for row, hoisted in self.through.items()},
             tuple(self.folded),
-            frozenset(i for i in self.order if self.tree.labels[i].startswith("_")),
+            frozenset(
+                i for i in self.order if is_holder(self.nodes, self.tree, i) or self._is_own(i)
+            ),
+            self.hanging,
         )
 
 

@@ -7,11 +7,12 @@ would be. So the outline of a comparison shows both sides in one tree.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Access, Graph
 from ckpt_viz.object_graph.nodes import Child, Fingerprint, Node, Slot, SlotVariable, Stored
 
@@ -42,14 +43,15 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
             pairs nothing, for example the id of an object that a restore would create.
 
     A ghost keeps its local names. It becomes a child of the counterparts of its parents, behind
-    what they have of the child before it, and of other ghosts. No edge leads from a ghost to the
-    base, so the tree of the base does not change. A slot without an edge to it is below its
+    what they have of the child before it, and of other ghosts. A numbered child without values
+    tells no place if its counterpart is not among the same neighbours. No edge leads from a ghost
+    to the base, so the tree of the base does not change. A slot without an edge to it is below its
     variable, as everywhere.
     """
     size = len(base.nodes)
     of_other = merged_ids(base, other, pairs)
     ghosts = [node_id for node_id in range(len(other.nodes)) if of_other[node_id] >= size]
-    added = _Added(other.nodes, of_other, size)
+    added = _Added(other.nodes, of_other, size, walks.with_value_below(other.nodes))
     received: dict[int, list[int]] = defaultdict(list)
     for node_id, place in of_other.items():
         if place < size:
@@ -83,18 +85,19 @@ class _Added:
     nodes: Sequence[Node]
     of_other: Mapping[int, int]
     base_size: int
+    valued: Collection[int]
 
     def beside(self, own: Sequence[Child], node_id: int) -> list[Child]:
         """Return children of a base node with the ghosts of a counterpart, in the order there."""
         behind: dict[int | None, list[Child]] = defaultdict(list)
-        known, places = set(own), {child.node_id for child in own}
+        known, anchors = set(own), self._anchors(own, self.nodes[node_id].children)
         last: int | None = None
         for child in self.nodes[node_id].children:
             place = self.of_other[child.node_id]
             ghost = Child(child.local_name, place)
             if place >= self.base_size and ghost not in known:
                 behind[last].append(ghost)
-            elif place in places:
+            elif place in anchors:
                 last = place
         first = behind.pop(None, [])
         has_order = last is not None  # else nothing tells what comes first
@@ -102,6 +105,33 @@ class _Added:
         for child in own:
             children += [child, *behind.pop(child.node_id, ())]
         return children if has_order else [*children, *first]
+
+    def _anchors(self, own: Sequence[Child], others: Sequence[Child]) -> Collection[int]:
+        """Return the children of a base node that tell the place of the ghosts behind them.
+
+        Numbers pair the items of a list that hold no value and have no name. If an item before them
+        is gone, these numbers lead into other blocks. So such an item counts only if it is between
+        the counterparts of its neighbours.
+        """
+        places = {child.node_id: place for place, child in enumerate(own)}
+        anchors: set[int] = set()
+        before, unsure = -1, list[int]()
+        for child in others:
+            partner = self.of_other[child.node_id]
+            if partner not in places:
+                continue
+            if self._is_numbered_alone(child):
+                unsure.append(partner)
+                continue
+            anchors.add(partner)
+            anchors.update(i for i in unsure if before < places[i] < places[partner])
+            before, unsure = places[partner], []
+        return anchors.union(i for i in unsure if before < places[i])
+
+    def _is_numbered_alone(self, child: Child) -> bool:
+        """Return whether nothing but a number identifies a child."""
+        is_nameless = self.nodes[child.node_id].own_name is None
+        return child.local_name.isdecimal() and child.node_id not in self.valued and is_nameless
 
     def children(self, node_id: int) -> list[Child]:
         return [

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from ckpt_viz.object_graph.keras_variables import is_automatic, kind_at, path_component
+from ckpt_viz.object_graph.keras_variables import is_automatic, kind_at, part_name, path_component
 from ckpt_viz.object_graph.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.text import CUT, MOST_READABLE, count, readable
@@ -245,16 +245,19 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
     that name in the full names of the layer's variables, unless it gives it to others beside it.
     """
     shared = _shared_scopes(nodes, tree, order)
+    scope_names = _names_by_scopes(nodes, tree, order, shared)
     beside = Counter(
-        (tree.parents[node_id], scope[-1])
-        for node_id, scope in enumerate(shared)
-        if scope and nodes[node_id].role not in VALUE_ROLES
+        (tree.parents[node_id], name) for node_id, name in enumerate(scope_names) if name
     )
     names = list(tree.labels)
     is_state = [node.role is Role.OPTIMIZER for node in nodes]
     for node_id in order[1:]:
         node, label = nodes[node_id], tree.labels[node_id]
         is_state[node_id] |= is_state[tree.parents[node_id]]
+        part = part_name(label, nodes[tree.parents[node_id]].type_name or "")
+        if part is not None and node.role not in VALUE_ROLES:
+            names[node_id] = part
+            continue
         if is_chosen(label) and not _is_numbered_class(nodes, tree, node_id):
             continue
         if node.role in VALUE_ROLES:
@@ -266,13 +269,39 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
         if node.held_as and is_automatic(node.own_name or "", node.type_name):
             names[node_id] = node.held_as
             continue
-        scope = shared[node_id]
-        below = (shared[c] for c in tree.children[node_id] if nodes[c].role not in VALUE_ROLES)
+        name = scope_names[node_id]
         if node.own_name:
             names[node_id] = node.own_name
-        elif scope and node.role is not Role.CONTAINER and scope not in below:
-            is_alone = beside[tree.parents[node_id], scope[-1]] == 1
-            names[node_id] = scope[-1] if is_alone else label
+        elif name and node.role is not Role.CONTAINER:
+            is_alone = beside[tree.parents[node_id], name] == 1
+            names[node_id] = name if is_alone else label
+    return names
+
+
+def _names_by_scopes(
+    nodes: Sequence[Node],
+    tree: Tree,
+    order: Sequence[int],
+    shared: Sequence[tuple[str, ...] | None],
+) -> list[str]:
+    """Return for each node the part of its scope that is its own name; "" if none is.
+
+    The last part is that of the innermost layer: of `encoder/lstm_cell`, a recurrent layer takes
+    the first part and leaves the last one to its cell.
+    """
+    names = [""] * len(nodes)
+    inner = [0] * len(nodes)  # layers of the same scope in one another, below each node
+    for node_id in reversed(order[1:]):
+        scope, parent = shared[node_id], tree.parents[node_id]
+        if not scope or nodes[node_id].role in VALUE_ROLES:
+            continue
+        place = len(scope) - 1 - inner[node_id]
+        is_its_own = inner[node_id] == 0 or place >= len(shared[parent] or ())
+        if place >= 0 and is_its_own:
+            names[node_id] = scope[place]
+        if shared[parent] == scope:
+            is_layer = nodes[node_id].role is not Role.CONTAINER
+            inner[parent] = max(inner[parent], inner[node_id] + is_layer)
     return names
 
 

@@ -11,6 +11,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import chain
 
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
@@ -204,13 +205,15 @@ class Overlay:
     def saved_names(self) -> Iterator[str | None]:
         """Yield what people call each node on the saved side (in a), if that is another name.
 
-        Of what another part holds there, this is the whole path.
+        Of what another part holds there, this is the whole path. A number alone is no name of a
+        node without values: it may be that of an item in another block.
         """
-        names = self.names
+        names, valued = self.names, walks.with_value_below(self.graph.nodes)
         for node_id, is_elsewhere in enumerate(self.are_held_elsewhere):
             name_in_other = names.place_in_other if is_elsewhere else names.name_in_other
             other = name_in_other(node_id)
-            yield None if other in ("", names.name(node_id)) else other
+            is_number = other.isdecimal() and node_id not in valued
+            yield None if is_number or other in ("", names.name(node_id)) else other
 
     def saved_labels(self) -> Iterator[str | None]:
         """Yield each node's local name on the saved side (in a), if it has another there."""

@@ -6,26 +6,30 @@ import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from ckpt_viz.object_graph.hanging import hanging_variables
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
 
 _POWERS = re.compile(r"beta[12]_power(_\d+)?")  # of TensorFlow 1's Adam: they count its steps
 _METRICS = "keras_api"  # where Keras 2 saves metrics: all else below it has a better place
+_METRICS_OF_FILE = "metrics"  # where a file of tf_keras has those of a model
 
 
 def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
     """Return by node the number of its own parameters.
 
     The state of optimizers has none, nor have slots, counters of steps, and what metrics count. The
-    variables of metrics are those with no better place than below `keras_api`, unless a SavedModel
-    says that they are trainable.
+    variables of metrics are those with no better place than below `keras_api`, or below `metrics`
+    in a file of tf_keras, unless a SavedModel says that they are trainable.
     """
     elements = [0] * len(nodes)
     is_state, is_metric = are_of_optimizers(nodes, tree), bytearray(len(nodes))
     for node_id in tree.preorder():
         node, parent, label = nodes[node_id], tree.parents[node_id], tree.labels[node_id]
         if node_id != ROOT:
-            is_metric[node_id] = is_metric[parent] or label == _METRICS
+            is_list = node.role is Role.CONTAINER and nodes[parent].role is Role.LAYER
+            is_own = label == _METRICS or (is_list and label == _METRICS_OF_FILE)
+            is_metric[node_id] = is_metric[parent] or is_own
         if node.role is not Role.VARIABLE or is_state[node_id]:
             continue
         is_power = _POWERS.fullmatch(label) is not None and _elements(node) == 1
@@ -36,11 +40,15 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
 
 
 def are_of_optimizers(nodes: Sequence[Node], tree: Tree) -> bytearray:
-    """Return by node 1 if it is an optimizer or below one in the tree, else 0."""
-    are_state = bytearray(len(nodes))
+    """Return by node 1 if it is an optimizer or part of its state, else 0.
+
+    That is what is below it in the tree, but for variables of a model that nothing else holds.
+    """
+    are_state, hanging = bytearray(len(nodes)), {*hanging_variables(nodes)}
     for node_id in tree.preorder():
         is_below = node_id != ROOT and are_state[tree.parents[node_id]]
-        are_state[node_id] = is_below or nodes[node_id].role is Role.OPTIMIZER
+        is_state = is_below or nodes[node_id].role is Role.OPTIMIZER
+        are_state[node_id] = is_state and node_id not in hanging
     return are_state
 
 

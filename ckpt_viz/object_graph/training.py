@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import Enum
 
 from ckpt_viz.object_graph import walks
+from ckpt_viz.object_graph.hanging import trained_variables
 from ckpt_viz.object_graph.keras_optimizers import keras_optimizers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.parameters import are_of_optimizers
@@ -95,13 +96,6 @@ def _left_out(
         for node_id, training in enumerate(trainings)
         if training is Training.TRAINED and node_id not in held and models[node_id] in of_optimizers
     ]
-
-
-def trained_variables(nodes: Sequence[Node]) -> set[int]:
-    """Return the variables in the lists of optimizers, and those that have slot variables."""
-    listed = {c.node_id for optimizer in keras_optimizers(nodes) for c in optimizer.trainable or ()}
-    with_slots = {node.slot.variable for node in nodes if node.slot is not None}
-    return {n for n in listed | with_slots if nodes[n].role is Role.VARIABLE}
 
 
 def _all_tell(nodes: Sequence[Node], optimizers: Sequence[int]) -> bool:

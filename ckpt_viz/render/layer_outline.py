@@ -11,13 +11,21 @@ from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.render.row_tree import Row, RowTree
 from ckpt_viz.render.views import MAX_LAYER_ROWS
 
+_MAX_BESIDE = 24  # variables of a layer
 _EMPTY = 0.75  # of the rows: a picture with more than these to spare is almost empty
 
 
-def layer_outline(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> list[Row]:
-    """Return the rows of the graph's layers; of parts that are alike, open only the first."""
+def layer_outline(
+    graph: Graph, max_rows: int = MAX_LAYER_ROWS, *, most_beside: int = 0
+) -> list[Row]:
+    """Return the rows of the graph's layers; of parts that are alike, open only the first.
+
+    In a picture with the few variables of a layer beside it, these take no row of `max_rows`, but
+    there are `most_beside` of them at most.
+    """
     tree = RowTree.of_layers(graph, None)
-    return list(tree.rows(_opened(tree, max_rows), _parameters(graph, tree)))
+    opened = _opened(tree, max_rows, most_beside)
+    return list(tree.rows(opened, _parameters(graph, tree)))
 
 
 def _parameters(graph: Graph, tree: RowTree) -> list[int]:
@@ -28,12 +36,20 @@ def _parameters(graph: Graph, tree: RowTree) -> list[int]:
     return amounts
 
 
-def _opened(tree: RowTree, max_rows: int) -> Mapping[int, Sequence[int]]:
-    """Return the children that each open row shows: whole levels, while they fit."""
+def _opened(tree: RowTree, max_rows: int, most_beside: int) -> Mapping[int, Sequence[int]]:
+    """Return the children that each open row shows: whole levels, while they fit.
+
+    The variables of a layer need no row if it has few of them and nothing else.
+    """
     shown: dict[int, Sequence[int]] = {}
     left, level = max_rows - 1, [ROOT]
     while level:
         wanted = {row: below for row in level if (below := _children(tree, row))}
+        for row, below in [*wanted.items()]:
+            is_short = len(below) <= min(most_beside, _MAX_BESIDE)
+            if is_short and all(_is_variable(tree, child) for child in below):
+                shown[row] = wanted.pop(row)
+                most_beside -= len(below)
         count = sum(map(len, wanted.values()))
         if count > left:
             # A level that is cut is better than an almost empty picture.
@@ -46,8 +62,12 @@ def _opened(tree: RowTree, max_rows: int) -> Mapping[int, Sequence[int]]:
 
 def _children(tree: RowTree, row: int) -> Sequence[int]:
     """Return the rows below, without slot variables: the row of their variable names them."""
+    return () if _is_variable(tree, row) else tree.children[row]
+
+
+def _is_variable(tree: RowTree, row: int) -> bool:
     node = tree.node(row)
-    return () if node is not None and node.role is Role.VARIABLE else tree.children[row]
+    return node is not None and node.role is Role.VARIABLE
 
 
 def _cut(wanted: Mapping[int, Sequence[int]], left: int) -> dict[int, Sequence[int]]:

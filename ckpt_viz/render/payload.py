@@ -199,12 +199,15 @@ def _names(graph: Graph, overlay: Overlay | None) -> Iterator[str | None]:
 
 
 def _layer_columns(view: Layers, strings: _Strings) -> _Columns:
+    rows = range(len(view.parents))
+    hanging = {"layer_hanging": _i4(view.hanging.get(row, 0) for row in rows)}
     return {
         "layer_order": _i4(view.preorder()),
         "layer_parent": _i4(view.parents),
-        "layer_name": strings.column(map(view.title, range(len(view.parents)))),
+        "layer_name": strings.column(map(view.title, rows)),
         "layer_shown": _i4(view.shown_in),
         "group_is_alike": _flags(group.is_alike for group in view.groups),
+        **(hanging if view.hanging else {}),
     }
 
 

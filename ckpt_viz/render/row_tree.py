@@ -30,7 +30,8 @@ class Row:
     this row represents, and `repeated` those of parts that are like the part shown below this row.
     `states` counts those of both that need attention in a comparison, by state. Only rows of layers
     have a `name`, and only those of a graph alone a number of `parameters` below. `unreadable`
-    counts those of the nodes without their own row whose values cannot be read.
+    counts those of the nodes without their own row whose values cannot be read. `hanging` counts
+    the variables of a part that an optimizer alone holds. `place` is the row in the tree.
     """
 
     node_id: int | None
@@ -44,6 +45,8 @@ class Row:
     parameters: int | None = None
     repeated: int = 0
     unreadable: int = 0
+    hanging: int = 0
+    place: int = NOWHERE
 
 
 class RowTree:
@@ -156,6 +159,8 @@ class RowTree:
             parameters=None if parameters is None else parameters[row],
             repeated=count if shown else 0,
             unreadable=lost,
+            hanging=0 if self.layers is None else self.layers.hanging.get(row, 0),
+            place=row,
         )
 
     def _repeated(self, row: int) -> list[int]:

@@ -23,15 +23,22 @@ from ckpt_viz.text import count
 # In characters, for the text of a column.
 _MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110
 _MAX_SLOTS = 6
+HELD_ALONE = "held by the optimizer alone"
 
 
 @dataclass(frozen=True, slots=True)
 class RowText:
-    """A row as text: its columns, and a sentence for screen readers."""
+    """A row as text: its columns, and a sentence for screen readers.
 
+    `label` is the name without the middle of a long one. `rest` is the value without the number of
+    parameters, for a picture with a column for these.
+    """
+
+    name: str
     label: str
     kind: str
     value: str
+    rest: str
     glyph: str
     note: str
     below: str
@@ -41,13 +48,16 @@ class RowText:
 def rows_of(
     graph: Graph, overlay: Overlay | None, max_rows: int, view: View = "layers"
 ) -> list[Row]:
-    """Return the rows of a picture: the layers in at most 60 rows, or the objects."""
+    """Return the rows of a picture: the layers in at most 60 rows, or the objects.
+
+    The few variables of a layer are beside it, and take none of the 60.
+    """
     if view == "objects":
         return outline(graph, overlay, max_rows)
-    max_rows = min(max_rows, MAX_LAYER_ROWS)
+    rows = min(max_rows, MAX_LAYER_ROWS)
     if overlay is None:
-        return layer_outline(graph, max_rows)
-    return outline(graph, overlay, max_rows, of_layers=True)
+        return layer_outline(graph, rows, most_beside=max_rows - rows)
+    return outline(graph, overlay, rows, of_layers=True)
 
 
 def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
@@ -60,7 +70,7 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
         more = f"{count(below, 'node')} below them" if below else ""
         lost, states = _lost(row), _counted(row)
         sentence = ", ".join(filter(None, (words[2:], more, lost, states)))
-        return RowText(words, "", more, "", lost, _signs(row), sentence)
+        return RowText(words, words, "", more, more, "", lost, _signs(row), sentence)
     node = graph.nodes[row.node_id]
     label = title_of(graph, row)
     if overlay is not None and overlay.names.readable_name(row.node_id) == ROOT_NAME:
@@ -68,18 +78,33 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
     kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
     slots = _slots(graph, row)
     value = shortened(describe_value(node))
+    if row.hanging:
+        kind, value = HELD_ALONE, count(row.hanging, "variable")
     closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
-    shown = cut(side_by_side(value or _parameters(row), slots, closed), _MAX_VALUE)
+    parameters = _parameters(row) if row.hanging or not value else ""
+    shown = cut(side_by_side(value, parameters, slots, closed), _MAX_VALUE)
     glyph, note = _state(overlay, row.node_id)
     wrong = side_by_side(_wrong(node), _lost(row))
     notes = side_by_side(note, wrong)
     names = graph.names if overlay is None else overlay.names
     called = " ".join(both_names(names, graph, row.node_id))
-    said = (called, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), wrong)
+    said = (
+        called,
+        kind,
+        value,
+        parameters if row.hanging else "",
+        slots,
+        closed.removeprefix("▸ "),
+        note,
+        _counted(row),
+        wrong,
+    )
     return RowText(
-        cut(label, _MAX_LABEL),
+        label,
+        without_middle(label, _MAX_LABEL),
         cut(kind, _MAX_KIND),
         shown,
+        cut(side_by_side(value, slots, closed), _MAX_VALUE),
         glyph,
         cut(notes, _MAX_NOTE),
         _signs(row),
@@ -97,7 +122,8 @@ def _group_line(row: Row, group: LayerGroup) -> RowText:
     said = (label, kind, value.replace("▸ ", ""), _counted(row), lost)
     shown = cut(value, _MAX_VALUE)
     sentence = ", ".join(filter(None, said))
-    return RowText(cut(label, _MAX_LABEL), kind, shown, "", lost, _signs(row), sentence)
+    name = without_middle(label, _MAX_LABEL)
+    return RowText(label, name, kind, shown, closed, "", lost, _signs(row), sentence)
 
 
 def _group_title(group: LayerGroup) -> str:
@@ -122,18 +148,22 @@ def title_of(graph: Graph, row: Row) -> str:
     return label if label.strip() else f'"{label}"'
 
 
-def _slots(graph: Graph, row: Row) -> str:
+def slots_of(graph: Graph, row: Row) -> list[str]:
     """Return the names of the slot variables of a variable, if they have no rows."""
     if row.node_id is None or not row.hidden:
-        return ""
+        return []
     if graph.nodes[row.node_id].role is not Role.VARIABLE:
-        return ""
+        return []
     below = graph.tree.children[row.node_id]
-    names = [slot.name for c in below if (slot := graph.nodes[c].slot) is not None]
+    return [slot.name for c in below if (slot := graph.nodes[c].slot) is not None]
+
+
+def _slots(graph: Graph, row: Row) -> str:
+    names = slots_of(graph, row)
     shown = [cut(shortened(name), 20) for name in names[:_MAX_SLOTS]]
-    if len(below) > len(shown):
-        shown.append(f"{len(below) - len(shown)} more")
-    return f"with {', '.join(shown)}"
+    if row.node_id is not None and len(names) > len(shown):
+        shown.append(f"{len(names) - len(shown)} more")
+    return f"with {', '.join(shown)}" if shown else ""
 
 
 def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
@@ -213,6 +243,18 @@ def columns_of(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def without_middle(words: str, most: int) -> str:
+    """Return a name of at most this many columns, without its middle: its ends tell names apart.
+
+    >>> without_middle("encoder_block_12_attention", 15)
+    'encoder…tention'
+    """
+    if cut(words, most) == words:
+        return words
+    half = (most - 1) // 2
+    return f"{cut(words, half + 1)}{cut(words[::-1], half + 1)[-2::-1]}"
 
 
 def cut(words: str, most: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.names import ROOT_NAME, LayerNames, slot_of
-from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, Node, Role
+from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.training import Training
 from ckpt_viz.object_graph.tree import Tree
@@ -105,7 +105,18 @@ def notes(graph: Graph) -> tuple[str, ...]:
 
 def advice(graph: Graph) -> tuple[str, ...]:
     """Return what to know about the object graph itself, in one sentence each and what to do."""
-    return _hanging(graph) + _left_out(graph)
+    return _empty(graph) + _hanging(graph) + _left_out(graph)
+
+
+def _empty(graph: Graph) -> tuple[str, ...]:
+    valued = [node_id for node_id, node in enumerate(graph.nodes) if has_value(node)]
+    if graph.origin is not Origin.SAVED or any(i != graph.save_counter for i in valued):
+        return ()
+    what = "no value but the count of its saves" if valued else "no values"
+    return (
+        f"It holds {what}: nothing that was saved had a variable yet. Build the model, or assign "
+        "it to an attribute of the object that you save, and save again.",
+    )
 
 
 def _left_out(graph: Graph) -> tuple[str, ...]:
@@ -123,7 +134,8 @@ def _left_out(graph: Graph) -> tuple[str, ...]:
 
 
 def _hanging(graph: Graph) -> tuple[str, ...]:
-    variables, blocks = hanging_from_optimizers(graph.nodes)
+    hanging = hanging_from_optimizers(graph.nodes)
+    variables, blocks = hanging.variables, hanging.blocks
     if not variables:
         return ()
     number, noun = (blocks, "block") if blocks else (len(variables), "variable")

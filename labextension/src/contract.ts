@@ -257,6 +257,7 @@ const LAYER_COLUMNS = {
     layer_parent: "row?",
     layer_name: "text",
     layer_saved_name: "text",
+    layer_hanging: "count",
   },
   node: {
     layer_shown: "id?",
@@ -362,7 +363,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     columns,
     facts: pick(withoutFacts(sections, columns.role.length), FACT_COLUMNS),
     calls: sections.has("call_from") ? pick(sections, CALL_COLUMNS) : null,
-    layers: sections.has("layer_order") ? pick(withSavedNames(sections), LAYER_COLUMNS) : null,
+    layers: sections.has("layer_order") ? pick(withLaterLayers(sections), LAYER_COLUMNS) : null,
     overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
     table: readTable(header.table ?? null, sections),
     measures: readMeasures(header, sections, columns.role.length),
@@ -414,9 +415,18 @@ function withLater(sections: Sections): Sections {
   return new Map<string, Column>([["unsaved_is_lost", lost], ["node_name", names], ...sections]);
 }
 
-/** A graph without an overlay has names for one side alone, and first payloads had no others. */
-function withSavedNames(sections: Sections): Sections {
-  return new Map([["layer_saved_name", section(sections, "layer_name")], ...sections]);
+/**
+ * A graph without an overlay has names for one side alone, and first payloads had no others. Few
+ * graphs have a part that an optimizer alone holds.
+ */
+function withLaterLayers(sections: Sections): Sections {
+  const names = section(sections, "layer_name");
+  const hanging = new Int32Array(names.length);
+  return new Map<string, Column>([
+    ["layer_saved_name", names],
+    ["layer_hanging", hanging],
+    ...sections,
+  ]);
 }
 
 /** Reads what the values measure; the first payloads of this version have none of it. */

@@ -48,6 +48,11 @@ function layered(objects: Graph, columns: { readonly [Name in LayerColumnName]: 
   };
 }
 
+/** How many variables of a row of layers an optimizer alone holds; 0 for other rows. */
+export function hangingIn({ layerColumns, objects }: Graph, row: number): number {
+  return objects === null ? 0 : (layerColumns?.layer_hanging[row] ?? 0);
+}
+
 const folded = new WeakMap<Graph, number>();
 
 /** The number of nodes that no row of the layers shows; 0 for a graph of objects. */

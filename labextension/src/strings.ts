@@ -605,6 +605,9 @@ export const workersForbidden =
 export const rootWord = "root";
 export const optimizerWord = "optimizer";
 export const valueWord = "value";
+/** A size that a layer takes or makes whatever it is, such as the length of a sequence. */
+export const anySize = "any";
+export const heldAlone = (variables: string) => `${variables}, held by the optimizer alone`;
 export const objectWord = "object";
 export const scalar = "scalar";
 export const unreachable = (id: number) => `(unreachable node ${id})`;

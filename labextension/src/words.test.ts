@@ -17,6 +17,8 @@ import {
   shortCount,
   sizeCell,
   sizeSentence,
+  tensorWords,
+  typeWords,
 } from "./words";
 
 it("writes bytes with the usual units", () => {
@@ -170,4 +172,20 @@ it("counts the layers in a block, also those in its blocks", async () => {
     treeChildren: (row) => Int32Array.from([[1], [2], [3], [0, 1]][row] ?? []),
   };
   expect(chunkCount(shownTree(graph, true).chunk(2)!)).toBe("2 layers");
+});
+
+it("says that a layer makes any size, such as a sequence of any length", () => {
+  expect(tensorWords("?,64;3")).toBe("any×64, 3");
+});
+
+it("tells a part of a model that an optimizer alone holds", () => {
+  const graph = treeGraph([0, 1, 1]);
+  const layers = {
+    ...graph,
+    objects: graph,
+    layerColumns: { layer_hanging: Int32Array.of(0, 192, 0) } as never,
+  };
+  expect(typeWords(layers, 1)).toBe("192 variables, held by the optimizer alone");
+  expect(typeWords(layers, 2)).toBe("");
+  expect(typeWords(graph, 1)).toBe("");
 });

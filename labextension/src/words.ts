@@ -2,6 +2,7 @@
 
 import type { Role } from "./contract";
 import { type Attribute, type Graph, isHolder, ROOT } from "./graph";
+import { hangingIn } from "./layers";
 import type { Chunk, ShownTree } from "./layout/shown";
 import { parametersOf, sizeOf } from "./layout/totals";
 import { isFrozenHere } from "./layout/training";
@@ -350,6 +351,10 @@ function attributeNames(graph: Graph, id: number): string {
 
 /** The Python class; for TensorFlow's wrappers the class that they wrap. */
 export function typeWords(graph: Graph, id: number): string {
+  const hanging = hangingIn(graph, id);
+  if (hanging > 0) {
+    return WORDS.heldAlone(countWords(hanging, ...WORDS.counts.variables));
+  }
   const type = graph.typeName(id) ?? "";
   const wrapped: Readonly<Record<string, string>> = {
     ListWrapper: "list",
@@ -397,9 +402,10 @@ export function shapeWords({ shape }: Attribute): string {
   return shape.length === 0 ? WORDS.scalar : shape.join("×");
 }
 
-/** The shapes in a layer's column: 96×96×3; several tensors have commas between them. */
+/** The shapes in a layer's column: 96×96×3, or any×64 for a sequence of any length; several tensors have commas between them. */
 export function tensorWords(shapes: string | null): string {
-  const each = (shapes ?? "").split(";").map((shape) => shape.replaceAll(",", "×"));
+  const known = (shapes ?? "").replaceAll("?", WORDS.anySize);
+  const each = known.split(";").map((shape) => shape.replaceAll(",", "×"));
   return shapes === null ? "" : each.map((shape) => shape || "1").join(", ");
 }
 

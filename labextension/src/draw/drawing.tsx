@@ -20,7 +20,7 @@ import {
   placeName,
   roleWord,
 } from "../words";
-import { Badge, lineClass, outline, shapeOf } from "./icons";
+import { Badge, heldAloneClass, lineClass, outline, shapeOf } from "./icons";
 import { type Look, lookOf } from "./look";
 import {
   type BoxParts,
@@ -148,7 +148,7 @@ export function NodeBox(props: NodeBoxProps) {
   const { chunk, id } = row;
   const parts = typesetter.parts(row);
   const role = chunk === null ? graph.role(id) : null;
-  const line = chunk === null ? lineClass(graph.overlay, id) : "";
+  const line = chunk === null ? lineClass(graph.overlay, id) || heldAloneClass(graph, id) : "";
   const shape = role === null ? "box" : shapeOf(role);
   const trained = role !== null && isTrained(graph, id) ? " ckv-trained" : "";
   return (

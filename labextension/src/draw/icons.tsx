@@ -1,6 +1,8 @@
 /** The shapes, which show a node's kind even without colour, and the signs of its state. */
 
 import type { Role } from "../contract";
+import type { Graph } from "../graph";
+import { hangingIn } from "../layers";
 import type { Overlay } from "../overlay";
 import type { Sign } from "../signs";
 
@@ -107,6 +109,11 @@ export function SignIcon({ sign }: { readonly sign: Sign }) {
       {sign.glyph}
     </span>
   );
+}
+
+/** The line style of a part of a model that an optimizer alone holds. */
+export function heldAloneClass(graph: Graph, row: number): string {
+  return hangingIn(graph, row) > 0 ? " ckv-ghost" : "";
 }
 
 /** The line style of a node: a ghost is not in the program, a deferred node will be later. */
