@@ -58,14 +58,14 @@ def with_code_below(wording: Wording) -> Wording:
     return replace(wording, call="run the code below")
 
 
-# Where the explorer can ask for the fix itself, and people tick guesses.
+# Where the explorer can restore by itself, and people tick guesses.
 EXPLORER = replace(
     with_code_below(PYTHON),
-    fix="the code of the fix",
-    run_fix="Run the code of the fix",
+    fix="the button Restore",
+    run_fix="Press Restore",
     guesses="your tick",
-    fix_guesses="the code of the fix with the guesses that you tick",
-    run_guesses="Tick guesses and run the code of the fix",
+    fix_guesses="the button Restore with the guesses that you tick",
+    run_guesses="Tick guesses and press Restore",
 )
 
 

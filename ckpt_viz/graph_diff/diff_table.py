@@ -45,7 +45,7 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str]) -> ComparisonTable:
         verdict="",
         heads=("a", "change", "", "b"),
         notes=notes,
-        following=(),
+        is_one_column=True,
         lines=lines.every(),
         totals=Totals(
             saved=sum(map(has_value, a.nodes)),

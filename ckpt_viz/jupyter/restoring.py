@@ -5,13 +5,12 @@ from __future__ import annotations
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import quoted
 from ckpt_viz.jupyter.kernel_run import expression_for, kernel_shell, package_of, variable_of
-from ckpt_viz.jupyter.shown import Shown
+from ckpt_viz.jupyter.shown import VALUES_BEFORE, Shown
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import prefix_of
 from ckpt_viz.sources.snapshot import Snapshot
 from ckpt_viz.text import count, listed
 
-_HELD = "_values_before_restore"  # the place of the snapshot in what is shown
 _MOST_LEFT = 5
 HAS_CHANGED = "The program or the file has changed since this check. Run the cell again."
 
@@ -33,7 +32,7 @@ def restored(shown: Shown) -> str:
     fix = check.fix(guesses=shown.accepted)
     held = Snapshot(check.live.source)
     fix.apply()
-    shown.__dict__[_HELD] = held
+    shown.__dict__[VALUES_BEFORE] = held
     number, values = len(fix.pairs), count(fix.table.in_program, "value")
     kept = fix.table.in_program - number
     if not kept:
@@ -44,11 +43,11 @@ def restored(shown: Shown) -> str:
 
 def undone(shown: Shown) -> str:
     """Put back the values from before the restore; return what it did, in a sentence."""
-    held: Snapshot | None = shown.__dict__.get(_HELD)
+    held: Snapshot | None = shown.__dict__.get(VALUES_BEFORE)
     if held is None:
         raise SourceError("The kernel holds no values from before a restore.")
     result = held.restore()
-    del shown.__dict__[_HELD]
+    del shown.__dict__[VALUES_BEFORE]
     names = [left.name for left in result.left]
     more = f" Without {listed(names, most=_MOST_LEFT)}." if names else ""
     return f"Put back the values from before the restore.{more}"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
 
 _MEASURES = "_measures"  # the place of what was measured, as `cached_property` keeps its values
 _ACCEPTED = "_accepted_guesses"  # the same of the saved parts whose guesses a person accepts
+VALUES_BEFORE = "_values_before_restore"  # the same of the snapshot that undoes a restore
 _KEPT = (
     "The program has the values of the fix. The checkpoint still has its own names: keep the code, "
     "or save a new checkpoint.",
@@ -174,7 +175,7 @@ class Shown:
         if self._measured is not None:
             after.measures()
         after.accept(self.accepted)
-        is_asked = self.is_fixed or "fix" in self.__dict__
+        is_asked = self.is_fixed or not {"fix", VALUES_BEFORE}.isdisjoint(self.__dict__)
         return after.fixed() if is_asked and after.is_applied else after
 
     @property

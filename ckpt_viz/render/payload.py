@@ -268,7 +268,7 @@ def _table_header(table: ComparisonTable, cells: Iterable[TableCell]) -> dict[st
         "verdict": _utf8(table.verdict).decode(),
         "heads": [*table.heads],
         "notes": [_utf8(note).decode() for note in table.notes],
-        "following": [_utf8(sentence).decode() for sentence in table.following],
+        "is_one_column": table.is_one_column,
         "totals": asdict(table.totals),
         "guessed": [*table.guessed],
         "cells": [[cell.sign.value, _utf8(cell.words).decode()] for cell in cells],

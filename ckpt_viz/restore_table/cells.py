@@ -13,6 +13,7 @@ from ckpt_viz.text import end_of, shape_words
 
 WIDEST = 38  # characters of a name in a cell
 NOT_SAVED = "not in the file"
+MADE = "made by the restore"
 _STAYS = {
     Why.SHAPE: TableCell(CellSign.FAILS, "other shape"),
     Why.DTYPE: TableCell(CellSign.FAILS, "other dtype"),
@@ -73,7 +74,7 @@ def no_object(line: FoldedRows) -> str:
     """Return what replaces a name in the program for what only the file has."""
     row = line.rows[0]
     if row.is_made:
-        return ""
+        return MADE
     return "not built yet" if row.plain.place is Destination.WAITS else "not in the program"
 
 

@@ -18,7 +18,7 @@ from ckpt_viz.object_graph.nodes import Role, has_value
 from ckpt_viz.restore_table.cells import NOT_SAVED, fixed_cell, no_object, plain_cell, value_look
 from ckpt_viz.restore_table.folding import FoldedRows, Folding
 from ckpt_viz.restore_table.rows import Destination, RestoreTable
-from ckpt_viz.restore_table.text import CheckText, heads_of
+from ckpt_viz.restore_table.text import CheckText, heads_of, is_one_column
 from ckpt_viz.text import count
 
 
@@ -42,7 +42,7 @@ def picture_of(
         verdict=words.verdict,
         heads=heads_of(words.call),
         notes=words.notes,
-        following=words.following,
+        is_one_column=is_one_column(table.rows),
         lines=lines,
         totals=Totals(
             saved=sum(row.saved is not None for row in table.rows),

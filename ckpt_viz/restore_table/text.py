@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.object_graph.comparison_table import CellSign, TableCell
@@ -82,7 +82,7 @@ def _grid(table: RestoreTable, call: str, paint: Callable[[str], str]) -> Iterat
     quiet = len(table.rows) - sum(len(line.rows) for line in lines)
     cells = [_cells(table, line) for line in lines]
     heads = [*heads_of(call)]
-    if all(_is_same(row) for line in lines for row in line.rows):
+    if is_one_column(row for line in lines for row in line.rows):
         cells, heads = [_without_fix(row) for row in cells], _without_fix(heads)
     if quiet:
         others = f"… {count(quiet, 'other value')}"
@@ -98,6 +98,11 @@ def _grid(table: RestoreTable, call: str, paint: Callable[[str], str]) -> Iterat
 def heads_of(call: str) -> tuple[str, str, str, str]:
     """Return the heads of the columns of names and of what happens."""
     return "as saved", call, "with the fix", "in the program"
+
+
+def is_one_column(rows: Iterable[RestoreRow]) -> bool:
+    """Return whether the fix does what the call does with all rows, or there is none."""
+    return all(map(_is_same, rows))
 
 
 def _is_same(row: RestoreRow) -> bool:

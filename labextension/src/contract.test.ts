@@ -184,7 +184,7 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
 describe("decode() refuses a malformed table and gives the reason", () => {
   const withTable = (change: Record<string, unknown>) =>
     withHeader((header) => Object.assign(header.table as object, change), "check");
-  const without = /has a table without sentence, verdict, heads, notes, following or totals/;
+  const without = /has a table without sentence, verdict, heads, notes, columns or totals/;
   const noCell = /has a table with a cell that is no sign with words/;
 
   it.each([
@@ -192,7 +192,7 @@ describe("decode() refuses a malformed table and gives the reason", () => {
     ["no verdict", { verdict: 1 }],
     ["heads that are no texts", { heads: [1, 2, 3, 4] }],
     ["notes that are no list", { notes: "note" }],
-    ["no list of what follows", { following: {} }],
+    ["no number of columns", { is_one_column: 2 }],
     ["no totals", { totals: null }],
     ["a total that is a text", { totals: { saved: "9", live: 9, restored: 4, fixed: 5 } }],
     ["a total that is no whole number", { totals: { saved: 9, live: 9, restored: 0.5, fixed: 5 } }],

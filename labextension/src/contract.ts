@@ -132,7 +132,8 @@ export interface TablePayload {
   /** What the columns show: as saved, the call, the fix, the program; "" for what a diff lacks. */
   readonly heads: readonly string[];
   readonly notes: readonly string[];
-  readonly following: readonly string[];
+  /** Whether the fix does what the call does in every line. */
+  readonly isOneColumn: boolean;
   readonly totals: Totals;
   /** By place of a guess, the number of values that it adds to the fix. */
   readonly guessed: readonly number[];
@@ -485,14 +486,14 @@ function readTable(header: TableHeader | null, sections: Sections): TablePayload
   if (header === null) {
     return null;
   }
-  const { cells, following, guessed, heads, notes, sentence, totals, verdict } = header;
+  const { cells, guessed, heads, is_one_column, notes, sentence, totals, verdict } = header;
   require([sentence, verdict].every((text) => typeof text === "string") &&
     isStrings(heads) &&
     isStrings(notes) &&
-    isStrings(following) &&
+    typeof is_one_column === "boolean" &&
     [totals?.saved, totals?.live, totals?.restored, totals?.fixed ?? 0].every(
       Number.isSafeInteger,
-    ), "has a table without sentence, verdict, heads, notes, following or totals");
+    ), "has a table without sentence, verdict, heads, notes, columns or totals");
   require(Array.isArray(guessed) &&
     guessed.every(Number.isSafeInteger) &&
     Array.isArray(cells) &&
@@ -500,7 +501,8 @@ function readTable(header: TableHeader | null, sections: Sections): TablePayload
       (cell) => Array.isArray(cell) && CELL_SIGNS.includes(cell[0]) && typeof cell[1] === "string",
     ), "has a table with a cell that is no sign with words");
   return {
-    ...{ following, guessed, heads, notes, sentence, verdict },
+    ...{ guessed, heads, notes, sentence, verdict },
+    isOneColumn: is_one_column,
     totals: { ...totals, fixed: totals.fixed ?? null },
     cells: cells.map(([sign, words]) => ({ sign, words })),
     columns: pick(sections, LINE_COLUMNS),
@@ -568,7 +570,8 @@ interface OverlayHeader {
   readonly severities: readonly Severity[];
 }
 
-type TableHeader = Omit<TablePayload, "cells" | "columns"> & {
+type TableHeader = Omit<TablePayload, "cells" | "columns" | "isOneColumn"> & {
+  readonly is_one_column: boolean;
   readonly cells: readonly (readonly [CellSign, string])[];
 };
 

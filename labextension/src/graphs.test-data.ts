@@ -232,7 +232,7 @@ export function tableOf(lines: readonly LineOf[]): Table {
     strings,
     table: {
       ...{ sentence: "", verdict: "", heads: ["as saved", "restore", "fix", "program"] },
-      ...{ notes: [], following: [], guessed: [] },
+      ...{ notes: [], guessed: [], isOneColumn: false },
       totals: { saved: 0, live: 0, restored: 0, fixed: null },
       cells,
       columns: {

@@ -212,6 +212,7 @@ export const table = {
   staying: (count: string, of: string) => `${count} of ${of} stay in the file`,
   differing: (count: string, of: string) => `${count} of ${of} differ`,
   keeping: (count: string, of: string) => `${count} of ${of} keep their own`,
+  selectLine: "Select a line to see why its values go there.",
   whereItGoes: "Where it goes",
   moreProblems: (count: number) => (count === 1 ? "1 more reason" : `${count} more reasons`),
   restore: (count: number, of: number) =>

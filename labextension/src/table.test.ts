@@ -117,7 +117,7 @@ describe("the rows of a table", () => {
     const deep = makeTable({
       strings: ["part"],
       table: {
-        ...{ sentence: "", verdict: "", heads: [], notes: [], following: [], guessed: [] },
+        ...{ sentence: "", verdict: "", heads: [], notes: [], guessed: [], isOneColumn: false },
         totals: { saved: 1, live: 1, restored: 1, fixed: null },
         cells: [{ sign: "here", words: "here" }],
         columns: {

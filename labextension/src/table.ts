@@ -25,7 +25,7 @@ export interface Line {
 export interface Table
   extends Pick<
     TablePayload,
-    "following" | "guessed" | "heads" | "notes" | "sentence" | "totals" | "verdict"
+    "guessed" | "heads" | "isOneColumn" | "notes" | "sentence" | "totals" | "verdict"
   > {
   readonly count: number;
   line(id: number): Line;
@@ -36,8 +36,6 @@ export interface Table
   level(id: number): number;
   /** Whether the call and the fix put each value into its own place. */
   isQuiet(id: number): boolean;
-  /** Whether the fix does the same as the call in every line, so that one column says both. */
-  readonly isOneColumn: boolean;
   /** The innermost line of a node; null for none. */
   lineOf(node: number): number | null;
   /** The nodes on one side of a line and of those inside of it. */
@@ -72,9 +70,9 @@ export function makeTable({ table, strings }: Pick<Payload, "strings" | "table">
     cells[at(name, id)] ?? null;
   const isHere = (of: TableCell | null) => of === null || of.sign === "here";
   const plain = (id: number) => cell("line_plain", id) ?? { sign: "asks", words: "" };
-  const { following, guessed, heads, notes, sentence, totals, verdict } = table;
+  const { guessed, heads, isOneColumn, notes, sentence, totals, verdict } = table;
   return {
-    ...{ count, following, guessed, heads, notes, sentence, totals, verdict },
+    ...{ count, guessed, heads, isOneColumn, notes, sentence, totals, verdict },
     line: (id) => ({
       id,
       saved: text("line_saved", id),
@@ -92,9 +90,6 @@ export function makeTable({ table, strings }: Pick<Payload, "strings" | "table">
     parent: (id) => place("line_parent", id),
     level: (id) => levels[id] ?? 0,
     isQuiet: (id) => isHere(plain(id)) && isHere(cell("line_fixed", id)),
-    isOneColumn: columns.line_plain.every(
-      (of, id) => at("line_fixed", id) === ABSENT || saysTheSame(cells[of], cell("line_fixed", id)),
-    ),
     lineOf: (node) => lineOf.get(node) ?? null,
     nodesIn(id, side) {
       const name = side === "saved" ? "line_saved_node" : "line_live_node";
@@ -110,13 +105,6 @@ export function makeTable({ table, strings }: Pick<Payload, "strings" | "table">
       return [...nodes];
     },
   };
-}
-
-/** Whether the fix leaves a value where the call does. */
-function saysTheSame(plain: TableCell | undefined, fixed: TableCell | null): boolean {
-  const isLeft = (sign: string | undefined) =>
-    sign === "nowhere" || sign === "fails" || sign === "misfit";
-  return plain?.sign === fixed?.sign || (isLeft(plain?.sign) && isLeft(fixed?.sign));
 }
 
 /** A line as a view shows it. */

@@ -642,7 +642,7 @@ def _check_table() -> ComparisonTable:
         verdict="A plain restore() raises ValueError.",
         heads=("as saved", "restore()", "with the fix", "in the program"),
         notes=("save_counter is not used.",),
-        following=("Save once more with step tracked.",),
+        is_one_column=False,
         lines=lines,
         totals=Totals(saved=9, live=9, restored=4, fixed=5),
         guessed=(2, 0),
@@ -680,7 +680,7 @@ def _hostile_table(table: ComparisonTable | None) -> ComparisonTable:
         verdict=HOSTILE,
         heads=(head,) * 4,
         notes=(HOSTILE * 20,),
-        following=(HOSTILE,),
+        is_one_column=False,
         lines=[replace(line, **texts, plain=cell) for line in table.lines],
     )
 

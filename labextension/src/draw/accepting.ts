@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Guess } from "../overlay";
+import type { Table } from "../table";
 
 /** The guesses that a person accepts, by their places in the check. */
 export interface Accepting {
@@ -22,6 +23,11 @@ export function useAccepting(shown: Graph): Accepting {
     accept: (guesses, isAccepted) =>
       setAccepted((before) => withAccepted(before, guesses, isAccepted)),
   };
+}
+
+/** The number of values that the accepted guesses add to the fix. */
+export function addedBy({ accepted }: Accepting, table: Table): number {
+  return [...accepted].reduce((sum, guess) => sum + (table.guessed[guess] ?? 0), 0);
 }
 
 /** The accepted guesses with these added or taken away, in the order of the check. */

@@ -31,26 +31,22 @@ interface LineDetailsProps {
 export function LineDetails(props: LineDetailsProps) {
   const { state, table } = props;
   return state.line === null ? (
-    <Following {...props} />
+    <Beside {...props} />
   ) : (
     <OfLine {...props} line={table.line(state.line)} />
   );
 }
 
-/** What to do next, and what the table cannot tell. */
-function Following({ table, state, ...props }: LineDetailsProps) {
+/** What no line tells. */
+function Beside({ table, state, ...props }: LineDetailsProps) {
   const { graph } = state;
-  const beside = besideLines(graph);
   return (
     <div class="ckv-evidence">
-      {table.following.length === 0 ? null : <h3>{WORDS.whatToDo}</h3>}
-      {table.following.map((sentence) => (
-        <p key={sentence}>{sentenceText(sentence)}</p>
-      ))}
+      <p class="ckv-faint">{WORDS.table.selectLine}</p>
       {table.notes.map((note) => (
         <p key={note}>{sentenceText(note)}</p>
       ))}
-      <Problems graph={graph} indices={beside} isCodeOnly {...props} />
+      <Problems graph={graph} indices={besideLines(graph)} isCodeOnly {...props} />
     </div>
   );
 }

@@ -7,9 +7,9 @@ import type { Graph } from "../graph";
 import { cellSign } from "../signs";
 import { type State, tableRows } from "../state";
 import * as WORDS from "../strings";
-import type { Line, Table, TableRow } from "../table";
+import { type Line, linesAbove, type Table, type TableRow } from "../table";
 import { countWords, formatCount, visible } from "../text";
-import type { Accepting } from "./accepting";
+import { type Accepting, addedBy } from "./accepting";
 import { useCutNames } from "./cut";
 import { RoleIcon, SignIcon } from "./icons";
 import type { Part } from "./parts";
@@ -59,6 +59,7 @@ export function CheckTable(props: TableProps) {
     usualHeight: USUAL_HEIGHT,
   });
   const columns = columnsOf(props);
+  const asked = nextQuestion(entries, table, selected);
   const names = useCutNames<HTMLDivElement>();
   return (
     <div
@@ -87,7 +88,13 @@ export function CheckTable(props: TableProps) {
           {entries.slice(first, last).map((entry, offset) => {
             const index = first + offset;
             return entry.isQuestion ? (
-              <Question key={`?${entry.line}`} {...props} entry={entry} index={index} />
+              <Question
+                key={`?${entry.line}`}
+                {...props}
+                entry={entry}
+                index={index}
+                isNext={entry.line === asked}
+              />
             ) : (
               <TableLine
                 key={entry.line}
@@ -140,8 +147,7 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
   const { heads, isOneColumn, totals } = table;
   const [savedHead = "", call = "", fixHead = "", liveHead = ""] = heads;
   const { accepted } = accepting;
-  const added = [...accepted].reduce((sum, guess) => sum + (table.guessed[guess] ?? 0), 0);
-  const restored = (totals.fixed ?? totals.restored) + added;
+  const restored = (totals.fixed ?? totals.restored) + addedBy(accepting, table);
   const { columns, notes } = WORDS.table;
   const ofAll = notes.ofAll(formatCount(restored), formatCount(totals.live));
   const fixed = (line: Line) => cellOf(accepted.has(line.guess ?? -1) ? TAKEN : line.fixed);
@@ -176,7 +182,8 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
   ];
 }
 
-const TAKEN: TableCell = { sign: "likely", words: WORDS.table.taken };
+/** What the fix does with the values of a guess that a person accepts. */
+export const TAKEN: TableCell = { sign: "likely", words: WORDS.table.taken };
 
 function cellOf(cell: TableCell | null) {
   if (cell === null) {
@@ -304,15 +311,23 @@ function PartIcon({ isRun }: { readonly isRun: boolean }) {
   );
 }
 
+/** The line whose question the key for a tick answers: one in the selected line, or the first. */
+function nextQuestion(entries: readonly Entry[], table: Table, selected: number | null) {
+  const asked = entries.filter(({ isQuestion }) => isQuestion).map(({ line }) => line);
+  const isInside = (line: number) =>
+    line === selected || (selected !== null && linesAbove(table, line).includes(selected));
+  return asked.find(isInside) ?? asked[0] ?? null;
+}
+
 interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting"> {
   readonly entry: Entry;
   readonly index: number;
+  /** Whether the key for a tick answers it. */
+  readonly isNext: boolean;
 }
 
 /** A guess is a question: a tick takes it into the fix. */
-function Question({ state, table, accepting, entry, index }: QuestionProps) {
-  // The key for a tick is for the question of the selected line, or for the first one.
-  const isNext = state.line === null || state.line === entry.line;
+function Question({ state, table, accepting, entry, index, isNext }: QuestionProps) {
   const { guess: place } = table.line(entry.line);
   const guess = state.graph.overlay?.guesses[place ?? -1];
   if (guess === undefined) {
