@@ -72,17 +72,6 @@ describe("a table", () => {
     const table = tableOf([...lines, { name: "b", plain: "elsewhere", fixed: "here" }]);
     expect([0, 1, 2, 3].map(table.isQuiet)).toEqual([true, true, false, false]);
   });
-
-  it.each([
-    [true, { plain: "here", fixed: "here" }],
-    [true, { plain: "nowhere", fixed: "nowhere" }],
-    [true, { plain: "fails", fixed: "misfit" }],
-    [true, { plain: "nowhere" }],
-    [false, { plain: "elsewhere", fixed: "here" }],
-    [false, { plain: "nowhere", fixed: "here" }],
-  ] as const)("has one column: %s, for %j", (isOne, cells) => {
-    expect(tableOf([{ name: "a" }, { name: "b", ...cells }]).isOneColumn).toBe(isOne);
-  });
 });
 
 describe("the rows of a table", () => {
