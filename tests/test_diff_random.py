@@ -12,7 +12,6 @@ from tests.programs.pairs import save
 from tests.programs.plain_recipes import PLAIN, Changed, changed_program
 from tests.programs.recipes import Recipe
 from tests.support.amounts import amount
-from tests.support.oracle import assert_causes_hold_all_problems
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 PROGRAMS = amount(50, 500)
@@ -43,7 +42,6 @@ def _pairs_as_matched(program: Changed, at: Path) -> None:
         raise UnfitError("CheckpointView knows nothing of attached children")
     prefix = save(PLAIN.build(program.was, 1), "write", str(at / "ckpt"))
     found = cv.diff(prefix, live)
-    assert_causes_hold_all_problems(found.overlay)
     matched = tf.train.CheckpointView(prefix).match(live)
     # There, several saved nodes can be one object; here the first of them is it. Slots go by
     # their variables here.

@@ -35,7 +35,7 @@ def values_of(live: Any) -> dict[str, Any]:
     """Return a copy of every value of a program, by name, as NumPy reads it."""
     graph = cv.graph(live)
     return {
-        graph.name(node): graph.object(node).numpy()
+        graph.name(node): np.asarray(graph.object(node))
         for node in range(len(graph.nodes))
         if graph.nodes[node].attributes
     }
@@ -87,8 +87,8 @@ def test_a_restore_takes_the_ticked_guesses(tmp_path: Path) -> None:
     path = written(tmp_path, blocks=[layer(3), layer(3)])
     live = ckpt(items=[layer(3), layer(3), layer(3)])
     shown = show_of(live, path)
-    table = shown.overlay and shown.overlay.table
-    assert table is not None and table.guessed == [2, 2]
+    assert shown.overlay is not None and shown.overlay.table is not None
+    assert shown.overlay.table.guessed == [2, 2]
     done, _ = answer(shown, {"ask": "restore", "guesses": [1]})
     assert done == {"text": "Restored 2 of 6 values. 4 keep their own."}
     np.testing.assert_array_equal(live.items[1].w, cv.graph(path).read("(root).blocks.1.w"))

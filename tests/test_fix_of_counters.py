@@ -127,7 +127,7 @@ def test_a_fix_that_fails_makes_no_counter(tmp_path: Path) -> None:
 def test_a_check_makes_no_counter(tmp_path: Path) -> None:
     path, live = saved_often(program(), tmp_path), program("other")
     fix = cv.check(live, path).fix()
-    told = fix.pairs, fix.code, fix.is_applied, fix.places({}), f"{fix}"
+    told = fix.pairs, fix.code, fix.is_applied, fix.table.rows, f"{fix}"
     assert told and live._save_counter is None
 
 

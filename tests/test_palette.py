@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import ckpt_viz
+from ckpt_viz.object_graph.comparison_table import CellSign
 from ckpt_viz.object_graph.overlay import Comparison, Severity, State
 from ckpt_viz.render import palette
 from ckpt_viz.render.html import _PAGE_STYLE
-from ckpt_viz.render.signs import ASCII, SEVERITIES, SIDES, STATES, verdict_sign
+from ckpt_viz.render.signs import ASCII, CELLS, SEVERITIES, SIDES, STATES, verdict_sign
 from ckpt_viz.render.svg import STYLE
 from tests.support.graphs import keras3_adam
 
@@ -84,7 +85,7 @@ def test_pictures_have_the_colours_of_the_explorer() -> None:
     assert f"light-dark({table['light']['back']}, {table['dark']['back']})" in _PAGE_STYLE
 
 
-def test_every_state_severity_and_verdict_has_its_sign() -> None:
+def test_every_state_severity_verdict_and_cell_has_its_sign() -> None:
     table = _table("signs.json")
     assert table["states"].keys() == {state.value for state in State}
     assert table["severities"].keys() == {severity.value for severity in Severity}
@@ -94,7 +95,9 @@ def test_every_state_severity_and_verdict_has_its_sign() -> None:
     assert SIDES[Comparison.CHECK] == ("saved as", "in the program")
     assert verdict_sign(Comparison.CHECK, False).glyph == "✗"
     assert verdict_sign(Comparison.DIFF, False).glyph == "≠"
-    glyphs = {sign.glyph for sign in (*STATES.values(), *SEVERITIES.values())}
+    assert table["cells"].keys() == {sign.value for sign in CellSign}
+    signs = (*STATES.values(), *SEVERITIES.values(), *CELLS.values())
+    glyphs = {sign.glyph for sign in signs}
     assert {glyph for glyph in glyphs if not glyph.isascii()} <= ASCII.keys()
 
 

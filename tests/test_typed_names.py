@@ -283,8 +283,7 @@ def test_each_name_in_a_comparison_can_be_typed(make: Make, tmp_path: Path) -> N
     live = make(True)
     check, diff = cv.check(live, path), cv.diff(path, cv.graph(live))
     checked, differing = cv.show(live, against=path), cv.show(path, against=cv.graph(live))
-    causes = (name for cause in check.overlay.causes for name in cause.place.split(" → ") if name)
-    assert _assert_selected([*_names_in_rows(check.details.to_text(None)), *causes], checked)
+    assert _assert_selected(_names_in_rows(check.details.to_text(None)), checked)
     assert _assert_selected(_names_in_rows(render_plan(diff.overlay, None)), differing)
     for fix in (check.fix(), check.fix(guesses=True)):
         # TensorFlow does not track some: they are in neither graph.

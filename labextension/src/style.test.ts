@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import palette from "../../ckpt_viz/render/palette.json";
 import signs from "../../ckpt_viz/render/signs.json";
-import { NODE_STATES, SEVERITIES } from "./contract";
+import { CELL_SIGNS, NODE_STATES, SEVERITIES } from "./contract";
 import { COLUMNS, type Column, columnsOf } from "./draw/outline-columns";
 import { generatedStyle } from "./style";
 
@@ -98,13 +98,16 @@ it("defines every colour that the style sheet uses", () => {
   expect([...used].filter((name) => !set.has(name) && !ofViews.has(name))).toEqual([]);
 });
 
-it("has a sign for every state, severity and verdict", () => {
+it("has a sign for every state, severity, verdict and cell", () => {
   expect(Object.keys(signs.states)).toEqual([...NODE_STATES]);
   expect(Object.keys(signs.severities)).toEqual([...SEVERITIES]);
   expect(Object.keys(signs.verdicts)).toEqual(["check", "diff"]);
+  expect(Object.keys(signs.cells)).toEqual([...CELL_SIGNS]);
   const verdicts = Object.values(signs.verdicts).flatMap(({ yes, no }) => [yes, no]);
   const all = [...Object.values(signs.states), ...Object.values(signs.severities), ...verdicts];
-  expect(new Set(all.map(({ look }) => look))).toEqual(new Set(["quiet", "loud", "hollow"]));
+  const looks = (of: readonly { readonly look: string }[]) => new Set(of.map(({ look }) => look));
+  expect(looks(all)).toEqual(new Set(["quiet", "loud", "hollow"]));
+  expect(looks(Object.values(signs.cells))).toEqual(looks([...all, { look: "ring" }]));
 });
 
 describe("the columns of the outline", () => {

@@ -252,7 +252,7 @@ def _fix(found: cv.RestoreCheck, name: str, sandbox: str, stage: Stage) -> None:
         stage(f"code of the fix against {name}")
         _check_code(found, fix.code)
         stage(f"changes against {name}")
-        _ = fix.changes, fix.pairs, fix.missing, fix.unused, fix.places(found.saved_places)
+        _ = fix.changes, fix.pairs, fix.missing, fix.unused
         stage(f"check of the fix against {name}")
         fixed = fix.check
         stage(f"print the check of the fix against {name}")

@@ -17,7 +17,7 @@ from unittest import mock
 
 import ckpt_viz as cv
 from ckpt_viz.matching.trace import Action, Trace
-from ckpt_viz.object_graph.overlay import Overlay, Severity
+from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
 from tests.support.laws import State, state_of
@@ -91,7 +91,6 @@ def compare(
     assert not differences, "the check and TensorFlow disagree:\n" + "\n".join(differences)
     unconfirmed = [finding for finding in told(check) if not _is_confirmed(finding, outcome)]
     assert not unconfirmed, f"severities that no exception or assert confirms: {unconfirmed}"
-    assert_causes_hold_all_problems(check.overlay)
     assert misspelled(check) == []
     assert_stories(check, outcome.messages)
     assert_outcomes(check, outcome.watch, has_raised=outcome.raises is not None)
@@ -107,15 +106,6 @@ def assert_every_bound_node_is_visited(trace: Trace) -> None:
         elif step.parent is None and step.action is not Action.CREATE:
             bound.discard(step.node)
     assert not bound, f"nodes without a visit: {bound}"
-
-
-def assert_causes_hold_all_problems(overlay: Overlay) -> None:
-    """Assert that every problem is in exactly one cause, and that causes are the worst first."""
-    held = [index for cause in overlay.causes for index in cause.problems]
-    assert sorted(held) == list(range(len(overlay.problems)))
-    assert all(list(cause.problems) == sorted(cause.problems) for cause in overlay.causes)
-    firsts = [cause.problems[0] for cause in overlay.causes]
-    assert firsts == sorted(firsts)
 
 
 def _is_confirmed(finding: Finding, outcome: Outcome) -> bool:

@@ -599,13 +599,13 @@ def _line(
     parent: int,
     names: str,
     nodes: int | tuple[int | None, int | None],
-    *cells: TableCell,
+    plain: TableCell,
+    fixed: TableCell | None = None,
     **more: Any,
 ) -> TableLine:
     """Return a line of a table: `old → new` for two names, an empty one for what a side lacks."""
     saved, _, live = names.partition(" → ") if " → " in names else (names, "", names)
     saved_node, live_node = (nodes, nodes) if isinstance(nodes, int) else nodes
-    plain, fixed = cells if len(cells) == 2 else (*cells, None)
     facts = {
         "saved_facts": "2×2" if saved else "not in the file",
         "live_facts": "" if live else "gone",
@@ -673,7 +673,7 @@ def _hostile_table(table: ComparisonTable | None) -> ComparisonTable:
     """Return a table with hostile texts alone."""
     assert table is not None
     head, cell = "<b>\u202e", replace(_HERE, words=HOSTILE)
-    texts = dict.fromkeys(("saved", "live", "saved_facts", "live_facts"), HOSTILE)
+    texts: Any = dict.fromkeys(("saved", "live", "saved_facts", "live_facts"), HOSTILE)
     return replace(
         table,
         sentence=HOSTILE,

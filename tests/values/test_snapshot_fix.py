@@ -139,7 +139,7 @@ def test_the_explorer_shows_the_fix_of_a_snapshot() -> None:
 
     old, new = program(start=3.0), program("body")
     shown = show_of(new, cv.snapshot(old))
-    answer, _ = fix_answer(shown.check, shown.fix, "new")
+    answer, _ = fix_answer(shown.check, shown.fix, "new", ())
     assert "path = snapshot.write" in answer["fix"]["code"]
     assert "new.body" in answer["fix"]["code"]
     shown.fix.apply()

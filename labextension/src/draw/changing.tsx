@@ -275,7 +275,7 @@ function useChanging(
     const changes = of(last.wanted);
     last.wanted = changes;
     last.selectedThen = last.selected;
-    // The verdict comes first: the kernel takes longer for the causes and the picture.
+    // The verdict comes first: the kernel takes longer for the table and the picture.
     await verdict(changes).catch((error: unknown) => {
       if (number === last.number) {
         last.wanted = last.answered.changes;
@@ -517,7 +517,7 @@ function focusOf(part: Element | null): () => void {
   };
 }
 
-/** The tree or the two sides of the view, for the focus. */
+/** The table or the drawing of the view, for the focus. */
 function viewOf(part: Element | null): HTMLElement | null {
   const root = part?.closest(".ckpt-viz") ?? null;
   return root?.querySelector<HTMLElement>("[role=treegrid], [role=tree][tabindex]") ?? null;

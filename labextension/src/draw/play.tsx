@@ -1,4 +1,4 @@
-/** A restore that plays: the current step, both sides, the queue, what waits, and the timeline. */
+/** A restore that plays: the current step, the table, the queue, what waits, and the timeline. */
 
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";

@@ -23,7 +23,7 @@ function variables(
 
 const strips = (graph: Graph) =>
   stripsOf(graph, graph.table!).map((parts) =>
-    parts.map(({ cell, line, share }) => [line.saved || line.live, share, cell.sign]),
+    parts.map(({ line, share }) => [line.saved || line.live, share]),
   );
 
 describe("the strips of a comparison", () => {
@@ -36,17 +36,17 @@ describe("the strips of a comparison", () => {
           { name: "b", node: 2 },
         ],
       },
-      { name: "old", live: "", savedNode: 3, plain: "nowhere" },
-      { name: "", live: "new", node: 4, plain: "keeps" },
+      { name: "old", live: "", savedNode: 3 },
+      { name: "", live: "new", node: 4 },
     ];
     expect(strips(variables([50, 30, 20, 10], lines))).toEqual([
       [
-        ["net", 80, "here"],
-        ["old", 20, "nowhere"],
+        ["net", 80],
+        ["old", 20],
       ],
       [
-        ["net", 80, "here"],
-        ["new", 10, "keeps"],
+        ["net", 80],
+        ["new", 10],
       ],
     ]);
   });
@@ -54,23 +54,18 @@ describe("the strips of a comparison", () => {
   it("have the sizes of their own side", () => {
     const lines = [
       { name: "same", node: 1 },
-      { name: "head", node: 2, plain: "fails" },
+      { name: "head", node: 2 },
     ] as const;
     expect(strips(variables([50, 600], lines, { 2: 500 }))).toEqual([
       [
-        ["same", 50, "here"],
-        ["head", 500, "fails"],
+        ["same", 50],
+        ["head", 500],
       ],
       [
-        ["same", 50, "here"],
-        ["head", 600, "fails"],
+        ["same", 50],
+        ["head", 600],
       ],
     ]);
-  });
-
-  it("tell what the fix does, where there is one", () => {
-    const lines = [{ name: "a", node: 1, plain: "elsewhere", fixed: "here" }] as const;
-    expect(strips(variables([7], lines))).toEqual([[["a", 7, "here"]], [["a", 7, "here"]]]);
   });
 
   it("leave out slot variables, and lines without parameters", () => {
@@ -84,6 +79,6 @@ describe("the strips of a comparison", () => {
       ...variables([7, 5], lines),
       slot: (id) => (id === 2 ? slot : null),
     };
-    expect(strips(graph)).toEqual([[["net", 7, "here"]], [["net", 7, "here"]]]);
+    expect(strips(graph)).toEqual([[["net", 7]], [["net", 7]]]);
   });
 });
