@@ -664,7 +664,7 @@ def _diff_table() -> ComparisonTable:
         _line(NO_LINE, "dropped → ", (10, None), TableCell(CellSign.NOWHERE, "only in a")),
     )
     return ComparisonTable(
-        *("7 differences.", "", ("a", "change", "", "b"), ("b is newer.",), (), lines),
+        *("7 differences.", "", ("a", "change", "", "b"), ("b is newer.",), True, lines),
         Totals(saved=7, live=7, restored=1, fixed=None),
     )
 
