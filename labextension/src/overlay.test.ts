@@ -1,17 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { decode, type NodeState, type Origin } from "./contract";
+import { decode, type Origin } from "./contract";
 import { makeGraph } from "./graph";
 import { compared, fullTree, loadGraph, payload, treeGraph } from "./graphs.test-data";
 import type { Overlay } from "./overlay";
 
-const remaining = (
-  overlay: Overlay,
-  hidden: readonly NodeState[],
-  isLeftOut: (id: number) => boolean = () => false,
-) =>
-  [...overlay.remaining(new Set(hidden), isLeftOut).entries()].flatMap(([id, stays]) =>
-    stays === 1 ? [id] : [],
-  );
+const changes = (overlay: Overlay, isLeftOut: (id: number) => boolean = () => false) =>
+  [...overlay.changes(isLeftOut).entries()].flatMap(([id, stays]) => (stays === 1 ? [id] : []));
 
 // 0 ─┬─ 1 ─┬─ 3
 //    │     └─ 4
@@ -123,28 +117,23 @@ describe("problems", () => {
   });
 });
 
-describe("the nodes that a filter leaves", () => {
-  const graph = compared(TREE, {
+describe("the changes", () => {
+  const { overlay } = compared(TREE, {
     states: { 0: "plain", 1: "plain", 3: "shape", 2: "plain" },
     problems: [{ nodes: [5] }],
   });
-  const overlay = graph.overlay!;
 
-  it("are all nodes in other states, and their ancestors", () => {
-    expect(remaining(overlay, ["shape"])).toEqual([0, 1, 2, 4, 5]);
-  });
-  it("include a matched node that a problem names when matched nodes are hidden", () => {
-    expect(remaining(overlay, ["plain", "matched"])).toEqual([0, 1, 2, 3, 5]);
-    expect(remaining(overlay, ["plain", "matched", "shape"])).toEqual([0, 2, 5]);
+  it("are the nodes that need attention, those that problems name, and their ancestors", () => {
+    expect(changes(overlay!)).toEqual([0, 1, 2, 3, 5]);
   });
   it("include no left-out node, and no ancestor because of one", () => {
-    expect(remaining(overlay, ["plain", "matched"], (id) => id === 1)).toEqual([0, 2, 3, 5]);
-    expect(remaining(overlay, ["plain", "matched"], (id) => id === 3)).toEqual([0, 2, 5]);
+    expect(changes(overlay!, (id) => id === 1)).toEqual([0, 2, 3, 5]);
+    expect(changes(overlay!, (id) => id === 3)).toEqual([0, 2, 5]);
   });
   it("are found in a tree of any depth", () => {
     const chain = treeGraph(Array.from({ length: 50_000 }, (_, i) => i));
     const { overlay: deep } = compared(chain, { states: { 30000: "moved" } });
-    expect(remaining(deep!, ["matched"])).toHaveLength(30_001);
+    expect(changes(deep!)).toHaveLength(30_001);
   });
 });
 

@@ -105,15 +105,13 @@ export interface Overlay {
   topOfUniform(id: number): number;
   /** Whether the node or one below it needs attention. */
   isMarked(id: number): boolean;
-  /** The nodes that remain: those in states that are not hidden, and their ancestors. */
-  remaining(hidden: ReadonlySet<NodeState>, isLeftOut: (id: number) => boolean): Uint8Array;
+  /** The nodes that need attention, and their ancestors; a left-out node counts for none. */
+  changes(isLeftOut: (id: number) => boolean): Uint8Array;
 }
 
-/** States that need no attention. */
-export const QUIET: ReadonlySet<NodeState> = new Set<NodeState>(["plain", "matched"]);
-
+/** Whether a node in this state needs no attention. */
 export function isQuiet(state: NodeState): boolean {
-  return QUIET.has(state);
+  return state === "plain" || state === "matched";
 }
 
 type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
@@ -123,7 +121,7 @@ type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
 /** The part of a comparison that follows from a tree of the nodes. */
 type OfTree = Pick<
   Overlay,
-  "isOther" | "side" | "below" | "matchedBelow" | "topOfUniform" | "isMarked" | "remaining"
+  "isOther" | "side" | "below" | "matchedBelow" | "topOfUniform" | "isMarked" | "changes"
 >;
 
 /** What a comparison says of a node, whatever the tree. */
@@ -233,11 +231,8 @@ function inTree(
   const countWithin = (id: number, place: number) =>
     countBelow(id, place) + (places[id] === place ? (counted[id] ?? 0) : 0);
   const isQuietPlace = NODE_STATES.map(isQuiet);
-  const isMarked = markedSubtrees(
-    order,
-    parents,
-    (id) => isPressing(id) || isQuietPlace[places[id] ?? 0] === false,
-  );
+  const isLoud = (id: number) => isPressing(id) || isQuietPlace[places[id] ?? 0] === false;
+  const isMarked = markedSubtrees(order, parents, isLoud);
   const holds = (other: Side) =>
     markedSubtrees(order, parents, (id) => id < size && side(id) !== other);
   const [holdsLive, holdsSaved] = [holds("saved"), holds("live")];
@@ -257,15 +252,7 @@ function inTree(
     matchedBelow: (id) => countWithin(id, NODE_STATES.indexOf("matched")),
     topOfUniform: (id) => uniformTops[id] ?? id,
     isMarked: (id) => isMarked[id] === 1,
-    remaining(hidden, isLeftOut) {
-      const isHidden = NODE_STATES.map((of) => hidden.has(of));
-      // Hiding matched nodes brings out problems, so a matched node with a problem stays.
-      const stays = (id: number): boolean => {
-        const place = places[id] ?? 0;
-        return isHidden[place] === false || (isPressing(id) && isQuietPlace[place] === true);
-      };
-      return markedSubtrees(order, parents, (id) => id < size && stays(id), isLeftOut);
-    },
+    changes: (isLeftOut) => markedSubtrees(order, parents, isLoud, isLeftOut),
   };
 }
 

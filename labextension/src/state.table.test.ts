@@ -2,15 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defaultsOf } from "./defaults";
 import type { Graph } from "./graph";
 import { compared, type LineOf, treeGraph } from "./graphs.test-data";
-import {
-  type Action,
-  initialState,
-  reduce,
-  type State,
-  showsOnlyChanges,
-  tableRows,
-  viewOf,
-} from "./state";
+import { type Action, initialState, reduce, type State, tableRows, viewOf } from "./state";
 
 const WIDTHS = { box: () => 80, behind: () => 18 };
 
@@ -192,7 +184,7 @@ describe("what a table leaves out", () => {
 
   it("are parts without a change; a change stays with all that is inside of it", () => {
     const state = play(fresh(), only(true));
-    expect([lines(state), showsOnlyChanges(state)]).toEqual([[4, 5], true]);
+    expect([lines(state), state.onlyChanges]).toEqual([[4, 5], true]);
     expect(tableRows(state).map(({ siblings }) => siblings)).toEqual([2, 2]);
     expect(lines(play(state, { type: "toggleLine", line: 5 }))).toEqual([4, 5, 6]);
     expect(lines(play(state, only(false)))).toEqual([0, 4, 5]);

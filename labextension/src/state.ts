@@ -1,6 +1,5 @@
 /** The view's state: one readonly object, and one function that handles every action. */
 
-import type { NodeState } from "./contract";
 import { type Defaults, defaultsOf } from "./defaults";
 import { type Graph, ROOT } from "./graph";
 import { layersOf } from "./layers";
@@ -17,7 +16,7 @@ import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/sh
 import { nextSort, type Sort, type SortedColumn } from "./layout/sorting";
 import { type Layout, PITCH, tidyTree, type Widths, withSigns } from "./layout/tidy";
 import type { MeasureName } from "./measures";
-import { isQuiet, QUIET } from "./overlay";
+import { isQuiet } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
 import { linesAbove, nextChange, openAtFirst, rowsOf, type Table, type TableRow } from "./table";
 import type { Picture } from "./textbook/picture";
@@ -55,8 +54,8 @@ export interface State {
   /** How many levels open at first; 0: the view chooses. */
   readonly depth: number;
   readonly showsBookkeeping: boolean;
-  /** The view hides what needs no attention in a comparison: nodes in these states, quiet lines. */
-  readonly hidden: ReadonlySet<NodeState>;
+  /** The view hides what needs no attention in a comparison. */
+  readonly onlyChanges: boolean;
   readonly tree: ShownTree;
   /** The column that siblings are sorted by; null for the order of the graph. */
   readonly sort: Sort | null;
@@ -68,7 +67,7 @@ export interface State {
   readonly expanded: ReadonlySet<number>;
   /** Whether the view chose the open nodes, and the user has not changed them yet. */
   readonly isDefaultExpansion: boolean;
-  /** The open nodes from before matched nodes were hidden. */
+  /** The open nodes from before the view left out others. */
   readonly openedBefore: ReadonlySet<number> | null;
   /** The open lines of the table, and the selected one. */
   readonly openLines: ReadonlySet<number>;
@@ -131,7 +130,6 @@ export type Action =
   | { readonly type: "showPicture"; readonly picture: Picture }
   | { readonly type: "resize"; readonly width: number; readonly height: number };
 
-const NOTHING: ReadonlySet<NodeState> = new Set();
 const NO_LINES: ReadonlySet<number> = new Set();
 const NO_NODES = { liveNode: null, savedNode: null };
 const NO_FLOWS: Flows = new Map();
@@ -162,12 +160,12 @@ export function initialState(
       says: "all",
       depth,
       showsBookkeeping: bookkeeping,
-      hidden: NOTHING,
+      onlyChanges: false,
       tree,
       sort: null,
       measure: null,
       focus: ROOT,
-      expanded: initialExpansion({ graph, tree, hidden: NOTHING, depth }),
+      expanded: initialExpansion({ graph, tree, onlyChanges: false, depth }),
       isDefaultExpansion: true,
       openedBefore: null,
       openLines: graph.table === null ? NO_LINES : openAtFirst(graph.table),
@@ -184,7 +182,7 @@ export function initialState(
       height: 0,
     }),
   );
-  return matched || !hasDifferences(graph) ? state : narrowed(state, { hidden: QUIET });
+  return matched || !hasDifferences(graph) ? state : narrowed(state, { onlyChanges: true });
 }
 
 export function reduce(state: State, action: Action): State {
@@ -226,7 +224,7 @@ export function reduce(state: State, action: Action): State {
     case "stepChange":
       return stepChange(state, action.by);
     case "showOnlyChanges":
-      return narrowed(state, { hidden: action.only ? QUIET : NOTHING });
+      return narrowed(state, { onlyChanges: action.only });
     case "toggleTable":
       return showView(state, state.drawn === "table" ? "layers" : "table");
     case "search":
@@ -297,12 +295,11 @@ function load(state: State, loaded: Graph): State {
   const found = state.found.isWaiting ? WAITING : searched(graph, state.query);
   const { isDefaultExpansion, mode, showsBookkeeping } = state;
   // Once no problem is left, a view of problems alone would be empty, so it shows everything.
-  const isSolved = showsOnlyChanges(state) && !hasDifferences(graph);
-  const hidden = isSolved ? NOTHING : state.hidden;
+  const onlyChanges = state.onlyChanges && hasDifferences(graph);
   const tree = shownTree(
     graph,
     showsBookkeeping,
-    hidden,
+    onlyChanges,
     keptBySearch({ found, mode }),
     state.sort,
   );
@@ -317,11 +314,11 @@ function load(state: State, loaded: Graph): State {
   const selected = state.selected === null ? null : again(state.selected);
   const kept = [...state.expanded].map(again).filter((id) => id !== null);
   const expanded = isDefaultExpansion
-    ? new Set([...initialExpansion({ ...state, graph, tree, hidden }), ...kept])
+    ? new Set([...initialExpansion({ ...state, graph, tree, onlyChanges }), ...kept])
     : new Set(kept);
   const next = arrange({
     ...state,
-    ...{ graph, hidden, tree, focus, found, selected, expanded },
+    ...{ graph, onlyChanges, tree, focus, found, selected, expanded },
     drawn: isOfOneKind(state.graph, graph) ? state.drawn : usualDrawing(graph),
     openedBefore: null,
     openLines: new Set([...state.openLines].map(lineAgain).filter((line) => line !== null)),
@@ -444,7 +441,7 @@ function withVisibleSelection(state: State, instead: number | null): State {
 }
 
 function showBookkeeping(state: State, shows: boolean): State {
-  const tree = shownTree(state.graph, shows, state.hidden, keptBySearch(state), state.sort);
+  const tree = shownTree(state.graph, shows, state.onlyChanges, keptBySearch(state), state.sort);
   const change = { showsBookkeeping: shows, tree };
   return withVisibleSelection(rearranged(state, change, state.selected ?? state.focus), null);
 }
@@ -465,8 +462,8 @@ function showView(state: State, view: View): State {
 }
 
 function sortedBy(state: State, sort: Sort | null): State {
-  const { graph, hidden, showsBookkeeping } = state;
-  const tree = shownTree(graph, showsBookkeeping, hidden, keptBySearch(state), sort);
+  const { graph, onlyChanges, showsBookkeeping } = state;
+  const tree = shownTree(graph, showsBookkeeping, onlyChanges, keptBySearch(state), sort);
   return rearranged(state, { sort, tree }, state.selected ?? state.focus);
 }
 
@@ -490,17 +487,17 @@ function showLayers(state: State, shows: boolean): State {
   if (graph === null || graph === state.graph) {
     return state;
   }
-  const { depth, found, hidden, mode, selected, showsBookkeeping } = state;
+  const { depth, found, onlyChanges, mode, selected, showsBookkeeping } = state;
   const again = found.isWaiting ? WAITING : searched(graph, state.query);
   const kept = keptBySearch({ found: again, mode });
-  const tree = shownTree(graph, showsBookkeeping, hidden, kept, state.sort);
+  const tree = shownTree(graph, showsBookkeeping, onlyChanges, kept, state.sort);
   const next = arrange({
     ...state,
     ...{ graph, tree, focus: ROOT, selected: null, found: again },
     drawn: state.drawn === "table" ? "table" : "tree",
     ...{ picture: null, openedBefore: null, around: null },
     expanded: initialExpansion(
-      { graph, tree, hidden, depth },
+      { graph, tree, onlyChanges, depth },
       kept === null ? [] : again.matches.slice(0, MAX_OPENED),
     ),
     isDefaultExpansion: true,
@@ -513,10 +510,6 @@ function showLayers(state: State, shows: boolean): State {
 /** Whether a comparison has any node outside of the quiet states. */
 export function hasDifferences({ overlay }: Graph): boolean {
   return overlay?.counts.some(({ state }) => !isQuiet(state)) === true;
-}
-
-export function showsOnlyChanges({ hidden }: State): boolean {
-  return hidden.size > 0;
 }
 
 // --- the table
@@ -538,7 +531,7 @@ export function tableRows(state: State): readonly TableRow[] {
   const isChange = (line: number) => table.parent(line) !== null || !table.isQuiet(line);
   return kept !== null
     ? rowsOf(table, kept, isKept)
-    : rowsOf(table, openLines, showsOnlyChanges(state) ? isChange : undefined);
+    : rowsOf(table, openLines, state.onlyChanges ? isChange : undefined);
 }
 
 /** The lines that a search leaves, all open: those with matches, and what holds them. */
@@ -677,18 +670,17 @@ function keptBySearch({ found, mode }: Pick<State, "found" | "mode">): Uint8Arra
 }
 
 /**
- * Hides nodes by state or by search. If it hides matched states or non-matches, few nodes remain,
- * so it opens them all. Once those nodes return, the earlier open nodes return, too.
+ * Hides nodes without a change or without a match. Few nodes remain, so it opens them all. Once those nodes return, the earlier open nodes return, too.
  */
 function narrowed(
   state: State,
-  change: Partial<Pick<State, "hidden" | "query" | "mode" | "found">>,
+  change: Partial<Pick<State, "onlyChanges" | "query" | "mode" | "found">>,
 ): State {
   const changed = { ...state, ...change };
-  const { expanded, graph, hidden, openedBefore, showsBookkeeping } = changed;
+  const { expanded, graph, onlyChanges, openedBefore, showsBookkeeping } = changed;
   const found = keptBySearch(changed);
-  const tree = shownTree(graph, showsBookkeeping, hidden, found, changed.sort);
-  const isNarrow = hidden.has("matched") || found !== null;
+  const tree = shownTree(graph, showsBookkeeping, onlyChanges, found, changed.sort);
+  const isNarrow = onlyChanges || found !== null;
   const before = openedBefore ?? expanded;
   const wanted = found === null ? undefined : changed.found.matches.slice(0, MAX_OPENED);
   const next = arrange({
@@ -713,7 +705,7 @@ function narrowed(
 
 /** Whether a filter hides the node, whether or not its ancestors are open. */
 function isFiltered(state: State, id: number): boolean {
-  const hides = state.hidden.size > 0 || keptBySearch(state) !== null;
+  const hides = state.onlyChanges || keptBySearch(state) !== null;
   return hides && isNode(state, id) && !state.tree.shows(id);
 }
 
@@ -792,8 +784,7 @@ function opened(state: State, id: number): State {
     shown = narrowed(shown, { mode: "highlight" });
   }
   if (graph.overlay !== null && isFiltered(shown, id)) {
-    const hidden = withOrWithout(shown.hidden, graph.overlay.state(id), false);
-    shown = narrowed(shown, { hidden });
+    shown = narrowed(shown, { onlyChanges: false });
   }
   const way = ancestors(shown.tree, id);
   const focus = way.includes(shown.focus) ? shown.focus : ROOT;
@@ -1173,8 +1164,8 @@ function shown(state: State): State {
 /**
  * The first node that needs attention, or its nearest ancestor in sight while it is folded away.
  */
-export function firstProblemNode({ graph, hidden, rowOf, tree }: State): number | null {
-  const first = callingForALook(graph, hidden).next();
+export function firstProblemNode({ graph, onlyChanges, rowOf, tree }: State): number | null {
+  const first = callingForALook(graph, onlyChanges).next();
   let node = first.done === true ? null : first.value;
   while (node !== null && !rowOf.has(node)) {
     node = tree.parent(node);

@@ -96,8 +96,7 @@ const SHARES_OF_TABLE: Shares = { outline: 0, details: 24 };
 function Shown(props: ShownProps) {
   const { state, id, kernel, dispatch } = props;
   // Panning, zooming and a new size, also the drawing's first one, change the drawing alone.
-  const { drawn, found, graph, hidden, line, measure, mode, openLines, query, rows, selected } =
-    state;
+  const { drawn, found, graph, line, measure, mode, onlyChanges, openLines, query, rows } = state;
   const { table } = graph;
   const accepting = useAccepting(graph);
   const measuring = useMeasuring(props.readValues, props.canStop, dispatch);
@@ -110,7 +109,7 @@ function Shown(props: ShownProps) {
   };
   const changing = canChange(props) ? { isOpen: isChanging, toggle } : null;
   const coding = { isOpen: isCoding, toggle: () => setCoding(!isCoding) };
-  const changes = [drawn, found, graph, hidden, line, measure, mode, openLines, query, rows];
+  const changes = [drawn, found, graph, line, measure, mode, onlyChanges, openLines, query, rows];
   const still = useMemo(
     () => ({
       above: <Above {...props} {...{ measuring, changing, coding, restoring, accepting }} />,
@@ -119,7 +118,7 @@ function Shown(props: ShownProps) {
       below: <Below state={state} measuring={measuring} dispatch={dispatch} />,
     }),
     [
-      ...[...changes, selected, measuring.progress, measuring.problem, isCoding, isChanging],
+      ...[...changes, state.selected, measuring.progress, measuring.problem, isCoding, isChanging],
       ...[accepting.accepted, props.step === null, props.other, restoring?.isWaiting],
       ...[restoring?.done, restoring?.problem],
     ],

@@ -19,7 +19,7 @@ interface MinimapProps {
 
 /** Empty while the whole drawing is in sight. */
 export function Minimap({ state, id, dispatch }: MinimapProps) {
-  const { camera, found, graph, height, hidden, layout, rowOf, tree } = state;
+  const { camera, found, graph, height, layout, onlyChanges, rowOf, tree } = state;
   const scale = height / Math.max(layout.height, 1);
   const ticks = useMemo(() => {
     // A folded-away node counts at its nearest visible ancestor.
@@ -41,8 +41,11 @@ export function Minimap({ state, id, dispatch }: MinimapProps) {
       }
       return [...seen];
     };
-    return { problems: places(callingForALook(graph, hidden)), matches: places(found.matches) };
-  }, [graph, hidden, layout, found, scale]);
+    return {
+      problems: places(callingForALook(graph, onlyChanges)),
+      matches: places(found.matches),
+    };
+  }, [graph, onlyChanges, layout, found, scale]);
   const inSight = height / camera.scale;
   if (height === 0 || inSight >= layout.height) {
     return null;

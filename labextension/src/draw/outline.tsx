@@ -176,7 +176,7 @@ function useRowsInSight(state: State) {
     if (top > 0) {
       list.scrollTo(top);
     }
-  }, [graph, state.hidden]);
+  }, [graph, state.onlyChanges]);
   return list;
 }
 

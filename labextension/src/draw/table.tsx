@@ -46,10 +46,10 @@ type Entry = TableRow & { readonly isQuestion: boolean };
 
 export function CheckTable(props: TableProps) {
   const { state, table, id, dispatch } = props;
-  const { found, hidden, line: selected, mode, openLines } = state;
+  const { found, line: selected, mode, onlyChanges, openLines } = state;
   const entries = useMemo(
     () => entriesOf(tableRows(state), table),
-    [table, openLines, hidden, mode, found],
+    [table, openLines, onlyChanges, mode, found],
   );
   const at = entries.findIndex(({ line, isQuestion }) => line === selected && !isQuestion);
   const { body, first, last, measure } = useEntriesInSight({

@@ -2,7 +2,7 @@
 
 import { ZOOM_IN, ZOOM_OUT } from "../deeds";
 import type { Kernel } from "../kernel";
-import { hasDifferences, type State, showsOnlyChanges } from "../state";
+import { hasDifferences, type State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
 import { useCutNames } from "./cut";
@@ -76,7 +76,7 @@ export function Toolbar(props: ToolbarProps) {
 type SwitchProps = Pick<ToolbarProps, "dispatch" | "state">;
 
 function OnlyChanges({ state, dispatch }: SwitchProps) {
-  const only = showsOnlyChanges(state);
+  const only = state.onlyChanges;
   return (
     <button
       type="button"

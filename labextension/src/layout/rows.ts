@@ -1,6 +1,6 @@
 /** The visible nodes and chunks: the tree without what is folded away, in reading order. */
 
-import { LIVE_ALONE, type NodeState, SAVED_ALONE } from "../contract";
+import { LIVE_ALONE, SAVED_ALONE } from "../contract";
 import { type Graph, ROOT } from "../graph";
 import { isQuiet } from "../overlay";
 import type { ChildrenOf, Chunk, ShownTree } from "./shown";
@@ -125,15 +125,15 @@ function isAllOneCase({ overlay }: Graph, id: number): boolean {
 interface Opening {
   readonly graph: Graph;
   readonly tree: ShownTree;
-  readonly hidden: ReadonlySet<NodeState>;
+  readonly onlyChanges: boolean;
   /** How many levels to open; 0: the view chooses. */
   readonly depth: number;
 }
 
 /** The nodes that are open at first, including the ancestors of nodes that must be in sight. */
 export function initialExpansion(
-  { graph, tree, hidden, depth }: Opening,
-  wanted: Iterable<number> = callingForALook(graph, hidden),
+  { graph, tree, onlyChanges, depth }: Opening,
+  wanted: Iterable<number> = callingForALook(graph, onlyChanges),
 ): ReadonlySet<number> {
   const expanded = defaultExpansion(graph, tree.children, ROOT, depth);
   // Requested levels take no rows away from problems.
@@ -173,28 +173,22 @@ function openedTo(
 }
 
 /**
- * The nodes of the problems; then, while matched nodes are hidden, the visible nodes in all states
- * that need attention.
+ * The nodes of the problems; then, while a view shows only changes, the nodes in all states that
+ * need attention.
  */
-export function* callingForALook(
-  graph: Graph,
-  hidden: ReadonlySet<NodeState>,
-): Generator<number, void> {
+export function* callingForALook(graph: Graph, onlyChanges: boolean): Generator<number, void> {
   const { overlay } = graph;
   if (overlay === null) {
     return;
   }
-  const isShown = (id: number) => isQuiet(overlay.state(id)) || !hidden.has(overlay.state(id));
   // Slot variables come and go with their optimizer: its row shows what they need.
   const shownAt = (id: number) => graph.slot(id)?.optimizer ?? id;
   for (const id of overlay.pressing(MAX_OF_PROBLEM)) {
-    if (isShown(id)) {
-      yield shownAt(id);
-    }
+    yield shownAt(id);
   }
-  if (hidden.has("matched")) {
+  if (onlyChanges) {
     for (let id = 0; id < graph.size; id++) {
-      if (!isQuiet(overlay.state(id)) && isShown(id)) {
+      if (!isQuiet(overlay.state(id))) {
         yield shownAt(id);
       }
     }

@@ -71,7 +71,7 @@ describe("long lists", () => {
   it("are shorter if a filter hides some nodes", () => {
     const states = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [i + 1, "shape"]));
     const graph = compared(wide(250), { states: states as Record<number, "shape"> });
-    const tree = shownTree(graph, false, new Set(["matched"]));
+    const tree = shownTree(graph, false, true);
     expect(ids(tree.children(ROOT)).map((id) => tree.chunk(id)?.of)).toEqual([150, 150]);
     expect(tree.shows(150)).toBe(true);
     expect(tree.shows(151)).toBe(false);
@@ -106,6 +106,6 @@ describe("the number of nodes below", () => {
   it("leaves out what a filter hides", () => {
     const graph = compared(treeGraph([0, 1, 1, 1]), { states: { 3: "shape" } });
     expect(shownTree(graph, false).nodesBelow(1)).toBe(3);
-    expect(shownTree(graph, false, new Set(["matched"])).nodesBelow(1)).toBe(1);
+    expect(shownTree(graph, false, true).nodesBelow(1)).toBe(1);
   });
 });

@@ -1,6 +1,5 @@
 /** The visible tree: the nodes that filters and search leave, with long lists in chunks. */
 
-import type { NodeState } from "../contract";
 import { type Graph, ROOT } from "../graph";
 import { nodesBelow } from "./feeds";
 import { type Sort, sorted } from "./sorting";
@@ -56,18 +55,18 @@ export const MAX_CHILDREN = 100;
 const MAX_LEVELS = 8;
 
 /**
- * The children in the tree, without nodes in a hidden state. Lists that Keras keeps for itself are
+ * The children in the tree, all of them or only what needs attention. Lists that Keras keeps for itself are
  * visible only on request, or if they contain a problem. A search keeps all its matches and their
  * ancestors, and nothing else. Siblings have the order of the tree, or that of a column.
  */
 export function shownTree(
   graph: Graph,
   showsBookkeeping: boolean,
-  hidden: ReadonlySet<NodeState> = new Set(),
+  onlyChanges = false,
   kept: Uint8Array | null = null,
   sort: Sort | null = null,
 ): ShownTree {
-  const isHidden = hiddenNodes(graph, showsBookkeeping, hidden, kept);
+  const isHidden = hiddenNodes(graph, showsBookkeeping, onlyChanges, kept);
   const filtered = filteredChildren(graph, isHidden, sort);
   const { above: chunkAbove, chunks, divide, shown } = chunksOf(graph);
   const children: ChildrenOf = (id) => {
@@ -197,12 +196,12 @@ function groupAt(graph: Graph, id: number): Chunk | null {
 function hiddenNodes(
   graph: Graph,
   showsBookkeeping: boolean,
-  hidden: ReadonlySet<NodeState>,
+  onlyChanges: boolean,
   kept: Uint8Array | null,
 ): ((id: number) => boolean) | null {
   const isLeftOut = (id: number): boolean =>
     kept === null ? !showsBookkeeping && isBookkeeping(graph, id) : kept[id] !== 1;
-  const remaining = hidden.size === 0 ? undefined : graph.overlay?.remaining(hidden, isLeftOut);
+  const remaining = onlyChanges ? graph.overlay?.changes(isLeftOut) : undefined;
   return showsBookkeeping && remaining === undefined && kept === null
     ? null
     : (id) => isLeftOut(id) || remaining?.[id] === 0;
