@@ -99,7 +99,7 @@ describe("problems", () => {
       "Make the layer with 3 units, or restore the rest with check.fix().apply().",
     );
     expect(await said("live", true)).toEqual([
-      "Make the layer with 3 units, or restore the rest with the code of the fix.",
+      "Make the layer with 3 units, or restore the rest with the button Restore.",
       code,
     ]);
     expect(await said("saved", true)).toEqual([inPython, code]); // a program in a file has no fix
