@@ -16,6 +16,11 @@ export function visible(name: string): string {
   });
 }
 
+/** Untrusted text of several lines. */
+export function visibleLines(text: string): string {
+  return text.split("\n").map(visible).join("\n");
+}
+
 /** The message of an error, which may contain untrusted text from a file. */
 export function whyWords(error: unknown): string {
   return visible(error instanceof Error ? error.message : String(error));

@@ -9,7 +9,7 @@ import * as WORDS from "../strings";
 import type { Table } from "../table";
 import type { LoadGraphviz } from "../textbook/engine";
 import { chunkCount, chunkLabel, matchWords, sentence } from "../words";
-import { type Accepting, useAccepting } from "./accepting";
+import { type Accepting, restoredWith, useAccepting } from "./accepting";
 import { Breadcrumbs } from "./breadcrumbs";
 import { RestoreButton, ViewButton } from "./check-buttons";
 import { CheckHead } from "./check-head";
@@ -251,7 +251,7 @@ function Above(props: AboveProps) {
       {leaveCopy && onRequest?.extras ? <onRequest.extras.OtherLine leave={leaveCopy} /> : null}
       {state.drawn === "table" ? null : <Breadcrumbs state={state} dispatch={dispatch} />}
       {step !== null ? null : table !== null && state.drawn === "table" ? (
-        <TableRibbon state={state} table={table} dispatch={dispatch} />
+        <TableRibbon {...{ state, table, dispatch }} accepting={props.accepting} />
       ) : (
         <Ribbon state={state} dispatch={dispatch} />
       )}
@@ -268,8 +268,7 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
     return null;
   }
   const guesses = overlay.guesses;
-  const added = [...accepting.accepted].reduce((n, guess) => n + (table.guessed[guess] ?? 0), 0);
-  const number = (fixed ?? 0) + added;
+  const number = fixed === null ? 0 : restoredWith(table, accepting);
   const canCode = fixed !== null && origin !== "saved" && other === 0;
   return (
     <>

@@ -7,29 +7,32 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import type { Table } from "../table";
 import { countWords, formatCount, visible } from "../text";
+import { type Accepting, fixedWith, restoredWith } from "./accepting";
 import type { Dispatch } from "./props";
 
 interface RibbonProps {
   readonly state: State;
   readonly table: Table;
+  readonly accepting: Accepting;
   readonly dispatch: Dispatch;
 }
 
-export function TableRibbon({ state, table, dispatch }: RibbonProps) {
+export function TableRibbon({ state, table, accepting, dispatch }: RibbonProps) {
   const { graph, line } = state;
   const strips = stripsOf(graph, table);
   const [saved = [], live = []] = strips;
   if (Math.max(saved.length, live.length) < 2) {
     return null;
   }
-  const notes = notesOf(table, graph.overlay?.comparison === "diff");
+  const notes = notesOf(table, accepting, graph.overlay?.comparison === "diff");
   return (
     <div class="ckv-table-ribbon" role="img" aria-label={notes.join(". ")}>
       {strips.map((segments, side) => (
         <div key={side} class="ckv-strip">
           <span class="ckv-strip-name">{table.heads[side === 0 ? 0 : 3]}</span>
           <span class="ckv-strip-parts">
-            {segments.map(({ line: part, cell, share }) => {
+            {segments.map(({ line: part, share }) => {
+              const cell = fixedWith(table, part, accepting) ?? part.plain;
               const name = visible(side === 0 ? part.saved : part.live);
               const isLit = part.id === line ? " ckv-lit" : "";
               return (
@@ -54,9 +57,9 @@ export function TableRibbon({ state, table, dispatch }: RibbonProps) {
 }
 
 /** The sums of both sides in words. */
-function notesOf({ totals }: Table, isDiff: boolean): readonly string[] {
-  const { fixed, live, restored, saved } = totals;
-  const placed = fixed ?? restored;
+function notesOf(table: Table, accepting: Accepting, isDiff: boolean): readonly string[] {
+  const { live, saved } = table.totals;
+  const placed = restoredWith(table, accepting);
   const words = isDiff
     ? ([WORDS.table.differing, WORDS.table.differing] as const)
     : ([WORDS.table.staying, WORDS.table.keeping] as const);

@@ -9,7 +9,7 @@ import { type State, tableRows } from "../state";
 import * as WORDS from "../strings";
 import type { Line, Table, TableRow } from "../table";
 import { countWords, formatCount, visible } from "../text";
-import type { Accepting } from "./accepting";
+import { type Accepting, fixedWith, restoredWith } from "./accepting";
 import { RoleIcon, SignIcon } from "./icons";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
@@ -51,6 +51,9 @@ export function CheckTable(props: TableProps) {
     [table, openLines, hidden, mode, found],
   );
   const at = entries.findIndex(({ line, isQuestion }) => line === selected && !isQuestion);
+  // The key for a tick is for the next question, from the selected line on.
+  const asked = entries.findIndex(({ isQuestion }, index) => isQuestion && index > at);
+  const next = asked < 0 ? entries.findIndex(({ isQuestion }) => isQuestion) : asked;
   const { body, first, last, measure } = useEntriesInSight({
     entries,
     pitch: PITCH,
@@ -84,7 +87,13 @@ export function CheckTable(props: TableProps) {
           {entries.slice(first, last).map((entry, offset) => {
             const index = first + offset;
             return entry.isQuestion ? (
-              <Question key={`?${entry.line}`} {...props} entry={entry} index={index} />
+              <Question
+                key={`?${entry.line}`}
+                {...props}
+                entry={entry}
+                index={index}
+                isNext={index === next}
+              />
             ) : (
               <TableLine
                 key={entry.line}
@@ -137,11 +146,10 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
   const { heads, isOneColumn, totals } = table;
   const [savedHead = "", call = "", fixHead = "", liveHead = ""] = heads;
   const { accepted } = accepting;
-  const added = [...accepted].reduce((sum, guess) => sum + (table.guessed[guess] ?? 0), 0);
-  const restored = (totals.fixed ?? totals.restored) + added;
+  const restored = restoredWith(table, accepting);
   const { columns, notes } = WORDS.table;
   const ofAll = notes.ofAll(formatCount(restored), formatCount(totals.live));
-  const fixed = (line: Line) => cellOf(accepted.has(line.guess ?? -1) ? TAKEN : line.fixed);
+  const fixed = (line: Line) => cellOf(fixedWith(table, line, accepting));
   const plain: TableColumn = {
     name: "plain",
     title: call,
@@ -172,8 +180,6 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
     },
   ];
 }
-
-const TAKEN: TableCell = { sign: "likely", words: WORDS.table.taken };
 
 function cellOf(cell: TableCell | null) {
   if (cell === null) {
@@ -302,12 +308,12 @@ function PartIcon({ isRun }: { readonly isRun: boolean }) {
 interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting"> {
   readonly entry: Entry;
   readonly index: number;
+  /** Whether the key for a tick is for this question. */
+  readonly isNext: boolean;
 }
 
 /** A guess is a question: a tick takes it into the fix. */
-function Question({ state, table, accepting, entry, index }: QuestionProps) {
-  // The key for a tick is for the question of the selected line, or for the first one.
-  const isNext = state.line === null || state.line === entry.line;
+function Question({ state, table, accepting, entry, index, isNext }: QuestionProps) {
   const { guess: place } = table.line(entry.line);
   const guess = state.graph.overlay?.guesses[place ?? -1];
   if (guess === undefined) {

@@ -93,7 +93,9 @@ function stripsIn(graph: Graph): readonly (readonly RibbonPart[])[] {
   return table === null
     ? [segmentsOf(graph).map(({ share }) => ({ share, isMarked: false }))]
     : stripsOf(graph, table).map((parts) =>
-        parts.map(({ cell, share }) => ({ share, isMarked: cell.sign !== "here" })),
+        parts.map(({ line: { fixed, plain }, share }) => {
+          return { share, isMarked: (fixed ?? plain).sign !== "here" };
+        }),
       );
 }
 
