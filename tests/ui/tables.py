@@ -18,7 +18,8 @@ _CELLS = """lines => lines.map(line => [...line.querySelectorAll("[role=gridcell
 
 def line(page: Page | Locator, name: str) -> Locator:
     """Return the line of a part, by its name on either side."""
-    named = page.locator(".ckv-table-name", has_text=re.compile(f"^{re.escape(name)}$"))
+    root = page if isinstance(page, Page) else page.page
+    named = root.locator(".ckv-table-name", has_text=re.compile(f"^{re.escape(name)}$"))
     return page.locator(".ckv-table-line").filter(has=named)
 
 

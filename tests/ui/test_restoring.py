@@ -24,7 +24,7 @@ def program(*blocks, classes):
 saved, ckpt = program("left", "middle", "right", classes=5), program("left", "right", classes=7)
 path = saved.save(tempfile.mkdtemp() + "/ckpt")
 
-def restored():
+def set_layers():
     '''The layers whose kernels are those in the file.'''
     pairs = [(one, saved.model.get_layer(one.name)) for one in ckpt.model.layers if one.weights]
     return [one.name for one, other in pairs if one.kernel.shape == other.kernel.shape
@@ -33,7 +33,7 @@ def restored():
 check = cv.check(ckpt, path)
 check
 """
-_ASK = "print(*restored())"
+_ASK = "print(*set_layers())"
 
 
 @pytest.fixture
@@ -57,10 +57,10 @@ def test_the_button_restores_what_the_fix_restores_and_undo_puts_it_back(
 ) -> None:
     _expect_restored(lab)
     button = explorer.locator(".ckv-restore")
-    expect(button).to_have_text("Restore 6 of 8 values")
+    expect(button).to_have_text("Restore 7 of 9 values")
     button.click()
     sentence = explorer.locator(".ckv-sentence")
-    expect(sentence).to_contain_text("Restored 6 of 8 values. 2 keep their own.")
+    expect(sentence).to_contain_text("Restored 7 of 9 values. 2 keep their own.")
     heads = explorer.get_by_role("columnheader").locator("b")
     expect(heads).to_have_text(["as saved", "restored", "in the program"])
     lab.screenshot("restored")
@@ -70,7 +70,7 @@ def test_the_button_restores_what_the_fix_restores_and_undo_puts_it_back(
     expect(button).to_be_focused()
     lab.page.keyboard.press("Enter")
     expect(sentence).to_contain_text("Put back the values from before the restore.")
-    expect(button).to_have_text("Restore 6 of 8 values")
+    expect(button).to_have_text("Restore 7 of 9 values")
     _expect_restored(lab)
 
 
@@ -80,7 +80,7 @@ def test_a_program_that_has_changed_since_the_check_keeps_its_values(
     lab.run_cell(2)
     explorer.locator(".ckv-restore").click()
     expect(explorer.get_by_role("alert")).to_contain_text("has changed since this check")
-    expect(explorer.locator(".ckv-restore")).to_have_text("Restore 6 of 8 values")
+    expect(explorer.locator(".ckv-restore")).to_have_text("Restore 7 of 9 values")
     _expect_restored(lab)
 
 
