@@ -10,7 +10,7 @@ from tests.ui.tables import line
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("front_end")]
 
-_CHECK = f"""{SharedKernel.AFRESH}
+CHECK = f"""{SharedKernel.AFRESH}
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import tempfile, keras, tensorflow as tf, ckpt_viz as cv
 
@@ -39,7 +39,7 @@ _ASK = "print(*set_layers())"
 @pytest.fixture
 def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
     """The explorer of a check: a block is gone, and the head is larger."""
-    shared.open(lab, "restoring.ipynb", _CHECK, _ASK, "ckpt.added = tf.Variable(1.0)")
+    shared.open(lab, "restoring.ipynb", CHECK, _ASK, "ckpt.added = tf.Variable(1.0)")
     lab.page.set_viewport_size({"width": 1500, "height": 950})
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")

@@ -278,7 +278,12 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
         </span>
       )}
       {!canCode || number === 0 ? null : restoring === null ? (
-        <Copy what={WORDS.code} text={shortCode(guesses, accepting)} label={WORDS.table.copyCode} />
+        <Copy
+          what={WORDS.code}
+          text={shortCode(guesses, accepting)}
+          part="fix"
+          label={WORDS.table.copyCode}
+        />
       ) : (
         <RestoreButton restoring={restoring} words={WORDS.table.restore(number, live)} />
       )}

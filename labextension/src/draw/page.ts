@@ -19,7 +19,9 @@ export function makeRun(root: HTMLElement, dispatch: Dispatch): Run {
 
 function isOfPage(deed: Deed): deed is PageAction {
   const { type } = deed;
-  return type === "press" || type === "goToSearch" || type === "goToDetails";
+  return (
+    type === "press" || type === "goToSearch" || type === "goToDetails" || type === "goToRestore"
+  );
 }
 
 function runOnPage(root: HTMLElement, action: PageAction): void {
@@ -35,6 +37,9 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
       root.querySelector<HTMLElement>("[role=tab][data-tab=details]")?.click();
       // If the panes are tabs, the details exist only after their tab is drawn.
       setTimeout(() => partOf(root, "details")?.focus());
+      break;
+    case "goToRestore":
+      partOf(root, "fix")?.focus();
       break;
     case "press":
       partOf(root, action.part)?.click();
