@@ -14,8 +14,8 @@ from tests.ui.pages import new_page
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import SELECTED, SHOW, TRAIN, box, row
 from tests.ui.test_keys import CELLS, check_keys
-from tests.ui.test_restoring import CHECK
 from tests.ui.test_renderer import expect_live, expect_snapshot, saved_cell
+from tests.ui.test_restoring import CHECK
 
 pytest.importorskip("notebook")
 

@@ -29,6 +29,7 @@ _PROMISED = re.compile(r"^\| (.*\?) \| (none|\d)[:,]", re.MULTILINE)
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("front_end", "quiet_tensorflow")]
 
+
 class _Actions:
     """A person in front of a page, who counts each press, click and word typed."""
 

@@ -47,9 +47,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
             text = to_html(of.graph if isinstance(of, Overlay) else of, overlay)
             if answers is not None:
                 model = f"answering(model, {{ error: 'no' }}, [], {answers})"
-                text = text.replace(
-                    _WITH_KERNEL, f"{ANSWERING}explorer.render({{ model: {model},"
-                )
+                text = text.replace(_WITH_KERNEL, f"{ANSWERING}explorer.render({{ model: {model},")
             viewport = {"width": width, "height": 800}
             options = {"viewport": viewport, "bypass_csp": True, **how}
             return open_page(showing_first("layers", text), **options)
