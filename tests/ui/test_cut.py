@@ -130,7 +130,7 @@ def test_a_cut_and_an_overlap_are_found(pages: OpenPage) -> None:
     page = _compared("check")(pages, bypass_csp=True)
     page.add_style_tag(content=".ckv-views { max-width: 20px; min-width: 0; overflow: hidden }")
     assert any("cut in ckv-mode" in fault for fault in faults(page.locator(".ckpt-viz")))
-    page.add_style_tag(content=".ckv-check-verdict { margin-top: -30px }")
+    page.add_style_tag(content=".ckpt-viz .ckv-check-head .ckv-check-verdict { margin-top: -20px }")
     assert any("overlap: " in fault for fault in faults(page.locator(".ckpt-viz")))
 
 
@@ -149,10 +149,10 @@ def test_the_menu_has_the_other_views_and_what_is_rare_by_keys_alone(pages: Open
     items = _menu(page).locator(".ckv-menu-items").first
     expect(items).to_contain_text("saved checkpoint")
     for name in ("Graph", "filter", "Zoom in (+)", "Full screen"):
-        expect(items.get_by_role("button", name=name)).to_be_visible()
+        expect(items.get_by_role("button", name=name, exact=True)).to_be_visible()
     page.screenshot(path=_SCREENSHOTS / "toolbar-menu.png")
     page.keyboard.press("Tab")
-    expect(items.get_by_role("button", name="Graph")).to_be_focused()
+    expect(items.get_by_role("button", name="Graph", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
     expect(items).to_be_hidden()
     # The files to save are one level further.

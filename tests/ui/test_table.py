@@ -249,6 +249,8 @@ def test_a_narrow_page_has_tabs_and_the_same_words(check: RestoreCheck, opened: 
     expect(page.locator(".ckv-details")).to_contain_text("model.block1")
     tabs.last.press("ArrowLeft")
     expect(selected(page)).to_contain_text("model.block1")
+    page.get_by_role("button", name="Code", exact=True).click()
+    expect(page.locator(".ckv-code-text")).to_be_visible()
 
 
 def _with_number(of: ObjectGraph, shape: tuple[int, ...]) -> ObjectGraph:

@@ -38,7 +38,7 @@ function Part({ pieces }: { readonly pieces: readonly string[] }) {
       {pieces.map((piece, index) => (
         <Fragment key={index}>
           <wbr />
-          {piece}
+          <span class="ckv-code-piece">{piece}</span>
         </Fragment>
       ))}
     </span>
