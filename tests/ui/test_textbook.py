@@ -172,7 +172,7 @@ def test_the_wheel_zooms_the_picture_and_dragging_moves_it(adam: Locator) -> Non
     assert moved is not None
     assert moved["x"] - zoomed["x"] == pytest.approx(40, abs=1)
     assert moved["y"] - zoomed["y"] == pytest.approx(-25, abs=1)
-    adam.get_by_role("button", name="Fit").click()
+    choose_view(adam, "Fit the graph into view (0)")
     assert root.bounding_box() == pytest.approx(before, abs=1)
 
 

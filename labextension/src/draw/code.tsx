@@ -32,7 +32,7 @@ export function CodeText({ code }: { readonly code: string }) {
 /** A part of code, which stays on one line if that is wide enough. */
 function Part({ pieces }: { readonly pieces: readonly string[] }) {
   return pieces.length === 1 ? (
-    pieces
+    <span class="ckv-code-piece">{pieces}</span>
   ) : (
     <span class="ckv-code-part">
       {pieces.map((piece, index) => (

@@ -1,11 +1,14 @@
 /** Both sides of a comparison in proportion to their parameters, in the order of the table. */
 
+import type { TableCell } from "../contract";
 import type { Graph } from "../graph";
 import type { OfSide } from "../overlay";
 import type { Line, Table } from "../table";
 
 export interface StripPart {
   readonly line: Line;
+  /** What finally happens to its values: by the fix or, without one, by the call. */
+  readonly cell: TableCell;
   /** The number of parameters. */
   readonly share: number;
 }
@@ -27,7 +30,7 @@ function stripOf(graph: Graph, table: Table, side: OfSide): readonly StripPart[]
   return lines.flatMap((line): readonly StripPart[] => {
     const nodes = line[side] === "" ? [] : table.nodesIn(line.id, side);
     const share = nodes.reduce((sum, node) => sum + elementsOf(graph, node, side), 0);
-    return share === 0 ? [] : [{ line, share }];
+    return share === 0 ? [] : [{ line, cell: line.fixed ?? line.plain, share }];
   });
 }
 

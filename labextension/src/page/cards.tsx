@@ -93,9 +93,7 @@ function stripsIn(graph: Graph): readonly (readonly RibbonPart[])[] {
   return table === null
     ? [segmentsOf(graph).map(({ share }) => ({ share, isMarked: false }))]
     : stripsOf(graph, table).map((parts) =>
-        parts.map(({ line: { fixed, plain }, share }) => {
-          return { share, isMarked: (fixed ?? plain).sign !== "here" };
-        }),
+        parts.map(({ cell, share }) => ({ share, isMarked: cell.sign !== "here" })),
       );
 }
 
