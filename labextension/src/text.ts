@@ -26,6 +26,11 @@ export function onOneLine(text: string): string {
   return visible(text.replace(/\s*[\r\n]\s*/g, " ").trim());
 }
 
+/** Untrusted text of several lines. */
+export function visibleLines(text: string): string {
+  return text.split("\n").map(visible).join("\n");
+}
+
 /** The message of an error, which may contain untrusted text from a file. */
 export function whyWords(error: unknown): string {
   return onOneLine(error instanceof Error ? error.message : String(error));

@@ -9,7 +9,7 @@ import * as WORDS from "../strings";
 import type { Table } from "../table";
 import type { LoadGraphviz } from "../textbook/engine";
 import { chunkCount, chunkLabel, matchWords, sentence } from "../words";
-import { type Accepting, addedBy, useAccepting } from "./accepting";
+import { type Accepting, restoredWith, useAccepting } from "./accepting";
 import { Breadcrumbs } from "./breadcrumbs";
 import { RestoreButton, ViewButton } from "./check-buttons";
 import { CheckHead } from "./check-head";
@@ -250,7 +250,7 @@ function Above(props: AboveProps) {
       {leaveCopy && onRequest?.extras ? <onRequest.extras.OtherLine leave={leaveCopy} /> : null}
       {state.drawn === "table" ? null : <Breadcrumbs state={state} dispatch={dispatch} />}
       {step !== null ? null : table !== null && state.drawn === "table" ? (
-        <TableRibbon state={state} table={table} accepting={props.accepting} dispatch={dispatch} />
+        <TableRibbon {...{ state, table, dispatch }} accepting={props.accepting} />
       ) : (
         <Ribbon state={state} dispatch={dispatch} />
       )}
@@ -267,7 +267,7 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
     return null;
   }
   const guesses = overlay.guesses;
-  const number = (fixed ?? 0) + addedBy(accepting, table);
+  const number = fixed === null ? 0 : restoredWith(table, accepting);
   const canCode = fixed !== null && origin !== "saved" && other === 0;
   return (
     <>
@@ -277,7 +277,12 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
         </span>
       )}
       {!canCode || number === 0 ? null : restoring === null ? (
-        <Copy what={WORDS.code} text={shortCode(guesses, accepting)} label={WORDS.table.copyCode} />
+        <Copy
+          what={WORDS.code}
+          text={shortCode(guesses, accepting)}
+          part="fix"
+          label={WORDS.table.copyCode}
+        />
       ) : (
         <RestoreButton restoring={restoring} words={WORDS.table.restore(number, live)} />
       )}

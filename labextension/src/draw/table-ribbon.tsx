@@ -7,10 +7,9 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import type { Table } from "../table";
 import { countWords, formatCount, visible } from "../text";
-import { type Accepting, addedBy } from "./accepting";
+import { type Accepting, fixedWith, restoredWith } from "./accepting";
 import { useCutNames } from "./cut";
 import type { Dispatch } from "./props";
-import { TAKEN } from "./table";
 
 interface RibbonProps {
   readonly state: State;
@@ -27,15 +26,15 @@ export function TableRibbon({ state, table, accepting, dispatch }: RibbonProps) 
   if (Math.max(saved.length, live.length) < 2) {
     return null;
   }
-  const notes = notesOf(table, addedBy(accepting, table), graph.overlay?.comparison === "diff");
+  const notes = notesOf(table, accepting, graph.overlay?.comparison === "diff");
   return (
     <div ref={cut} class="ckv-table-ribbon" role="img" aria-label={notes.join(". ")}>
       {strips.map((segments, side) => (
         <div key={side} class="ckv-strip">
           <span class="ckv-strip-name">{table.heads[side === 0 ? 0 : 3]}</span>
           <span class="ckv-strip-parts">
-            {segments.map(({ line: part, share, ...segment }) => {
-              const cell = accepting.accepted.has(part.guess ?? -1) ? TAKEN : segment.cell;
+            {segments.map(({ line: part, share }) => {
+              const cell = fixedWith(table, part, accepting) ?? part.plain;
               const name = visible(side === 0 ? part.saved : part.live);
               const isLit = part.id === line ? " ckv-lit" : "";
               return (
@@ -62,9 +61,9 @@ export function TableRibbon({ state, table, accepting, dispatch }: RibbonProps) 
 }
 
 /** The sums of both sides in words. */
-function notesOf({ totals }: Table, added: number, isDiff: boolean): readonly string[] {
-  const { fixed, live, restored, saved } = totals;
-  const placed = (fixed ?? restored) + added;
+function notesOf(table: Table, accepting: Accepting, isDiff: boolean): readonly string[] {
+  const { live, saved } = table.totals;
+  const placed = restoredWith(table, accepting);
   const words = isDiff
     ? ([WORDS.table.differing, WORDS.table.differing] as const)
     : ([WORDS.table.staying, WORDS.table.keeping] as const);

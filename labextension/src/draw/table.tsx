@@ -7,9 +7,9 @@ import type { Graph } from "../graph";
 import { cellSign } from "../signs";
 import { type State, tableRows } from "../state";
 import * as WORDS from "../strings";
-import { type Line, linesAbove, type Table, type TableRow } from "../table";
+import type { Line, Table, TableRow } from "../table";
 import { countWords, formatCount, visible } from "../text";
-import { type Accepting, addedBy } from "./accepting";
+import { type Accepting, fixedWith, restoredWith } from "./accepting";
 import { useCutNames } from "./cut";
 import { RoleIcon, SignIcon } from "./icons";
 import type { Part } from "./parts";
@@ -52,6 +52,9 @@ export function CheckTable(props: TableProps) {
     [table, openLines, onlyChanges, mode, found],
   );
   const at = entries.findIndex(({ line, isQuestion }) => line === selected && !isQuestion);
+  // The key for a tick is for the next question, from the selected line on.
+  const asked = entries.findIndex(({ isQuestion }, index) => isQuestion && index > at);
+  const next = asked < 0 ? entries.findIndex(({ isQuestion }) => isQuestion) : asked;
   const { body, first, last, measure } = useEntriesInSight({
     entries,
     pitch: PITCH,
@@ -59,7 +62,6 @@ export function CheckTable(props: TableProps) {
     usualHeight: USUAL_HEIGHT,
   });
   const columns = columnsOf(props);
-  const asked = nextQuestion(entries, table, selected);
   const names = useCutNames<HTMLDivElement>();
   return (
     <div
@@ -93,7 +95,7 @@ export function CheckTable(props: TableProps) {
                 {...props}
                 entry={entry}
                 index={index}
-                isNext={entry.line === asked}
+                isNext={index === next}
               />
             ) : (
               <TableLine
@@ -147,10 +149,10 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
   const { heads, isOneColumn, totals } = table;
   const [savedHead = "", call = "", fixHead = "", liveHead = ""] = heads;
   const { accepted } = accepting;
-  const restored = (totals.fixed ?? totals.restored) + addedBy(accepting, table);
+  const restored = restoredWith(table, accepting);
   const { columns, notes } = WORDS.table;
   const ofAll = notes.ofAll(formatCount(restored), formatCount(totals.live));
-  const fixed = (line: Line) => cellOf(accepted.has(line.guess ?? -1) ? TAKEN : line.fixed);
+  const fixed = (line: Line) => cellOf(fixedWith(table, line, accepting));
   const plain: TableColumn = {
     name: "plain",
     title: call,
@@ -181,9 +183,6 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
     },
   ];
 }
-
-/** What the fix does with the values of a guess that a person accepts. */
-export const TAKEN: TableCell = { sign: "likely", words: WORDS.table.taken };
 
 function cellOf(cell: TableCell | null) {
   if (cell === null) {
@@ -311,18 +310,10 @@ function PartIcon({ isRun }: { readonly isRun: boolean }) {
   );
 }
 
-/** The line whose question the key for a tick answers: one in the selected line, or the first. */
-function nextQuestion(entries: readonly Entry[], table: Table, selected: number | null) {
-  const asked = entries.filter(({ isQuestion }) => isQuestion).map(({ line }) => line);
-  const isInside = (line: number) =>
-    line === selected || (selected !== null && linesAbove(table, line).includes(selected));
-  return asked.find(isInside) ?? asked[0] ?? null;
-}
-
 interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting"> {
   readonly entry: Entry;
   readonly index: number;
-  /** Whether the key for a tick answers it. */
+  /** Whether the key for a tick is for this question. */
   readonly isNext: boolean;
 }
 
