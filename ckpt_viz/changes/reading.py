@@ -66,7 +66,7 @@ def changes_of(
     of_live = _owners(mapping.live, [group.objects for group in groups])
     taken = {pair.obj for pair in mapping.parts.values()}
     sentences = Sentences(mapping.saved.names, mapping.live.names, taken)
-    deeds = Deeds(mapping.saved.names, mapping.live.names, mapping.saved.is_of_keras)
+    deeds = Deeds(mapping)
     alike = Signatures(mapping.saved, mapping.live)
     replaced = _replaced(mapping, groups)
     ends = {id(new) for new, _, _ in replaced.values()}

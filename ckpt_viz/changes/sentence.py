@@ -1,0 +1,128 @@
+"""The sentence at the head of a check: what people did, worst first, in at most twenty words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ckpt_viz.changes.deeds import Act, Deed
+from ckpt_viz.changes.phrases import Phrase, Phrases
+from ckpt_viz.correspondence.pairs import Certainty
+from ckpt_viz.text import count
+
+MOST_WORDS = 20
+MOST_CLAUSES = 3
+_ACTIVE = "You "
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    phrase: Phrase
+    certainty: Certainty
+    number: int  # of deeds
+
+    def is_done(self, *, by_person: bool) -> bool:
+        return by_person and self.certainty is Certainty.CERTAIN and self.phrase.done != ""
+
+
+def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, last: str = "") -> str:
+    """Return deeds in a sentence and a question; the worst come first. "" for nothing.
+
+    Args:
+        deeds: What was done, the worst first.
+        phrases: Puts it into words.
+        by_person: Whether "you" did it, and not the writer of another file.
+        last: A clause that follows all deeds if there is space; "" for none.
+    """
+    groups: dict[object, list[Deed]] = {}
+    for deed in deeds:
+        groups.setdefault((deed.act, deed.certainty), []).append(deed)
+    _join_heads(groups, phrases)
+    shortest = ""
+    for most in range(min(len(groups), MOST_CLAUSES), 0, -1):
+        for names in (3, 2, 1):
+            for has_tails in (True, False):
+                clauses = [
+                    _clause(group, replace(phrases, most=names), has_tails=has_tails)
+                    for group in [*groups.values()][:most]
+                ]
+                left = sum(map(len, groups.values())) - sum(clause.number for clause in clauses)
+                has_room = most < MOST_CLAUSES and not left
+                shortest = _text(clauses, left, last * has_room, by_person=by_person)
+                if len(shortest.split()) <= MOST_WORDS:
+                    return shortest
+    return shortest or (f"{_capital(last)}." if last else "")
+
+
+def _join_heads(groups: dict[object, list[Deed]], phrases: Phrases) -> None:
+    """Make one deed of those that took away the last layers of a model and put others there."""
+    removed, added = ((act, Certainty.CERTAIN) for act in (Act.REMOVED, Act.ADDED))
+    if removed in groups and added in groups:
+        head = phrases.head_of(groups[removed], groups[added])
+        if head is not None:
+            both = [
+                [head] if key == removed else group for key, group in groups.items() if key != added
+            ]
+            groups.clear()
+            groups.update(((group[0].act, group[0].certainty), group) for group in both)
+
+
+def _clause(deeds: Sequence[Deed], phrases: Phrases, *, has_tails: bool) -> _Clause:
+    phrase = phrases.of([*dict.fromkeys(deeds)])
+    return _Clause(
+        phrase if has_tails else replace(phrase, tail=""), deeds[0].certainty, len(deeds)
+    )
+
+
+def _text(clauses: Sequence[_Clause], left: int, last: str, *, by_person: bool) -> str:
+    """Return clauses as a statement, and as questions where nothing but a person decides."""
+    stated = [clause for clause in clauses if clause.certainty is not Certainty.GUESS]
+    done = [clause for clause in stated if clause.is_done(by_person=by_person)]
+    states = [clause for clause in stated if clause not in done]
+    parts = [_state(clause) for clause in states]
+    if done:
+        is_alone = len(done) == 1 and not (states or last or left)
+        first = done[0].phrase
+        acts = _acts([clause.phrase.done for clause in done])
+        at = len(parts) if stated[0] in states else 0
+        parts.insert(at, f"you {first.alone or acts + first.tail if is_alone else acts}")
+    if last:
+        parts.append(last)
+    if left:
+        parts.append(count(left, "more change"))
+    asked = [clause.phrase.as_question() for clause in clauses if clause not in stated]
+    asked += [clause.phrase.question for clause in stated if clause.phrase.question]
+    if not stated and left:
+        asked, parts = [*asked, f"And {count(left, 'more change')}."], []
+    return " ".join([*([f"{_capital(_joined(parts))}."] if parts else []), *asked])
+
+
+def _state(clause: _Clause) -> str:
+    phrase = clause.phrase
+    return phrase.as_state(seems=clause.certainty is Certainty.LIKELY) + phrase.tail
+
+
+def _acts(acts: Sequence[str]) -> str:
+    """Return what a person did; with a comma before the last act if any has an "and"."""
+    if len(acts) == 1:
+        return acts[0]
+    comma = "," if any(" and " in act for act in acts) else ""
+    return f"{', '.join(acts[:-1])}{comma} and {acts[-1]}"
+
+
+def _joined(clauses: Sequence[str]) -> str:
+    """Return clauses as a list.
+
+    >>> _joined(["you removed a", "b is larger"]), _joined(["a"])
+    ('you removed a, and b is larger', 'a')
+    """
+    return ", and ".join([*([", ".join(clauses[:-1])] if clauses[1:] else []), *clauses[-1:]])
+
+
+def _capital(text: str) -> str:
+    """Return a sentence with a capital, unless it begins with a name of the program."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first in _BEGINNINGS or first.isdecimal() else text
+
+
+_BEGINNINGS = ("you", "the", "one", "all", "everything", "this")
