@@ -57,7 +57,6 @@ _OF_KIND = {
     Kind.SCOPE_CHANGED: Act.SCOPE,
     Kind.MIGRATED: Act.KERAS,
     Kind.DTYPE: Act.DTYPE,
-    Kind.OPTIMIZER_CHANGED: Act.OPTIMIZER,
 }
 
 
@@ -108,7 +107,7 @@ class Deeds:
                 return Deed(act, (), (*subject.objects,), words)
             case Kind.SHAPE:
                 return self._reshaped(subject)
-            case Kind.DTYPE | Kind.OPTIMIZER_CHANGED:
+            case Kind.DTYPE:
                 pairs = [*zip(subject.nodes, subject.objects, strict=False)]
             case Kind.REORDERED:
                 pairs, words = self._moved_in_order(subject)
@@ -160,13 +159,15 @@ class Deeds:
             Act.RESIZED, tuple(subject.nodes), tuple(subject.objects), (), _certainty(subject)
         )
 
-    def _of_sequence(self, subject: Subject, *, is_new: bool) -> Deed:
+    def _of_sequence(self, subject: Subject, *, is_new: bool) -> Deed | None:
         """Return which items of a sequence one side has alone, so far as they are known."""
         graph, number = self._live if is_new else self._saved, int(subject.words[1])
         valued = [top for top in subject.alone if _values(graph, top)]
         alone = valued or [top for top in subject.alone if graph.nodes[top].type_name != _INPUT]
         act = Act.ADDED if is_new else Act.REMOVED
         certainty = Certainty.CERTAIN
+        if not alone:  # they came from elsewhere
+            return None
         if len(alone) > number:
             act = (Act.MORE if is_new else Act.FEWER) if valued else Act.ONE_OF
         elif subject.is_by_looks or subject.is_guess:

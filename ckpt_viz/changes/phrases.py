@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ckpt_viz.changes.deeds import SWAPPED, Act, Deed, look_of
 from ckpt_viz.changes.short_names import Part, ShortNames, Side, with_article
 from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots
+from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
@@ -25,7 +26,7 @@ class Phrase:
     `done` is what a person did, "removed block5"; "" if a state is better. `subject` and `state`
     say the same of a file, "block5", "gone". `tail` follows if there is room, `alone` is better
     than `done` without other clauses, and `question` comes after the sentence. `is_new` adds "now"
-    to the state.
+    to the state. `clause` says all of it where no state does.
     """
 
     done: str
@@ -35,10 +36,13 @@ class Phrase:
     is_new: bool = False
     tail: str = ""
     alone: str = ""
+    clause: str = ""
     question: str = ""
 
     def as_state(self, *, seems: bool) -> str:
         """Return a clause without a person: "block5 is gone"."""
+        if self.clause:
+            return self.clause
         if seems:
             verb = "seem to be" if self.is_many else "seems to be"
         else:
@@ -136,7 +140,7 @@ class Phrases:
         objects = deeds[0].objects
         if len(deeds) > 1 or len(self.names.parts(self.names.live, objects)) > 1:
             return phrase
-        before = self._before(objects)
+        before = "" if deeds[0].certainty is not Certainty.CERTAIN else self._before(objects)
         return (
             Phrase(phrase.done, phrase.subject, "new", tail=f" after {before}")
             if before
@@ -257,7 +261,7 @@ class Phrases:
         groups: dict[tuple[str, str], list[str]] = {}
         for move in moves:
             groups.setdefault((move.verb, move.where), []).append(move.thing)
-        verb = [*moves][0].verb
+        verb = next(iter(moves)).verb
         done = [f"{self._listed(things)} {where}".strip() for (_, where), things in groups.items()]
         states = [*dict.fromkeys(move.state for move in moves)]
         things = [*dict.fromkeys(move.thing for move in moves)]
@@ -352,19 +356,15 @@ class Phrases:
             live.nodes[deed.objects[0]].type_name or "",
         )
         if len(deeds) > 1:
-            things = self._listed(
-                self._list(self.names.live, [d.objects[0] for d in deeds]), "optimizer"
-            )
-            return Phrase(f"changed {things}", things, "others", True, tail=stay)
+            optimizers = [deed.objects[0] for deed in deeds]
+            things = self._listed(self._list(self.names.live, optimizers), "optimizer")
+            return Phrase(f"changed {things}", things, "others", is_many=True, tail=stay)
         if was and now and was != now:
             return Phrase(f"changed {was} to {now}", now, f"in place of {was}", tail=stay)
-        if now and now != was and not was:
-            return Phrase(
-                f"changed the optimizer to {now}", "the optimizer", now, is_new=True, tail=stay
-            )
-        return Phrase(
-            "changed what the optimizer keeps", "the state of the optimizer", "another", tail=stay
-        )
+        optimizer = with_article(self.names.now(deed.objects[0]))
+        trained = self._listed(self._list(self.names.live, deed.objects[1:]))
+        clause = f"{optimizer} {deed.words[0]} {trained}".strip()
+        return Phrase("", optimizer, "", tail=stay, clause=clause)
 
     def _scope(self, deed: Deed) -> Phrase:
         was, now = deed.words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ckpt_viz.changes.deeds import Act, Deed
@@ -90,8 +90,9 @@ def _text(clauses: Sequence[_Clause], left: int, last: str, *, by_person: bool) 
         parts.append(last)
     if left:
         parts.append(count(left, "more change"))
-    asked = [clause.phrase.as_question() for clause in clauses if clause not in stated]
-    asked += [clause.phrase.question for clause in stated if clause.phrase.question]
+    asked = [clause.phrase.question for clause in stated if clause.phrase.question]
+    asked += [clause.phrase.as_question() for clause in clauses if clause not in stated]
+    asked = [*dict.fromkeys(asked)]
     if not stated and left:
         asked, parts = [*asked, f"And {count(left, 'more change')}."], []
     return " ".join([*([f"{_capital(_joined(parts))}."] if parts else []), *asked])

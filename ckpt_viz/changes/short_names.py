@@ -154,18 +154,28 @@ class ShortNames:
             return readable(dotted([*reversed(above), part.name]))
         taken: list[str] = []
         name = side.graph.names.name(part)
+        if name.isdecimal() and (full_name := _full_name(side.graph, part)):
+            return readable(full_name)
         rivals = [
-            (one is side, one.graph.names.names_up(rival))
+            (one is side, [*islice(one.graph.names.names_up(rival), _MOST_STEPS)])
             for one in (side, other)
             for rival in one.by_name.get(name, ())
         ]
         for name in islice(side.graph.names.names_up(part), _MOST_STEPS):
             taken.append(name)
-            rivals = [rival for rival in rivals if next(rival[1], None) == name]
-            of_side = sum(is_of_side for is_of_side, _ in rivals)
-            if max(of_side, len(rivals) - of_side) <= 1 and not name.isdecimal():
+            rivals = [rival for rival in rivals if rival[1][: len(taken)] == taken]
+            others = [place for is_of_side, place in rivals if not is_of_side]
+            is_alone = max(len(rivals) - len(others), len(others)) <= 1
+            if is_alone and not name.isdecimal() and len(taken) not in map(len, others):
                 break
         return readable(dotted(reversed(taken)))
+
+
+def _full_name(graph: Graph, part: int) -> str:
+    """Return the end of the name that a program gave a variable of a list; "" if it gave none."""
+    attributes = graph.nodes[part].attributes
+    names = attributes[0].full_name.split("/") if attributes else []
+    return dotted(names[-2:]) if len(names) > 1 else ""
 
 
 def with_article(name: str) -> str:

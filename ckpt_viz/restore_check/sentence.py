@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ckpt_viz.changes.change import Change
@@ -35,7 +36,8 @@ def sentence_of_check(
     if saved is None or changes is None:
         return ""
     if _is_unrelated(table, every):
-        return f"This file is of another model: {_fitting(table)} of {_saved(table)} values fit."
+        number = f"{_fitting(table) or 'none'} of {count(_saved(table), 'value')}"
+        return f"This file is of another model: {number} fit."
     names = ShortNames.of(saved, table.live)
     ranks = _ranks(table)
     ranked = sorted(
@@ -86,24 +88,43 @@ def _saved(table: RestoreTable) -> int:
     return sum(row.saved is not None for row in table.rows)
 
 
-def _fitting(table: RestoreTable) -> int:
-    """Return how many saved values have a place in the program."""
-    return sum(row.saved is not None and _fits(row) for row in table.rows)
+def _fitting(table: RestoreTable, *, maybe: bool = False) -> int:
+    """Return how many saved values have a place in the program, or may have one."""
+    return sum(row.saved is not None and _fits(row, maybe=maybe) for row in table.rows)
 
 
-def _fits(row: RestoreRow) -> bool:
+def _fits(row: RestoreRow, *, maybe: bool) -> bool:
     cell = row.plain if row.fixed is None else row.fixed
-    return cell.place in (Destination.HERE, Destination.WAITS) or (
-        cell.reason is not None and cell.reason.why in _MAY_FIT
-    )
+    if cell.place in (Destination.HERE, Destination.WAITS):
+        return True
+    return maybe and cell.reason is not None and cell.reason.why in _MAY_FIT
 
 
 def _is_unrelated(table: RestoreTable, findings: Iterable[Finding]) -> bool:
+    """Return whether a finding tells it, or almost nothing of a large file fits."""
+    saved = _saved(table)
     if any(finding.kind is Kind.UNRELATED for finding in findings):
-        return True
-    fitting, saved = _fitting(table), _saved(table)
+        return 2 * _fitting(table) < saved
+    fitting = _fitting(table, maybe=True)
     live = sum(row.live is not None for row in table.rows)
-    return saved >= _FEWEST and fitting < _IN_COMMON * saved and 2 * fitting < live
+    is_rare = saved >= _FEWEST and fitting < _IN_COMMON * saved and 2 * fitting < live
+    return is_rare and not _have_equal_shapes(table)
+
+
+def _have_equal_shapes(table: RestoreTable) -> bool:
+    """Return whether at least half of the smaller side has the shapes of the other side."""
+    assert table.saved is not None
+    shapes = [
+        Counter(
+            attribute.shape
+            for node in graph.nodes
+            if node.slot is None
+            for attribute in node.attributes
+            if attribute.shape
+        )
+        for graph in (table.saved, table.live)
+    ]
+    return 2 * (shapes[0] & shapes[1]).total() >= min(side.total() for side in shapes)
 
 
 def _ranks(table: RestoreTable) -> dict[tuple[bool, int], int]:
