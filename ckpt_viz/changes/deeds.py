@@ -29,7 +29,7 @@ class Act(Enum):
     ADDED = auto()
     FEWER = auto()  # parts are gone among others that are alike
     MORE = auto()
-    ONE_OF = auto()  # one of some layers without weights is new, of which a file says nothing
+    WEIGHTLESS = auto()  # layers without weights are new or gone, of which a file says nothing
     REPLACED = auto()
     HEAD = auto()  # the last layers are others
     RESIZED = auto()
@@ -93,7 +93,7 @@ class Deeds:
         """Return what was done to some parts; None if Keras chose the name that differs."""
         words = tuple(subject.words)
         match kind:
-            case Kind.RENAMED if self._saved.is_of_keras and is_automatic(words[0], None):
+            case Kind.RENAMED if self._saved.is_of_keras and self._is_renamed_by_keras(subject):
                 return None
             case Kind.REMOVED | Kind.INSERTED:
                 return self._of_sequence(subject, is_new=kind is Kind.INSERTED)
@@ -127,6 +127,13 @@ class Deeds:
         if self._is_resized(node, obj) and len(values) == len(others):
             return Deed(Act.RESIZED, values, others)
         return Deed(Act.REPLACED, (node,), (obj,))
+
+    def _is_renamed_by_keras(self, subject: Subject) -> bool:
+        """Return whether Keras made a name, or files and programs alone spell it differently."""
+        was, now = self._saved.names.name, self._live.names.name
+        return is_automatic(subject.words[0], None) or all(
+            was(node) == now(obj) for node, obj in self._pairs(subject)
+        )
 
     def _is_resized(self, node: int, obj: int) -> bool:
         """Return whether a part is the same by its name, which may have fewer words now."""
@@ -169,7 +176,7 @@ class Deeds:
         if not alone:  # they came from elsewhere
             return None
         if len(alone) > number:
-            act = (Act.MORE if is_new else Act.FEWER) if valued else Act.ONE_OF
+            act = (Act.MORE if is_new else Act.FEWER) if valued else Act.WEIGHTLESS
         elif subject.is_by_looks or subject.is_guess:
             certainty = _certainty(subject)
         nodes, objects = ((), alone) if is_new else (alone, ())

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from ckpt_viz.changes.deeds import SWAPPED, Act, Deed, look_of
 from ckpt_viz.changes.short_names import Part, ShortNames, Side, with_article
-from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots
+from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, has_slots_of
 from ckpt_viz.correspondence.pairs import Certainty
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
+from ckpt_viz.object_graph.optimizer_table import ROWS
 from ckpt_viz.text import count, listed, shape_words
 
 _Shape = Sequence[int | None]
@@ -80,8 +82,10 @@ class Phrases:
                 return self._one_sided("removed", "gone", self._were(deeds))
             case Act.ADDED:
                 return self._added(deeds)
-            case Act.FEWER | Act.MORE | Act.ONE_OF:
+            case Act.FEWER | Act.MORE:
                 return self._undecided(deeds[0])
+            case Act.WEIGHTLESS:
+                return self._weightless(deeds)
             case Act.HEAD:
                 return self._head(deeds[0])
             case Act.REPLACED:
@@ -161,22 +165,30 @@ class Phrases:
 
     def _undecided(self, deed: Deed) -> Phrase:
         """Return that parts are new or gone among others that are alike."""
-        is_new = deed.act is not Act.FEWER
+        is_new = deed.act is Act.MORE
         side = self.names.live if is_new else self.names.saved
         parts = deed.objects if is_new else deed.nodes
         number = int(deed.words[0])
-        if deed.act is Act.ONE_OF and number == 1 and len(parts) <= self.most:
-            one = " or ".join(self._called(side, part) for part in parts)
-            return Phrase(f"added {one}", one, "new")
         noun, alike = self._alike(side, parts)
         some = "one" if number == 1 else str(number)
         question = "Which one?" if number == 1 else "Which ones?"
         state = "new" if is_new else "gone"
-        if deed.act is Act.ONE_OF:
-            return Phrase(
-                f"added {count(number, 'layer')}", count(number, "layer"), "new", number > 1
-            )
         return Phrase("", f"{some} of {alike} alike {noun}", state, number > 1, question=question)
+
+    def _weightless(self, deeds: Sequence[Deed]) -> Phrase:
+        """Return that layers without weights are new or gone; a file has no names of them."""
+        added, removed = (
+            sum(int(deed.words[0]) for deed in deeds if bool(deed.objects) is is_new)
+            for is_new in (True, False)
+        )
+        number = added + removed
+        things = f"{count(number, 'layer')} without weights"
+        objects = deeds[0].objects
+        if number == added == 1 and len(objects) <= self.most:
+            things = " or ".join(self.names.now(obj) for obj in objects)
+        verb = "added" if not removed else "removed" if not added else "added or removed"
+        state = "new" if not removed else "gone" if not added else "new or gone"
+        return Phrase(f"{verb} {things}", things, state, number > 1)
 
     def _alike(self, side: Side, parts: Sequence[int]) -> tuple[str, int]:
         """Return what to call the items of which some are new or gone, and how many are alike."""
@@ -289,7 +301,9 @@ class Phrases:
                 inside = was if above == ROOT else with_article(self.names.was(above))
                 where = f"into {into}" if into and not inside.endswith(into) else ""
                 return _Move("inlined", inside, where, "inlined")
-        if saved.names.name(node) != live.names.name(obj) or act is Act.CONTAINER:
+        names = saved.names.name(node), live.names.name(obj)
+        is_named = not (saved.is_of_keras and is_automatic(names[1], None))
+        if (names[0] != names[1] and is_named) or act is Act.CONTAINER:
             return _Move("moved", was, f"to {now}", now)
         if not into:
             place = f"outside of {with_article(self.names.was(above))}"
@@ -326,7 +340,7 @@ class Phrases:
             new,
             f"in place of {gone}",
             len(now) > 1,
-            alone=f"replaced the head: {states}",
+            alone=f"replaced the head: {states}" if len(was) != len(now) else "",
         )
 
     def _of_dtype(self, deed: Deed) -> Phrase:
@@ -351,16 +365,15 @@ class Phrases:
             if left
             else ""
         )
-        was, now = (
-            _optimizer_class(saved, deed.nodes[0]),
-            live.nodes[deed.objects[0]].type_name or "",
-        )
+        was, classes = _optimizer_classes(saved, deed.nodes[0])
+        now = live.nodes[deed.objects[0]].type_name or ""
         if len(deeds) > 1:
             optimizers = [deed.objects[0] for deed in deeds]
             things = self._listed(self._list(self.names.live, optimizers), "optimizer")
             return Phrase(f"changed {things}", things, "others", is_many=True, tail=stay)
-        if was and now and was != now:
-            return Phrase(f"changed {was} to {now}", now, f"in place of {was}", tail=stay)
+        if now and classes and now not in classes:
+            before = was or "the optimizer"
+            return Phrase(f"changed {before} to {now}", now, f"in place of {before}", tail=stay)
         optimizer = with_article(self.names.now(deed.objects[0]))
         trained = self._listed(self._list(self.names.live, deed.objects[1:]))
         clause = f"{optimizer} {deed.words[0]} {trained}".strip()
@@ -427,18 +440,20 @@ def _larger(shapes: Sequence[tuple[_Shape, _Shape]]) -> str:
     return "of another shape"
 
 
-def _optimizer_class(graph: Graph, optimizer: int) -> str:
-    """Return the class of a saved optimizer, as far as its slots or their names tell; "" else."""
+def _optimizer_classes(graph: Graph, optimizer: int) -> tuple[str, Sequence[str]]:
+    """Return the class of a saved optimizer, "" if nothing tells it, and those it may have."""
     slots = {
         data.slot.name: data
         for data in graph.nodes
         if data.slot is not None and data.slot.optimizer == optimizer
     }
-    classes = [row.name for row in OptimizerSlots(graph, optimizer, slots).classes()]
+    names = [row.name for row in OptimizerSlots(graph, optimizer, slots).classes()]
+    names = names or [row.name for row in ROWS if has_slots_of(row, slots)]
     first = next(iter(slots.values()), None)
     scope = first.attributes[0].full_name.split("/")[0] if first and first.attributes else ""
-    named = [name for name in classes if _is_named_by(scope, name)]
-    return next(iter(named or (classes if len(classes) == 1 else ())), "")
+    named = [name for name in names if _is_named_by(scope, name)]
+    named = named or ([*dict.fromkeys(names)] if len({*names}) == 1 else [])
+    return next(iter(named), ""), named or names
 
 
 def _is_named_by(scope: str, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ckpt_viz.changes.deeds import Act, Deed
@@ -38,20 +38,28 @@ def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, las
     for deed in deeds:
         groups.setdefault((deed.act, deed.certainty), []).append(deed)
     _join_heads(groups, phrases)
-    shortest = ""
-    for most in range(min(len(groups), MOST_CLAUSES), 0, -1):
-        for names in (3, 2, 1):
-            for has_tails in (True, False):
-                clauses = [
-                    _clause(group, replace(phrases, most=names), has_tails=has_tails)
-                    for group in [*groups.values()][:most]
-                ]
-                left = sum(map(len, groups.values())) - sum(clause.number for clause in clauses)
-                has_room = most < MOST_CLAUSES and not left
-                shortest = _text(clauses, left, last * has_room, by_person=by_person)
-                if len(shortest.split()) <= MOST_WORDS:
-                    return shortest
-    return shortest or (f"{_capital(last)}." if last else "")
+    every = [*groups.values()]
+    text = f"{_capital(last)}." if last else ""
+    for number, names, has_tails in _lengths(len(every)) if every else ():
+        clauses = [
+            _clause(group, replace(phrases, most=names), has_tails=has_tails)
+            for group in every[:number]
+        ]
+        left = sum(map(len, every[number:]))
+        has_room = number < MOST_CLAUSES and not left
+        text = _text(clauses, left, last * has_room, by_person=by_person)
+        if len(text.split()) <= MOST_WORDS:
+            break
+    return text
+
+
+def _lengths(groups: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield how many clauses, names in each list, and tails to try, the longest text first."""
+    numbers = range(min(groups, MOST_CLAUSES), 0, -1)
+    for most_names in ((3, 2), (1,)):
+        for number in numbers:
+            for names in most_names:
+                yield from ((number, names, True), (number, names, False))
 
 
 def _join_heads(groups: dict[object, list[Deed]], phrases: Phrases) -> None:

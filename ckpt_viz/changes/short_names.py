@@ -75,6 +75,14 @@ class Side:
                 holders[block].update(map(self.graph.names.holder, nodes))
         return holders
 
+    def named(self, part: int) -> Sequence[int]:
+        """Return a part, or what is in it if it is a private container."""
+        graph = self.graph
+        if part == ROOT or not is_holder(graph.nodes, graph.tree, part):
+            return (part,)
+        held = [node for node in graph.tree.children[part] if node in self.valued]
+        return [one for node in held for one in self.named(node)] or (part,)
+
     def _parts(self) -> Iterator[int]:
         nodes, tree = self.graph.nodes, self.graph.tree
         for node in tree.preorder():
@@ -104,8 +112,8 @@ class ShortNames:
         return self._name(self.live, self.saved, part)
 
     def parts(self, side: Side, nodes: Iterable[int]) -> list[Part]:
-        """Return nodes of a side; a block in place of its layers, if all with values are here."""
-        order = [*dict.fromkeys(nodes)]
+        """Return nodes of a side, a block in place of its layers if all with values are here."""
+        order = [*dict.fromkeys(part for node in nodes for part in side.named(node))]
         within = {*order}
         blocks = {node: self._block(side, node, within) for node in order}
         return [*dict.fromkeys(blocks[node] or node for node in order)]
