@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ckpt_viz.changes.deeds import SWAPPED, Act, Deed, look_of
@@ -25,13 +25,14 @@ _MODULE = "Module"  # a class that says nothing of its objects
 class Phrase:
     """Deeds of one kind as parts of a sentence.
 
-    `done` is what a person did, "removed block5"; "" if a state is better. `subject` and `state`
-    say the same of a file, "block5", "gone". `tail` follows if there is room, `alone` is better
-    than `done` without other clauses, and `question` comes after the sentence. `is_new` adds "now"
-    to the state. `clause` says all of it where no state does.
+    `verb` and `things` are what a person did, "removed block5"; "" if a state is better. `subject`
+    and `state` say the same of a file, "block5", "gone". `is_new` adds "now" to the state, and
+    `clause` says all of it where no state does. `tail` follows if there is room, `alone` is better
+    than `things` without other clauses, and `question` comes after the sentence.
     """
 
-    done: str
+    verb: str
+    things: str
     subject: str
     state: str
     is_many: bool = False
@@ -104,7 +105,7 @@ class Phrases:
                 return self._scope(deeds[0])
             case Act.KERAS:
                 return Phrase(
-                    "changed the major version of Keras", "the major version of Keras", "another"
+                    "changed", "the major version of Keras", "the major version of Keras", "another"
                 )
             case Act.ROOT:
                 return self._root(deeds[0])
@@ -137,7 +138,7 @@ class Phrases:
 
     def _one_sided(self, verb: str, state: str, names: list[str]) -> Phrase:
         things = self._listed(names)
-        return Phrase(f"{verb} {things}", things, state, len(names) > 1)
+        return Phrase(verb, things, things, state, len(names) > 1)
 
     def _added(self, deeds: Sequence[Deed]) -> Phrase:
         phrase = self._one_sided("added", "new", self._are(deeds))
@@ -145,11 +146,7 @@ class Phrases:
         if len(deeds) > 1 or len(self.names.parts(self.names.live, objects)) > 1:
             return phrase
         before = "" if deeds[0].certainty is not Certainty.CERTAIN else self._before(objects)
-        return (
-            Phrase(phrase.done, phrase.subject, "new", tail=f" after {before}")
-            if before
-            else phrase
-        )
+        return replace(phrase, tail=f" after {before}") if before else phrase
 
     def _before(self, objects: Sequence[int]) -> str:
         """Return what is in front of parts of the program in their sequence; "" for nothing."""
@@ -173,7 +170,9 @@ class Phrases:
         some = "one" if number == 1 else str(number)
         question = "Which one?" if number == 1 else "Which ones?"
         state = "new" if is_new else "gone"
-        return Phrase("", f"{some} of {alike} alike {noun}", state, number > 1, question=question)
+        return Phrase(
+            "", "", f"{some} of {alike} alike {noun}", state, number > 1, question=question
+        )
 
     def _weightless(self, deeds: Sequence[Deed]) -> Phrase:
         """Return that layers without weights are new or gone; a file has no names of them."""
@@ -188,7 +187,7 @@ class Phrases:
             things = " or ".join(self.names.now(obj) for obj in objects)
         verb = "added" if not removed else "removed" if not added else "added or removed"
         state = "new" if not removed else "gone" if not added else "new or gone"
-        return Phrase(f"{verb} {things}", things, state, number > 1)
+        return Phrase(verb, things, things, state, number > 1)
 
     def _alike(self, side: Side, parts: Sequence[int]) -> tuple[str, int]:
         """Return what to call the items of which some are new or gone, and how many are alike."""
@@ -215,7 +214,7 @@ class Phrases:
         )
         was, now = ([name for pair in pairs for name in pair[i]] for i in (0, 1))
         return Phrase(
-            f"replaced {done}", self._listed(now), f"in place of {self._listed(was)}", len(now) > 1
+            "replaced", done, self._listed(now), f"in place of {self._listed(was)}", len(now) > 1
         )
 
     def _resized(self, deeds: Sequence[Deed]) -> Phrase:
@@ -229,14 +228,15 @@ class Phrases:
         sizes = {_sizes(was, now) for was, now in shapes}
         tail = f": {sizes.pop()}" if len(sizes) == 1 or len(names) == 1 else ""
         things = self._listed(names, "layer")
-        return Phrase("", things, _larger(shapes), len(names) > 1, tail=tail)
+        return Phrase("", "", things, _larger(shapes), len(names) > 1, tail=tail)
 
     def _renamed(self, deeds: Sequence[Deed]) -> Phrase:
         words = [self._words(deed) for deed in deeds]
         done = [f"{was} to {now}{times}" for was, now, times in words]
         was, now = ([pair[i] for pair in words] for i in (0, 1))
         return Phrase(
-            f"renamed {listed(done, most=self.most)}",
+            "renamed",
+            listed(done, most=self.most),
             listed(was, most=self.most),
             listed(now, most=self.most),
             len(words) > 1,
@@ -256,11 +256,15 @@ class Phrases:
         if deed.nodes[0] == ROOT:
             inside = self.names.now(deed.objects[0])
             return Phrase(
-                f"put everything into {inside}", "everything", f"inside {inside}", is_new=True
+                "put", f"everything into {inside}", "everything", f"inside {inside}", is_new=True
             )
         outside = self.names.was(deed.nodes[0])
         return Phrase(
-            f"took everything out of {outside}", "everything", f"outside of {outside}", is_new=True
+            "took",
+            f"everything out of {outside}",
+            "everything",
+            f"outside of {outside}",
+            is_new=True,
         )
 
     def _elsewhere(self, deeds: Sequence[Deed]) -> Phrase:
@@ -278,7 +282,8 @@ class Phrases:
         states = [*dict.fromkeys(move.state for move in moves)]
         things = [*dict.fromkeys(move.thing for move in moves)]
         return Phrase(
-            f"{verb} {listed(done, most=self.most)}",
+            verb,
+            listed(done, most=self.most),
             self._listed(things),
             self._listed(states),
             len(things) > 1,
@@ -315,11 +320,13 @@ class Phrases:
         names = self._list(self.names.live, objects)
         things = self._listed(names)
         if deeds[0].words == SWAPPED and len(deeds) == 1:
-            return Phrase(f"swapped {things}", things, "swapped", is_many=True)
+            return Phrase("swapped", things, things, "swapped", is_many=True)
         before = self._before(objects) if len(names) == 1 else ""
         if before:
-            return Phrase(f"moved {things} after {before}", things, f"after {before}", is_new=True)
-        return Phrase(f"reordered {things}", things, "in another order", len(names) > 1)
+            return Phrase(
+                "moved", f"{things} after {before}", things, f"after {before}", is_new=True
+            )
+        return Phrase("reordered", things, things, "in another order", len(names) > 1)
 
     def head_of(self, removed: Sequence[Deed], added: Sequence[Deed]) -> Deed | None:
         """Return that the last layers of a model are others, if that is what happened."""
@@ -336,11 +343,12 @@ class Phrases:
         are = ["are" if len(names) > 1 else "is" for names in (was, now)]
         states = f"{gone} {are[0]} gone, {new} {are[1]} new"
         return Phrase(
-            f"replaced {gone} by {new}",
+            "replaced",
+            f"{gone} by {new}",
             new,
             f"in place of {gone}",
             len(now) > 1,
-            alone=f"replaced the head: {states}" if len(was) != len(now) else "",
+            alone=f"the head: {states}" if len(was) != len(now) else "",
         )
 
     def _of_dtype(self, deed: Deed) -> Phrase:
@@ -352,9 +360,9 @@ class Phrases:
             if has_value(graph.nodes[node]) and graph.nodes[node].attributes[0].dtype == was
         ]
         if len(deed.nodes) > 1 and {*same} <= {*deed.nodes}:
-            return Phrase("", "the program", f"{now}, the file {was}")
+            return Phrase("", "", "the program", f"{now}, the file {was}")
         names = self._list(self.names.live, _layers(self.names.live, deed.objects))
-        return Phrase("", self._listed(names), f"{now}, saved as {was}", len(names) > 1)
+        return Phrase("", "", self._listed(names), f"{now}, saved as {was}", len(names) > 1)
 
     def _optimizer(self, deeds: Sequence[Deed]) -> Phrase:
         deed = deeds[0]
@@ -370,25 +378,30 @@ class Phrases:
         if len(deeds) > 1:
             optimizers = [deed.objects[0] for deed in deeds]
             things = self._listed(self._list(self.names.live, optimizers), "optimizer")
-            return Phrase(f"changed {things}", things, "others", is_many=True, tail=stay)
+            return Phrase("changed", things, things, "others", is_many=True, tail=stay)
         if now and classes and now not in classes:
             before = was or "the optimizer"
-            return Phrase(f"changed {before} to {now}", now, f"in place of {before}", tail=stay)
+            return Phrase("changed", f"{before} to {now}", now, f"in place of {before}", tail=stay)
         optimizer = with_article(self.names.now(deed.objects[0]))
         trained = self._listed(self._list(self.names.live, deed.objects[1:]))
         clause = f"{optimizer} {deed.words[0]} {trained}".strip()
-        return Phrase("", optimizer, "", tail=stay, clause=clause)
+        if now in classes and not _has_slots(live, deed.objects[0]):
+            clause = f"{optimizer} is not built yet"
+        return Phrase("", "", optimizer, "", tail=stay, clause=clause)
 
     def _scope(self, deed: Deed) -> Phrase:
         was, now = deed.words
         if was and now:
-            return Phrase(f"renamed the scope {was} to {now}", f"the scope {was}", now, is_new=True)
+            return Phrase(
+                "renamed", f"the scope {was} to {now}", f"the scope {was}", now, is_new=True
+            )
         if now:
             return Phrase(
-                f"put all names into the scope {now}", "all names", f"in the scope {now}", True
+                "put", f"all names into the scope {now}", "all names", f"in the scope {now}", True
             )
         return Phrase(
-            f"took all names out of the scope {was}",
+            "took",
+            f"all names out of the scope {was}",
             "all names",
             f"outside of the scope {was}",
             True,
@@ -454,6 +467,11 @@ def _optimizer_classes(graph: Graph, optimizer: int) -> tuple[str, Sequence[str]
     named = [name for name in names if _is_named_by(scope, name)]
     named = named or ([*dict.fromkeys(names)] if len({*names}) == 1 else [])
     return next(iter(named), ""), named or names
+
+
+def _has_slots(graph: Graph, optimizer: int) -> bool:
+    slots = (data.slot for data in graph.nodes if data.slot is not None)
+    return any(slot.optimizer == optimizer for slot in slots)
 
 
 def _is_named_by(scope: str, name: str) -> bool:

@@ -22,7 +22,7 @@ class _Clause:
     number: int  # of deeds
 
     def is_done(self, *, by_person: bool) -> bool:
-        return by_person and self.certainty is Certainty.CERTAIN and self.phrase.done != ""
+        return by_person and self.certainty is Certainty.CERTAIN and self.phrase.verb != ""
 
 
 def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, last: str = "") -> str:
@@ -90,10 +90,8 @@ def _text(clauses: Sequence[_Clause], left: int, last: str, *, by_person: bool) 
     parts = [_state(clause) for clause in states]
     if done:
         is_alone = len(done) == 1 and not (states or last or left)
-        first = done[0].phrase
-        acts = _acts([clause.phrase.done for clause in done])
         at = len(parts) if stated[0] in states else 0
-        parts.insert(at, f"you {first.alone or acts + first.tail if is_alone else acts}")
+        parts.insert(at, f"you {_acts([clause.phrase for clause in done], is_alone=is_alone)}")
     if last:
         parts.append(last)
     if left:
@@ -111,8 +109,15 @@ def _state(clause: _Clause) -> str:
     return phrase.as_state(seems=clause.certainty is Certainty.LIKELY) + phrase.tail
 
 
-def _acts(acts: Sequence[str]) -> str:
+def _acts(phrases: Sequence[Phrase], *, is_alone: bool) -> str:
     """Return what a person did; with a comma before the last act if any has an "and"."""
+    first = phrases[0]
+    if is_alone:
+        return f"{first.verb} {first.alone or first.things + first.tail}"
+    things: dict[str, list[str]] = {}
+    for phrase in phrases:
+        things.setdefault(phrase.verb, []).append(phrase.things)
+    acts = [f"{verb} {' and '.join(same)}" for verb, same in things.items()]
     if len(acts) == 1:
         return acts[0]
     comma = "," if any(" and " in act for act in acts) else ""
