@@ -249,7 +249,9 @@ def _longest_in_order(places: Sequence[int]) -> set[int]:
 
 def look_alike(graph: Graph, parts: Sequence[int]) -> bool:
     """Return whether parts have values of the same names and shapes."""
-    return all(look_of(graph, part) == look_of(graph, parts[0]) for part in parts)
+    looks = (look_of(graph, part) for part in parts)
+    first = next(looks, None)
+    return all(look == first for look in looks)
 
 
 def look_of(graph: Graph, top: int) -> Sequence[object]:

@@ -275,10 +275,14 @@ class Phrases:
             for pair in zip(deed.nodes, deed.objects, strict=True)
         )
         groups: dict[tuple[str, str], list[str]] = {}
-        for move in moves:
-            groups.setdefault((move.verb, move.where), []).append(move.thing)
         verb = next(iter(moves)).verb
-        done = [f"{self._listed(things)} {where}".strip() for (_, where), things in groups.items()]
+        for move in moves:
+            other = "" if move.verb == verb else f"{move.verb} "
+            groups.setdefault((other, move.where), []).append(move.thing)
+        done = [
+            f"{other}{self._listed(things)} {where}".strip()
+            for (other, where), things in groups.items()
+        ]
         states = [*dict.fromkeys(move.state for move in moves)]
         things = [*dict.fromkeys(move.thing for move in moves)]
         return Phrase(
@@ -418,12 +422,14 @@ def states_of_optimizers(graph: Graph) -> Iterator[int]:
 def _layers(side: Side, values: Sequence[int]) -> list[int]:
     """Return layers in place of their values, where all of one layer are here."""
     names, here = side.graph.names, {*values}
-    parts: dict[int, None] = {}
-    for value in values:
-        holder = names.holder(value)
-        others = (one for one in side.held[holder] if one in side.valued)
-        parts[holder if holder != ROOT and here.issuperset(others) else value] = None
-    return [*parts]
+    holders = dict.fromkeys(map(names.holder, values))
+    whole = {
+        holder
+        for holder in holders
+        if holder != ROOT and all(v in here for v in side.held[holder] if v in side.valued)
+    }
+    holder_or_value = (names.holder(v) if names.holder(v) in whole else v for v in values)
+    return [*dict.fromkeys(holder_or_value)]
 
 
 def _shape(graph: Graph, node: int) -> _Shape:

@@ -12,7 +12,6 @@ from ckpt_viz.text import count
 
 MOST_WORDS = 20
 MOST_CLAUSES = 3
-_ACTIVE = "You "
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,13 +67,16 @@ class Side:
         return frozenset(valued)
 
     @cached_property
-    def holders_of_blocks(self) -> Mapping[str, set[int]]:
-        """By the name of a block, what holds its layers."""
-        holders = defaultdict[str, set[int]](set)
-        for name, nodes in self.by_name.items():
-            for _, block in blocks_in(name):
-                holders[block].update(map(self.graph.names.holder, nodes))
-        return holders
+    def blocks(self) -> Mapping[str, Mapping[int, Sequence[int]]]:
+        """By the name of a block and what holds it, its layers with values."""
+        blocks = defaultdict[str, dict[int, list[int]]](dict)
+        for holder, parts in self.held.items():
+            for part in parts:
+                for _, block in blocks_in(self.graph.names.name(part)):
+                    layers = blocks[block].setdefault(holder, [])
+                    if part in self.valued:
+                        layers.append(part)
+        return blocks
 
     def named(self, part: int) -> Sequence[int]:
         """Return a part, or what is in it if it is a private container."""
@@ -115,8 +118,21 @@ class ShortNames:
         """Return nodes of a side, a block in place of its layers if all with values are here."""
         order = [*dict.fromkeys(part for node in nodes for part in side.named(node))]
         within = {*order}
-        blocks = {node: self._block(side, node, within) for node in order}
-        return [*dict.fromkeys(blocks[node] or node for node in order)]
+        whole = dict[tuple[str, int], bool]()
+        parts = dict[Part, None]()
+        for node in order:
+            holder = side.graph.names.holder(node)
+            part: Part = node
+            for stem, block in blocks_in(side.graph.names.name(node)):
+                layers = side.blocks.get(block, {}).get(holder, ())
+                is_block = len(layers) > 1 and len(self._numbers[stem]) > 1
+                if (block, holder) not in whole:
+                    whole[block, holder] = is_block and within.issuperset(layers)
+                if whole[block, holder]:
+                    part = Block(layers[0], block)
+                    break
+            parts[part] = None
+        return [*parts]
 
     def block_before(self, side: Side, node: int, other: int) -> Part:
         """Return the outermost block of a part that lacks another one, or the part."""
@@ -126,20 +142,6 @@ class ShortNames:
             if block not in others and len(self._numbers[stem]) > 1:
                 return Block(node, block)
         return node
-
-    def _block(self, side: Side, node: int, within: set[int]) -> Block | None:
-        names = side.graph.names
-        for stem, block in blocks_in(names.name(node)):
-            if len(self._numbers[stem]) < 2:
-                continue
-            layers = [
-                part
-                for part in side.held[names.holder(node)]
-                if part in side.valued and names.name(part).startswith(f"{block}_")
-            ]
-            if len(layers) > 1 and within.issuperset(layers):
-                return Block(layers[0], block)
-        return None
 
     @cached_property
     def _numbers(self) -> Mapping[str, set[str]]:
@@ -157,7 +159,7 @@ class ShortNames:
         if part == ROOT:
             return THE_ROOT
         if isinstance(part, Block):
-            holders = [len(one.holders_of_blocks.get(part.name, ())) for one in (side, other)]
+            holders = [len(one.blocks.get(part.name, ())) for one in (side, other)]
             above = [*side.graph.names.names_up(part.first)][1:] if max(holders) > 1 else []
             return readable(dotted([*reversed(above), part.name]))
         taken: list[str] = []
