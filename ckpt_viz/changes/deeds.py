@@ -189,7 +189,7 @@ class Deeds:
         return [pair for pair in pairs if _values(self._saved, pair[0])] or pairs
 
     def _moved(self, subject: Subject) -> list[_Pair]:
-        """Return the parts with another name or holder, without those that only follow them."""
+        """Return the parts whose name or holder differs, without those that only follow them."""
         saved, live = self._saved.tree, self._live.tree
         pairs = self._pairs(subject)
         above = {node: self.mapping.parts.get(saved.parents[node]) for node, _ in pairs}

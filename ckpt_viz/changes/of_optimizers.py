@@ -84,15 +84,15 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
         if not _is_built(mapping.live, pair.obj):
             continue
         slots = saved.slots_within(node), live.slots_within(pair.obj)
-        found = [*_differences(mapping, node, pair.obj, slots)]
-        if not found:
-            found += _other_variables(mapping, *slots)
-            found += _other_state(mapping, {*saved.within(node)}, {*live.within(pair.obj)})
-        if found:
+        differences = [*_differences(mapping, node, pair.obj, slots)]
+        if not differences:
+            differences += _other_variables(mapping, *slots)
+            differences += _other_state(mapping, {*saved.within(node)}, {*live.within(pair.obj)})
+        if differences:
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
-            named = (pair.obj, *found[0].variables)
-            deed = Deed(Act.OPTIMIZER, (node,), named, (found[0].clause,))
-            words = tuple(difference.sentence for difference in found)
+            named = (pair.obj, *differences[0].variables)
+            deed = Deed(Act.OPTIMIZER, (node,), named, (differences[0].clause,))
+            words = tuple(difference.sentence for difference in differences)
             changes.append(OptimizerChange(nodes, objects, words, deed))
     return changes
 

@@ -321,7 +321,8 @@ class Phrases:
 
     def _reordered(self, deeds: Sequence[Deed]) -> Phrase:
         objects = [obj for deed in deeds for obj in deed.objects]
-        names = self._list(self.names.live, objects)
+        has_names = not all(self.names.live.graph.names.name(obj).isdecimal() for obj in objects)
+        names = self._are(deeds) if has_names else self._were(deeds)
         things = self._listed(names)
         if deeds[0].words == SWAPPED and len(deeds) == 1:
             return Phrase("swapped", things, things, "swapped", is_many=True)

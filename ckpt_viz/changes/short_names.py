@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_variables import is_of_every_layer
 from ckpt_viz.object_graph.layers import blocks_in
 from ckpt_viz.object_graph.names import THE_ROOT, dotted, is_holder
 from ckpt_viz.object_graph.nodes import ROOT, has_value
@@ -84,7 +85,7 @@ class Side:
         if part == ROOT or not is_holder(graph.nodes, graph.tree, part):
             return (part,)
         held = [node for node in graph.tree.children[part] if node in self.valued]
-        return [one for node in held for one in self.named(node)] or (part,)
+        return [inner for node in held for inner in self.named(node)] or (part,)
 
     def _parts(self) -> Iterator[int]:
         nodes, tree = self.graph.nodes, self.graph.tree
@@ -155,11 +156,11 @@ class ShortNames:
 
     @staticmethod
     def _name(side: Side, other: Side, part: Part) -> str:
-        """Return the end of a path that is long enough; a number is no name by itself."""
+        """Return the end of a path that is long enough; a number or `kernel` alone is none."""
         if part == ROOT:
             return THE_ROOT
         if isinstance(part, Block):
-            holders = [len(one.blocks.get(part.name, ())) for one in (side, other)]
+            holders = [len(each.blocks.get(part.name, ())) for each in (side, other)]
             above = [*side.graph.names.names_up(part.first)][1:] if max(holders) > 1 else []
             return readable(dotted([*reversed(above), part.name]))
         taken: list[str] = []
@@ -167,16 +168,17 @@ class ShortNames:
         if name.isdecimal() and (full_name := _full_name(side.graph, part)):
             return readable(full_name)
         rivals = [
-            (one is side, [*islice(one.graph.names.names_up(rival), _MOST_STEPS)])
-            for one in (side, other)
-            for rival in one.by_name.get(name, ())
+            (each is side, [*islice(each.graph.names.names_up(rival), _MOST_STEPS)])
+            for each in (side, other)
+            for rival in each.by_name.get(name, ())
         ]
         for name in islice(side.graph.names.names_up(part), _MOST_STEPS):
             taken.append(name)
             rivals = [rival for rival in rivals if rival[1][: len(taken)] == taken]
             others = [place for is_of_side, place in rivals if not is_of_side]
             is_alone = max(len(rivals) - len(others), len(others)) <= 1
-            if is_alone and not name.isdecimal() and len(taken) not in map(len, others):
+            is_vague = name.isdecimal() or is_of_every_layer(name)
+            if is_alone and not is_vague and len(taken) not in map(len, others):
                 break
         return readable(dotted(reversed(taken)))
 
