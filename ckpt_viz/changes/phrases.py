@@ -190,7 +190,7 @@ class Phrases:
         return Phrase(verb, things, things, state, number > 1)
 
     def _alike(self, side: Side, parts: Sequence[int]) -> tuple[str, int]:
-        """Return what to call the items of which some are new or gone, and how many are alike."""
+        """Return what to call items that are alike, and how many there are."""
         graph = side.graph
         holder = graph.names.holder(parts[0])
         look = look_of(graph, parts[0])
@@ -301,7 +301,7 @@ class Phrases:
         above, holder = saved.names.holder(node), live.names.holder(obj)
         into = "" if holder == ROOT else with_article(self.names.now(holder))
         match act:
-            case Act.WRAPPED:
+            case Act.WRAPPED if holder == ROOT or saved.names.name(node) == live.names.name(holder):
                 kind = live.nodes[live.tree.parents[obj]].type_name or _MODULE
                 return _Move("wrapped", was, "" if kind == _MODULE else f"in {kind}", "wrapped")
             case Act.UNWRAPPED:
@@ -311,13 +311,16 @@ class Phrases:
                 where = f"into {into}" if into and not inside.endswith(into) else ""
                 return _Move("inlined", inside, where, "inlined")
         names = saved.names.name(node), live.names.name(obj)
-        is_named = not (saved.is_of_keras and is_automatic(names[1], None))
+        is_named = act is not Act.WRAPPED and not (
+            saved.is_of_keras and is_automatic(names[1], None)
+        )
         if (names[0] != names[1] and is_named) or act is Act.CONTAINER:
             return _Move("moved", was, f"to {now}", now)
         if not into:
             place = f"outside of {with_article(self.names.was(above))}"
             return _Move("moved", was, place.replace("outside", "out"), place)
-        return _Move("put" if act is Act.PUT_INTO else "moved", was, f"into {into}", f"in {into}")
+        is_put = act in (Act.PUT_INTO, Act.WRAPPED)
+        return _Move("put" if is_put else "moved", was, f"into {into}", f"in {into}")
 
     def _reordered(self, deeds: Sequence[Deed]) -> Phrase:
         objects = [obj for deed in deeds for obj in deed.objects]

@@ -12,6 +12,8 @@ from ckpt_viz.text import count
 
 MOST_WORDS = 20
 MOST_CLAUSES = 3
+# Deeds of which each needs a clause of its own.
+_ALONE = frozenset({Act.FEWER, Act.MORE, Act.DTYPE, Act.SCOPE, Act.ROOT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, las
     """
     groups: dict[object, list[Deed]] = {}
     for deed in deeds:
-        groups.setdefault((deed.act, deed.certainty), []).append(deed)
+        groups.setdefault(_key(deed), []).append(deed)
     _join_heads(groups, phrases)
     every = [*groups.values()]
     text = f"{_capital(last)}." if last else ""
@@ -52,6 +54,11 @@ def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, las
     return text
 
 
+def _key(deed: Deed) -> object:
+    """Return what the deeds of one clause have in common."""
+    return deed.act, deed.certainty, deed if deed.act in _ALONE else None
+
+
 def _lengths(groups: int) -> Iterator[tuple[int, int, bool]]:
     """Yield how many clauses, names in each list, and tails to try, the longest text first."""
     numbers = range(min(groups, MOST_CLAUSES), 0, -1)
@@ -63,7 +70,7 @@ def _lengths(groups: int) -> Iterator[tuple[int, int, bool]]:
 
 def _join_heads(groups: dict[object, list[Deed]], phrases: Phrases) -> None:
     """Make one deed of those that took away the last layers of a model and put others there."""
-    removed, added = ((act, Certainty.CERTAIN) for act in (Act.REMOVED, Act.ADDED))
+    removed, added = (_key(Deed(act)) for act in (Act.REMOVED, Act.ADDED))
     if removed in groups and added in groups:
         head = phrases.head_of(groups[removed], groups[added])
         if head is not None:
@@ -71,7 +78,7 @@ def _join_heads(groups: dict[object, list[Deed]], phrases: Phrases) -> None:
                 [head] if key == removed else group for key, group in groups.items() if key != added
             ]
             groups.clear()
-            groups.update(((group[0].act, group[0].certainty), group) for group in both)
+            groups.update((_key(group[0]), group) for group in both)
 
 
 def _clause(deeds: Sequence[Deed], phrases: Phrases, *, has_tails: bool) -> _Clause:

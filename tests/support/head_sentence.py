@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ckpt_viz.changes.deeds import Act
 from ckpt_viz.changes.sentence import MOST_CLAUSES, MOST_WORDS
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.object_graph.graph import Graph
@@ -19,6 +20,8 @@ _VERBS = re.compile(
 )
 _WHOLE = ("Restores all", "Restores 1", "This file is of another model")
 _COUNTS = re.compile(r"\b(more|parts|layers|values|not built yet|slots)\b")
+# Acts of which a sentence names a class, or nothing that one side has.
+_UNNAMED = (Act.KERAS, Act.FEWER, Act.MORE, Act.OPTIMIZER)
 
 
 def sentence_of(check: RestoreCheck) -> str:
@@ -43,11 +46,12 @@ def faults_in(check: RestoreCheck) -> Iterator[str]:
         yield f"a gap: {sentence}"
     words = {*re.split(r"[^\w-]+", sentence)}
     for change in check.fix().changes:
-        if change.deed is None or _COUNTS.search(sentence):
+        if change.deed is None or change.deed.act in _UNNAMED or _COUNTS.search(sentence):
             continue
         saved, live = check.table.saved, check.table.live
         assert saved is not None
-        names = {*_names(saved, change.nodes), *_names(live, change.objects)}
+        names = {*change.deed.words, *_names(saved, change.nodes), *_names(live, change.objects)}
+        names |= {"program"} if change.deed.act is Act.DTYPE else set()
         if names and not words & names:
             yield f"no name of {change.why!r}: {sentence}"
 
