@@ -12,7 +12,7 @@ from ckpt_viz.text import count
 
 MOST_WORDS = 20
 MOST_CLAUSES = 3
-# Deeds of which each needs a clause of its own.
+# Each of these deeds needs its own clause.
 _ALONE = frozenset({Act.FEWER, Act.MORE, Act.DTYPE, Act.SCOPE, Act.ROOT})
 
 
