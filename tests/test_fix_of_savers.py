@@ -606,7 +606,7 @@ def test_the_command_line_prints_the_code_for_two_files(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["fix", live, path], catch_exceptions=False)
     assert result.exit_code == 0
     checked = CliRunner().invoke(main, ["check", live, path], catch_exceptions=False)
-    assert "Restores all 4 values." in checked.output
+    assert "restores all 4 values." in checked.output
     assert "ckpt-viz fix" in checked.output
     with tf.Graph().as_default():
         program = program_of(specs(*layers("new/a", "new/b")))
