@@ -35,6 +35,7 @@ from tests.check_findings import (
 from tests.check_findings.laws import LAWS, ask
 from tests.check_findings.real import Real, restored
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, INFO, Pair, Row, Shows
+from tests.support.head_sentence import faults_in as faults_in_sentence
 from tests.support.plain_english import faults_in, sentences_in
 from tests.support.promises import unkept
 from tests.support.remedy_code import unrunnable
@@ -107,6 +108,7 @@ def test_findings(row: Row, tmp_path: Path) -> None:
         if isinstance(finding.remedy, Code):
             assert finding.code in remedy
             assert _free_names(finding.code) == {"tf", "live", "path"}
+    assert [*faults_in_sentence(check)] == []
     assert [*unkept(check)] == []
     assert [*unrunnable(check)] == []
     further = (*sentences_of_fix(check), *sentences_of_diff(check))

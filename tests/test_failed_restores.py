@@ -209,7 +209,7 @@ def test_below_a_failed_load_of_a_file_of_keras_is_its_check(
     path = tmp_path / f"x{suffix}"
     (model(2).save_weights if suffix == ".weights.h5" else model(2).save)(path)
     out = run("live.load_weights(path)", {"live": model(4), "path": path})
-    assert "You resized head (3×2 → 3×4)." in out
+    assert "The head is larger: 2 → 4." in out
     assert "load_weights() raises ValueError, after 2 values." in out
     assert "This restores every value that has a place" in out
     fitting = "live.load_weights(path, skip_mismatch=True)"

@@ -759,4 +759,4 @@ def test_nobody_added_what_the_format_leaves_out(keras: ModuleType, tmp_path: Pa
     old.save_weights(tmp_path / ("x.weights.h5" if keras.__name__ == "keras" else "x.h5"))
     (path,) = tmp_path.iterdir()
     lines = str(cv.check(new, str(path))).splitlines()
-    assert lines[1] == "You resized head (3×2 → 3×3)."
+    assert lines[1] == "The head is larger: 2 → 3."

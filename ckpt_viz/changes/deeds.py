@@ -1,208 +1,273 @@
-"""Changes as what people did, in a few words each, for the head of a check."""
+"""Changes as what people did: the act and its parts, for the sentence at the head of a check."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
+from ckpt_viz.changes.in_sequences import index
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.sentences import Subject
+from ckpt_viz.correspondence.pairs import Certainty
+from ckpt_viz.correspondence.sequences import INDEX
+from ckpt_viz.correspondence.value_mapping import ValueMapping
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_variables import is_automatic
-from ckpt_viz.object_graph.names import LayerNames
-from ckpt_viz.object_graph.nodes import ROOT, Attribute, has_value
-from ckpt_viz.text import count, listed, shape_words
+from ckpt_viz.object_graph.nodes import ROOT, has_value
 
-_MOST_CLAUSES = 3
-_MOST_NAMED = 3
+_INPUT = "InputLayer"  # Keras inserts it itself
+SWAPPED = ("first", "second")  # the words of an order in which two items have changed places
+_Pair = tuple[int, int]
+
+
+class Act(Enum):
+    """What somebody did."""
+
+    REMOVED = auto()
+    ADDED = auto()
+    FEWER = auto()  # parts are gone among others that are alike
+    MORE = auto()
+    WEIGHTLESS = auto()  # layers without weights are new or gone, of which a file says nothing
+    REPLACED = auto()
+    HEAD = auto()  # the last layers are others
+    RESIZED = auto()
+    RENAMED = auto()
+    MOVED = auto()
+    ROOT = auto()  # the file begins at another level
+    PUT_INTO = auto()
+    WRAPPED = auto()
+    INLINED = auto()
+    UNWRAPPED = auto()
+    CONTAINER = auto()
+    REORDERED = auto()
+    SCOPE = auto()
+    KERAS = auto()
+    DTYPE = auto()
+    OPTIMIZER = auto()
+
+
+_OF_KIND = {
+    Kind.RENAMED: Act.RENAMED,
+    Kind.MOVED: Act.MOVED,
+    Kind.CONTAINER_CHANGED: Act.CONTAINER,
+    Kind.REORDERED: Act.REORDERED,
+    Kind.ROOT_SHIFTED: Act.ROOT,
+    Kind.SCOPE_CHANGED: Act.SCOPE,
+    Kind.MIGRATED: Act.KERAS,
+    Kind.DTYPE: Act.DTYPE,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What somebody did to a program: a verb in the past, its objects, and what follows.
+    """What somebody did: the act, its saved and its live parts, and further words.
 
-    `is_sure` is False if only looks tell. The passive says the same of a program that is a file.
+    A part that both sides have is at the same place in `nodes` and `objects`. CERTAIN: nothing else
+    can have happened. LIKELY: only looks tell. GUESS: equal parts fit as well.
     """
 
-    verb: str
-    things: tuple[str, ...]
-    more: str = ""
-    is_many: bool = False
-    is_sure: bool = True
-
-    @property
-    def passive(self) -> str:
-        """The deed as a clause on a file: "block5 was removed"."""
-        return f"{listed(self.things)} {'were' if self.is_many else 'was'} {self.verb}{self.more}"
-
-
-def sentences_of(deeds: Sequence[Deed], *, by_person: bool) -> str:
-    """Return what was done, in one sentence, and in another what perhaps was; "" for nothing."""
-    sure = [*_alike(deed for deed in deeds if deed.is_sure)]
-    unsure = [*_alike(deed for deed in deeds if not deed.is_sure)]
-    sentences = []
-    if sure:
-        done = _first([(_active if by_person else _passive)(group) for group in sure])
-        sentences.append(f"You {done}." if by_person else f"Since then, {done}.")
-    if unsure:
-        sentences.append(f"Perhaps {_first([*map(_passive, unsure)])}.")
-    return " ".join(sentences)
-
-
-def _alike(deeds: Iterable[Deed]) -> Iterator[Sequence[Deed]]:
-    """Yield deeds of one verb together; what follows a colon ends a clause."""
-    groups: dict[object, list[Deed]] = {}
-    for number, deed in enumerate(deeds):
-        groups.setdefault(number if deed.more.startswith(":") else deed.verb, []).append(deed)
-    for group in groups.values():
-        yield [*dict.fromkeys(group)]
-
-
-def _active(deeds: Sequence[Deed]) -> str:
-    """Return what a person did: "removed block5 and head"."""
-    return f"{deeds[0].verb} {listed([*_objects(deeds)])}"
-
-
-def _passive(deeds: Sequence[Deed]) -> str:
-    """Return what was done: "block5 and head were removed", "a was renamed to b and c to d"."""
-    first, *others = deeds
-    if any(deed.more for deed in deeds):
-        return listed([first.passive, *_objects(others)])
-    things = tuple(_objects(deeds))
-    return replace(first, things=things, is_many=bool(others) or first.is_many).passive
-
-
-def _objects(deeds: Iterable[Deed]) -> Iterator[str]:
-    """Yield the objects of deeds with what follows them."""
-    for deed in deeds:
-        yield from [f"{listed(deed.things)}{deed.more}"] if deed.more else deed.things
-
-
-def _first(clauses: Sequence[str]) -> str:
-    """Return the first clauses, and how many more there are."""
-    rest = len(clauses) - _MOST_CLAUSES
-    shown = [*clauses[:_MOST_CLAUSES], *([f"{count(rest, 'more change')}"] if rest > 0 else [])]
-    if any(" and " in clause for clause in shown[:-1]):
-        return ", and ".join([", ".join(shown[:-1]), shown[-1]])
-    return listed(shown, most=_MOST_CLAUSES + 1)
+    act: Act
+    nodes: tuple[int, ...] = ()
+    objects: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+    certainty: Certainty = Certainty.CERTAIN
 
 
 @dataclass(frozen=True)
 class Deeds:
-    """Says what somebody did, with the names of both sides.
+    """Reads deeds from changes, with the counterparts of their parts."""
 
-    `is_named_by_keras` says that the saved names are those of layers, which Keras may have made.
-    """
+    mapping: ValueMapping
 
-    saved: LayerNames
-    live: LayerNames
-    is_named_by_keras: bool
+    @property
+    def _saved(self) -> Graph:
+        return self.mapping.saved
+
+    @property
+    def _live(self) -> Graph:
+        return self.mapping.live
 
     def of(self, kind: Kind, subject: Subject) -> Deed | None:
         """Return what was done to some parts; None if Keras chose the name that differs."""
-        if kind is Kind.RENAMED and self.is_named_by_keras and is_automatic(subject.words[0], None):
-            return None
-        is_one_sided = not (subject.nodes and subject.objects)  # nothing was compared
-        is_sure = is_one_sided or not (subject.is_guess or subject.is_by_looks)
-        deed = self._deed(kind, subject)
-        is_many = subject.number > 1 and kind is not Kind.SHAPE  # which counts values
-        return Deed(*deed, is_many=is_many, is_sure=is_sure)
-
-    def _deed(self, kind: Kind, subject: Subject) -> tuple[str, tuple[str, ...], str]:
+        words = tuple(subject.words)
         match kind:
-            case Kind.REMOVED:
-                return "removed", self._alone(self.saved, subject), ""
-            case Kind.UNRESOLVED | Kind.UNMATCHED if subject.words:
-                verb = "removed" if kind is Kind.UNRESOLVED else "added"
-                number = count(int(subject.words[0]), "item")
-                return verb, (f"{number} of several that are alike",), ""
+            case Kind.RENAMED if self._saved.is_of_keras and self._is_renamed_by_keras(subject):
+                return None
+            case Kind.REMOVED | Kind.INSERTED:
+                return self._of_sequence(subject, is_new=kind is Kind.INSERTED)
             case Kind.UNRESOLVED:
-                return "removed", self._were(subject), ""
-            case Kind.INSERTED:
-                return "added", self._alone(self.live, subject), ""
+                is_unclear = words and look_alike(self._saved, subject.nodes)
+                act = Act.FEWER if is_unclear else Act.REMOVED
+                return Deed(act, (*subject.nodes,), (), words)
             case Kind.UNMATCHED:
-                return "added", self._are(subject), ""
-            case Kind.RENAMED:
-                times = f" in {subject.number} places" if subject.number > 1 else ""
-                return "renamed", (subject.words[0],), f" to {subject.words[1]}{times}"
-            case Kind.MOVED | Kind.ROOT_SHIFTED:
-                return "moved", self._were(subject), f" to {self._first(subject)}"
-            case Kind.WRAPPED:
-                return "wrapped", self._were(subject), f" in {'.'.join(subject.words)}"
-            case Kind.UNWRAPPED:
-                return "unwrapped", self._were(subject), f" from {'.'.join(subject.words)}"
-            case Kind.CONTAINER_CHANGED:
-                return "put", self._were(subject), " into another kind of container"
-            case Kind.REORDERED:
-                return "reordered", _named(self.live, sorted(subject.objects)), ""
-            case Kind.SCOPE_CHANGED:
-                old, new = (repr(word) if word else "none" for word in subject.words)
-                return "changed", ("the scope of the names",), f": {old} → {new}"
-            case Kind.MIGRATED:
-                return "changed", ("the major version of Keras",), ""
+                is_unclear = words and look_alike(self._live, subject.objects)
+                act = Act.MORE if is_unclear else Act.ADDED
+                return Deed(act, (), (*subject.objects,), words)
             case Kind.SHAPE:
                 return self._reshaped(subject)
             case Kind.DTYPE:
-                was, now = subject.words
-                return (
-                    "changed",
-                    (f"the dtype of {listed(self._are(subject))}",),
-                    f": {was} → {now}",
-                )
+                pairs = [*zip(subject.nodes, subject.objects, strict=False)]
+            case Kind.REORDERED:
+                pairs, words = self._moved_in_order(subject)
             case _:
-                return "changed", ("the optimizer",), ""
-
-    def _were(self, subject: Subject) -> tuple[str, ...]:
-        return _named(self.saved, subject.nodes)
-
-    def _are(self, subject: Subject) -> tuple[str, ...]:
-        return _named(self.live, subject.objects)
-
-    def _first(self, subject: Subject) -> str:
-        return self.live.place(subject.objects[0])
-
-    @staticmethod
-    def _alone(names: LayerNames, subject: Subject) -> tuple[str, ...]:
-        """Return the items of a sequence that one side alone has, so far as they are known."""
-        number = int(subject.words[1])
-        if len(subject.alone) != number:
-            return (count(number, "item"),)
-        return _named(names, subject.alone)
+                pairs = self._moved(subject)
+        if not pairs:  # an order in which other parts have moved
+            return None
+        nodes, objects = _sides(pairs)
+        return Deed(self._act(kind, subject), nodes, objects, words, _certainty(subject))
 
     def replaced(self, node: int, obj: int) -> Deed:
         """Return that another part is in the place of one, with values of other shapes.
 
         A name that Keras made says nothing of the part: then it has other sizes.
         """
-        was, now = self.saved.name(node), self.live.name(obj)
-        if was == now or (self.is_named_by_keras and is_automatic(was, None)):
-            return Deed("resized", (self._resized(obj, node, obj),))
-        return Deed("replaced", (self.saved.place(node),), f" by {self.live.place(obj)}")
+        values, others = _values(self._saved, node), _values(self._live, obj)
+        if self._is_resized(node, obj) and len(values) == len(others):
+            return Deed(Act.RESIZED, values, others)
+        return Deed(Act.REPLACED, (node,), (obj,))
 
-    def _reshaped(self, subject: Subject) -> tuple[str, tuple[str, ...], str]:
-        """Return the deed on a variable of another shape, or on its layer if all have one."""
-        saved, node, obj = self.saved.graph, subject.nodes[0], subject.objects[0]
-        above = saved.tree.parents[node], self.live.graph.tree.parents[obj]
-        if subject.number == 1 or min(above) < ROOT:
-            return "resized", (self._resized(obj, node, obj),), ""
-        values = [child for _, child in saved.nodes[above[0]].children]
-        if subject.number < sum(has_value(saved.nodes[value]) for value in values):
-            return "resized", (self._resized(above[1], node, obj),), ""
-        deed = self.replaced(*above)
-        return deed.verb, deed.things, deed.more
-
-    def _resized(self, part: int, node: int, obj: int) -> str:
-        """Return a live part, with the shapes of the first values at or below two nodes."""
-        was, now = (
-            next(filter(has_value, map(graph.nodes.__getitem__, graph.tree.below(top))))
-            for graph, top in ((self.saved.graph, node), (self.live.graph, obj))
+    def _is_renamed_by_keras(self, subject: Subject) -> bool:
+        """Return whether Keras made a name, or files and programs alone spell it differently."""
+        was, now = self._saved.names.name, self._live.names.name
+        return is_automatic(subject.words[0], None) or all(
+            was(node) == now(obj) for node, obj in self._pairs(subject)
         )
-        return f"{self.live.place(part)} ({_shapes(was.attributes)} → {_shapes(now.attributes)})"
+
+    def _is_resized(self, node: int, obj: int) -> bool:
+        """Return whether a part is the same by its name, which may have fewer words now."""
+        was, now = self._saved.names.name(node), self._live.names.name(obj)
+        if is_automatic(was, None) and (self._saved.is_of_keras or is_automatic(now, None)):
+            return True
+        words = [{*name.split("_")} for name in (was, now)]
+        return words[0] <= words[1] or words[1] <= words[0]
+
+    def _act(self, kind: Kind, subject: Subject) -> Act:
+        match kind:
+            case Kind.WRAPPED:
+                label = self._live.tree.labels[subject.objects[0]]
+                return Act.WRAPPED if label == subject.words[-1] else Act.PUT_INTO
+            case Kind.UNWRAPPED:
+                label = self._saved.tree.labels[subject.nodes[0]]
+                return Act.UNWRAPPED if label == subject.words[-1] else Act.INLINED
+            case _:
+                return _OF_KIND[kind]
+
+    def _reshaped(self, subject: Subject) -> Deed:
+        """Return that values of a layer have other shapes, or that another one took its place."""
+        pairs = [*zip(subject.nodes, subject.objects, strict=True)]
+        above = self._saved.tree.parents[pairs[0][0]], self._live.tree.parents[pairs[0][1]]
+        if min(above) > ROOT and {*_values(self._saved, above[0])} <= {*subject.nodes}:
+            deed = self.replaced(*above)
+            if deed.act is Act.REPLACED:
+                return replace(deed, certainty=_certainty(subject))
+        return Deed(
+            Act.RESIZED, tuple(subject.nodes), tuple(subject.objects), (), _certainty(subject)
+        )
+
+    def _of_sequence(self, subject: Subject, *, is_new: bool) -> Deed | None:
+        """Return which items of a sequence one side has alone, so far as they are known."""
+        graph, number = self._live if is_new else self._saved, int(subject.words[1])
+        valued = [top for top in subject.alone if _values(graph, top)]
+        alone = valued or [top for top in subject.alone if graph.nodes[top].type_name != _INPUT]
+        act = Act.ADDED if is_new else Act.REMOVED
+        certainty = Certainty.CERTAIN
+        if not alone:  # they came from elsewhere
+            return None
+        if len(alone) > number:
+            act = (Act.MORE if is_new else Act.FEWER) if valued else Act.WEIGHTLESS
+        elif subject.is_by_looks or subject.is_guess:
+            certainty = _certainty(subject)
+        nodes, objects = ((), alone) if is_new else (alone, ())
+        return Deed(act, (*nodes,), (*objects,), (str(number),), certainty)
+
+    def _pairs(self, subject: Subject) -> list[_Pair]:
+        """Return the parts that both sides have, those with values if any has one."""
+        parts = self.mapping.parts
+        pairs = [(node, parts[node].obj) for node in subject.nodes if node in parts]
+        return [pair for pair in pairs if _values(self._saved, pair[0])] or pairs
+
+    def _moved(self, subject: Subject) -> list[_Pair]:
+        """Return the parts whose name or holder differs, without those that only follow them."""
+        saved, live = self._saved.tree, self._live.tree
+        pairs = self._pairs(subject)
+        above = {node: self.mapping.parts.get(saved.parents[node]) for node, _ in pairs}
+        return [
+            (node, obj)
+            for node, obj in pairs
+            if (holder := above[node]) is None
+            or holder.obj != live.parents[obj]
+            or not _are_indices(saved.labels[node], live.labels[obj])
+        ] or pairs
+
+    def _moved_in_order(self, subject: Subject) -> tuple[list[_Pair], tuple[str, ...]]:
+        """Return the fewest items whose move explains an order, and how they moved."""
+        saved, live = self._saved.tree.labels, self._live.tree.labels
+        pairs = [
+            (node, obj)
+            for node, obj in self._pairs(subject)
+            if _are_indices(saved[node], live[obj])
+        ]
+        pairs.sort(key=lambda pair: index(saved[pair[0]]))
+        by_place = sorted(pairs, key=lambda pair: index(live[pair[1]]))
+        differing = [pair for pair, now in zip(pairs, by_place, strict=True) if pair != now]
+        if len(differing) == len(SWAPPED):
+            return differing, SWAPPED
+        kept = _longest_in_order([index(live[obj]) for _, obj in pairs])
+        return [pair for i, pair in enumerate(pairs) if i not in kept], ()
 
 
-def _shapes(attributes: Iterable[Attribute]) -> str:
-    return listed([shape_words(attribute.shape, unknown="?") for attribute in attributes])
+def _sides(pairs: Iterable[_Pair]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    pairs = [*pairs]
+    return tuple(node for node, _ in pairs), tuple(obj for _, obj in pairs)
 
 
-def _named(names: LayerNames, nodes: Sequence[int]) -> tuple[str, ...]:
-    parts = [names.place(node) for node in nodes[:_MOST_NAMED]]
-    return (*parts, *[""] * (len(nodes) - len(parts)))
+def _are_indices(*labels: str) -> bool:
+    return all(map(INDEX.fullmatch, labels))
+
+
+def _longest_in_order(places: Sequence[int]) -> set[int]:
+    """Return the indices of one longest sequence of places that counts up.
+
+    >>> sorted(_longest_in_order([1, 2, 3, 0]))
+    [0, 1, 2]
+    """
+    ends: list[int] = []  # by length, the index at which the lowest sequence of it ends
+    before: list[int | None] = []
+    for i, place in enumerate(places):
+        length = bisect_left([places[end] for end in ends], place)
+        before.append(ends[length - 1] if length else None)
+        ends[length : length + 1] = [i]
+    kept = set[int]()
+    last = ends[-1] if ends else None
+    while last is not None:
+        kept.add(last)
+        last = before[last]
+    return kept
+
+
+def look_alike(graph: Graph, parts: Sequence[int]) -> bool:
+    """Return whether parts have values of the same names and shapes."""
+    looks = (look_of(graph, part) for part in parts)
+    first = next(looks, None)
+    return all(look == first for look in looks)
+
+
+def look_of(graph: Graph, top: int) -> Sequence[object]:
+    """Return what parts that look alike have in common."""
+    below = (graph.nodes[node] for node in graph.tree.below(top))
+    return [(a.name, a.shape) for node in below if node.slot is None for a in node.attributes]
+
+
+def _certainty(subject: Subject) -> Certainty:
+    if subject.is_guess and subject.has_rivals:
+        return Certainty.GUESS
+    return Certainty.LIKELY if subject.is_guess or subject.is_by_looks else Certainty.CERTAIN
+
+
+def _values(graph: Graph, top: int) -> tuple[int, ...]:
+    """Return the values of a part, without states of optimizers."""
+    nodes = graph.nodes
+    below = (node for node in graph.tree.below(top) if nodes[node].slot is None)
+    return tuple(node for node in below if has_value(nodes[node]))

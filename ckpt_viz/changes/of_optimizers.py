@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
+from ckpt_viz.changes.deeds import Act, Deed
 from ckpt_viz.correspondence.migrations import local_name
 from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.correspondence.sequences import INDEX
@@ -23,12 +25,21 @@ _MOST_NAMED = 8  # slots; those of all of Keras' optimizers
 class OptimizerChange:
     """An optimizer that has become another one, with all of its state.
 
-    `words` says what differs.
+    `words` says what differs, and `deed` what is first.
     """
 
     nodes: tuple[int, ...]
     objects: tuple[int, ...]
     words: tuple[str, ...]
+    deed: Deed
+
+
+class _Difference(NamedTuple):
+    """A difference in a sentence, as what follows "the optimizer", and the live variables in it."""
+
+    sentence: str
+    clause: str
+    variables: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,13 +84,16 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
         if not _is_built(mapping.live, pair.obj):
             continue
         slots = saved.slots_within(node), live.slots_within(pair.obj)
-        words = [*_differences(mapping, node, pair.obj, slots)]
-        if not words:
-            words += _other_variables(mapping, *slots)
-            words += _other_state(mapping, {*saved.within(node)}, {*live.within(pair.obj)})
-        if words:
+        differences = [*_differences(mapping, node, pair.obj, slots)]
+        if not differences:
+            differences += _other_variables(mapping, *slots)
+            differences += _other_state(mapping, {*saved.within(node)}, {*live.within(pair.obj)})
+        if differences:
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
-            changes.append(OptimizerChange(nodes, objects, tuple(words)))
+            named = (pair.obj, *differences[0].variables)
+            deed = Deed(Act.OPTIMIZER, (node,), named, (differences[0].clause,))
+            words = tuple(difference.sentence for difference in differences)
+            changes.append(OptimizerChange(nodes, objects, words, deed))
     return changes
 
 
@@ -91,7 +105,7 @@ def _is_built(graph: Graph, optimizer: int) -> bool:
 
 def _differences(
     mapping: ValueMapping, node: int, obj: int, slots: tuple[list[int], list[int]]
-) -> Iterator[str]:
+) -> Iterator[_Difference]:
     """Yield in sentences how an optimizer differs as a whole from what it was."""
     saved, live = mapping.saved, mapping.live
     was, now = slot_names(saved, slots[0]), slot_names(live, slots[1])
@@ -106,11 +120,20 @@ def _differences(
     saved_has = f"The saved optimizer has {_named(was)}"
     if new:
         of_class = ", of another class," if was and shared.is_other else ""
-        yield f"{saved_has}; this one{of_class} {'also ' if kept else ''}has {_named(new)}"
+        yield _Difference(
+            f"{saved_has}; this one{of_class} {'also ' if kept else ''}has {_named(new)}",
+            f"keeps {listed(new)} now",
+        )
     elif len(names) < len(was) and was.keys() != now.keys():
-        yield f"{saved_has}; this one has {'only ' if now else ''}{_named(now)}"
+        yield _Difference(
+            f"{saved_has}; this one has {'only ' if now else ''}{_named(now)}",
+            f"no longer keeps {listed([name for name in was if name not in names])}",
+        )
     elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
-        yield "Another version of Keras stored the optimizer's state in another way"
+        yield _Difference(
+            "Another version of Keras stored the optimizer's state in another way",
+            "is of another version of Keras",
+        )
 
 
 def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
@@ -123,7 +146,9 @@ def _named(names: Collection[str]) -> str:
     return listed([f"{name!r}" for name in names], most=_MOST_NAMED) or "no slot variables"
 
 
-def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> Iterator[str]:
+def _other_variables(
+    mapping: ValueMapping, was: list[int], now: list[int]
+) -> Iterator[_Difference]:
     """Yield whether it trains other variables, among those that both sides have.
 
     An optimizer without saved slots may have trained any.
@@ -135,18 +160,23 @@ def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> I
     before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
     after = {_variable(mapping.live, slot) for slot in now}
     if no_more := (before & common) - after:
-        yield f"The optimizer no longer trains {_holders(mapping.live, no_more, after)}"
+        parts = _holders(mapping.live, no_more, after)
+        names = listed_by(mapping.live.names.place, parts)
+        yield _Difference(f"The optimizer no longer trains {names}", "no longer trains", parts)
     if newly := (after & common) - before:
-        yield f"The optimizer also trains {_holders(mapping.live, newly, before)} now"
+        parts = _holders(mapping.live, newly, before)
+        names = listed_by(mapping.live.names.place, parts)
+        yield _Difference(f"The optimizer also trains {names} now", "also trains", parts)
 
 
-def _holders(live: Graph, variables: Iterable[int | None], others: Iterable[int | None]) -> str:
-    """Return the names of variables, that of a layer for its variables if it has no others."""
+def _holders(
+    live: Graph, variables: Iterable[int | None], others: Iterable[int | None]
+) -> tuple[int, ...]:
+    """Return variables, a layer in place of its variables if it has no others."""
     parents = live.tree.parents
     shared = {parents[node] for node in others if node is not None}
     known = (node for node in variables if node is not None)
-    places = sorted({node if parents[node] in shared else parents[node] for node in known})
-    return listed_by(live.names.place, places)
+    return tuple(sorted({node if parents[node] in shared else parents[node] for node in known}))
 
 
 def _variable(graph: Graph, node: int) -> int:
@@ -154,7 +184,9 @@ def _variable(graph: Graph, node: int) -> int:
     return ROOT if slot is None else slot.variable
 
 
-def _other_state(mapping: ValueMapping, inner: set[int], live_inner: set[int]) -> Iterator[str]:
+def _other_state(
+    mapping: ValueMapping, inner: set[int], live_inner: set[int]
+) -> Iterator[_Difference]:
     """Yield whether one side alone has counters or other state of its own."""
     own = (
         _alone(mapping.saved, inner, mapping.unused),
@@ -163,10 +195,16 @@ def _other_state(mapping: ValueMapping, inner: set[int], live_inner: set[int]) -
     for names, verb in zip(own, ("has no place for", "adds"), strict=True):
         if "learning_rate" in names:
             is_schedule = names is own[0]
-            yield f"The learning rate {'is a schedule now' if is_schedule else 'was a schedule'}"
+            is_now = "is a schedule now" if is_schedule else "was a schedule"
+            keeps = "keeps no" if is_schedule else "keeps a"
+            yield _Difference(f"The learning rate {is_now}", f"{keeps} learning rate now")
             names.remove("learning_rate")
         if names:
-            yield f"The optimizer {verb} {listed([repr(name) for name in names])}"
+            keeps = "no longer keeps" if names is own[0] else "also keeps"
+            yield _Difference(
+                f"The optimizer {verb} {listed([repr(name) for name in names])}",
+                f"{keeps} {listed(names)}",
+            )
 
 
 def _alone(graph: Graph, within: set[int], alone: Iterable[int]) -> list[str]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import chain
 
 from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.deeds import Deeds
+from ckpt_viz.changes.deeds import Deed, Deeds
 from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.kind import Kind
@@ -41,7 +41,7 @@ class Group:
     """Parts that changed alike: their topmost saved nodes and live objects, and what tells more.
 
     `words` are what the sentence needs: labels, or what an optimizer has. `alone` are the items of
-    a sequence that one side has alone.
+    a sequence that one side has alone. `deed` is what somebody did to an optimizer.
     """
 
     kind: Kind
@@ -49,6 +49,7 @@ class Group:
     nodes: list[int] = field(default_factory=list)
     objects: list[int] = field(default_factory=list)
     alone: list[int] = field(default_factory=list)
+    deed: Deed | None = None
 
 
 def changes_of(
@@ -66,7 +67,7 @@ def changes_of(
     of_live = _owners(mapping.live, [group.objects for group in groups])
     taken = {pair.obj for pair in mapping.parts.values()}
     sentences = Sentences(mapping.saved.names, mapping.live.names, taken)
-    deeds = Deeds(mapping.saved.names, mapping.live.names, mapping.saved.is_of_keras)
+    deeds = Deeds(mapping)
     alike = Signatures(mapping.saved, mapping.live)
     replaced = _replaced(mapping, groups)
     ends = {id(new) for new, _, _ in replaced.values()}
@@ -81,7 +82,7 @@ def changes_of(
             continue
         certainty = _certainty(mapping, group)
         subject = _subject(mapping, group, certainty is Certainty.GUESS, alike)
-        deed = deeds.of(group.kind, subject)
+        deed = group.deed or deeds.of(group.kind, subject)
         if id(group) in replaced:
             _, node, obj = replaced[id(group)]
             deed = deeds.replaced(node, obj)
@@ -247,7 +248,7 @@ class _ChangesReader:
             kind = Kind.OPTIMIZER_CHANGED
             nodes, objects = list(change.nodes), list(change.objects)
             self._leave_out_slots(nodes, objects)
-            self._groups[kind, change] = Group(kind, change.words, nodes, objects)
+            self._groups[kind, change] = Group(kind, change.words, nodes, objects, deed=change.deed)
         self._misfits()
         self._one_sided(self.mapping.missing, self.mapping.live, Kind.UNMATCHED)
         self._one_sided(self.mapping.unused, self.mapping.saved, Kind.UNRESOLVED)

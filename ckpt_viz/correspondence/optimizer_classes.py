@@ -53,19 +53,21 @@ class OptimizerSlots:
         """Return the rows of the classes that it may have, the most common ones first."""
         rows = [row for row in ROWS if row.generation is self.generation]
         if self.optimizer is None:
-            return [row for row in rows if self._has_slots_of(row)]
+            return [row for row in rows if has_slots_of(row, self.names)]
         node = self.graph.nodes[self.optimizer]
         if known := [row for row in rows if row.name == node.type_name]:
             return known
         children = [child.local_name for child in node.children]
         lists = [name for name in children if name in SLOT_NAMES]
-        rows = [row for row in rows if self._has_slots_of(row) and _has_lists_of(row, lists)]
+        rows = [row for row in rows if has_slots_of(row, self.names) and _has_lists_of(row, lists)]
         own = _OWN.intersection(children)
         return [row for row in rows if own == set(row.own)] or rows
 
-    def _has_slots_of(self, row: OptimizerRow) -> bool:
-        usual = {slot.name for slot in row.slots if not slot.option}
-        return not self.names or usual <= set(self.names) <= row.meanings().keys()
+
+def has_slots_of(row: OptimizerRow, names: Collection[str]) -> bool:
+    """Return whether slots of these names, if there are any, can be those of a class."""
+    usual = {slot.name for slot in row.slots if not slot.option}
+    return not names or usual <= set(names) <= row.meanings().keys()
 
 
 def shared_slots(saved: OptimizerSlots, live: OptimizerSlots) -> SharedSlots:

@@ -69,6 +69,9 @@ _ATTENTIONS = frozenset(
 )
 
 
+_NAMES = frozenset(name for row in _ROWS.values() for name, _ in row)
+
+
 def variable_names(
     kind: str, config: Mapping[str, Any] | None, count: int
 ) -> tuple[str, ...] | None:
@@ -96,6 +99,15 @@ def variable_names(
         possible = {_names(row, options) for options in _combinations(row)}
     matches = [names for names in possible if len(names) == count]
     return matches[0] if len(matches) == 1 else None
+
+
+def is_of_every_layer(name: str) -> bool:
+    """Return whether layers of Keras call a variable so, which says nothing without the layer.
+
+    >>> is_of_every_layer("kernel"), is_of_every_layer("ema")
+    (True, False)
+    """
+    return name in _NAMES
 
 
 def is_automatic(name: str, class_name: str | None) -> bool:

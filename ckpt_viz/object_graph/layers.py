@@ -403,6 +403,22 @@ class _Draft:
         )
 
 
+def blocks_in(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the blocks to which a layer of this name may belong, outermost first.
+
+    Of each, yield its name up to the number, and its whole name.
+
+    >>> [*blocks_in("conv2_block1_out"), *blocks_in("block0_attn"), *blocks_in("dense_1")]
+    [('conv', 'conv2'), ('conv2_block', 'conv2_block1'), ('block', 'block0')]
+    """
+    name, at = name[:_MAX_NAME], 0
+    for _ in range(_MAX_BLOCKS):
+        if (block := _BLOCK.match(name[at:])) is None:
+            return
+        yield name[: at + block.end("stem")], name[: at + block.end("number")]
+        at += block.end()
+
+
 def _follows(before: str, after: str) -> bool:
     """Return whether two names differ in one number alone, and this number counts up.
 

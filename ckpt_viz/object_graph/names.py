@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -154,6 +154,16 @@ class LayerNames:
         if node_id == ROOT:
             return THE_ROOT
         return _path(node_id, lambda node: (holders[node], names[node]), root=())
+
+    def names_up(self, node_id: int) -> Iterator[str]:
+        """Yield the names of which `place` is made, the node's own first; none for the root."""
+        while node_id != ROOT:
+            yield self._names[node_id]
+            node_id = self._holders[node_id]
+
+    def holder(self, node_id: int) -> int:
+        """Return the node whose place that of another one continues."""
+        return self._holders[node_id]
 
     def own_place(self, node_id: int) -> str:
         """Return the path of a node in the own names of layers, so far as they have any."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.deeds import sentences_of
 from ckpt_viz.changes.kind import CHANGES, Kind
 from ckpt_viz.matching.trace import Action
-from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render.signs import SEVERITIES
 from ckpt_viz.restore_check.dry_run import DryRun, nodes_by_name, prefix_of
 from ckpt_viz.restore_check.failures import named_in
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.marks import waiting_in
+from ckpt_viz.restore_check.sentence import is_without_problems, sentence_of_check
 from ckpt_viz.restore_table.filling import AssignedValue, CheckedCall, table_of
 from ckpt_viz.restore_table.fixed_values import FixedValues
 from ckpt_viz.restore_table.rows import Destination, RestoreTable
@@ -75,16 +75,12 @@ def words_of_check(
     notes: Sequence[str],
 ) -> CheckText:
     """Return the sentences above and below the table; `changes` is None without a fix."""
-    by_person = run.live.origin is Origin.LIVE
-    is_clean = all(row.is_quiet for row in table.rows)
     is_cut_short = any(row.plain.would is not None for row in table.rows)
-    known = () if is_clean else changes or ()
-    deeds = [change.deed for change in known if change.deed is not None]
     beside = [*_beside(findings, run, has_fix=changes is not None)]
     return CheckText(
         title=f"{_title(run)} → {run.live.title}",
-        changes=sentences_of(deeds, by_person=by_person),
-        verdict=_verdict(run, table),
+        changes=sentence_of_check(table, findings, changes),
+        verdict=_verdict(run, table, is_told=is_without_problems(table, findings)),
         call=f"{run.method}(){', but for its error' * is_cut_short}",
         notes=[*beside[:_MOST_NOTES], *_left_out(beside), *notes],
         following=[*following(table, run.wording, raises=run.verdicts.restore is not None)],
@@ -103,8 +99,8 @@ def _title(run: DryRun) -> str:
     return run.reading or "no checkpoint"
 
 
-def _verdict(run: DryRun, table: RestoreTable) -> str:
-    """Return what the call does, and which asserts fail, in one or two sentences."""
+def _verdict(run: DryRun, table: RestoreTable, *, is_told: bool) -> str:
+    """Return what the call does, unless a sentence tells it, and which asserts fail."""
     (call, raised), *asserts = run.outcome.calls(run.method)
     if raised is not None:
         astray = sum(
@@ -113,6 +109,8 @@ def _verdict(run: DryRun, table: RestoreTable) -> str:
         )
         after = f", after {count(astray, 'value')}" if astray else ""
         first = f"{call} raises {raised.type}{after}."
+    elif is_told:
+        first = ""
     else:
         first = f"{call} restores {_number(table.restored, table.in_program)}{_astray(table)}."
     failing = [name for name, error in asserts if error is not None]
@@ -120,7 +118,7 @@ def _verdict(run: DryRun, table: RestoreTable) -> str:
         return first
     every = "All asserts" if len(asserts) > 1 else asserts[0][0]
     if not failing:
-        return f"{first} {every} {'pass' if len(asserts) > 1 else 'passes'}."
+        return f"{first} {every} {'pass' if len(asserts) > 1 else 'passes'}.".strip()
     if len(failing) == len(asserts):
         return f"{first} {every} {'fail' if len(asserts) > 1 else 'fails'}."
     return f"{first} {listed(failing)} {'fails' if len(failing) == 1 else 'fail'}."

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
-from tests.journeys.journeys import Journey, journeys
+from tests.journeys.journeys import BY_NAMES, HEAD, MIDDLE, RENAMED, Journey, journeys
 from tests.journeys.known import known, known_of
 from tests.journeys.laws import LAWS, PROGRAM, breaks_of
 from tests.journeys.walk import Walked, walk
 from tests.programs.law import UnfitError
+from tests.support.head_sentence import faults_in, sentence_of
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -70,6 +72,36 @@ def test_nothing_silent(walked: Walked) -> None:
 
 def test_life_goes_on(walked: Walked) -> None:
     _assert("Life goes on", walked)
+
+
+def test_the_sentence_at_the_head_names_what_was_edited(walked: Walked) -> None:
+    if walked.refused is not None:
+        pytest.skip("there is no check or no fix")
+    assert [*faults_in(walked.check)] == []
+    journey, sentence = walked.journey, sentence_of(walked.check)
+    has_names = journey.kind in _WITH_NAMES and journey.file not in (".h5", *BY_NAMES)
+    if not has_names or (journey.library, journey.file) == ("tf_keras", ".weights.h5"):
+        pytest.skip("the file or the program has names that Keras made")
+    if sentence and not sentence.startswith("Restores all"):
+        words = {*re.findall(r"\w+", sentence)}
+        assert _TOUCHED.get(journey.edit, words) <= words
+
+
+_WITH_NAMES = ("sequential", "functional", "nested")
+_TOUCHED = {
+    "a part is renamed": {RENAMED, "other"},
+    "the child is renamed": {"model", "net"},
+    "a layer is inserted": {"mid"},
+    "a layer is removed": {RENAMED},
+    "a head of another size": {HEAD},
+    "a head of another name": {HEAD, "out"},
+    "a layer is inserted, another head": {"mid", HEAD, "out"},
+    "a bias is left out": {MIDDLE, "bias"},
+    "no optimizer": {"optimizer"},
+    "the optimizer is not built": {"optimizer"},
+    "the optimizer is wrapped": {"optimizer"},
+    "parts in a container": {"group"},
+}
 
 
 def test_known_breaks_are_of_journeys_and_laws() -> None:

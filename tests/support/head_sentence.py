@@ -1,0 +1,66 @@
+"""The sentence at the head of a check: its length, and which names it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ckpt_viz.changes.deeds import Act
+from ckpt_viz.changes.sentence import MOST_CLAUSES, MOST_WORDS
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layers import blocks_in
+from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.restore_check.sentence import sentence_of_check
+
+_VERBS = re.compile(
+    r"\b(removed|added|replaced|renamed|moved|put|took|wrapped|unwrapped|inlined|swapped|reordered"
+    r"|changed|is|are|seems?|keeps|trains)\b",
+    re.IGNORECASE,
+)
+_WHOLE = ("Restores all", "Restores 1", "This file is of another model")
+_COUNTS = re.compile(r"\b(more|parts|layers|values|not built yet|slots)\b")
+# Acts of which a sentence names a class, or nothing that one side has.
+_UNNAMED = (Act.KERAS, Act.FEWER, Act.MORE, Act.OPTIMIZER)
+
+
+def sentence_of(check: RestoreCheck) -> str:
+    """Return the sentence; "" if there is none."""
+    try:
+        changes = check.fix().changes
+    except CkptVizError:
+        changes = None
+    return sentence_of_check(check.table, check.findings, changes)
+
+
+def faults_in(check: RestoreCheck) -> Iterator[str]:
+    """Yield what is wrong with the sentence: too long, a gap, a change without a name."""
+    sentence = sentence_of(check)
+    if not sentence or sentence.startswith(_WHOLE):
+        return
+    if len(sentence.split()) > MOST_WORDS:
+        yield f"{len(sentence.split())} words: {sentence}"
+    if len(_VERBS.findall(sentence)) > MOST_CLAUSES:
+        yield f"too many clauses: {sentence}"
+    if re.search(r"  | [.,?:]|\b(and|or|by|to|into)[.,?]", sentence) or sentence[-1] not in ".?":
+        yield f"a gap: {sentence}"
+    words = {*re.split(r"[^\w-]+", sentence)}
+    for change in check.fix().changes:
+        if change.deed is None or change.deed.act in _UNNAMED or _COUNTS.search(sentence):
+            continue
+        saved, live = check.table.saved, check.table.live
+        assert saved is not None
+        names = {*change.deed.words, *_names(saved, change.nodes), *_names(live, change.objects)}
+        names |= {"program"} if change.deed.act is Act.DTYPE else set()
+        if names and not words & names:
+            yield f"no name of {change.why!r}: {sentence}"
+
+
+def _names(graph: Graph, nodes: tuple[int, ...]) -> Iterator[str]:
+    """Yield every word by which a text can call nodes, what holds them, or their block."""
+    for node in nodes:
+        for name in graph.names.names_up(node):
+            yield from re.split(r"[^\w-]+", name)
+            yield from (block for _, block in blocks_in(name))
+        for attribute in graph.nodes[node].attributes:
+            yield from re.split(r"[^\w-]+", attribute.full_name)

@@ -1,0 +1,160 @@
+"""The sentence at the head of a check says what a person did to the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ckpt_viz as cv
+from tests.programs.keras_making import make
+from tests.programs.keras_programs import LIBRARIES, RANGES, Edited, draw_edited
+from tests.programs.law import Law
+from tests.support.amounts import amount
+from tests.support.head_sentence import faults_in, sentence_of
+from tests.support.programs import ckpt, keras_3, module, save_any, var
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+
+def transformer(
+    blocks: Iterable[int] = range(3),
+    *,
+    words: int = 7,
+    head: str = "lm_head",
+    classes: int = 7,
+    adapter: bool = False,
+    dtype: str = "float32",
+    optimizer: str = "adam",
+) -> Any:
+    """Return a checkpoint of a functional model with blocks whose layers share a prefix."""
+    keras = keras_3()
+    layers = keras.layers
+    tokens = keras.Input((4,), dtype="int32", name="tokens")
+    x = layers.Embedding(words, 2, name="wte", dtype=dtype)(tokens)
+    for number in blocks:
+        y = layers.LayerNormalization(name=f"block{number}_ln", dtype=dtype)(x)
+        y = layers.Dense(3, name=f"block{number}_up", dtype=dtype)(y)
+        y = layers.Dense(2, name=f"block{number}_down", dtype=dtype)(y)
+        x = layers.Add(name=f"block{number}_add", dtype=dtype)([x, y])
+    if adapter:
+        x = layers.Dense(2, name="adapter", dtype=dtype)(x)
+    x = layers.Dense(classes, name=head, dtype=dtype)(x)
+    model = keras.Model(tokens, x)
+    model.compile(optimizer, "mse")
+    model.optimizer.build(model.trainable_variables)
+    return ckpt(model=model, optimizer=model.optimizer)
+
+
+@pytest.mark.parametrize(
+    "how, sentence",
+    [
+        ({}, "Restores all 66 values."),
+        ({"head": "head"}, "Restores all 66 values."),
+        ({"blocks": (0, 2)}, "You removed block1."),
+        ({"blocks": (0,)}, "You removed block1 and block2."),
+        ({"blocks": (0, 8, 1, 2)}, "You added block8 after block0."),
+        ({"adapter": True}, "You added adapter after block2."),
+        ({"classes": 9}, "lm_head is larger: 7 → 9."),
+        ({"classes": 9, "head": "head"}, "The head is larger: 7 → 9."),
+        ({"classes": 5, "words": 5}, "wte and lm_head are smaller: 7 → 5."),
+        ({"dtype": "float16"}, "The program is float16, the file float32."),
+        ({"optimizer": "sgd"}, "You changed Adam to SGD: 42 slots stay in the file."),
+        (
+            {"blocks": (0, 2), "classes": 9, "head": "head"},
+            "You removed block1, and the head is larger: 7 → 9.",
+        ),
+        (
+            {"blocks": (0, 2), "classes": 9, "adapter": True, "optimizer": "sgd"},
+            "You added adapter and removed block1, lm_head is larger: 7 → 9, and 1 more change.",
+        ),
+    ],
+    ids=str,
+)
+def test_an_everyday_edit(how: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    path = save_any(tmp_path, transformer())
+    assert sentence_of(cv.check(transformer(**how), path)) == sentence
+
+
+def _blocks(number: int, **more: Any) -> Any:
+    return ckpt(net=module(blocks=[module(w=var([0.0, 1.0])) for _ in range(number)], **more))
+
+
+@pytest.mark.parametrize(
+    "saved, live, sentence",
+    [
+        (
+            lambda: _blocks(12),
+            lambda: _blocks(11),
+            "One of 12 alike blocks is gone. Which one?",
+        ),
+        (
+            lambda: _blocks(2),
+            lambda: _blocks(4),
+            "2 of 4 alike blocks are new. Which ones?",
+        ),
+        (
+            lambda: ckpt(a=module(ema=var([1.0, 2.0])), stats=module(n=var(1.0))),
+            lambda: ckpt(a=module(), stats=module(n=var(1.0), ema=var([1.0, 2.0]))),
+            "ema seems to be in stats now.",
+        ),
+        (
+            lambda: ckpt(a=var([1.0]), b=var([1.0])),
+            lambda: ckpt(c=var([1.0]), d=var([1.0])),
+            "Are a and b now c and d?",
+        ),
+        (
+            lambda: ckpt(a=var([1.0]), b=var([1.0, 2.0])),
+            lambda: ckpt(a=var([1.0]), c=var([1.0, 2.0])),
+            "b seems to be c now.",
+        ),
+        (
+            lambda: ckpt(model=module(w=var([1.0]), b=var([1.0, 2.0]))),
+            lambda: ckpt(net=module(w=var([1.0]), b=var([1.0, 2.0]))),
+            "model seems to be net now.",
+        ),
+    ],
+)
+def test_an_edit_of_modules(
+    saved: Callable[[], Any], live: Callable[[], Any], sentence: str, tmp_path: Path
+) -> None:
+    assert sentence_of(cv.check(live(), save_any(tmp_path, saved()))) == sentence
+
+
+def test_a_program_that_is_a_file_has_no_you(tmp_path: Path) -> None:
+    old = save_any(tmp_path / "old", transformer())
+    new = save_any(tmp_path / "new", transformer((0, 2), classes=9))
+    check = cv.check(new, old)
+    assert sentence_of(check) == "block1 is gone, and lm_head is larger: 7 → 9."
+
+
+def test_a_model_that_is_not_built(tmp_path: Path) -> None:
+    def model() -> Any:
+        layers = keras_3().layers
+        return keras_3().Sequential([layers.Dense(3), layers.Dense(2)])
+
+    built = model()
+    built.build((None, 4))
+    path = save_any(tmp_path, ckpt(model=built))
+    sentence = "The model is not built yet: 4 of 5 values wait."
+    assert sentence_of(cv.check(ckpt(model=model()), path)) == sentence
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_edited_program_has_its_changes_in_twenty_words(library: str, seed: int) -> None:
+    pytest.importorskip(library)
+
+    def judge(example: Edited, directory: Path) -> list[str]:
+        was, now = make(example.was), make(example.now)
+        path = was.checkpoint.save(str(directory / "ckpt"))
+        assert [*faults_in(cv.check(now.checkpoint, path))] == []
+        return []
+
+    law = Law(
+        f"The sentence of a check tells what changed in a model of {library}",
+        lambda rng: draw_edited(rng, RANGES[library], library),
+        judge,
+    )
+    law.hold(seed, amount(15, 100))
