@@ -95,8 +95,7 @@ class ComparisonTable:
         heads: What the columns show: as saved, the call, the fix and the program; of a diff, "" for
             what it has not.
         notes: What no line tells, a sentence each.
-        is_one_column: Whether the fix does what the call does in every line, so that one column says
-            both.
+        is_one_column: Whether the fix does what the call does in every line: one column says both.
         lines: The lines, each before those inside of it.
         totals: The numbers of values.
         guessed: By place of a guess, the number of values that it adds to the fix.
