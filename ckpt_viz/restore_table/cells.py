@@ -7,8 +7,8 @@ from itertools import takewhile
 
 from ckpt_viz.object_graph.comparison_table import CellSign, TableCell
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.restore_table.folding import FoldedRows, chain_of, place_of_row
-from ckpt_viz.restore_table.rows import Destination, RestoreTable, Why
+from ckpt_viz.restore_table.folding import FoldedRows, Folding, chain_of
+from ckpt_viz.restore_table.rows import Destination, Why
 from ckpt_viz.text import end_of, shape_words
 
 WIDEST = 38  # characters of a name in a cell
@@ -37,14 +37,14 @@ _WAITS = TableCell(CellSign.WAITS, "waits until built")
 _UNKNOWN = TableCell(CellSign.ASKS, "its own code decides")
 
 
-def plain_cell(table: RestoreTable, line: FoldedRows) -> TableCell:
+def plain_cell(folding: Folding, line: FoldedRows) -> TableCell:
     """Return what the checked call does with the values of a line."""
     cell = line.rows[0].plain.meant
     match cell.place:
         case Destination.HERE:
             return HERE
         case Destination.INTO:
-            return TableCell(CellSign.ELSEWHERE, _into(table, line))
+            return TableCell(CellSign.ELSEWHERE, _into(folding, line))
         case Destination.WAITS:
             return _WAITS
         case Destination.UNKNOWN:
@@ -88,10 +88,10 @@ def value_look(graph: Graph | None, node: int | None) -> str:
     return " ".join(word for word in words if word)
 
 
-def _into(table: RestoreTable, line: FoldedRows) -> str:
+def _into(folding: Folding, line: FoldedRows) -> str:
     """Return where the values of a line go, or come from."""
     is_saved = line.rows[0].saved is not None
-    graph = table.live if is_saved else table.saved
+    graph = folding.table.live if is_saved else folding.table.saved
     moved = [row for row in line.rows if row.plain.meant.place is Destination.INTO]
     others = [other for row in moved if (other := row.plain.meant.other) is not None]
     if graph is None or not others:
@@ -104,7 +104,7 @@ def _into(table: RestoreTable, line: FoldedRows) -> str:
     part = _common_part(graph, others)
     if part is None:
         return "each into another" if is_saved else "from others"
-    return f"{'into' if is_saved else 'from'} {end_of(place_of_row(graph, part), WIDEST)}"
+    return f"{'into' if is_saved else 'from'} {end_of(folding.place(graph, part), WIDEST)}"
 
 
 def _each_into(graph: Graph, line: FoldedRows) -> str:

@@ -101,14 +101,6 @@ class _Branch:
         return all(branch.rows for branch in self.below.values())
 
 
-def lines_of(table: RestoreTable) -> Sequence[FoldedRows]:
-    """Return the rows that are not quiet, folded into at most about 25 lines."""
-    if all(row.is_quiet for row in table.rows):
-        return []
-    lines = [line for line in Folding(table).lines() if not line.is_quiet]
-    return lines if len(lines) <= _MOST_LINES else _merged(lines)
-
-
 def way_of(row: RestoreRow) -> tuple[object, ...]:
     """Return what rows have in common that fold into one line.
 
@@ -165,6 +157,13 @@ class Folding:
         """Yield the lines in saved order, what the program alone has beside its neighbours."""
         yield from self._below(_Part(True, ROOT), self._tree)
 
+    def loud_lines(self) -> Sequence[FoldedRows]:
+        """Return the lines that are not quiet, at most about 25."""
+        if all(row.is_quiet for row in self.table.rows):
+            return []
+        lines = [line for line in self.lines() if not line.is_quiet]
+        return lines if len(lines) <= _MOST_LINES else _merged(lines)
+
     def inside(self, line: FoldedRows) -> Iterator[FoldedRows]:
         """Yield the lines into which one unfolds: parts of a run, parts of a part, and values."""
         match line.branches:
@@ -208,8 +207,7 @@ class Folding:
         return is_closed and len({_after_fix(row) for row in branch.every_row()}) == 1
 
     def _is_block(self, part: _Part) -> bool:
-        graph = self.table.saved if part.is_saved else self.table.live
-        return graph is not None and part.node >= len(graph.nodes)
+        return part.node >= len(self._graph_of(part).nodes)
 
     def _line(
         self, part: _Part, rows: Sequence[RestoreRow], branch: _Branch | None = None
@@ -224,7 +222,10 @@ class Folding:
             places = first.saved, part.node
         is_there = any(row.saved is not None for row in rows), any(r.live is not None for r in rows)
         nodes = (places[0] if is_there[0] else None, places[1] if is_there[1] else None)
-        saved, live = map(self._place, graphs, nodes)
+        saved, live = (
+            "" if graph is None or node is None else self.place(graph, node)
+            for graph, node in zip(graphs, nodes, strict=True)
+        )
         branches = () if branch is None else ((part, branch),)
         return FoldedRows((saved,), (live,), tuple(rows), (nodes,), branches)
 
@@ -232,11 +233,46 @@ class Folding:
         """Return what holds a value of the program, such as the root for a saved part."""
         return None if obj is None else max(self.table.live.tree.parents[obj], ROOT)
 
-    @staticmethod
-    def _place(graph: Graph | None, node: int | None) -> str:
-        if graph is None or node is None:
-            return ""
-        return place_of_row(graph, node)
+    def place(self, graph: Graph, row: int) -> str:
+        """Return the path of a row of layers, without the one part that holds all others."""
+        is_saved = graph is self.table.saved
+        return place_of_row(graph, row).removeprefix(self._trunks[0 if is_saved else 1])
+
+    @cached_property
+    def _trunks(self) -> tuple[str, str]:
+        """The beginning of all paths with several names, in the file and in the program.
+
+        There is none if several parts of the root hold others, or if a name would then mean two.
+        """
+        parts = [
+            part
+            for part, branch in self._tree.below.items()
+            if branch.below and not self._is_optimizer(part)
+        ]
+        if len(parts) != 1 or not parts[0].is_saved:
+            return "", ""
+        (trunk,), root = parts, self._tree
+        beside = {self._own_name(part) for part in root.below}
+        if not beside.isdisjoint(map(self._own_name, root.below[trunk].below)):
+            return "", ""
+        saved, live = self.table.saved, self.table.live
+        obj = self._counterparts[1].get(trunk.node)
+        return (
+            "" if saved is None else f"{place_of_row(saved, trunk.node)}.",
+            "" if obj is None else f"{place_of_row(live, obj)}.",
+        )
+
+    def _is_optimizer(self, part: _Part) -> bool:
+        graph = self._graph_of(part)
+        return part.node < len(graph.nodes) and graph.nodes[part.node].role is Role.OPTIMIZER
+
+    def _own_name(self, part: _Part) -> str:
+        return self._graph_of(part).layers.names[part.node]
+
+    def _graph_of(self, part: _Part) -> Graph:
+        graph = self.table.saved if part.is_saved else self.table.live
+        assert graph is not None
+        return graph
 
     # --- the tree
 

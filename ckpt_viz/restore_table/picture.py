@@ -67,7 +67,7 @@ class _PictureLines:
 
     def every(self) -> Sequence[TableLine]:
         """Return every line, each before those inside of it."""
-        folding = Folding(self.table)
+        folding = self._folding
         stack: list[tuple[int, Iterator[FoldedRows]]] = [(NO_LINE, folding.lines())]
         while stack:
             parent, rest = stack[-1]
@@ -79,6 +79,10 @@ class _PictureLines:
             if len(folded.rows) > 1:  # a part of one value has nothing inside that it does not show
                 stack.append((len(self._lines) - 1, folding.inside(folded)))
         return self._lines
+
+    @cached_property
+    def _folding(self) -> Folding:
+        return Folding(self.table)
 
     def _line(self, folded: FoldedRows, parent: int) -> TableLine:
         is_inside = parent != NO_LINE
@@ -113,7 +117,7 @@ class _PictureLines:
         return " … ".join(dict.fromkeys(name for name in (names[0], names[-1]) if name))
 
     def _cells(self, folded: FoldedRows) -> tuple[TableCell, TableCell | None]:
-        return plain_cell(self.table, folded), fixed_cell(folded)
+        return plain_cell(self._folding, folded), fixed_cell(folded)
 
     def _facts(self, graph: Graph | None, node: int | None, folded: FoldedRows) -> str:
         """Return a shape, the class of a layer, or how many parts are in a line."""

@@ -16,7 +16,7 @@ from ckpt_viz.restore_table.cells import (
     plain_cell,
     value_look,
 )
-from ckpt_viz.restore_table.folding import FoldedRows, lines_of
+from ckpt_viz.restore_table.folding import FoldedRows, Folding
 from ckpt_viz.restore_table.rows import Destination, RestoreRow, RestoreTable, ValueCell, Why
 from ckpt_viz.text import count, end_of, printable
 from ckpt_viz.wording import Wording
@@ -76,11 +76,12 @@ def _unpainted(cell: str) -> str:
 
 def _grid(table: RestoreTable, call: str, paint: Callable[[str], str]) -> Iterator[str]:
     """Yield the lines of the table; none if every value is in its own place, or without a file."""
-    lines = [] if table.saved is None else lines_of(table)
+    folding = Folding(table)
+    lines = [] if table.saved is None else folding.loud_lines()
     if not lines:
         return
     quiet = len(table.rows) - sum(len(line.rows) for line in lines)
-    cells = [_cells(table, line) for line in lines]
+    cells = [_cells(folding, line) for line in lines]
     heads = [*heads_of(call)]
     if is_one_column(row for line in lines for row in line.rows):
         cells, heads = [_without_fix(row) for row in cells], _without_fix(heads)
@@ -115,15 +116,15 @@ def _without_fix(row: list[str]) -> list[str]:
     return [*row[:2], *row[3:]]
 
 
-def _cells(table: RestoreTable, line: FoldedRows) -> list[str]:
+def _cells(folding: Folding, line: FoldedRows) -> list[str]:
     shows_shapes = len(line.rows) == 1 and _differs(line)
-    first = line.rows[0]
+    first, table = line.rows[0], folding.table
     saved = _name(line.saved, line, value_look(table.saved, first.saved) if shows_shapes else "")
     live = _name(line.live, line, value_look(table.live, first.live) if shows_shapes else "")
     saved = saved or NOT_SAVED
     live = live or no_object(line)
     number = count(len(line.rows), "value")
-    return [saved, _words(plain_cell(table, line)), _words(fixed_cell(line)), live, number]
+    return [saved, _words(plain_cell(folding, line)), _words(fixed_cell(line)), live, number]
 
 
 def _words(cell: TableCell | None) -> str:
