@@ -261,11 +261,6 @@ it("reads a payload that was written before the format had tables", async () => 
   expect([graph.table, graph.overlay?.comparison]).toEqual([null, "check"]);
 });
 
-it("tells from the states which nodes are on both sides, if a payload does not", async () => {
-  const { overlay } = makeGraph(await decode(lacking(/^overlay_is_paired/, "diff")));
-  expect([6, 7, 8, 9].map((id) => overlay!.side(id))).toEqual(["both", "live", "live", "saved"]);
-});
-
 it("reads a payload that was written before what is not saved had grades", async () => {
   const lost = async (bytes: Uint8Array) =>
     makeGraph(await decode(bytes))
