@@ -148,7 +148,7 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
   it("no marks", () =>
     says(
       withHeader((header) => (header.overlay = header.overlay ?? expectedOverlay)),
-      /lacks section overlay_state/,
+      /lacks section problem_kind/,
     ));
   it("marks for another number of nodes", () =>
     says(
