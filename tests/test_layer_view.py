@@ -246,8 +246,7 @@ def _named(shown: ObjectGraph, variables: Mapping[str, int]) -> ObjectGraph:
 
 
 def _overlay(shown: ObjectGraph, marks: list[Mark], *problems: Problem) -> Overlay:
-    none: frozenset[int] = frozenset()
-    return Overlay(Comparison.CHECK, shown, len(marks), tuple(marks), problems, (), "", none)
+    return Overlay(Comparison.CHECK, shown, len(marks), tuple(marks), problems, (), "")
 
 
 def test_a_list_of_one_and_what_passes_through_share_a_row() -> None:

@@ -52,8 +52,7 @@ def _check(
     verdict = Verdict("assert_consumed()", not marked)
     said = "assert_consumed() would fail" if marked else "assert_consumed() would pass"
     base_size = 6 if of is _MODEL else len(of.nodes)
-    paired = frozenset(range(base_size))
-    return Overlay(Comparison.CHECK, of, base_size, marks, problems, (verdict,), said, paired)
+    return Overlay(Comparison.CHECK, of, base_size, marks, problems, (verdict,), said)
 
 
 _SAVED_ONLY = Mark(State.SAVED_ONLY)

@@ -60,7 +60,6 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         problems=problems,
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(a, b, compared),
-        paired=frozenset(compared.anywhere.values()),
         saved_elements=other_elements(b.nodes, a.nodes, compared.anywhere),
         sides=names,
     )

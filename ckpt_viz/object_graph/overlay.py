@@ -136,12 +136,11 @@ class Overlay:
     The base of `graph` is the live side (of a diff: b), and its nodes keep their ids. From
     `base_size` on follow the nodes of the saved side (a) without a counterpart there. `headline` is
     the summary in one line: `assert_consumed() would fail: 2 variables not used`. `notes` are
-    sentences about what the comparison leaves open. `paired` are the nodes of the base that the
-    other side has, too. `saved_elements` has the number of elements there of those that have
-    another number here. `wording` is how its sentences call the next step. `guesses` are what a
-    person may accept. `sides` has the names on each side; without it, the merged graph has all
-    names. `has_steps` says that a check has steps to play, and a program to change. `draw_table`
-    makes the table, which costs as much as a fix.
+    sentences about what the comparison leaves open. `saved_elements` has the number of elements
+    there of those that have another number here. `wording` is how its sentences call the next step.
+    `guesses` are what a person may accept. `sides` has the names on each side; without it, the
+    merged graph has all names. `has_steps` says that a check has steps to play, and a program to
+    change. `draw_table` makes the table, which costs as much as a fix.
     """
 
     comparison: Comparison
@@ -151,7 +150,6 @@ class Overlay:
     problems: Sequence[Problem]
     verdicts: Sequence[Verdict]
     headline: str
-    paired: frozenset[int]
     notes: tuple[str, ...] = ()
     saved_elements: Mapping[int, int] = field(default_factory=dict)
     wording: Wording = PYTHON

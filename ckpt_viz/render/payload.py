@@ -241,7 +241,6 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_partner": strings.column(mark.partner or None for mark in marks),
         "overlay_goes_to": _i4(ABSENT if mark.goes_to is None else mark.goes_to for mark in marks),
         "overlay_is_held_elsewhere": _flags(overlay.are_held_elsewhere),
-        "overlay_is_paired": _flags(i in overlay.paired for i in range(len(marks))),
         "overlay_saved_elements": array(
             "d", (overlay.saved_elements.get(i, ABSENT) for i in range(len(marks)))
         ),

@@ -48,7 +48,6 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         marks = marks_by_name(run)
     parts = guesses_of(run, causes_found)
     problems = list(_problems(causes_found, of_saved, sides))
-    paired = of_saved.values() if of_saved else _bound_by_name(run)
     return Overlay(
         Comparison.CHECK,
         graph,
@@ -58,7 +57,6 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         verdicts=[_verdict(*call) for call in run.outcome.calls(run.method)],
         headline=headline(run, graph, marks, causes_found),
         notes=untested(run),
-        paired=frozenset(node for node in paired if node < size),
         saved_elements=saved_elements,
         wording=run.wording,
         guesses=[GuessedPlace(part.saved, part.live) for part in parts],
@@ -109,11 +107,6 @@ def _tested(verification: Verification) -> Iterator[str]:
 def _verdict(name: str, raised: Raised | None) -> Verdict:
     message = "" if raised is None else readable(f"{raised.type}: {raised.message}")
     return Verdict(name, raised is None, message)
-
-
-def _bound_by_name(run: DryRun) -> set[int]:
-    """Return the objects that a name-based restore gives a value."""
-    return set() if run.by_names is None else set().union(*run.by_names.bound.values())
 
 
 def _problems(

@@ -148,7 +148,7 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
   it("no marks", () =>
     says(
       withHeader((header) => (header.overlay = header.overlay ?? expectedOverlay)),
-      /lacks section overlay_state/,
+      /lacks section problem_kind/,
     ));
   it("marks for another number of nodes", () =>
     says(
@@ -259,11 +259,6 @@ it("reads a payload that was written before the format had guesses", async () =>
 it("reads a payload that was written before the format had tables", async () => {
   const graph = makeGraph(await decode(withoutTable(lacking(/^line_/, "check"))));
   expect([graph.table, graph.overlay?.comparison]).toEqual([null, "check"]);
-});
-
-it("tells from the states which nodes are on both sides, if a payload does not", async () => {
-  const { overlay } = makeGraph(await decode(lacking(/^overlay_is_paired/, "diff")));
-  expect([6, 7, 8, 9].map((id) => overlay!.side(id))).toEqual(["both", "live", "live", "saved"]);
 });
 
 it("reads a payload that was written before what is not saved had grades", async () => {

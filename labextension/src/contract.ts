@@ -279,7 +279,6 @@ const OVERLAY_COLUMNS = {
     overlay_partner: "text",
     overlay_goes_to: "id?",
     overlay_is_held_elsewhere: "flag",
-    overlay_is_paired: "flag",
     overlay_saved_elements: "number",
   },
   problem: {
@@ -478,7 +477,7 @@ function readOverlay(
     verdicts: header.verdicts.map(({ message = "", name, passes }) => ({ message, name, passes })),
     states: header.states,
     severities: header.severities,
-    columns: pick(withAbsent(withPairs(sections, header), nodeCount), OVERLAY_COLUMNS),
+    columns: pick(withAbsent(sections, nodeCount), OVERLAY_COLUMNS),
   };
 }
 
@@ -522,16 +521,6 @@ function withAbsent(sections: Sections, nodeCount: number): Sections {
     ...absent(["guess_saved", "guess_live", "guess_code"], 0),
     ...sections,
   ]);
-}
-
-/** Adds the column of nodes that both sides have, from the states, if a payload lacks it. */
-function withPairs(sections: Sections, { base_size, states }: OverlayHeader): Sections {
-  const ofNodes = section(sections, "overlay_state");
-  const isAlone = (state: NodeState | undefined) => LIVE_ALONE.has(state) || state === "moved";
-  const isPaired = Uint8Array.from(ofNodes, (state, id) =>
-    id < base_size && !isAlone(states[state]) ? 1 : 0,
-  );
-  return new Map<string, Column>([["overlay_is_paired", isPaired], ...sections]);
 }
 
 function isVerdict(value: Partial<Verdict> | null): boolean {

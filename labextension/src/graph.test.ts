@@ -18,7 +18,7 @@ const factsOf = (overlay: Overlay, size: number) => ({
     goesTo: overlay.goesTo(id),
   })),
   problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
-  isPaired: Array.from({ length: size }, (_, id) => overlay.side(id) === "both"),
+  isOther: Array.from({ length: size }, (_, id) => overlay.isOther(id)),
   savedElements: Object.fromEntries(
     Array.from({ length: size }, (_, id) => [id, overlay.savedElements(id)]).filter(
       ([, count]) => count !== null,

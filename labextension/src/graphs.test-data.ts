@@ -114,7 +114,6 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   /** Without them, there is no table, as in the first payloads of this version. */
   readonly lines?: readonly LineOf[];
   readonly savedElements?: Readonly<Record<number, number>>;
-  readonly isPaired?: (id: number) => boolean;
   readonly isValued?: (id: number) => boolean;
 }
 
@@ -151,9 +150,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         overlay_saved_name: Int32Array.from(ids, () => -1),
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
         overlay_is_held_elsewhere: new Uint8Array(graph.size),
-        overlay_is_paired: Uint8Array.from(ids, (id) =>
-          comparison.isPaired?.(id) === false ? 0 : 1,
-        ),
         overlay_saved_elements: Float64Array.from(
           ids,
           (id) => comparison.savedElements?.[id] ?? -1,

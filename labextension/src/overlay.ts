@@ -53,8 +53,6 @@ export interface StateCount {
 
 /** A side of a comparison; `saved` is the checkpoint or a, `live` the program or b. */
 export type OfSide = "saved" | "live";
-/** The sides that have a node. */
-export type Side = "both" | OfSide;
 
 export interface Overlay {
   readonly comparison: Comparison;
@@ -65,8 +63,6 @@ export interface Overlay {
   readonly problemCount: number;
   /** All guesses of the fix of a check that a problem asks about. */
   readonly guesses: readonly Guess[];
-  /** The states that occur, and the number of variables in each. */
-  readonly counts: readonly StateCount[];
   state(id: number): NodeState;
   /** The difference in a few words. */
   detail(id: number): string | null;
@@ -80,7 +76,6 @@ export interface Overlay {
   getsFrom(id: number): number | null;
   /** Whether the node exists only in the checkpoint (in a diff: only in a). */
   isOther(id: number): boolean;
-  side(id: number): Side;
   /** The number of elements that the saved side (a) has, if it differs from the node's own. */
   savedElements(id: number): number | null;
   hasValue(id: number): boolean;
@@ -121,11 +116,11 @@ type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
 /** The part of a comparison that follows from a tree of the nodes. */
 type OfTree = Pick<
   Overlay,
-  "isOther" | "side" | "below" | "matchedBelow" | "topOfUniform" | "isMarked" | "changes"
+  "isOther" | "below" | "matchedBelow" | "topOfUniform" | "isMarked" | "changes"
 >;
 
 /** What a comparison says of a node, whatever the tree. */
-type OfNodes = Pick<Overlay, "baseSize" | "hasValue" | "isPart" | "side" | "state"> & {
+type OfNodes = Pick<Overlay, "baseSize" | "hasValue" | "isPart" | "state"> & {
   readonly isPressing: (id: number) => boolean;
 };
 
@@ -151,21 +146,12 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
   const isOldPlace = (id: number) => id >= baseSize && state(id) === "moved";
   const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0 && !isOldPlace(id);
   const isPart = (id: number) => isOfParts(state(id));
-  const side = (id: number): Side =>
-    id >= baseSize ? "saved" : at("overlay_is_paired", id) === 1 ? "both" : "live";
   const problems = problemsOf(overlay, strings, size, showsFix);
-  const places = Uint8Array.from({ length: size }, (_, id) => NODE_STATES.indexOf(state(id)));
   const sources = new Map<number, number>();
   columns.overlay_goes_to.forEach((live, saved) => {
     sources.set(live, saved);
   });
   sources.delete(ABSENT);
-  const { totals } = countsBelow(
-    { order: tree.tree_order, parents: tree.tree_parent },
-    places,
-    hasValue,
-    isPart,
-  );
   return {
     comparison,
     baseSize,
@@ -174,11 +160,6 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     passes: overlay.verdicts.every((verdict) => verdict.passes),
     problemCount: problems.count,
     guesses: problems.guesses,
-    counts: NODE_STATES.flatMap((of, place) =>
-      columns.overlay_state.includes(states.indexOf(of))
-        ? [{ state: of, count: totals[place] ?? 0 }]
-        : [],
-    ),
     state,
     detail: (id) => text("overlay_detail", id),
     partner: (id) => text("overlay_partner", id),
@@ -199,7 +180,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     pressing: problems.pressing,
     ...inTree(
       { size, order: tree.tree_order, parents: tree.tree_parent },
-      { baseSize, hasValue, isPart, isPressing: problems.isNamed, side, state },
+      { baseSize, hasValue, isPart, isPressing: problems.isNamed, state },
     ),
   };
 }
@@ -215,7 +196,7 @@ export function inOtherTree(overlay: Overlay, tree: Tree): Overlay {
 
 function inTree(
   { order, parents, size }: Tree,
-  { hasValue, isPart, isPressing, side, state }: OfNodes,
+  { baseSize, hasValue, isPart, isPressing, state }: OfNodes,
 ): OfTree {
   const places = Uint8Array.from({ length: parents.length }, (_, id) =>
     NODE_STATES.indexOf(id < size ? state(id) : "plain"),
@@ -233,18 +214,9 @@ function inTree(
   const isQuietPlace = NODE_STATES.map(isQuiet);
   const isLoud = (id: number) => isPressing(id) || isQuietPlace[places[id] ?? 0] === false;
   const isMarked = markedSubtrees(order, parents, isLoud);
-  const holds = (other: Side) =>
-    markedSubtrees(order, parents, (id) => id < size && side(id) !== other);
-  const [holdsLive, holdsSaved] = [holds("saved"), holds("live")];
-  const sideOf = (id: number): Side => {
-    if (id < size) {
-      return side(id);
-    }
-    return holdsLive[id] === 0 ? "saved" : holdsSaved[id] === 0 ? "live" : "both";
-  };
+  const holdsLive = markedSubtrees(order, parents, (id) => id < baseSize);
   return {
-    isOther: (id) => sideOf(id) === "saved",
-    side: sideOf,
+    isOther: (id) => (id < size ? id >= baseSize : holdsLive[id] === 0),
     below: (id) =>
       NODE_STATES.map((of, place) => ({ state: of, count: countBelow(id, place) })).filter(
         ({ state: of, count }) => !isQuiet(of) && count > 0,
@@ -352,19 +324,18 @@ function isOfParts(state: NodeState): boolean {
 }
 
 /**
- * The number of variables in each state: below every node, and in all; and which nodes count. A node without a value counts
- * only if it needs attention for itself, and nothing below it does.
+ * The number of variables in each state below every node, and which nodes count. A node without a
+ * value counts only if it needs attention for itself, and nothing below it does.
  */
 function countsBelow(
   { order, parents }: Pick<Tree, "order" | "parents">,
   places: Uint8Array,
   hasValue: (id: number) => boolean,
   isPart: (id: number) => boolean,
-): { readonly below: Int32Array; readonly counted: Uint8Array; readonly totals: Int32Array } {
+): { readonly below: Int32Array; readonly counted: Uint8Array } {
   const width = NODE_STATES.length;
   const quiet = NODE_STATES.map(isQuiet);
   const below = new Int32Array(parents.length * width);
-  const totals = new Int32Array(width);
   const counted = new Uint8Array(parents.length);
   const holdsProblem = new Uint8Array(parents.length);
   for (let i = order.length - 1; i >= 0; i--) {
@@ -373,7 +344,6 @@ function countsBelow(
     const isLoud = quiet[own] === false;
     const counts = hasValue(id) || (isLoud && holdsProblem[id] === 0 && !isPart(id));
     counted[id] = counts ? 1 : 0;
-    totals[own] = (totals[own] ?? 0) + counted[id];
     if (i === 0) {
       break; // nothing is above the root
     }
@@ -387,7 +357,7 @@ function countsBelow(
         (below[parent * width + place] ?? 0) + (below[id * width + place] ?? 0) + one;
     }
   }
-  return { below, counted, totals };
+  return { below, counted };
 }
 
 /** For every node, the top of the largest part around it that needs attention for one reason. */

@@ -16,7 +16,6 @@ import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/sh
 import { nextSort, type Sort, type SortedColumn } from "./layout/sorting";
 import { type Layout, PITCH, tidyTree, type Widths, withSigns } from "./layout/tidy";
 import type { MeasureName } from "./measures";
-import { isQuiet } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
 import { linesAbove, nextChange, openAtFirst, rowsOf, type Table, type TableRow } from "./table";
 import type { Picture } from "./textbook/picture";
@@ -507,9 +506,9 @@ function showLayers(state: State, shows: boolean): State {
   return row === null ? shown(first) : select(first, row);
 }
 
-/** Whether a comparison has any node outside of the quiet states. */
+/** Whether a comparison has anything that needs attention. */
 export function hasDifferences({ overlay }: Graph): boolean {
-  return overlay?.counts.some(({ state }) => !isQuiet(state)) === true;
+  return overlay?.isMarked(ROOT) === true;
 }
 
 // --- the table

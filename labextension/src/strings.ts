@@ -232,7 +232,6 @@ export const table = {
   onlyChanges: "Only changes",
   onlyChangesHint: "Leave out what needs no attention",
 } as const;
-export const whatToDo = "What to do";
 export const errorText = "The text of the error";
 export const code = "the code";
 export const insertBelow = "Insert below";

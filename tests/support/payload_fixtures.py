@@ -290,7 +290,7 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
             }
             for p in overlay.problems
         ],
-        "isPaired": [node_id in overlay.paired for node_id in range(len(overlay.marks))],
+        "isOther": [node_id >= overlay.base_size for node_id in range(len(overlay.marks))],
         "savedElements": {str(node_id): n for node_id, n in overlay.saved_elements.items()},
         "guesses": [_guess_json(overlay, place) for place in range(len(overlay.guesses))],
     }
@@ -510,13 +510,12 @@ def _check() -> Overlay:
     said = f"restore() would raise ValueError: {counts}"
     sides = SideNames.of_one(merged)
     problems = _placed(problems, sides)
-    paired = frozenset(range(13)) - {3}
     guesses = (
         GuessedPlace(f"{head}.aux", head),
         GuessedPlace("(root).model.dense", "(root).model.b"),
     )
     return Overlay(
-        *(Comparison.CHECK, merged, 13, marks, problems, verdicts, said, paired),
+        *(Comparison.CHECK, merged, 13, marks, problems, verdicts, said),
         guesses=guesses,
         draw_table=_check_table,
     )
@@ -576,7 +575,6 @@ def _diff() -> Overlay:
     sides = SideNames(merged, was, {node: node for node in (*range(7), 9, 10)})
     problems = _placed(problems, sides)
     verdict = Verdict("equal", False)
-    paired = frozenset(range(7))
     return Overlay(
         Comparison.DIFF,
         merged,
@@ -585,7 +583,6 @@ def _diff() -> Overlay:
         problems,
         (verdict,),
         said,
-        paired,
         saved_elements={3: 12, 5: 0},
         sides=sides,
         draw_table=_diff_table,
