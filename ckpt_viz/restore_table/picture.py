@@ -76,7 +76,8 @@ class _PictureLines:
                 stack.pop()
                 continue
             self._lines.append(self._line(folded, parent))
-            stack.append((len(self._lines) - 1, folding.inside(folded)))
+            if len(folded.rows) > 1:  # a part of one value has nothing inside that it does not show
+                stack.append((len(self._lines) - 1, folding.inside(folded)))
         return self._lines
 
     def _line(self, folded: FoldedRows, parent: int) -> TableLine:

@@ -23,6 +23,8 @@ export type Part =
 export type PageAction =
   | { readonly type: "goToSearch" }
   | { readonly type: "goToDetails" }
+  /** A key alone restores no values: Enter presses the button. */
+  | { readonly type: "goToRestore" }
   /** Presses a button of the page. */
   | { readonly type: "press"; readonly part: Part };
 
@@ -53,7 +55,7 @@ export const DEEDS = {
   N: { type: "stepMatch", by: -1 },
   "]": { type: "stepChange", by: 1 },
   "[": { type: "stepChange", by: -1 },
-  x: press("fix"),
+  x: { type: "goToRestore" },
   p: press("play"),
   e: press("change"),
   y: { type: "press", part: "tick" },

@@ -267,9 +267,15 @@ class MountedView implements View {
     if (step === null) {
       this.#leave("play");
     } else if (this.#graph?.overlay?.comparison === "check") {
+      const hasFocus = this.#root.contains(document.activeElement);
       this.#playing ??= this.#shown;
       this.#step = step;
       this.#draw();
+      if (hasFocus && !this.#root.contains(document.activeElement)) {
+        // Until the part that plays is there, and takes it.
+        this.#root.tabIndex = -1;
+        this.#root.focus({ preventScroll: true });
+      }
     }
   }
 

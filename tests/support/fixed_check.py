@@ -12,7 +12,6 @@ from ckpt_viz import ObjectGraph
 from ckpt_viz.jupyter.answers import Answer, fix_answer
 from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render import payload
 from tests.support.graphs import graph
 
 
@@ -39,16 +38,9 @@ class FixedCheck:
 def fixed_check(program: ObjectGraph, saved: ObjectGraph, source: str | None = None) -> FixedCheck:
     """Return the check of a program that would save this graph, as if it were live."""
     check = cv.check(program, saved)
-    fix = check.fix()
-    overlay, after = check.overlay, fix.check.overlay
+    overlay = check.overlay
     live = replace(overlay, graph=replace(overlay.graph, origin=Origin.LIVE))
-    return FixedCheck(
-        live,
-        {
-            "fix": fix_answer(check, fix, source),
-            "fixed-check": ({}, [payload.encode(after.graph, after)]),
-        },
-    )
+    return FixedCheck(live, {"fix": fix_answer(check, check.fix(), source, ())})
 
 
 def of_shapes(of: ObjectGraph, shapes: Mapping[int, tuple[int, ...]]) -> ObjectGraph:
@@ -102,35 +94,3 @@ def every_kind() -> FixedCheck:
         ),
         "trainer",
     )
-
-
-def named_items_exchanged() -> FixedCheck:
-    """Return a check of a list whose two named items have exchanged places: the fix is certain."""
-    edges = {0: {"blocks": 1}, 1: {"0": 2, "1": 3}, 2: {"w": 4}, 3: {"w": 5}}
-    sides = []
-    for names in ("alpha", "omega"), ("omega", "alpha"):
-        made = of_shapes(graph(edges, (4, 5)), {4: (8,), 5: (8,)})
-        nodes = list(made.nodes)
-        for node, name in zip((2, 3), names, strict=True):
-            nodes[node] = nodes[node]._replace(own_name=name)
-        for node in (4, 5):
-            (attribute,) = nodes[node].attributes
-            nodes[node] = nodes[node]._replace(attributes=(attribute._replace(full_name="w"),))
-        sides.append(replace(made, nodes=tuple(nodes)))
-    return fixed_check(sides[0], sides[1], "trainer")
-
-
-def of_many(count: int) -> FixedCheck:
-    """Return a check of which the fix has a line of code for each of many renamed parts."""
-    was, now = (
-        graph(
-            {
-                0: {f"block {i}": 1 + 3 * i for i in range(count)},
-                **{1 + 3 * i: {name: 2 + 3 * i} for i in range(count)},
-                **{2 + 3 * i: {"w": 3 + 3 * i} for i in range(count)},
-            },
-            tuple(3 + 3 * i for i in range(count)),
-        )
-        for name in ("was", "now")
-    )
-    return fixed_check(now, was)

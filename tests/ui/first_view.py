@@ -13,25 +13,20 @@ SMALLEST_LETTER = 11  # px
 _ROW_HEIGHT = 22
 _MEASURE = """() => {
   const explorer = document.querySelector(".ckpt-viz");
-  const pane = explorer.querySelector("svg.ckv-drawing, .ckv-sides-body");
+  const pane = explorer.querySelector("svg.ckv-drawing");
   const edge = pane.getBoundingClientRect();
-  const sides = explorer.querySelector(".ckv-sides");
   const isWhole = (element) => {
     const { left, right, top, bottom } = element.getBoundingClientRect();
-    const scrolls = sides !== null; // up and down
     return left > edge.left - 1 && right < edge.right + 1 &&
-      (scrolls || (top > edge.top - 1 && bottom < edge.bottom + 1));
+      top > edge.top - 1 && bottom < edge.bottom + 1;
   };
-  const rowsOf = (part) => explorer.querySelector(part).ariaRowCount - 1;
-  // Lines of two sides have no elements where they are out of sight.
-  const boxes = [...pane.querySelectorAll(sides === null ? ".ckv-node" : ".ckv-box")];
-  const rows = rowsOf(sides === null ? "[role=treegrid]" : ".ckv-sides");
-  const whole = boxes.filter(isWhole).length;
+  const rows = explorer.querySelector("[role=treegrid]").ariaRowCount - 1;
+  const whole = [...pane.querySelectorAll(".ckv-node")].filter(isWhole).length;
 
   // Boxes and panels are painted over each other, so that no pixel counts twice.
   const canvas = new OffscreenCanvas(Math.round(edge.width), Math.round(edge.height));
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  for (const shape of pane.querySelectorAll(".ckv-node > .ckv-shape, .ckv-panel, .ckv-box")) {
+  for (const shape of pane.querySelectorAll(".ckv-node > .ckv-shape, .ckv-panel")) {
     const { x, y, width, height } = shape.getBoundingClientRect();
     const place = [x - edge.x, y - edge.y, width, height].map(Math.round);
     context.fillRect(...place);
@@ -51,8 +46,7 @@ _MEASURE = """() => {
     const scale = element instanceof SVGElement ? element.getScreenCTM().a : 1;
     letter = Math.min(letter, parseFloat(getComputedStyle(element).fontSize) * scale);
   }
-  return [rows, (100 * inked) / (canvas.width * canvas.height),
-    sides === null ? rows - whole : boxes.length - whole, letter];
+  return [rows, (100 * inked) / (canvas.width * canvas.height), rows - whole, letter];
 }"""
 # Containers have a role; parts of long lists have no columns; counters have names.
 _PLUMBING = r"""() => [...document.querySelectorAll(".ckv-outline-body [role=row]")].filter((row) =>

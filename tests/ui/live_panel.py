@@ -125,7 +125,8 @@ class Live:
 
     @property
     def headline(self) -> Locator:
-        return self.tab.locator(".ckv-headline")
+        """What a check says above its table."""
+        return self.tab.locator(".ckv-check-words")
 
     def click(self, name: str) -> Locator:
         """Click on a variable; return the tab that opens."""

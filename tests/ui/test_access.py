@@ -16,14 +16,14 @@ from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Explanation, Overlay
+from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from ckpt_viz.search.measures import Measures, no_measures
 from tests.support import frontend
 from tests.support.fixed_check import every_kind
 from tests.support.graphs import keras3_adam, transformer, without_optimizer
 from tests.support.payload_fixtures import overlays
-from tests.ui.pages import ANSWERING, html_pages
+from tests.ui.pages import ANSWERING, choose_view, html_pages
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _STATIC = frontend.LABEXTENSION.parent / "ckpt_viz" / "static"
@@ -94,66 +94,58 @@ def _failing_check(opened: Open, **options: Any) -> Page:
 def _failing_object_graph(opened: Open, **options: Any) -> Page:
     overlay = overlays()["check"]
     page = opened(overlay.graph, overlay, **options)
-    page.get_by_role("button", name="Object graph").click()
+    choose_view(page.locator(".ckpt-viz"), "Object graph")
     page.get_by_role("treegrid").press("]")
     return page
 
 
-def _open_cause(opened: Open, **options: Any) -> Page:
-    check = overlays()["check"]
-    several = Explanation("Three at once", "model.head", "The layer is another one.", 3, (0, 3, 5))
-    rest = [cause for cause in check.causes if not {0, 3, 5} & {*cause.problems}]
-    page = opened(check.graph, replace(check, causes=(several, *rest)), **options)
-    page.get_by_role("treeitem", expanded=False).first.press("ArrowRight")
-    page.locator(".ckv-cause [role=group]").wait_for()
-    return page
-
-
-def _fix(opened: Open, **options: Any) -> Page:
+def _questions(opened: Open, **options: Any) -> Page:
+    """A table with guesses, one of them ticked, and its code."""
     check = every_kind()
-    overlay = check.overlay
-    page = opened(overlay.graph, overlay, answers=check.as_javascript(), **options)
-    page.get_by_role("button", name="Fix", exact=True).click()
-    page.locator(".ckv-code").wait_for()
-    page.locator(".ckv-line").nth(3).click()
+    page = opened(check.overlay.graph, check.overlay, answers=check.as_javascript(), **options)
+    page.get_by_role("treegrid").press("y")
+    page.get_by_role("button", name="Code", exact=True).click()
+    page.locator(".ckv-code-text").last.wait_for()
     return page
 
 
-def _fixed_check(opened: Open, **options: Any) -> Page:
-    page = _fix(opened, **options)
-    page.get_by_role("button", name="Show the check after it").click()
-    page.locator(".ckv-fixed-check").wait_for()
-    return page
-
-
-def _problem_list(opened: Open, **options: Any) -> Page:
+def _asserts(opened: Open, **options: Any) -> Page:
     overlay = overlays()["check"]
-    return opened(overlay.graph, overlay, **options)
+    page = opened(overlay.graph, overlay, **options)
+    page.get_by_role("button", name="The asserts").click()
+    page.locator(".ckv-asserts").wait_for()
+    return page
+
+
+def _narrow_table(opened: Open, **options: Any) -> Page:
+    page = _questions(opened, **options)
+    page.set_viewport_size({"width": 700, "height": 800})
+    return page
 
 
 def _layers(opened: Open, **options: Any) -> Page:
     page = opened(transformer(12), **options)
-    page.get_by_role("button", name="Layers").click()
-    page.locator(".ckv-ribbon button").first.wait_for()
+    choose_view(page.locator(".ckpt-viz"), "Graph")
+    page.locator(".ckv-segment").first.wait_for()
     page.locator(".ckv-largest").wait_for()
     return page
 
 
 def _hidden_objects(opened: Open, **options: Any) -> Page:
     page = _single(opened, **options)
-    page.get_by_role("button", name="Layers").click()
+    choose_view(page.locator(".ckpt-viz"), "Graph")
     page.locator(".ckv-folded").wait_for()
     return page
 
 
-def _strips(opened: Open, **options: Any) -> Page:
+def _diff(opened: Open, **options: Any) -> Page:
     shorter, longer = transformer(2), transformer(3)
     kernel = shorter.nodes[4]
     other = kernel._replace(attributes=(kernel.attributes[0]._replace(shape=(4, 7)),))
     wider = replace(shorter, nodes=(*shorter.nodes[:4], other, *shorter.nodes[5:]))
     overlay = cv.diff(wider, longer).overlay
     page = opened(overlay.graph, overlay, **options)
-    page.locator(".ckv-two-strips button").nth(1).click()
+    page.get_by_role("treegrid").press("]")
     return page
 
 
@@ -210,13 +202,6 @@ def _measured(opened: Open, **options: Any) -> Page:
     return page
 
 
-def _measured_sides(opened: Open, **options: Any) -> Page:
-    overlay = cv.diff(transformer(3), transformer(3)).overlay
-    page = opened(overlay.graph, overlay, _measures(len(overlay.graph.nodes)), **options)
-    page.locator(".ckv-box.ckv-filled").first.wait_for()
-    return page
-
-
 def _menu(opened: Open, **options: Any) -> Page:
     page = _single(opened, **options)
     page.locator(".ckv-menu > summary:visible").click()
@@ -232,7 +217,7 @@ def _help(opened: Open, **options: Any) -> Page:
 
 def _textbook(opened: Open, **options: Any) -> Page:
     page = _single(opened, has_graphviz=True, **options)
-    page.get_by_role("button", name="TensorFlow's guide").click()
+    choose_view(page.locator(".ckpt-viz"), "TensorFlow's guide")
     page.locator(".ckv-textbook .ckv-node").first.wait_for()
     return page
 
@@ -249,7 +234,7 @@ def _play(opened: Open, **options: Any) -> Page:
     views = f"{json.dumps(texts)}.map((text) => new DataView({decode}.buffer))"
     answers = f"{{ steps: [{json.dumps(answer)}, {views}] }}"
     page = opened(overlay.graph, overlay, answers=answers, **options)
-    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("button", name="Step by step").click()
     page.locator(".ckv-play").press("End")
     page.locator(".ckv-predict-one").wait_for()
     return page
@@ -275,9 +260,9 @@ def _results(opened: Open, **options: Any) -> Page:
 SCENES = {
     scene.__name__.strip("_"): scene
     for scene in (
-        *(_single, _failing_check, _failing_object_graph, _open_cause, _problem_list),
-        *(_layers, _hidden_objects, _strips, _fix, _fixed_check),
-        *(_narrow, _narrow_details, _mistake, _measured, _measured_sides),
+        *(_single, _failing_check, _failing_object_graph, _asserts, _questions, _diff),
+        *(_layers, _hidden_objects, _narrow, _narrow_details, _narrow_table),
+        *(_mistake, _measured),
         *(_matches, _focused, _menu, _help, _textbook),
         *(_play, _predicted, _results),
     )
@@ -363,11 +348,11 @@ def test_letters_work_on_buttons_too_and_space_presses_them(opened: Open) -> Non
     page.get_by_role("row", name="layer").first.click()
     rows = page.get_by_role("row")
     before = rows.count()
-    page.get_by_role("button", name="Zoom in").press("f")
-    assert rows.count() < before
-    menu = page.locator(".ckv-menu:visible")
+    menu = page.locator(".ckv-toolbar > .ckv-menu")
     menu.locator("summary").press("Space")
     expect(menu).to_have_attribute("open", "")
+    page.get_by_role("button", name="Zoom in").press("f")
+    assert rows.count() < before
 
 
 def test_the_way_to_hidden_objects_is_after_the_rows(opened: Open) -> None:
@@ -378,9 +363,8 @@ def test_the_way_to_hidden_objects_is_after_the_rows(opened: Open) -> None:
         page.keyboard.press("Tab")
     expect(button).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Object graph")).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    expect(button).to_have_count(0)
+    expect(page.get_by_role("row", name="_trainable_variables").first).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 600])
@@ -406,10 +390,9 @@ FOCUS = """() => {
 
 
 SCENES_WITH_FOCUS = {
-    "failing_check": ("ckv-handle", "ckv-copy", "ckv-position", "ckv-cause", "ckv-sides"),
-    "failing_object_graph": (
-        *("ckv-handle", "ckv-copy", "ckv-position", "ckv-outline", "ckv-drawing"),
-    ),
+    "failing_check": ("ckv-handle", "ckv-copy", "ckv-table", "The asserts", "Step by step"),
+    "failing_object_graph": ("ckv-handle", "ckv-copy", "ckv-outline", "ckv-drawing"),
+    "questions": ("ckv-table", "input", "ckv-restore", "ckv-code-text"),
     "narrow_details": ("button", "ckv-copy"),
     "menu": ("summary", "ckv-handle"),
     "help": ("ckv-help-button", "Close"),
@@ -627,17 +610,16 @@ def test_printed_it_is_light(opened: Open) -> None:
     assert weak_contrasts(page) == {}
 
 
-def test_forced_colours_keep_what_is_selected_on_two_sides(opened: Open) -> None:
+def test_forced_colours_keep_the_selected_line_of_a_table(opened: Open) -> None:
     page = _failing_check(opened, forced_colors="active")
     colour = "(element, name) => getComputedStyle(element)[name]"
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        for entry in (".ckv-line", ".ckv-cause"):
-            selected = page.locator(f"{entry}.ckv-selected").first
-            plain = page.locator(f"{entry}:not(.ckv-selected)").first
-            grounds = [one.evaluate(colour, "backgroundColor") for one in (selected, plain)]
-            assert grounds[0] != grounds[1]
-        page.screenshot(path=_SCREENSHOTS / f"access-forced-sides-{scheme}.png")
+        selected = page.locator(".ckv-table-line.ckv-selected")
+        plain = page.locator(".ckv-table-line:not(.ckv-selected)").first
+        grounds = [one.evaluate(colour, "backgroundColor") for one in (selected, plain)]
+        assert grounds[0] != grounds[1]
+        page.screenshot(path=_SCREENSHOTS / f"access-forced-table-{scheme}.png")
 
 
 def test_forced_colours_keep_what_is_selected_and_what_lines_say(opened: Open) -> None:
@@ -663,17 +645,15 @@ LOOKS = """(element) => {
 
 
 def test_forced_colours_keep_the_verdicts_of_strips(opened: Open) -> None:
-    page = _strips(opened, forced_colors="active")
+    check = every_kind()
+    page = opened(check.overlay.graph, check.overlay, forced_colors="active")
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        quiet, differs, alone = (
-            page.locator(f".ckv-strip-{verdict}").first.evaluate(LOOKS)
-            for verdict in ("quiet", "differs", "alone")
-        )
-        assert differs[0] not in (quiet[0], alone[0])
-        assert differs[0] != differs[2]
-        assert quiet[1] == "solid"
-        assert alone[1] == "dashed"
+        looks = [
+            page.locator(f".ckv-part-{look}").first.evaluate(LOOKS)
+            for look in ("restored", "stays", "keeps")
+        ]
+        assert len({tuple(look) for look in looks}) == 3
         page.screenshot(path=_SCREENSHOTS / f"access-forced-strips-{scheme}.png")
 
 
@@ -697,7 +677,7 @@ CUT_OFF = """() => {
     const root = document.querySelector(".ckpt-viz").getBoundingClientRect();
     return [...document.querySelectorAll(".ckpt-viz :is(button, summary, input)")]
         .filter(element => element.checkVisibility() && !element.closest(
-            ".ckv-outline, .ckv-details, .ckv-sides, .ckv-causes"))
+            ".ckv-outline, .ckv-details, .ckv-table"))
         .filter(element => {
             element.scrollIntoView({ block: "nearest" });
             const { left, right, top, bottom } = element.getBoundingClientRect();
@@ -714,12 +694,10 @@ CUT_OFF = """() => {
 def test_at_200_percent_nothing_is_cut_off(opened: Open, scene: str) -> None:
     page = SCENES[scene](opened, device_scale_factor=2)
     page.set_viewport_size({"width": 640, "height": 400})
-    if scene == "failing_check":
-        page.get_by_role("tab", name="Two sides").click()
     page.screenshot(path=_SCREENSHOTS / f"access-200-{scene}.png")
     assert page.evaluate(CUT_OFF) == []
-    room = page.locator(".ckv-drawing, .ckv-sides-body").bounding_box()
-    boxes = ".ckv-node.ckv-selected > .ckv-shape, .ckv-line.ckv-selected .ckv-box:visible"
+    room = page.locator(".ckv-drawing, .ckv-table-body").bounding_box()
+    boxes = ".ckv-node.ckv-selected > .ckv-shape, .ckv-table-line.ckv-selected"
     node = page.locator(boxes).first.bounding_box()
     assert room is not None and node is not None
     assert room["height"] > 150

@@ -1,4 +1,4 @@
-"""A learner changes the program of a check, and sees verdict, causes and steps change with it."""
+"""A learner changes the program of a check, and sees the table and its steps change with it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.support import frontend
 from tests.ui.jupyter import JupyterLab, SharedKernel
+from tests.ui.tables import line
 
 AXE = frontend.LABEXTENSION / "node_modules/axe-core/axe.min.js"
 
@@ -50,8 +51,12 @@ def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
 
 
 def _select(explorer: Locator, name: str) -> None:
-    named = explorer.page.locator(".ckv-box-name").get_by_text(name, exact=True)
-    explorer.locator(".ckv-line").filter(has=named).locator(".ckv-box:visible").last.click()
+    """Select a line; those of the layer and its variables open first."""
+    for outer in ("net", "net.dense1", "l1"):
+        closed = line(explorer, outer).and_(explorer.locator("[aria-expanded=false]"))
+        if name in ("l1", "kernel") and closed.count() == 1:
+            closed.dblclick()
+    line(explorer, name).click()
 
 
 def _results(explorer: Locator, row: str) -> list[str]:
@@ -76,7 +81,7 @@ def test_keys_rename_a_part_and_undo_it(lab: JupyterLab, explorer: Locator) -> N
     edits = strip.locator(".ckv-changing-edits li")
     expect(edits.first).to_have_text("Rename net.l1 to dense1")
     expect(explorer.get_by_role("treegrid")).to_be_focused()
-    expect(explorer.locator(".ckv-line[aria-selected=true]")).to_contain_text("dense1")
+    expect(explorer.locator(".ckv-table-line[aria-selected=true]")).to_contain_text("dense1")
     # The optimizer's list leads to both variables: all asserts pass, by other steps.
     before, now = _results(explorer, "before"), _results(explorer, "now")
     assert before[:4] == now[:4] and all("passes" in cell for cell in now[:4])
@@ -96,17 +101,17 @@ def test_keys_rename_a_part_and_undo_it(lab: JupyterLab, explorer: Locator) -> N
     _select(explorer, "optimizer")
     keys.press("Delete")
     expect(edits.nth(1)).to_have_text("Remove optimizer")
-    expect(explorer.locator(".ckv-headline")).to_contain_text("assert_consumed() would fail")
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("net has no 'l1'")
     keys.press("Escape")
     expect(explorer.locator(".ckv-play")).to_have_count(0)
-    expect(explorer.locator(".ckv-causes")).to_contain_text("optimizer")
+    expect(explorer.locator(".ckv-check-verdict")).to_contain_text("fail")
+    expect(line(explorer, "optimizer").locator(".ckv-cell-plain")).to_contain_text("nowhere")
     keys.press("u")
     expect(edits.nth(1)).to_have_text("Show as code")
-    expect(explorer.locator(".ckv-headline")).to_contain_text("would pass")
+    expect(explorer.locator(".ckv-check-verdict")).to_contain_text("pass")
     keys.press("u")
     expect(strip.locator(".ckv-changing-edits")).to_have_count(0)
-    expect(explorer.locator(".ckv-line").filter(has_text="dense1")).to_have_count(0)
+    expect(line(explorer, "dense1")).to_have_count(0)
     lab.run_cell(1)
     expect(lab.output(1)).to_contain_text("'l1'")
     expect(lab.output(1)).to_contain_text("None")  # the explorer's step is that of the check
@@ -116,7 +121,7 @@ def test_parts_move_change_places_come_back_and_say_why_not(
     lab: JupyterLab, explorer: Locator
 ) -> None:
     keys = lab.page.keyboard
-    explorer.get_by_role("button", name="Change", exact=True).click()
+    explorer.get_by_role("button", name="What if…").click()
     strip = explorer.locator(".ckv-changing")
     expect(strip).to_contain_text("Select a part")
     edits = strip.locator(".ckv-changing-edits li")
@@ -126,11 +131,10 @@ def test_parts_move_change_places_come_back_and_say_why_not(
     _select(explorer, "net")
     keys.press("Enter")
     expect(edits.first).to_have_text("Move step into net")
-    expect(explorer.locator(".ckv-line[aria-selected=true]")).to_contain_text("step")
+    expect(explorer.locator(".ckv-table-line[aria-selected=true]")).to_contain_text("step")
     assert "fails" in _results(explorer, "now")[1]
     # Only the checkpoint has a step at this place: it comes back, beside the one that moved.
-    saved = explorer.locator(".ckv-causes").get_by_text("step").first
-    saved.click()
+    expect(explorer.locator(".ckv-check-words")).to_contain_text("step")
     lab.screenshot("changing-moved")
     keys.press("u")
     expect(edits).to_have_count(0)
@@ -141,7 +145,7 @@ def test_parts_move_change_places_come_back_and_say_why_not(
     keys.press("Enter")
     expect(strip.get_by_role("alert")).to_contain_text("has a 'net' already")
     expect(edits).to_have_count(0)
-    _select(explorer, "_kernel")
+    _select(explorer, "kernel")
     keys.press("Shift+X")
     expect(strip).to_contain_text("select the other part")
     keys.press("Escape")
@@ -161,7 +165,7 @@ def test_parts_move_change_places_come_back_and_say_why_not(
     strip.get_by_label("read() for restore()").check()
     warnings = strip.locator("tbody tr:last-child td").nth(5)
     expect(warnings).to_have_text("1")
-    expect(explorer.locator(".ckv-headline")).to_contain_text("assert_consumed() would fail")
+    expect(explorer.locator(".ckv-check-words")).to_contain_text("assert_consumed() fails")
     strip.get_by_label("expect_partial()").check()
     expect(warnings).to_have_text("0")
     assert "fails" in _results(explorer, "now")[1]
@@ -174,7 +178,7 @@ def test_parts_move_change_places_come_back_and_say_why_not(
     # The explorer shows the check itself again.
     keys.press("e")
     expect(strip).to_have_count(0)
-    expect(explorer.locator(".ckv-headline")).to_contain_text("would pass")
+    expect(explorer.locator(".ckv-check-words")).to_contain_text("All asserts pass")
 
 
 @pytest.mark.more
@@ -199,10 +203,9 @@ def test_nothing_is_cut_and_axe_finds_nothing(lab: JupyterLab, explorer: Locator
         assert [violation["id"] for violation in found] == []
 
 
-def test_keys_alone_lead_into_a_check_with_causes_change_it_and_lead_back(
+def test_keys_alone_lead_into_a_failing_check_change_it_and_lead_back(
     lab: JupyterLab, shared: SharedKernel
 ) -> None:
-    """The list of causes is a tree, too, which takes no keys itself."""
     failing = CHECK.replace("\nexplorer\n", "") + (
         "\ncv.show(tf.train.Checkpoint(model=ckpt.net, step=ckpt.step), against=path)"
     )
@@ -211,14 +214,13 @@ def test_keys_alone_lead_into_a_check_with_causes_change_it_and_lead_back(
     lab.run_cell(0)
     explorer, keys = lab.output(0).locator(".ckpt-viz"), lab.page.keyboard
     grid = explorer.get_by_role("treegrid")
-    expect(explorer.locator(".ckv-causes [role=tree]")).to_be_visible()
+    expect(grid).to_be_visible()
     lab.select_cell(0)
     keys.press("Escape")
     keys.press("Alt+Shift+E")
     expect(grid).to_be_focused()
     keys.press("Home")
-    keys.press("ArrowDown")
-    expect(explorer.locator(".ckv-line[aria-selected=true]")).to_contain_text("model")
+    expect(explorer.locator(".ckv-table-line[aria-selected=true]")).to_contain_text("model")
     keys.press("e")
     strip = explorer.locator(".ckv-changing")
     expect(strip.locator("kbd").first).to_be_visible()

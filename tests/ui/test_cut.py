@@ -22,8 +22,8 @@ from tests.ui.history_pages import history_page
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import ANSWERING, OpenPage, html_pages, lent_pages
 from tests.ui.test_access import SCHEMES
-from tests.ui.test_fix import CHECK
 from tests.ui.test_renderer import saved_cell
+from tests.ui.test_restoring import CHECK
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _LONG = "runs/2026-11-22/resnet50_stage_two/checkpoints/epoch_0042/ckpt-172"
@@ -63,12 +63,14 @@ def _compared(name: str) -> Callable[..., Page]:
     return opened
 
 
-def _fixed(pages: OpenPage, **options: Any) -> Page:
+def _code(pages: OpenPage, **options: Any) -> Page:
+    """A check with guesses, its asserts and its code."""
     check = every_kind()
     html = _answering(to_html(check.overlay.graph, check.overlay), check.as_javascript())
     page = pages(html, **options)
-    page.get_by_role("button", name="Fix", exact=True).click()
-    expect(page.locator(".ckv-fix h3")).to_be_visible()
+    page.get_by_role("button", name="The asserts").click()
+    page.get_by_role("button", name="Code", exact=True).click()
+    expect(page.locator(".ckv-code-text")).to_have_count(2)
     return page
 
 
@@ -84,7 +86,7 @@ def _history(lend: OpenPage, directory: Path) -> Page:
 _SCENES = {
     "single": _single,
     "check": _compared("check"),
-    "fix": _fixed,
+    "code": _code,
     "diff": _compared("diff"),
 }
 
@@ -125,10 +127,10 @@ def _faults_at(
 
 
 def test_a_cut_and_an_overlap_are_found(pages: OpenPage) -> None:
-    page = _single(pages, bypass_csp=True)
+    page = _compared("check")(pages, bypass_csp=True)
     page.add_style_tag(content=".ckv-views { max-width: 20px; min-width: 0; overflow: hidden }")
     assert any("cut in ckv-mode" in fault for fault in faults(page.locator(".ckpt-viz")))
-    page.add_style_tag(content=".ckv-size { margin-left: -40px }")
+    page.add_style_tag(content=".ckpt-viz .ckv-check-head .ckv-check-verdict { margin-top: -20px }")
     assert any("overlap: " in fault for fault in faults(page.locator(".ckpt-viz")))
 
 
@@ -136,42 +138,28 @@ def _menu(page: Page) -> Locator:
     return page.locator(".ckv-toolbar > .ckv-menu")
 
 
-def test_what_has_no_space_is_in_a_menu(pages: OpenPage) -> None:
+def test_the_menu_has_the_other_views_and_what_is_rare_by_keys_alone(pages: OpenPage) -> None:
     page = _single(pages, bypass_csp=True, viewport={"width": 520, "height": 800})
     bar = page.locator(".ckv-toolbar")
-    expect(bar.get_by_role("button", name="Zoom in")).to_be_hidden()
     expect(bar.get_by_role("button", name="Keys (?)")).to_be_visible()
-    expect(bar.get_by_role("button", name="Layers")).to_be_hidden()
-    current = bar.get_by_role("button", name="Object graph")
-    expect(current).to_have_attribute("aria-pressed", "true")
-    # By keys alone, from the current view to another one.
-    current.focus()
+    page.get_by_role("combobox", name="Search").focus()
     page.keyboard.press("Tab")
     expect(_menu(page).locator("summary").first).to_be_focused()
     page.keyboard.press("Enter")
     items = _menu(page).locator(".ckv-menu-items").first
     expect(items).to_contain_text("saved checkpoint")
-    for name in ("Layers", "filter", "Zoom in (+)", "Full screen"):
-        expect(items.get_by_role("button", name=name)).to_be_visible()
+    for name in ("Graph", "filter", "Zoom in (+)", "Full screen"):
+        expect(items.get_by_role("button", name=name, exact=True)).to_be_visible()
     page.screenshot(path=_SCREENSHOTS / "toolbar-menu.png")
     page.keyboard.press("Tab")
-    expect(items.get_by_role("button", name="Layers")).to_be_focused()
+    expect(items.get_by_role("button", name="Graph", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
     expect(items).to_be_hidden()
-    expect(bar.get_by_role("button", name="Layers")).to_have_attribute("aria-pressed", "true")
     # The files to save are one level further.
     _menu(page).locator("summary").first.click()
+    expect(items.get_by_role("button", name="Graph", exact=True)).to_have_count(0)
     items.get_by_text("Export", exact=True).click()
     expect(items.get_by_role("button", name="Drawing, SVG")).to_be_visible()
-    page.set_viewport_size({"width": 1500, "height": 800})
-    expect(_menu(page)).to_be_hidden()
-    expect(bar.get_by_role("button", name="Zoom in")).to_be_visible()
-
-
-def test_a_narrow_check_opens_with_its_causes(pages: OpenPage) -> None:
-    page = _compared("check")(pages, bypass_csp=True, viewport={"width": 700, "height": 800})
-    expect(page.get_by_role("tab", name="Causes")).to_have_attribute("aria-selected", "true")
-    expect(page.locator(".ckv-cause").first).to_be_visible()
 
 
 @pytest.mark.more
@@ -180,8 +168,8 @@ def test_nothing_is_cut_in_jupyterlab(
 ) -> None:
     sources = history_fixtures.write(tmp_path, history_fixtures.training())
     cells = (
-        f"{SharedKernel.AFRESH}{CHECK}",
-        "import keras; cv.show(tf.train.Checkpoint(net=was))",
+        CHECK,
+        "cv.show(saved)",
         "cv.show(path, against=path)",
         f"cv.history({sources!r}, progress=False).show()",
     )
@@ -192,18 +180,18 @@ def test_nothing_is_cut_in_jupyterlab(
     lab.execute("filebrowser:activate")
     explorer = lab.output(0).locator(".ckpt-viz")
     found = []
-    for is_fixed in (False, True):
-        if is_fixed:
+    for has_code in (False, True):
+        if has_code:
             lab.page.set_viewport_size({"width": 1500, "height": 900})
-            explorer.get_by_role("button", name="Fix", exact=True).click()
-            expect(explorer.locator(".ckv-fix h3")).to_be_visible()
+            explorer.get_by_role("button", name="Code", exact=True).click()
+            expect(explorer.locator(".ckv-code-text")).to_have_count(2)
         for width in _LAB_WIDTHS:
             lab.page.set_viewport_size({"width": width, "height": 900})
-            for place in range(1 if is_fixed else len(cells) + 1):
+            for place in range(1 if has_code else len(cells) + 1):
                 root = lab.output(place).locator(".ckpt-viz, .ckpt-viz-timeline")
                 root.scroll_into_view_if_needed()
                 settle(root)
                 if width in _PICTURED:
-                    lab.screenshot(f"cut-lab-{place}{'-fixed' if is_fixed else ''}-{width}")
+                    lab.screenshot(f"cut-lab-{place}{'-code' if has_code else ''}-{width}")
                 found += [f"{width}, cell {place}: {fault}" for fault in faults(root)]
     assert not found, "\n".join(found)

@@ -108,7 +108,7 @@ def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before
         _bring(files, "ckpt-1 → ckpt-2")
         files.toolbar.get_by_role("button").first.click()
         expect(files.tab.locator(".ckpt-viz-notices")).to_be_empty()
-        expect(files.tab.locator(".ckv-headline")).to_be_visible()
+        expect(files.tab.locator(".ckv-sentence")).to_be_visible()
         files.open("ckpt-2.index")
         assert not any(one.startswith("uncaught") for one in files.complaints)
         files.lab.shut_down()

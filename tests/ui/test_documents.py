@@ -21,7 +21,7 @@ from tests.ui.file_browser import (
     state_of,
 )
 from tests.ui.jupyter import JupyterLab
-from tests.ui.pages import open_exports
+from tests.ui.pages import choose_view, open_exports
 from tests.ui.test_explorer import row
 
 _ICON = "[data-icon='ckpt-viz:checkpoint']"
@@ -279,7 +279,7 @@ def test_files_are_handed_over(files: Files, tmp_path: Path) -> None:
 def test_the_textbook_view_draws(files: Files) -> None:
     files.add("adam")
     tab = files.open("ckpt-1.index")
-    tab.get_by_role("button", name="TensorFlow's guide").click()
+    choose_view(tab, "TensorFlow's guide")
     tab.locator(".ckv-textbook .ckv-node").first.wait_for()
     files.lab.screenshot("document-textbook")
     assert files.complaints == []
@@ -305,7 +305,7 @@ def test_what_is_open_is_open_again_after_a_reload(files: Files) -> None:
     files.add("state", "run")
     files.open("ckpt-1.index")
     _open_beside_and_reload(files)
-    expect(files.tab.locator(".ckv-verdict")).to_be_visible()
+    expect(files.tab.locator(".ckv-sentence")).to_be_visible()
     for title, child in {"ckpt-1.index": "kernel", "run": "a"}.items():
         files.page.get_by_role("tab", name=title, exact=True).click()
         files.await_tab(title)

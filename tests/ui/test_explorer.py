@@ -14,7 +14,7 @@ import ckpt_viz as cv
 from ckpt_viz.render.html import to_html
 from tests.support.amounts import size
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import html_pages
+from tests.ui.pages import choose_view, html_pages
 
 TRAIN = """
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -129,8 +129,8 @@ def test_arrow_keys_open_close_and_move_and_leave_the_notebook_alone(
         for key in "ddxabym":
             focus.press(key)
         expect(cells).to_have_count(2)
-    explorer.get_by_role("button", name="Zoom in").press("d")
-    explorer.get_by_role("button", name="Zoom in").press("d")
+    explorer.get_by_role("button", name="Keys (?)").press("d")
+    explorer.get_by_role("button", name="Keys (?)").press("d")
     expect(cells).to_have_count(2)
     # With Ctrl they are the notebook's still.
     expect(lab.page.locator(".jp-mod-dirty")).not_to_have_count(0)
@@ -196,7 +196,7 @@ def test_dragging_pans_and_buttons_zoom(alone: Locator) -> None:
     mouse.move(area["x"] + area["width"] - 70, area["y"] + 45, steps=4)
     mouse.up()
     assert root_in_drawing(explorer) == pytest.approx((x - 40, y + 25, width), abs=1)
-    explorer.get_by_role("button", name="Zoom in").click()
+    choose_view(explorer, "Zoom in (+)")
     assert root_in_drawing(explorer)[2] == pytest.approx(width * 1.25, abs=1)
 
 
@@ -314,7 +314,8 @@ def test_a_large_model_answers_to_every_key(
     explorer = lab.output(0).locator(".ckpt-viz")
     # Keras 3.15; a few more in earlier versions, which track `_layers` too.
     nodes = {240: "(99|1,00)\\d nodes", 816: "3,29\\d nodes"}[operations]
-    expect(explorer.locator(".ckv-size")).to_have_text(re.compile(nodes), timeout=120_000)
+    title = explorer.locator(".ckv-title")
+    expect(title).to_have_attribute("title", re.compile(nodes), timeout=120_000)
     lab.run_cell(1)
     lab.page.set_default_timeout(30_000)
     keys = [
@@ -326,7 +327,7 @@ def test_a_large_model_answers_to_every_key(
     rows = int(explorer.get_by_role("treegrid").get_attribute("aria-rowcount") or 0)
     assert rows > operations + 84  # all chunks of them are open, and a chunk's operations
     with capsys.disabled():
-        size_words = explorer.locator(".ckv-size").inner_text()
+        size_words = title.get_attribute("title")
         print(f"\n{name} with Adam, {size_words}, key press to paint in ms:")
         print(", ".join(f"{key} {paint:.0f}" for key, paint in figures["painted"]))
         print(f"payload to first paint: {figures['firstPaint']:.0f} ms")

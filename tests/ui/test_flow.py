@@ -14,7 +14,7 @@ import ckpt_viz as cv
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import transformer
 from tests.ui.first_view import measured
-from tests.ui.pages import OpenPage, html_pages, showing_first
+from tests.ui.pages import OpenPage, choose_view, html_pages, showing_first
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
@@ -186,7 +186,7 @@ def test_a_frozen_layer_has_a_sign_and_a_word_once(page: Page) -> None:
 def test_a_group_of_a_comparison_has_its_cells_in_one_line(open_page: OpenPage) -> None:
     diff = cv.diff(transformer(4), transformer(6))
     page = open_page(to_html(diff.overlay.graph, diff.overlay))
-    page.get_by_role("button", name="Layers").click()
+    choose_view(page.locator(".ckpt-viz"), "Graph")
     page.locator(".ckv-row.ckv-chunk").first.wait_for()
     lines = page.locator(".ckv-row.ckv-chunk").evaluate_all(
         """(rows) => rows.map((row) => {

@@ -107,9 +107,9 @@ def test_page_and_kernel_share_one_explorer_that_is_legible(host: WidgetHost, ax
 def test_a_check_has_its_findings_and_is_legible(host: WidgetHost, axe: str) -> None:
     host.run(f"import ckpt_viz as cv\n{CHECK}")
     explorer = host.explorer
-    expect(explorer.locator(".ckv-headline")).to_be_visible()
+    expect(explorer.locator(".ckv-sentence")).to_be_visible()
     explorer.get_by_role("treegrid").first.press("]")
-    expect(explorer.locator(".ckv-remedy")).to_contain_text("Use the optimizer that was saved")
+    expect(explorer.locator(".ckv-evidence")).to_contain_text("Use the optimizer that was saved")
     host.screenshot(f"{host.name}-check")
     assert weak_contrasts(host.page) == {}
     assert violations(host.page, axe) == []

@@ -52,7 +52,7 @@ def check_keys(lab: JupyterLab) -> None:
     menu = explorer.locator(".ckv-menu > summary:visible").first
     places = [
         *(explorer.get_by_role("treegrid"), explorer.get_by_role("application")),
-        *(explorer.get_by_role("button", name="Zoom in"), menu),
+        *(explorer.get_by_role("button", name="Keys (?)"), menu),
         explorer.get_by_role("separator", name="Width of the outline"),
     ]
     for place in places:

@@ -23,6 +23,7 @@ from tests.ui.jupyter import JupyterLab, SharedKernel, SharedPage
 from tests.ui.live_panel import PROGRAM, RENAME, SAVE, TRAIN, Live, complaints
 from tests.ui.pages import open_exports
 from tests.ui.processes import Server
+from tests.ui.tables import line
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import row
 
@@ -343,12 +344,11 @@ def test_a_check_tells_what_a_rename_breaks_and_changes_nothing(live: Live) -> N
     before, values = files_in(live.lab.server.root), live.lab.output(4).inner_text()
     live.show_panel()
     tab = live.check("ckpt", "saved", "ckpt.index")
-    expect(live.headline).to_contain_text("assert_consumed() would fail")
-    expect(tab.locator(".ckv-causes")).to_contain_text("Renamed")
-    expect(row(tab, "renamed")).to_be_visible()
+    expect(live.headline).to_contain_text("assert_consumed() fails")
+    expect(live.headline).to_contain_text("renamed")
     live.lab.screenshot("live-check")
     # In a tab, too, a person changes the program in thought, and plays what follows.
-    row(tab, "renamed").click()
+    line(tab, "net.renamed").click()
     live.lab.page.keyboard.press("e")
     strip = tab.locator(".ckv-changing")
     expect(strip).to_contain_text("Select a part")
@@ -357,7 +357,7 @@ def test_a_check_tells_what_a_rename_breaks_and_changes_nothing(live: Live) -> N
     strip.get_by_role("button", name="Show as code").click()
     expect(strip.locator("pre")).to_have_text("del ckpt.net.renamed")
     expect(strip).to_contain_text("All steps are the same.")  # none asks for this name
-    tab.get_by_role("button", name="Play", exact=True).click()
+    tab.get_by_role("button", name="Step by step").click()
     expect(tab.locator(".ckv-play-sentence")).to_contain_text("binds the root")
     live.lab.screenshot("live-changed")
     live.bring()
@@ -367,21 +367,20 @@ def test_a_check_tells_what_a_rename_breaks_and_changes_nothing(live: Live) -> N
     assert complaints(live.lab) == []
 
 
-def test_a_check_has_its_fix_with_the_name_of_the_variable(live: Live) -> None:
-    live.start(SAVE, RENAME, ran=3)
+def test_a_check_restores_and_has_code_with_the_name_of_the_variable(live: Live) -> None:
+    live.start(SAVE, RENAME, "net.step.assign(70)", "print(net.step.numpy())", ran=4)
     live.show_panel()
     tab = live.check("ckpt", "saved", "ckpt.index")
-    tab.get_by_role("button", name="Fix", exact=True).click()
-    expect(tab.locator(".ckv-fix h3")).to_contain_text("Restores all")
-    expect(tab.locator(".ckv-code > pre")).to_contain_text("ckpt.net.renamed")
-    expect(row(tab, "renamed")).to_contain_text("likely")
+    tab.get_by_role("button", name="Code", exact=True).click()
+    expect(tab.locator(".ckv-code-text").last).to_contain_text("ckpt.net.renamed")
     # A tab has no cells.
     expect(tab.get_by_role("button", name="Insert below")).to_have_count(0)
-    live.lab.screenshot("live-fix")
-    tab.get_by_role("button", name="Show the check after it").click()
-    expect(live.headline).to_contain_text("assert_consumed() would")
-    tab.get_by_role("button", name="Back to the check").click()
-    expect(tab.locator(".ckv-code")).to_be_visible()
+    tab.locator(".ckv-restore").click()
+    expect(live.headline).to_contain_text("Restored all 2 values.")
+    live.lab.screenshot("live-restored")
+    live.bring()
+    live.lab.run_cell(4)
+    expect(live.lab.output(4)).to_have_text("7")
 
 
 def test_a_long_path_leaves_all_buttons_in_reach(live: Live) -> None:
@@ -397,12 +396,12 @@ def test_of_a_fixed_program_the_check_passes_when_it_is_refreshed(live: Live) ->
     live.start("path = ckpt.save('saved/ckpt')", RENAME, fix, ran=3)
     live.show_panel()
     live.check("ckpt", "saved", "ckpt-1.index")
-    expect(live.headline).to_contain_text("would fail")
+    expect(live.headline).to_contain_text("fails")
     live.bring()
     live.lab.run_cell(3)
     live.bring("ckpt-1 → ckpt")
     live.notices.get_by_role("button", name="Refresh").click()
-    expect(live.headline).not_to_contain_text("would fail")
+    expect(live.headline).to_contain_text("pass")
 
 
 def test_a_file_is_dropped_on_a_live_explorer(live: Live) -> None:
@@ -437,7 +436,7 @@ def test_a_file_is_dropped_on_a_row_of_the_list(beside: Live) -> None:
     beside.lab.execute("filebrowser:activate")
     beside.lab.execute("filebrowser:go-to-path", path=f"{beside.files.name}/saved")
     beside.drag("ckpt.index", beside.item("ckpt"))
-    expect(beside.headline).to_contain_text("would fail")
+    expect(beside.headline).to_contain_text("fails")
     expect(beside.files.title).to_have_text("ckpt → ckpt")
 
 
@@ -505,7 +504,7 @@ def test_inserted_code_checks_by_a_path_from_the_notebook(
     expect(live.files.title).to_have_text("program.ipynb")
     source = live.sources[live.active]
     assert source == f'import ckpt_viz as cv\n\ncv.show(cv.check(ckpt, "{written}"))'
-    expect(run_inserted(live).locator(".ckv-headline")).to_contain_text("would fail")
+    expect(run_inserted(live).locator(".ckv-check-words")).to_contain_text("fails")
     live.lab.screenshot("live-inserted-check")
 
 

@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import ckpt_viz as cv
 from tests.support import name_based
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import OpenPage, html_pages
+from tests.ui.pages import OpenPage, choose_view, html_pages
+from tests.ui.tables import line
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -93,13 +94,11 @@ def test_a_query_about_values_offers_to_read_them(shown: JupyterLab) -> None:
 def test_a_diff_says_by_how_much_values_changed(shown: JupyterLab) -> None:
     shown.run_cell(1)
     explorer = shown.output(1).locator(".ckpt-viz")
-    line = explorer.locator(".ckv-line").filter(has_text="large")
-    expect(line).to_contain_text("value differs")
+    expect(line(explorer, "net.large")).to_contain_text("value differs")
+    line(explorer, "net.large").click()
+    choose_view(explorer, "Graph")
     explorer.get_by_label("Colour by").select_option("change")
-    expect(line).to_contain_text("change 10 %")
-    filled = line.locator(".ckv-side-live .ckv-filled")
-    expect(filled).to_have_count(1)
-    line.click()
+    expect(_row(explorer, "large")).to_contain_text("10 %")
     sides = explorer.locator(".ckv-details .ckv-numbers").last
     expect(sides.get_by_role("row", name="norm")).to_contain_text("5055")
 

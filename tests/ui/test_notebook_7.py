@@ -10,13 +10,13 @@ from playwright.sync_api import BrowserContext, Locator, expect
 
 from tests.support import frontend
 from tests.ui import processes
-from tests.ui.jupyter import Notebook7, code_cell
+from tests.ui.jupyter import Notebook7, SharedKernel, code_cell
 from tests.ui.pages import new_page
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import SELECTED, SHOW, TRAIN, box, row
-from tests.ui.test_fix import CHECK
 from tests.ui.test_keys import CELLS, check_keys
 from tests.ui.test_renderer import expect_live, expect_snapshot, saved_cell
+from tests.ui.test_restoring import CHECK
 
 pytest.importorskip("notebook")
 
@@ -74,18 +74,16 @@ def test_a_notebook_of_long_ago_shows_its_snapshot(lab: Notebook7) -> None:
 
 
 @pytest.mark.more
-def test_the_code_of_a_fix_goes_into_a_cell_below(lab: Notebook7) -> None:
-    lab.create_notebook("fix.ipynb", code_cell(CHECK))
+def test_the_code_of_a_check_goes_into_a_cell_below(lab: Notebook7) -> None:
+    lab.create_notebook("fix.ipynb", code_cell(CHECK.removeprefix(SharedKernel.AFRESH)))
     lab.open_notebook("fix.ipynb")
     lab.run_cell(0)
     explorer = _explorer(lab)
-    explorer.get_by_role("button", name="Fix", exact=True).click()
-    code = explorer.locator(".ckv-code > pre")
-    expect(code).to_contain_text("body=trainer.net.inner.dense")
-    explorer.get_by_role("button", name="Insert below").click()
+    explorer.get_by_role("button", name="Code", exact=True).click()
+    explorer.get_by_role("button", name="Insert below").first.click()
     cell = lab.page.locator(".jp-Notebook .jp-CodeCell").nth(1).locator(".cm-content")
-    expect(cell).to_contain_text("body=trainer.net.inner.dense")
-    lab.screenshot("notebook-7-fix")
+    expect(cell).to_have_text("check.fix().apply()")
+    lab.screenshot("notebook-7-code")
 
 
 @pytest.mark.more

@@ -16,10 +16,10 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 from tests.support.graphs import graph
 from tests.ui.cut import faults
 from tests.ui.jupyter import JupyterLab, SharedKernel
-from tests.ui.pages import html_pages
+from tests.ui.pages import choose_view, html_pages
 from tests.ui.played import program_and_path
+from tests.ui.tables import line, shown
 from tests.ui.test_saved_notebooks import run_and_save
-from tests.ui.test_two_sides import CUT
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
@@ -44,7 +44,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
             page = open_page(
                 file.read_text("utf-8"), viewport={"width": width, "height": 800}, **options
             )
-            page.get_by_role("button", name="Play", exact=True).click()
+            page.get_by_role("button", name="Step by step").click()
             expect(page.locator(".ckv-play-bar, .ckv-play-note")).to_be_visible()
             expect(page.locator(".ckv-play")).not_to_contain_text("Asking")
             return page
@@ -57,9 +57,9 @@ def _go(page: Page, number: int) -> None:
     expect(page.locator(".ckv-play-number")).to_have_text(re.compile(rf"^step {number} of"))
 
 
-def _line(page: Page, name: str) -> Locator:
-    named = page.locator(".ckv-box-name").get_by_text(name, exact=True)
-    return page.locator(".ckv-line").filter(has=named)
+def _cell(page: Page, name: str) -> Locator:
+    """Return what the table says of a part so far."""
+    return line(page, name).locator(".ckv-cell-plain")
 
 
 def test_each_step_has_the_words_and_the_queue_of_the_check(
@@ -87,28 +87,28 @@ def test_each_step_has_the_words_and_the_queue_of_the_check(
     expect(page.locator(".ckv-play-number")).to_contain_text(f"of {len(steps)}")
 
 
-def test_both_sides_show_what_has_become_of_each_row(check: RestoreCheck, opened: Open) -> None:
+def test_the_middle_column_shows_what_has_become_of_each_line(
+    check: RestoreCheck, opened: Open
+) -> None:
     page = opened(check)
-    step = _line(page, "step").locator(".ckv-between")
+    heads = page.get_by_role("columnheader").locator("b")
+    expect(heads).to_have_text(["as saved", "restore(), so far", "in the program"])
+    step = _cell(page, "step")
     expect(step).to_have_text("not looked at")
     bound = next(s for s in check.steps if s.action == "bind" and s.local_name == "step")
     _go(page, bound.number)
     expect(step).to_have_text("“step” ✓ bound")
-    expect(_line(page, "step")).to_have_class(re.compile("ckv-now"))
+    expect(step).to_have_class(re.compile("ckv-now"))
     _go(page, bound.number + 1)
     expect(step).to_contain_text("in the queue")
-    # An item of the optimizer's list: the edge is in no tree.
-    item = next(
-        s
-        for s in check.steps
-        if s.action == "bind" and s.local_name == "0" and "_trainable_variables" in s.text
-    )
-    _go(page, item.number)
-    expect(page.locator(".ckv-lane")).to_have_text(["0", "0"])
-    expect(_line(page, "_trainable_variables")).to_have_class(re.compile("ckv-holds"))
+    # A closed line counts what is below it; the lines around a step open.
+    kernel = next(s.number for s in check.steps if s.action == "restore" and "l1.kernel" in s.text)
+    _go(page, kernel)
+    expect(_cell(page, "kernel")).to_contain_text("restored")
+    expect(_cell(page, "optimizer")).to_contain_text("bound below")
     _go(page, len(check.steps))
     expect(step).to_contain_text("restored")
-    expect(_line(page, "old").locator(".ckv-between")).to_contain_text("waits")
+    expect(_cell(page, "old")).to_contain_text("waits")
 
 
 def test_keys_step_play_stop_and_close(check: RestoreCheck, opened: Open) -> None:
@@ -132,9 +132,9 @@ def test_keys_step_play_stop_and_close(check: RestoreCheck, opened: Open) -> Non
     expect(number).to_contain_text(f"step {len(check.steps)} ")
     # A breakpoint at a row stops the play there.
     keys.press("Home")
-    _line(page, "net").locator(".ckv-box").first.click()
+    line(page, "net").click()
     keys.press("b")
-    expect(_line(page, "net")).to_have_class(re.compile("ckv-stops"))
+    expect(_cell(page, "net")).to_have_class(re.compile("ckv-stops"))
     page.get_by_role("combobox", name="Speed").select_option("4")
     page.locator(".ckv-play-sentence").click()
     page.locator(".ckv-play").focus()
@@ -144,33 +144,24 @@ def test_keys_step_play_stop_and_close(check: RestoreCheck, opened: Open) -> Non
     expect(page.get_by_role("button", name="Play (Space)")).to_be_visible()
     keys.press("Escape")
     expect(page.locator(".ckv-play")).to_have_count(0)
-    expect(page.get_by_role("button", name="Play", exact=True)).to_be_focused()
+    expect(page.get_by_role("button", name="Step by step")).to_be_focused()
 
 
 def test_closing_shows_the_check_as_it_was(check: RestoreCheck, opened: Open) -> None:
     page = opened(check)
     page.get_by_role("button", name="Close").click()
-    lines = "lines => lines.map(line => line.textContent)"
-    before = page.locator(".ckv-line").evaluate_all(lines)
-    assert not any("not looked at" in line for line in before)
+    before = shown(page)
     page.get_by_role("treegrid").press("p")
     _go(page, 12)
-    assert page.locator(".ckv-line").evaluate_all(lines) != before
-    page.get_by_role("button", name="Play", exact=True).click()
-    assert page.locator(".ckv-line").evaluate_all(lines) == before
+    assert shown(page) != before
+    page.keyboard.press("Escape")
+    expect(page.locator(".ckv-play")).to_have_count(0)
+    expect(page.locator(".ckv-check-head")).to_be_visible()
+    assert shown(page) == before
     page.get_by_role("treegrid").press("p")
-    page.get_by_role("button", name="Object graph").click()
+    choose_view(page.locator(".ckpt-viz"), "Graph")
     expect(page.locator(".ckv-play")).to_have_count(0)
     expect(page.locator(".ckv-outline")).to_be_visible()
-
-
-def test_values_move_only_where_motion_is_welcome(check: RestoreCheck, opened: Open) -> None:
-    restored = next(s.number for s in check.steps if s.action == "restore")
-    for motion, name in (("no-preference", "ckv-assign"), ("reduce", "none")):
-        page = opened(check, reduced_motion=motion)
-        _go(page, restored)
-        style = "line => getComputedStyle(line, '::after').animationName"
-        assert page.locator(".ckv-now > .ckv-between").evaluate(style) == name
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -187,8 +178,6 @@ def test_no_word_is_cut_and_none_overlap(
         if step is items[-1]:
             page.screenshot(path=_SCREENSHOTS / f"play-{width}-{scheme}.png")
         assert faults(page.locator(".ckv-play")) == []
-        # The title gives way to the buttons.
-        assert [words for words in page.evaluate(CUT) if not words.startswith("ckv-title")] == []
 
 
 def test_names_are_text_and_a_long_story_opens_only_what_is_near(opened: Open) -> None:
@@ -201,7 +190,7 @@ def test_names_are_text_and_a_long_story_opens_only_what_is_near(opened: Open) -
     _go(page, 500)
     expect(page.locator(".ckv-now")).to_have_count(1)
     expect(page.locator(".ckv-now")).to_be_in_viewport()
-    assert page.locator(".ckv-line[aria-expanded=true]").count() < 20
+    assert page.locator(".ckv-table-line[aria-expanded=true]").count() < 20
     assert page.locator(".ckv-play img").count() == 0
     page.keyboard.press("Home")
     expect(page.locator(".ckv-play-sentence")).to_contain_text("binds the root")
@@ -240,8 +229,8 @@ def test_the_end_says_which_asserts_pass_and_shows_what_makes_one_fail(
     text = "new has a value in the program, and no saved node is bound to it."
     expect(asserts.first).to_contain_text(text)
     asserts.first.get_by_role("button", name="Show its row").click()
-    expect(_line(page, "new")).to_have_class(re.compile("ckv-selected"))
-    expect(_line(page, "new")).to_be_in_viewport()
+    expect(line(page, "new")).to_have_class(re.compile("ckv-selected"))
+    expect(line(page, "new")).to_be_in_viewport()
     page.screenshot(path=_SCREENSHOTS / f"play-asserts-{width}.png")
     assert faults(page.locator(".ckv-play")) == []
     page.locator(".ckv-play").focus()
@@ -342,13 +331,13 @@ def test_a_kernel_has_the_words_the_sources_and_the_step(
     shared.open(lab, "play.ipynb", *sources)
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")
-    explorer.get_by_role("button", name="Play", exact=True).click()
+    explorer.get_by_role("button", name="Step by step").click()
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")
     lab.page.keyboard.press("ArrowRight")
     explorer.get_by_role("button", name="Show the source").click()
     expect(explorer.locator(".ckv-play-here")).to_contain_text("popleft")
     expect(explorer.locator(".ckv-play-here")).to_be_in_viewport()
-    assert explorer.locator(".ckv-sides").evaluate("sides => sides.offsetHeight") >= 190
+    assert explorer.locator(".ckv-table").evaluate("table => table.offsetHeight") >= 190
     lab.screenshot("play-live")
     explorer.get_by_role("button", name="Copy code").click()
     expect(explorer.locator(".ckv-play-link textarea")).to_have_value("explorer.step = 2")
@@ -368,7 +357,7 @@ def test_a_saved_notebook_plays_without_its_kernel(lab: JupyterLab, shared: Shar
     run_and_save(lab, shared, "saved.ipynb", LIVE)
     lab.reopen_without_kernel("saved.ipynb")
     explorer = lab.output(0).locator(".ckpt-viz")
-    explorer.get_by_role("button", name="Play", exact=True).click()
+    explorer.get_by_role("button", name="Step by step").click()
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")
     for name in ("Show the source", "Copy link", "Copy code"):
         expect(explorer.get_by_role("button", name=name)).to_have_count(0)
@@ -403,13 +392,13 @@ def test_a_row_says_where_tensorflow_puts_what_belongs_elsewhere(
     live = program("new", "other", "first", "second")
     check = cv.check(live, path)
     page = opened(check)
-    bound = next(s for s in check.steps if s.action == "bind" and s.local_name == "0")
+    bound = next(s for s in check.steps if s.action == "bind" and s.local_name == "weight")
     assert check.saved is not None and bound.saved is not None and bound.live is not None
-    assert check.saved.name(bound.saved) == check.live.name(bound.live) == "(root).items.0"
+    assert check.saved.name(bound.saved) == check.live.name(bound.live) == "(root).items.0.weight"
     _go(page, bound.number)
-    row = page.locator(".ckv-line.ckv-now").filter(has_text="bound")
-    line = row.filter(has=page.locator(".ckv-side-saved .ckv-box")).first
-    expect(line).to_contain_text("“0” ✓ bound: items.0")
-    expect(line).to_have_class(re.compile("ckv-saved-alone"))
-    expect(line).to_have_class(re.compile("ckv-stroke-none"))
+    now = page.locator(".ckv-now")
+    expect(now.first).to_contain_text("“weight” ✓ bound")
+    row = page.locator(".ckv-table-line", has=now).first
+    _go(page, bound.number + 1)
+    expect(row).to_contain_text("bound: items.new")
     page.screenshot(path=_SCREENSHOTS / "play-apart.png")

@@ -11,36 +11,74 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter.answers import fix_answer
+from ckpt_viz.jupyter.answers import answer
+from ckpt_viz.jupyter.shown import show_of
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
-from tests.support.fixed_check import FixedCheck
+from ckpt_viz.restore_check.check_result import RestoreCheck
+from tests.support.fixed_check import FixedCheck, every_kind, of_shapes
+from tests.support.graphs import graph
 from tests.support.programs import ckpt
 from tests.ui.pages import ANSWERING, html_pages, showing_first
+from tests.ui.tables import line, selected
 
 _TABLE = Path(__file__).parents[2] / "docs" / "explorer.md"
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+_PROMISED = re.compile(r"^\| (.*\?) \| (none|\d)[:,]", re.MULTILINE)
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("front_end", "quiet_tensorflow")]
 
-Open = Callable[..., Page]
+
+class _Actions:
+    """A person in front of a page, who counts each press, click and word typed."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._made = 0
+        page.get_by_role("treegrid").first.focus()
+
+    def press(self, key: str) -> None:
+        self._made += 1
+        self.page.keyboard.press(key)
+
+    def click(self, button: str) -> None:
+        self._made += 1
+        self.page.get_by_role("button", name=button).first.click()
+
+    def select(self, name: str) -> None:
+        self._made += 1
+        line(self.page, name).first.click()
+
+    def type(self, text: str) -> None:
+        self._made += 1
+        self.page.keyboard.type(text)
+
+    def end(self, question: str) -> None:
+        """Compare the actions with those that the documentation promises."""
+        promised = dict(_PROMISED.findall(_TABLE.read_text()))[question]
+        assert self._made == (0 if promised == "none" else int(promised)), question
+        self._made = 0
+
+
+Open = Callable[..., _Actions]
 
 
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """A function that opens a graph or a comparison in a page of its own."""
+    """A function that opens a graph or a comparison in a page of its own, in front of a person."""
     with html_pages(browser, tmp_path) as open_page:
 
         def open_graph(
-            graph: Graph, overlay: Overlay | None = None, check: FixedCheck | None = None
-        ) -> Page:
-            text, mount = to_html(graph, overlay), "explorer.render({ model,"
+            shown: Graph, overlay: Overlay | None = None, check: FixedCheck | None = None
+        ) -> _Actions:
+            text, mount = to_html(shown, overlay), "explorer.render({ model,"
             if check is not None:
                 model = f"answering(model, {{ error: 'no' }}, [], {check.as_javascript()})"
                 text = text.replace(mount, f"{ANSWERING}explorer.render({{ model: {model},")
             text = showing_first("layers", text)
-            return open_page(text, viewport={"width": 1500, "height": 800}, bypass_csp=True)
+            viewport = {"width": 1500, "height": 800}
+            return _Actions(open_page(text, viewport=viewport, bypass_csp=True))
 
         yield open_graph
 
@@ -58,51 +96,118 @@ def _model(head: str) -> Any:
     return keras.Model([pixels, words], keras.layers.Dense(2, name=head)(hidden))
 
 
-def _actions(question: str) -> int:
-    """Return how many actions the documentation promises."""
-    (row,) = re.findall(rf"^\| {re.escape(question)} \| (\w+)", _TABLE.read_text(), re.MULTILINE)
-    return {"none": 0, "1": 1, "2": 2}[row]
-
-
-def _search(page: Page, name: str) -> None:
-    """Type a name into the search box, and go to the match: two actions."""
-    page.get_by_role("treegrid").first.press("/")
-    page.keyboard.type(name)
-    page.keyboard.press("Enter")
-
-
 def test_questions_about_a_model_take_as_many_actions_as_promised(opened: Open) -> None:
-    page = opened(cv.graph(_model("head")))
-    for question in ("What is in it?", "What is frozen?"):
-        assert _actions(question) == 0
+    person = opened(cv.graph(_model("head")))
+    page = person.page
     for name in ("base", "concatenate", "dense_14", "head"):
         expect(page.get_by_text(name, exact=True).first).to_be_visible()
+    person.end("What is in it?")
     expect(page.get_by_text("❄ frozen").first).to_be_visible()
+    person.end("What is frozen?")
     page.screenshot(path=_SCREENSHOTS / "questions-model.png")
 
-    assert _actions("What feeds `concatenate`?") == _actions("How many units has `dense_14`?") == 2
     details = page.locator(".ckv-details")
-    _search(page, "concatenate")
+    page.get_by_role("treegrid").first.press("/")  # or a click into the box, as part of typing
+    person.type("concatenate")
+    person.press("Enter")
     for layer in ("base", "embed"):
         expect(details.get_by_role("button", name=layer)).to_be_visible()
-    _search(page, "dense_14")
+    person.end("What feeds `concatenate`?")
+    page.get_by_role("treegrid").first.press("/")
+    page.keyboard.press("Control+a")
+    person.type("dense_14")
+    person.press("Enter")
     expect(details).to_contain_text(re.compile(r"units\s*7"))
+    person.end("How many units has `dense_14`?")
+
+
+def _block_gone(directory: Path) -> RestoreCheck:
+    """Return the check of a program without the second of its blocks."""
+    keras = pytest.importorskip("keras")
+
+    def program(*blocks: str) -> Any:
+        inputs = outputs = keras.Input((8,))
+        for name in ("stem", *blocks, "head"):
+            outputs = keras.layers.Dense(8 if name != "head" else 3, name=name)(outputs)
+        return ckpt(model=keras.Model(inputs, outputs))
+
+    path = str(program("block0", "block1", "block2").save(str(directory / "ckpt")))
+    return cv.check(program("block0", "block2"), path)
 
 
 def test_questions_about_a_check_take_as_many_actions_as_promised(
     opened: Open, tmp_path: Path
 ) -> None:
-    path = str(ckpt(model=_model("logits")).save(str(tmp_path / "ckpt")))
-    check = cv.check(ckpt(net=_model("head")), path)
-    answers = {"fix": fix_answer(check, check.fix(), "checkpoint")}
-    page = opened(check.overlay.graph, check.overlay, FixedCheck(check.overlay, answers))
-    assert _actions("Which saved layer is my `head`?") == 2
-    _search(page, "head")
-    line = page.locator(".ckv-line.ckv-selected")
-    expect(line.locator(".ckv-side-saved .ckv-box-name")).to_have_text("logits")
-
-    assert _actions("What goes where after the fix?") == 1
-    page.get_by_role("treegrid").first.press("x")
-    expect(page.locator(".ckv-fix h3")).to_contain_text("Restores all")
-    expect(line.locator(".ckv-between")).to_contain_text(re.compile("certain|likely"))
+    shown = show_of(_block_gone(tmp_path))
+    assert shown.overlay is not None
+    asks = ("fix", "restore", "undo", "steps", "questions", "said")
+    answers = {ask: answer(shown, {"ask": ask, "at": 0}) for ask in asks}
+    person = opened(shown.graph, shown.overlay, FixedCheck(shown.overlay, answers))
+    page = person.page
+    expect(page.locator(".ckv-sentence")).to_contain_text("removed model.block1")
+    person.end("What did I change?")
+    expect(page.locator(".ckv-check-verdict")).to_contain_text("restore() raises ValueError")
+    person.end("Would `restore()` work?")
+    gone = line(page, "model.block1")
+    expect(gone.locator(".ckv-cell-plain")).to_have_text(re.compile("into model.block2"))
+    expect(gone.locator(".ckv-cell-fixed")).to_contain_text("stays")
+    person.end("Where do the values of a block go?")
+    expect(page.locator(".ckv-strip-name").last).to_have_text("0 of 9 keep their own")
+    person.end("What stays as it is?")
     page.screenshot(path=_SCREENSHOTS / "questions-check.png")
+
+    person.select("model.block1")
+    expect(page.locator(".ckv-details .ckv-problem-text").first).to_be_visible()
+    person.end("Why?")
+    person.click("The asserts")
+    expect(page.locator(".ckv-asserts")).to_contain_text("assert_consumed()")
+    person.end("Do the asserts pass?")
+    person.click("Code")
+    expect(page.locator(".ckv-code-text").last).to_contain_text("tf.train")
+    person.end("Which code restores the same?")
+    person.click("Restore 9 values")
+    expect(page.locator(".ckv-sentence")).to_contain_text("Restored all 9 values.")
+    person.end("Can I have what fits?")
+    person.click("Undo")
+    expect(page.locator(".ckv-sentence")).to_contain_text("Put back")
+    person.end("Can I have my values back?")
+    person.press("t")
+    expect(page.locator(".ckv-drawing")).to_be_visible()
+    person.end("How do the layers connect?")
+    page.keyboard.press("t")
+    person.click("More")
+    person.click("Object graph")
+    expect(page.get_by_role("row", name="_layers").first).to_be_visible()
+    person.end("What are all objects of TensorFlow?")
+    page.keyboard.press("t")
+    page.keyboard.press("t")
+    person.press("p")
+    expect(page.locator(".ckv-play-number")).to_be_visible()
+    person.press("]")
+    expect(page.locator(".ckv-play-wrong")).to_be_visible()
+    person.end("Which step goes wrong first?")
+
+
+def test_questions_about_guesses_and_diffs_take_as_many_actions_as_promised(opened: Open) -> None:
+    check = every_kind()
+    person = opened(check.overlay.graph, check.overlay, check)
+    person.press("y")
+    expect(person.page.get_by_role("checkbox").first).to_be_checked()
+    person.end("Are these the same?")
+
+    edges = {0: {"net": 1, "head": 4}, 1: {"x": 2, "y": 3}}
+    a, b = graph(edges, (2, 3, 4)), of_shapes(graph(edges, (2, 3, 4)), {4: (9,)})
+    overlay = cv.diff(a, b).overlay
+    person = opened(overlay.graph, overlay)
+    expect(person.page.locator(".ckv-sentence")).to_contain_text("1 value")
+    person.end("What differs?")
+    person.press("]")
+    expect(selected(person.page)).to_contain_text("head")
+    person.end("Where is the first difference?")
+
+
+def test_each_promise_is_kept() -> None:
+    """The tests above count the actions of every question in the documentation."""
+    promised = {question for question, _ in _PROMISED.findall(_TABLE.read_text())}
+    source = Path(__file__).read_text()
+    assert promised == set(re.findall(r'\.end\("(.*)"\)', source))

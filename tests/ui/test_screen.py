@@ -16,7 +16,7 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
-from tests.ui.pages import OpenPage, showing_objects
+from tests.ui.pages import OpenPage, choose_view, open_exports, showing_objects
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
@@ -192,7 +192,7 @@ def test_what_has_no_value_has_more_room_for_its_name(lend: OpenPage, tmp_path: 
 def test_a_comparisons_outline_says_the_state_first(lend: OpenPage, tmp_path: Path) -> None:
     overlay = overlays()["check"]
     explorer = Explorer(lend, tmp_path / "a.html", overlay.graph, overlay)
-    explorer.page.get_by_role("button", name="Object graph").click()
+    choose_view(explorer.root, "Object graph")
     expect(explorer.outline.get_by_role("columnheader").nth(1)).to_have_text("state")
     assert explorer.problems == []
 
@@ -268,7 +268,7 @@ def test_the_lower_edge_is_dragged(lend: OpenPage, tmp_path: Path) -> None:
 
 
 def test_full_screen(adam: Explorer) -> None:
-    adam.page.get_by_role("button", name="Full screen").click()
+    choose_view(adam.root, "Full screen")
     adam.page.wait_for_function("document.fullscreenElement?.className === 'ckpt-viz'")
     adam.page.get_by_role("button", name="Full screen").click()
     adam.page.wait_for_function("document.fullscreenElement === null")
@@ -359,8 +359,6 @@ def test_a_subtree_is_shown_alone_under_its_breadcrumbs(adam: Explorer) -> None:
 
 def test_layers_show_blocks_that_repeat_in_one_row(lend: OpenPage, tmp_path: Path) -> None:
     explorer = Explorer(lend, tmp_path / "a.html", transformer(12), layers=True)
-    button = explorer.page.get_by_role("button", name="Layers", exact=True)
-    expect(button).to_have_attribute("aria-pressed", "true")
     group = explorer.row("b0 … b11")
     expect(group).to_contain_text("12 alike")
     expect(explorer.row("model")).to_be_visible()
@@ -375,20 +373,17 @@ def test_layers_show_blocks_that_repeat_in_one_row(lend: OpenPage, tmp_path: Pat
     explorer.press("ArrowRight")
     expect(explorer.row("b3")).to_be_visible()
     explorer.row("head").click()
-    explorer.page.get_by_role("button", name="Object graph").click()
-    expect(button).to_have_attribute("aria-pressed", "false")
+    choose_view(explorer.root, "Object graph")
     expect(explorer.row("_layers")).to_be_visible()
     expect(explorer.page.locator("[role=row][aria-selected=true]")).to_contain_text("head")
     assert explorer.problems == []
 
 
 def test_a_match_without_a_layer_is_shown_among_the_objects(adam: Explorer) -> None:
-    button = adam.page.get_by_role("button", name="Layers", exact=True)
-    button.click()
+    choose_view(adam.root, "Graph")
     expect(adam.row("_momentums")).to_have_count(0)
     adam.page.get_by_role("combobox", name="Search").fill("_momentums")
     adam.page.get_by_role("combobox", name="Search").press("Enter")
-    expect(button).to_have_attribute("aria-pressed", "false")
     expect(adam.row("_momentums")).to_have_attribute("aria-selected", "true")
 
 
@@ -430,10 +425,10 @@ def test_the_strip_beside_the_drawing_shows_problems_and_leads_there(
 def test_the_drawing_is_saved_as_svg_and_png(adam: Explorer, tmp_path: Path) -> None:
     menu = adam.page.locator(".ckv-menu:visible")
     for name, kind in (("Drawing, SVG", "svg"), ("Drawing, PNG", "png")):
-        menu.locator("summary").click()
+        open_exports(adam.root)
         with adam.page.expect_download() as download:
             adam.page.get_by_role("button", name=name).click()
-        expect(menu).not_to_have_attribute("open", "")
+        expect(menu.first).not_to_have_attribute("open", "")
         download.value.save_as(tmp_path / f"drawing.{kind}")
     svg = (tmp_path / "drawing.svg").read_text("utf-8")
     tree = ElementTree.fromstring(svg)
@@ -473,7 +468,8 @@ def test_without_a_kernel_nothing_is_offered_that_needs_one(adam: Explorer) -> N
     expect(adam.page.locator(".ckv-node-name")).to_contain_text("layer.bias")
     expect(adam.page.get_by_role("button", name="Show values")).to_have_count(0)
     expect(adam.page.get_by_role("button", name="Python expression")).to_have_count(0)
-    adam.page.locator(".ckv-menu > summary:visible").click()
-    expect(adam.page.locator(".ckv-menu-items button:visible")).to_have_count(2)
+    open_exports(adam.root)
+    items = adam.page.locator(".ckv-menu .ckv-menu .ckv-menu-items")
+    expect(items.get_by_role("button")).to_have_count(2)
     adam.page.keyboard.press("Escape")
-    expect(adam.page.locator(".ckv-menu-items:visible")).to_have_count(0)
+    expect(items).to_be_hidden()

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, R
 
 from tests.support.once import ROOT
 from tests.support.site import built_site, served
-from tests.ui.pages import lent_pages
+from tests.ui.pages import choose_view, lent_pages
 
 # The build runs the notebooks, and takes the front end that it finds.
 pytestmark = [
@@ -148,7 +148,7 @@ def test_a_click_on_a_row_selects_its_node(wide: Reader) -> None:
     row = first.get_by_role("row", name="optimizer").first
     row.click()
     expect(row).to_have_attribute("aria-selected", "true")
-    first.get_by_role("button", name="TensorFlow's guide").click()
+    choose_view(first, "TensorFlow's guide")
     expect(first.locator(".ckv-textbook svg, svg").first).to_be_visible()
     wide.keep_picture("living-explorer")
     wide.check_quiet()
@@ -157,7 +157,7 @@ def test_a_click_on_a_row_selects_its_node(wide: Reader) -> None:
 def test_a_check_in_a_page_plays_its_restore(wide: Reader) -> None:
     check = wide.read("notebooks/quickstart.html").locator(".stored-explorer").last
     check.scroll_into_view_if_needed()
-    check.get_by_role("button", name="Play", exact=True).click()
+    check.get_by_role("button", name="Step by step").click()
     expect(check.locator(".ckv-play")).to_be_visible()
     wide.keep_picture("check-plays")
     wide.check_quiet()

@@ -15,7 +15,7 @@ from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
 from tests.support.graphs import keras3_adam
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import ANSWERING, OpenPage, showing_objects
+from tests.ui.pages import ANSWERING, OpenPage, choose_view, showing_objects
 from tests.ui.test_explorer import TRAIN, row
 from tests.ui.test_renderer import saved_cell
 
@@ -42,12 +42,12 @@ QUIET = "onmessage = () => {}; postMessage({ type: 'ready' });"
 ALLOWING = "worker-src blob:"
 
 
-def button(explorer: Locator) -> Locator:
-    return explorer.get_by_role("button", name="TensorFlow's guide")
+def show_guide(explorer: Locator) -> None:
+    choose_view(explorer, "TensorFlow's guide")
 
 
-def objects(explorer: Locator) -> Locator:
-    return explorer.get_by_role("button", name="Object graph")
+def show_objects(explorer: Locator) -> None:
+    choose_view(explorer, "Object graph")
 
 
 def picture(explorer: Locator) -> Locator:
@@ -90,7 +90,7 @@ def no_part_overlaps(explorer: Locator) -> bool:
 def test_a_keras_model_looks_as_in_the_guide(lab: JupyterLab, shared: SharedKernel) -> None:
     explorer = opened(lab, shared, "guide", f"{TRAIN}\nexplorer = cv.show(ckpt)\nexplorer")
     expect(row(explorer, "optimizer")).to_be_visible()
-    button(explorer).click()
+    show_guide(explorer)
     nodes = picture(explorer).locator(".ckv-node")
     assert nodes.locator(".ckv-shape").count() >= 15
     # Slots are nodes, hung from their variable and their optimizer by dashed lines.
@@ -114,13 +114,12 @@ def test_a_keras_model_looks_as_in_the_guide(lab: JupyterLab, shared: SharedKern
 @pytest.fixture
 def adam(lend: OpenPage, front_end: None) -> Locator:
     page = page_with(lend, ALLOWING)
-    objects(page.locator(".ckpt-viz")).click()
+    show_objects(page.locator(".ckpt-viz"))
     return page.locator(".ckpt-viz")
 
 
 def test_it_has_every_edge_that_is_visible(adam: Locator) -> None:
-    button(adam).click()
-    expect(button(adam)).to_have_attribute("aria-pressed", "true")
+    show_guide(adam)
     drawn = names(adam)
     assert {"optimizer", "layer", "_kernel", "bias", "_iterations"} <= set(drawn)
     assert drawn.count("momentum") == 2
@@ -130,13 +129,13 @@ def test_it_has_every_edge_that_is_visible(adam: Locator) -> None:
     adam.page.keyboard.press("ArrowLeft")
     expect(picture(adam).locator(".ckv-node")).to_have_count(7)
     assert sorted(names(adam)) == ["_kernel", "bias", "layer", "momentum", "momentum", "optimizer"]
-    objects(adam).click()
+    show_objects(adam)
     expect(adam.locator(".ckv-textbook")).to_have_count(0)
     expect(adam.get_by_role("application")).to_have_count(1)
 
 
 def test_selection_is_that_of_the_outline(adam: Locator) -> None:
-    button(adam).click()
+    show_guide(adam)
     title = adam.page.locator("title").filter(has_text="layer.bias (variable)")
     bias = picture(adam).locator(".ckv-node").filter(has=title)
     bias.click()
@@ -154,11 +153,11 @@ def test_selection_is_that_of_the_outline(adam: Locator) -> None:
 
 
 def test_the_wheel_zooms_the_picture_and_dragging_moves_it(adam: Locator) -> None:
-    button(adam).click()
+    show_guide(adam)
     root = picture(adam).locator(".ckv-node > .ckv-shape").first
     before = root.bounding_box()
     assert before is not None
-    adam.get_by_role("button", name="Zoom in").click()
+    choose_view(adam, "Zoom in (+)")
     zoomed = root.bounding_box()
     assert zoomed is not None
     assert zoomed["width"] == pytest.approx(before["width"] * 1.25, abs=1)
@@ -173,7 +172,7 @@ def test_the_wheel_zooms_the_picture_and_dragging_moves_it(adam: Locator) -> Non
     assert moved is not None
     assert moved["x"] - zoomed["x"] == pytest.approx(40, abs=1)
     assert moved["y"] - zoomed["y"] == pytest.approx(-25, abs=1)
-    adam.get_by_role("button", name="Fit").click()
+    choose_view(adam, "Fit the graph into view (0)")
     assert root.bounding_box() == pytest.approx(before, abs=1)
 
 
@@ -184,9 +183,9 @@ def test_graphviz_comes_when_it_is_asked_for_and_once(
     row(explorer, "optimizer").click()
     lab.run_cell_until(1, "['extras']")
     for _ in range(2):
-        button(explorer).click()
+        show_guide(explorer)
         picture(explorer)
-        objects(explorer).click()
+        show_objects(explorer)
     lab.run_cell_until(1, "['extras', 'graphviz']")
 
 
@@ -200,7 +199,7 @@ def hanging(lend: OpenPage, front_end: None, request: pytest.FixtureRequest) -> 
 @pytest.mark.parametrize("hanging", [HANG], ids=["busy"], indirect=True)
 def test_it_is_cancelled_and_drawn_again(hanging: Locator) -> None:
     explorer = hanging
-    button(explorer).click()
+    show_guide(explorer)
     expect(explorer.get_by_text("Drawing with Graphviz…")).to_be_visible()
     # The page answers while the worker does not.
     row(explorer, "optimizer").click()
@@ -209,14 +208,14 @@ def test_it_is_cancelled_and_drawn_again(hanging: Locator) -> None:
     expect(explorer.get_by_text("Cancelled")).to_be_visible()
     explorer.get_by_role("button", name="Draw again").click()
     expect(explorer.get_by_text("Drawing with Graphviz…")).to_be_visible()
-    objects(explorer).click()
+    show_objects(explorer)
     expect(explorer.locator(".ckv-node").first).to_be_visible()
 
 
 @pytest.mark.parametrize("hanging", [QUIET], ids=["quiet"], indirect=True)
 def test_it_is_given_up_after_ten_seconds(hanging: Locator) -> None:
     hanging.page.clock.install()
-    button(hanging).click()
+    show_guide(hanging)
     said = "Graphviz did not finish within 10 s. Close some nodes, or search with the filter on."
     expect(hanging.get_by_text("Drawing with Graphviz…")).to_be_visible()
     hanging.page.clock.fast_forward(10_000)
@@ -230,7 +229,7 @@ def test_a_package_without_it_shows_the_reason(lab: JupyterLab) -> None:
     lab.open_notebook("missing.ipynb")
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")
-    button(explorer).click()
+    show_guide(explorer)
     expect(explorer.get_by_text("nowhere/extras.js is not built")).to_be_visible()
 
 
@@ -238,7 +237,7 @@ def test_of_too_many_nodes_it_says_how_many_and_what_to_do(
     lab: JupyterLab, shared: SharedKernel
 ) -> None:
     explorer = opened(lab, shared, "wide", SHOW + WIDE, "explorer.expanded = [0]", "print(asked)")
-    button(explorer).click()
+    show_guide(explorer)
     said = explorer.get_by_text("357 nodes are visible; this drawing shows at most 300 nodes")
     expect(said).to_contain_text("Close some nodes, or search with the filter on")
     lab.run_cell(2)
@@ -257,7 +256,7 @@ def test_a_snapshot_has_it_from_the_extension_and_from_nowhere_else(lab: Jupyter
     explorer = lab.output(0).locator(".ckpt-viz")
     row(explorer, "layer").click()
     assert not [url for url in seen if url.endswith(".source")]
-    button(explorer).click()
+    show_guide(explorer)
     assert "momentum" in names(explorer)
     assert [urlsplit(url).path for url in seen if url.endswith(".source")]
     here = urlsplit(lab.server.url).netloc
@@ -315,7 +314,7 @@ def page_with(lend: OpenPage, policy: str, scripts: Mapping[str, str] | None = N
 )
 def test_a_page_that_forbids_it_shows_a_sentence(lend: OpenPage, policy: str, said: str) -> None:
     page = page_with(lend, policy)
-    page.get_by_role("button", name="TensorFlow's guide").click()
+    choose_view(page.locator(".ckpt-viz"), "TensorFlow's guide")
     expect(page.locator(".ckv-textbook-said")).to_contain_text(said)
 
 
@@ -324,9 +323,11 @@ def test_a_page_without_jupyter_has_it_if_a_host_can_load_it(
     lend: OpenPage, tmp_path: Path
 ) -> None:
     page = page_with(lend, ALLOWING)
-    page.get_by_role("button", name="TensorFlow's guide").click()
+    choose_view(page.locator(".ckpt-viz"), "TensorFlow's guide")
     expect(page.locator(".ckv-textbook .ckv-node")).to_have_count(11)
     write_text(tmp_path / "alone.html", showing_objects(to_html(keras3_adam())))
     page.goto((tmp_path / "alone.html").as_uri())
     expect(page.get_by_role("treegrid")).to_be_visible()
+    page.locator(".ckv-toolbar > .ckv-menu > summary").click()
+    expect(page.get_by_role("button", name="Graph", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="TensorFlow's guide")).to_have_count(0)

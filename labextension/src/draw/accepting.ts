@@ -1,9 +1,11 @@
 /** Which guesses of a fix a person has accepted, by a tick. */
 
 import { useEffect, useState } from "preact/hooks";
+import type { TableCell } from "../contract";
 import type { Graph } from "../graph";
 import type { Guess } from "../overlay";
-import type { Table } from "../table";
+import * as WORDS from "../strings";
+import type { Line, Table } from "../table";
 
 /** The guesses that a person accepts, by their places in the check. */
 export interface Accepting {
@@ -39,4 +41,20 @@ export function withAccepted(
   const places = guesses.map(({ place }) => place);
   const others = [...accepted].filter((place) => !places.includes(place));
   return new Set([...others, ...(isAccepted ? places : [])].sort((a, b) => a - b));
+}
+
+const TAKEN: TableCell = { sign: "likely", words: WORDS.table.taken };
+
+/** What the fix does with the values of a line, with the accepted guesses; null without a fix. */
+export function fixedWith({ accepted }: Accepting, table: Table, line: Line): TableCell | null {
+  return isTaken(table, line, accepted) ? TAKEN : line.fixed;
+}
+
+/** Whether a person accepts the guess about a line, or those about all lines inside of it. */
+function isTaken(table: Table, { fixed, guess, id }: Line, accepted: ReadonlySet<number>): boolean {
+  if (guess !== null) {
+    return accepted.has(guess);
+  }
+  const inside = fixed?.sign === "asks" && accepted.size > 0 ? table.inside(id) : [];
+  return inside.length > 0 && inside.every((line) => isTaken(table, table.line(line), accepted));
 }

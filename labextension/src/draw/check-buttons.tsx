@@ -1,7 +1,7 @@
 /** The buttons of a check: restore now, its code, its steps, and changes of its program. */
 
 import * as WORDS from "../strings";
-import type { Part } from "./parts";
+import { type Part, showDetailsTab } from "./parts";
 import type { Restoring } from "./restoring";
 
 interface RestoreProps {
@@ -43,7 +43,18 @@ const NAMES = {
 export function ViewButton({ part, isOpen, toggle }: ViewButtonProps) {
   const [name, hint] = NAMES[part];
   return (
-    <button type="button" data-part={part} aria-pressed={isOpen} title={hint} onClick={toggle}>
+    <button
+      type="button"
+      data-part={part}
+      aria-pressed={isOpen}
+      title={hint}
+      onClick={({ currentTarget }) => {
+        toggle();
+        if (part === "code" && !isOpen) {
+          showDetailsTab(currentTarget);
+        }
+      }}
+    >
       {name}
     </button>
   );

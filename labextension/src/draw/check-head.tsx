@@ -6,11 +6,12 @@ import type { Overlay } from "../overlay";
 import { verdictSign } from "../signs";
 import * as WORDS from "../strings";
 import type { Table } from "../table";
-import { sentenceText, visible } from "../text";
+import { clip, sentenceText, visible, visibleLines } from "../text";
 import { SignIcon } from "./icons";
 
 /** Further asserts would leave no space for the table. */
 const MAX_VERDICTS = 12;
+const MAX_MESSAGE = 300;
 
 interface HeadProps {
   readonly table: Table;
@@ -52,7 +53,7 @@ export function CheckHead({ table, overlay, done, buttons }: HeadProps) {
   );
 }
 
-/** What each assert of the restore's status does, with the text that TensorFlow raises. */
+/** What each assert of the restore's status does, with the text that TensorFlow raises, once. */
 function Asserts({ overlay }: { readonly overlay: Overlay }) {
   return (
     <ul class="ckv-asserts">
@@ -60,8 +61,9 @@ function Asserts({ overlay }: { readonly overlay: Overlay }) {
         <li key={index}>
           <SignIcon sign={verdictSign(overlay, verdict.passes)} />{" "}
           <code>{visible(verdict.name)}</code> <b>{verdictSign(overlay, verdict.passes).word}</b>
-          {verdict.message === "" ? null : (
-            <span class="ckv-faint"> {sentenceText(verdict.message).slice(0, 300)}</span>
+          {verdict.message === "" ||
+          verdict.message === overlay.verdicts[index - 1]?.message ? null : (
+            <span class="ckv-faint"> {clip(visibleLines(verdict.message), MAX_MESSAGE)}</span>
           )}
         </li>
       ))}

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { FixAnswer, Kernel } from "../kernel";
 import type { Guess } from "../overlay";
 import * as WORDS from "../strings";
-import { clip, countWords, visible } from "../text";
+import { clip, countWords, visible, visibleLines } from "../text";
 import type { Accepting } from "./accepting";
 import { useAsked } from "./asking";
 import { CodeButtons, CodeText } from "./code";
@@ -29,7 +29,7 @@ export function CodePane({ guesses, accepting, kernel, insert }: CodePaneProps) 
     <section class="ckv-details ckv-code-pane" aria-label={WORDS.table.code}>
       <h3>{WORDS.table.code}</h3>
       <h4>{WORDS.table.withUs}</h4>
-      <CodeText code={visible(short)} />
+      <CodeText code={visibleLines(short)} />
       <p class="ckv-buttons">
         <CodeButtons code={short} insert={asked?.answer === undefined ? null : insert} />
       </p>

@@ -32,13 +32,13 @@ export function CodeText({ code }: { readonly code: string }) {
 /** A part of code, which stays on one line if that is wide enough. */
 function Part({ pieces }: { readonly pieces: readonly string[] }) {
   return pieces.length === 1 ? (
-    pieces
+    <span class="ckv-code-piece">{pieces}</span>
   ) : (
     <span class="ckv-code-part">
       {pieces.map((piece, index) => (
         <Fragment key={index}>
           <wbr />
-          {piece}
+          <span class="ckv-code-piece">{piece}</span>
         </Fragment>
       ))}
     </span>

@@ -6,8 +6,8 @@ import { cellSign, problemSign } from "../signs";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import type { Line, Table } from "../table";
-import { clip, countWords, sentenceText, visible } from "../text";
-import type { Accepting } from "./accepting";
+import { clip, countWords, sentenceText, visible, visibleLines } from "../text";
+import { type Accepting, fixedWith } from "./accepting";
 import { RemedyCode } from "./code";
 import { Copy } from "./copy";
 import { Fact } from "./facts";
@@ -53,7 +53,8 @@ function Beside({ table, state, ...props }: LineDetailsProps) {
 
 function OfLine({ table, line, state, ...props }: LineDetailsProps & { readonly line: Line }) {
   const { graph } = state;
-  const { fixed, plain, saved, live, values } = line;
+  const { plain, saved, live, values } = line;
+  const fixed = fixedWith(props.accepting, table, line);
   const names =
     saved !== "" && live !== "" && saved !== live ? `${saved} → ${live}` : saved || live;
   const cells = [
@@ -137,7 +138,7 @@ function Problems({ graph, indices, insert, kernel, isCodeOnly = false }: Proble
                 <h4>
                   {WORDS.errorText} <Copy what={WORDS.message} text={message} />
                 </h4>
-                <p class="ckv-message">{clip(visible(message), MAX_MESSAGE)}</p>
+                <p class="ckv-message">{clip(visibleLines(message), MAX_MESSAGE)}</p>
               </>
             ) : null}
           </div>

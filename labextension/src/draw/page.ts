@@ -1,7 +1,7 @@
 /** Actions that change the page but not the state of the view: moving the focus, copying a text. */
 
 import { type Deed, deedOf, isOurs, type PageAction } from "../deeds";
-import { partOf } from "./parts";
+import { partOf, showDetailsTab } from "./parts";
 import type { Dispatch } from "./props";
 
 /** Runs any action of an explorer. */
@@ -19,7 +19,9 @@ export function makeRun(root: HTMLElement, dispatch: Dispatch): Run {
 
 function isOfPage(deed: Deed): deed is PageAction {
   const { type } = deed;
-  return type === "press" || type === "goToSearch" || type === "goToDetails";
+  return (
+    type === "press" || type === "goToSearch" || type === "goToDetails" || type === "goToRestore"
+  );
 }
 
 function runOnPage(root: HTMLElement, action: PageAction): void {
@@ -32,9 +34,12 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
       break;
     }
     case "goToDetails":
-      root.querySelector<HTMLElement>("[role=tab][data-tab=details]")?.click();
+      showDetailsTab(root);
       // If the panes are tabs, the details exist only after their tab is drawn.
       setTimeout(() => partOf(root, "details")?.focus());
+      break;
+    case "goToRestore":
+      partOf(root, "fix")?.focus();
       break;
     case "press":
       partOf(root, action.part)?.click();

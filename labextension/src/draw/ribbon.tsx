@@ -26,21 +26,19 @@ export function Ribbon({ state, dispatch }: RibbonProps) {
     rows.some((row) => isWithin(graph, row, selected));
   return segments.length === 0 ? null : (
     <div ref={names} class="ckv-ribbon">
-      <ul aria-label={WORDS.ribbon}>
+      <div class="ckv-segments" role="img" aria-label={WORDS.ribbon}>
         {segments.map((segment) => (
-          <li key={segment.rows[0]} style={{ flexGrow: segment.share }}>
-            <button
-              type="button"
-              tabIndex={-1}
-              class={`${isMostlyFrozen(graph, segment) ? "ckv-strip-frozen" : ""}${isLit(segment.rows) ? " ckv-lit" : ""}`}
+          <span key={segment.rows[0]} style={{ flexGrow: segment.share }}>
+            <span
+              class={`ckv-segment${isMostlyFrozen(graph, segment) ? " ckv-strip-frozen" : ""}${isLit(segment.rows) ? " ckv-lit" : ""}`}
               title={sentenceOf(graph, segment)}
               onClick={() => dispatch({ type: "select", id: segment.rows[0] ?? null })}
             >
               <span class="ckv-segment-name ckv-cut">{labelOf(graph, segment)}</span>
-            </button>
-          </li>
+            </span>
+          </span>
         ))}
-      </ul>
+      </div>
     </div>
   );
 }

@@ -7,10 +7,9 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import type { Table } from "../table";
 import { countWords, formatCount, visible } from "../text";
-import { type Accepting, addedBy } from "./accepting";
+import { type Accepting, addedBy, fixedWith } from "./accepting";
 import { useCutNames } from "./cut";
 import type { Dispatch } from "./props";
-import { TAKEN } from "./table";
 
 interface RibbonProps {
   readonly state: State;
@@ -34,8 +33,8 @@ export function TableRibbon({ state, table, accepting, dispatch }: RibbonProps) 
         <div key={side} class="ckv-strip">
           <span class="ckv-strip-name">{table.heads[side === 0 ? 0 : 3]}</span>
           <span class="ckv-strip-parts">
-            {segments.map(({ line: part, share, ...segment }) => {
-              const cell = accepting.accepted.has(part.guess ?? -1) ? TAKEN : segment.cell;
+            {segments.map(({ line: part, share }) => {
+              const cell = fixedWith(accepting, table, part) ?? part.plain;
               const name = visible(side === 0 ? part.saved : part.live);
               const isLit = part.id === line ? " ckv-lit" : "";
               return (

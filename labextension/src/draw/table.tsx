@@ -9,7 +9,7 @@ import { type State, tableRows } from "../state";
 import * as WORDS from "../strings";
 import { type Line, linesAbove, type Table, type TableRow } from "../table";
 import { countWords, formatCount, visible } from "../text";
-import { type Accepting, addedBy } from "./accepting";
+import { type Accepting, addedBy, fixedWith } from "./accepting";
 import { useCutNames } from "./cut";
 import { RoleIcon, SignIcon } from "./icons";
 import type { Part } from "./parts";
@@ -150,7 +150,7 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
   const restored = (totals.fixed ?? totals.restored) + addedBy(accepting, table);
   const { columns, notes } = WORDS.table;
   const ofAll = notes.ofAll(formatCount(restored), formatCount(totals.live));
-  const fixed = (line: Line) => cellOf(accepted.has(line.guess ?? -1) ? TAKEN : line.fixed);
+  const fixed = (line: Line) => cellOf(fixedWith(accepting, table, line));
   const plain: TableColumn = {
     name: "plain",
     title: call,
@@ -183,8 +183,6 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
 }
 
 /** What the fix does with the values of a guess that a person accepts. */
-export const TAKEN: TableCell = { sign: "likely", words: WORDS.table.taken };
-
 function cellOf(cell: TableCell | null) {
   if (cell === null) {
     return { content: null, class: "" };

@@ -16,7 +16,7 @@ export function Views({ state, dispatch }: ViewsProps) {
     return null;
   }
   const isTable = viewOf(state) === "table";
-  const graph = layersOf(state.graph) === null ? "objects" : "layers";
+  const graph = graphView(state);
   return (
     <fieldset class="ckv-views" aria-label={WORDS.viewsOf}>
       <ViewChoice view="table" isChosen={isTable} dispatch={dispatch} />
@@ -25,18 +25,24 @@ export function Views({ state, dispatch }: ViewsProps) {
   );
 }
 
+/** The picture of the graph beside the table. */
+function graphView({ graph }: State): "layers" | "objects" {
+  return layersOf(graph) === null ? "objects" : "layers";
+}
+
 interface MoreProps extends ViewsProps {
   /** Whether Graphviz is available here. */
   readonly offersTextbook: boolean;
   readonly onShown: () => void;
 }
 
-/** The pictures of the graph that the menu offers: all but the current one. */
+/** The pictures of the graph that the menu offers: all but the current one, and that beside the table. */
 export function MoreViews({ state, offersTextbook, dispatch, onShown }: MoreProps) {
   const current = viewOf(state);
   const offered = (["layers", "objects", "guide"] as const).filter(
     (view) =>
       view !== current &&
+      (current !== "table" || view !== graphView(state)) &&
       (view !== "layers" || layersOf(state.graph) !== null) &&
       (view !== "guide" || offersTextbook),
   );

@@ -1,0 +1,322 @@
+"""The table of a check or a diff in a page: its rows, keys, ticks, details, and narrow pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import ckpt_viz as cv
+from ckpt_viz import ObjectGraph
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.html import to_html
+from ckpt_viz.restore_check.check_result import RestoreCheck
+from tests.support.fixed_check import every_kind, of_shapes
+from tests.support.graphs import graph, keras3_adam, transformer
+from tests.ui.pages import ANSWERING, choose_view, html_pages, showing_first
+from tests.ui.tables import expected, line, selected, shown
+
+_SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+_WITH_KERNEL = "explorer.render({ model,"
+# More than these would hide what a person looks for (issue: at most twelve).
+_CONTROLS = """() => [...document.querySelectorAll(
+    ".ckpt-viz :is(button, input, select, summary, [role=button])")]
+  .filter(control => control.checkVisibility() && control.closest("[inert]") === null
+    && control.closest("[role=row]") === null)
+  .map(control => control.ariaLabel ?? (control.textContent || control.placeholder))"""
+_MOST_CONTROLS = 12
+
+pytestmark = pytest.mark.usefixtures("front_end")
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """A function that opens a graph or a comparison in a page of its own."""
+    with html_pages(browser, tmp_path) as open_page:
+
+        def open_graph(
+            of: Overlay | ObjectGraph, answers: str | None = None, width: int = 1500, **how: Any
+        ) -> Page:
+            overlay = of if isinstance(of, Overlay) else None
+            text = to_html(of.graph if isinstance(of, Overlay) else of, overlay)
+            if answers is not None:
+                model = f"answering(model, {{ error: 'no' }}, [], {answers})"
+                text = text.replace(_WITH_KERNEL, f"{ANSWERING}explorer.render({{ model: {model},")
+            viewport = {"width": width, "height": 800}
+            options = {"viewport": viewport, "bypass_csp": True, **how}
+            return open_page(showing_first("layers", text), **options)
+
+        yield open_graph
+
+
+@pytest.fixture(scope="module")
+def check(tmp_path_factory: pytest.TempPathFactory) -> RestoreCheck:
+    """A block is gone, so that TensorFlow shifts those after it; and the head is larger."""
+    path = _program("block0", "block1", "block2", "block3", classes=5).save(
+        str(tmp_path_factory.mktemp("table") / "ckpt")
+    )
+    return cv.check(_program("block0", "block2", "block3", classes=7), path)
+
+
+def _program(*blocks: str, classes: int) -> Any:
+    import tensorflow as tf
+
+    keras = pytest.importorskip("keras")
+    inputs = outputs = keras.Input((8,))
+    for name in ("stem", *blocks):
+        outputs = keras.layers.Dense(8, name=name)(outputs)
+    model = keras.Model(inputs, keras.layers.Dense(classes, name="head")(outputs))
+    adam = keras.optimizers.Adam()
+    adam.build(model.trainable_variables)
+    return tf.train.Checkpoint(model=model, optimizer=adam)
+
+
+# --- rows
+
+
+@pytest.mark.tf
+def test_the_table_has_the_rows_and_the_words_of_print(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check.overlay)
+    table = check.overlay.table
+    assert table is not None
+    assert shown(page) == expected(table)
+    expect(page.locator(".ckv-sentence")).to_have_text(table.sentence)
+    expect(page.locator(".ckv-check-verdict")).to_contain_text(table.verdict)
+    heads = page.get_by_role("columnheader").locator("b")
+    expect(heads).to_have_text([*table.heads])
+    page.screenshot(path=_SCREENSHOTS / "table-check.png")
+    # print leaves out what needs no attention, and counts the values of each row.
+    choose_view(page, "Only changes")
+    printed = [re.split(r" {2,}", text.strip()) for text in str(check).splitlines()]
+    first = next(place for place, cells in enumerate(printed) if cells[0] == "as saved") + 1
+    rows = shown(page)
+    assert 3 < len(rows) < len(expected(table))
+    assert [cells[:4] for cells in printed[first : first + len(rows)]] == rows
+    assert printed[first + len(rows)][0].startswith("… ")
+
+
+@pytest.mark.tf
+def test_keys_move_open_lead_to_changes_and_to_the_details(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check.overlay)
+    grid, keys = page.get_by_role("treegrid"), page.keyboard
+    grid.focus()
+    keys.press("ArrowDown")
+    expect(selected(page)).to_contain_text("model.stem")
+    keys.press("End")
+    expect(selected(page)).to_contain_text("save_counter")
+    keys.press("Home")
+    expect(selected(page)).to_contain_text("model.stem")
+    keys.press("]")
+    expect(selected(page)).to_contain_text("model.block1")
+    for key, name in (("]", "model.block2"), ("[", "model.block1"), ("[", "save_counter")):
+        keys.press(key)
+        if key == "]" or name != "save_counter":
+            expect(selected(page)).to_contain_text(name)
+    keys.press("Home")
+    keys.press("]")
+    keys.press("ArrowRight")
+    expect(selected(page)).to_have_attribute("aria-expanded", "true")
+    keys.press("ArrowRight")
+    kernel = selected(page)
+    expect(kernel).to_have_attribute("aria-level", "2")
+    expect(kernel.locator(".ckv-cell-plain")).to_contain_text("into model.block2.kernel")
+    active = grid.get_attribute("aria-activedescendant")
+    expect(page.locator(f"#{active}")).to_have_attribute("aria-selected", "true")
+    keys.press("ArrowLeft")
+    keys.press("ArrowLeft")
+    expect(selected(page)).to_have_attribute("aria-expanded", "false")
+    keys.press("Enter")
+    expect(page.locator(".ckv-details")).to_be_focused()
+    # The twisty and a double click open, too.
+    line(page, "model.head").locator("button").first.click()
+    expect(line(page, "model.head")).to_have_attribute("aria-expanded", "true")
+    line(page, "model.head").dblclick()
+    expect(line(page, "model.head")).to_have_attribute("aria-expanded", "false")
+
+
+@pytest.mark.tf
+def test_the_table_and_the_graph_have_one_selection(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check.overlay)
+    line(page, "model.head").click()
+    page.get_by_role("treegrid").press("t")
+    expect(page.locator(".ckv-outline")).to_be_visible()
+    expect(page.locator(".ckv-row.ckv-selected")).to_contain_text("head")
+    page.get_by_role("treegrid").press("]")
+    page.get_by_role("treegrid").press("[")
+    expect(page.locator(".ckv-row.ckv-selected")).to_contain_text("head")
+    page.get_by_role("treegrid").press("t")
+    expect(selected(page)).to_contain_text("model.head")
+
+
+@pytest.mark.tf
+def test_details_say_where_values_go_and_why_and_what_each_assert_does(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check.overlay)
+    details = page.locator(".ckv-details")
+    line(page, "model.head").click()
+    expect(details.locator("h3").first).to_contain_text("model.head")
+    expect(details).to_contain_text(re.compile("where it goes: 6 values", re.IGNORECASE))
+    expect(details).to_contain_text("stays, other shape")
+    problem = next(p for p in check.overlay.problems if "8×7" in p.why)
+    expect(details).to_contain_text(problem.why)
+    expect(details.locator(".ckv-message")).to_contain_text("Received incompatible tensor")
+
+    asserts = page.locator(".ckv-asserts li")
+    expect(asserts).to_have_count(0)
+    page.get_by_role("button", name="The asserts").click()
+    expect(asserts).to_have_count(len(check.overlay.verdicts))
+    for verdict in check.overlay.verdicts:
+        row = asserts.filter(has_text=verdict.name)
+        expect(row).to_contain_text("passes" if verdict.passes else "fails")
+
+
+def test_a_tick_takes_a_guess_into_rows_counts_ribbon_button_and_code(opened: Open) -> None:
+    made = every_kind()
+    page = opened(made.overlay)
+    restore = page.get_by_role("button", name="Copy the code")
+    restore.wait_for()
+    guesses = page.get_by_role("checkbox")
+    expect(guesses).to_have_count(2)  # in sight, though they are about parts of a run
+    head = page.locator("[role=columnheader].ckv-cell-fixed")
+    notes = page.locator(".ckv-strip-name")
+    expect(head).to_contain_text("3 of 8")
+    expect(notes.last).to_have_text("5 of 8 keep their own")
+    page.get_by_role("button", name="Code", exact=True).click()
+    code = page.locator(".ckv-code-text").first
+    expect(code).to_have_text("check.fix().apply()")
+
+    page.get_by_role("treegrid").press("y")
+    expect(guesses.first).to_be_checked()
+    expect(head).to_contain_text("4 of 8")
+    expect(notes.last).to_have_text("4 of 8 keep their own")
+    expect(code).to_have_text("check.fix(guesses=['blocks.0']).apply()")
+    run = line(page, "blocks.0.w … blocks.1.w").locator(".ckv-cell-fixed")
+    expect(run).to_contain_text("a guess")
+    guesses.last.check()
+    expect(run).to_contain_text("here, if you are right")
+    expect(code).to_have_text("check.fix(guesses=['blocks.0', 'blocks.1']).apply()")
+    page.screenshot(path=_SCREENSHOTS / "table-ticked.png")
+    guesses.last.uncheck()
+    page.get_by_role("treegrid").press("y")
+    expect(guesses.first).not_to_be_checked()
+    expect(head).to_contain_text("3 of 8")
+
+
+def test_where_a_kernel_is_the_button_restores_and_the_code_is_the_notebook_s(
+    opened: Open,
+) -> None:
+    made = every_kind()
+    page = opened(made.overlay, made.as_javascript())
+    expect(page.get_by_role("button", name="Restore 3 of 8 values")).to_be_visible()
+    page.get_by_role("button", name="Code", exact=True).click()
+    short, whole = page.locator(".ckv-code-text").all()
+    answer = made.answers["fix"][0]["fix"]
+    expect(short).to_have_text(answer["short"], use_inner_text=True)
+    assert whole.inner_text().rstrip() == answer["code"].rstrip()
+
+
+def test_without_a_kernel_the_button_copies_the_code(opened: Open) -> None:
+    page = opened(every_kind().overlay, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("checkbox").first.check()
+    page.get_by_role("button", name="Copy the code").click()
+    expect(page.locator(".ckv-restore")).to_have_text("copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "check.fix(guesses=['blocks.0']).apply()"
+    expect(page.get_by_role("button", name="What if…")).to_have_count(0)
+
+
+@pytest.mark.tf
+def test_a_narrow_page_has_tabs_and_the_same_words(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check.overlay, width=700)
+    table = check.overlay.table
+    assert table is not None
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_text(["Table", "Details"])
+    assert shown(page) == expected(table)
+    page.screenshot(path=_SCREENSHOTS / "table-700.png")
+    line(page, "model.block1").click()
+    tabs.last.click()
+    expect(page.locator(".ckv-table")).to_be_hidden()
+    expect(page.locator(".ckv-details")).to_contain_text("model.block1")
+    tabs.last.press("ArrowLeft")
+    expect(selected(page)).to_contain_text("model.block1")
+    page.get_by_role("button", name="Code", exact=True).click()
+    expect(page.locator(".ckv-code-text")).to_be_visible()
+
+
+def _with_number(of: ObjectGraph, shape: tuple[int, ...]) -> ObjectGraph:
+    return of_shapes(of, {3: shape})
+
+
+def test_a_diff_is_a_table_of_a_and_b(opened: Open) -> None:
+    a = graph({0: {"net": 1, "old": 4}, 1: {"x": 2, "y": 3}}, (2, 3, 4))
+    b = graph({0: {"net": 1, "new": 4}, 1: {"x": 2, "y": 3}}, (2, 3, 4))
+    diff = cv.diff(_with_number(a, (2,)), _with_number(b, (3,)))
+    page = opened(diff.overlay)
+    table = diff.overlay.table
+    assert table is not None
+    assert shown(page) == expected(table)
+    expect(page.get_by_role("columnheader").locator("b")).to_have_text(["a", "change", "b"])
+    for button in ("Code", "Step by step", "What if…"):
+        expect(page.get_by_role("button", name=button)).to_have_count(0)
+    page.get_by_role("treegrid").press("]")
+    expect(selected(page)).to_contain_text("shape differs")
+    page.screenshot(path=_SCREENSHOTS / "table-diff.png")
+
+    same = opened(cv.diff(keras3_adam(), keras3_adam()).overlay)
+    expect(same.locator(".ckv-sign.ckv-loud")).to_have_count(0)
+
+
+@pytest.mark.tf
+def test_a_search_marks_lines_steps_through_them_and_may_leave_them_alone(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check.overlay)
+    page.get_by_role("treegrid").press("/")
+    page.keyboard.type("block2")
+    marked = page.locator("mark.ckv-table-name")
+    expect(marked).to_have_text(["model.block2"] * 2)
+    page.keyboard.press("Enter")
+    expect(selected(page)).to_contain_text("model.block2")
+    page.get_by_role("button", name="filter", exact=True).first.click()
+    expect(line(page, "model.stem")).to_have_count(0)
+    expect(line(page, "model.block2")).to_have_count(1)
+
+
+def test_only_lines_in_sight_exist(opened: Open) -> None:
+    names = {f"layer {chr(97 + i % 26)}{i}": 1 + i for i in range(20_000)}
+    was = graph({0: names}, tuple(range(1, 20_001)))
+    page = opened(cv.diff(of_shapes(was, {15_000: (9,)}), was).overlay)
+    page.get_by_role("treegrid").press("]")
+    expect(selected(page)).to_be_in_viewport()
+    expect(selected(page)).to_contain_text("layer x14999")
+    assert page.locator(".ckv-table-line").count() < 100
+    page.get_by_role("treegrid").press("End")
+    expect(selected(page)).to_be_in_viewport()
+
+
+# --- controls
+
+
+def test_at_most_twelve_controls_are_visible_before_a_selection(opened: Open) -> None:
+    made = every_kind()
+    pages = {
+        "graph": opened(transformer(12), "{}"),
+        "check": opened(made.overlay, made.as_javascript()),
+        "file": opened(made.overlay),
+        "diff": opened(cv.diff(transformer(3), transformer(4)).overlay, "{}"),
+    }
+    for name, page in pages.items():
+        page.locator(".ckv-details").wait_for()
+        controls = page.evaluate(_CONTROLS)
+        page.screenshot(path=_SCREENSHOTS / f"controls-{name}.png")
+        assert len(controls) <= _MOST_CONTROLS, (name, controls)
