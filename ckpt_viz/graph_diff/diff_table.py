@@ -16,7 +16,7 @@ from ckpt_viz.object_graph.comparison_table import (
     Totals,
 )
 from ckpt_viz.object_graph.names import child_of
-from ckpt_viz.object_graph.nodes import ROOT, has_value
+from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.signs import STATES
 from ckpt_viz.text import count, shape_words
@@ -29,6 +29,7 @@ _SIGNS = {
     State.ONLY_A: CellSign.NOWHERE,
     State.ONLY_B: CellSign.KEEPS,
 }
+_CHANGES = "other numbers"
 # What a closed line tells first.
 _WORST = (
     *(State.ROLE, State.DTYPE, State.SHAPE, State.ONLY_A, State.ONLY_B, State.MOVED),
@@ -138,11 +139,23 @@ class _DiffLines:
     def _path_above(self, row: int) -> str:
         layers, names = self.overlay.layers, []
         above = layers.parents[row]
-        while above > ROOT:
+        while above > ROOT and above != self._trunk:
             group = layers.group(above)
             names += [] if group is not None and group.is_alike else [layers.title(above)]
             above = layers.parents[above]
         return ".".join(reversed(names))
+
+    @cached_property
+    def _trunk(self) -> int:
+        """The one part of the root that holds others: the paths of lines leave its name out."""
+        nodes = self.overlay.graph.nodes
+        holders = [
+            row
+            for row in self._children(ROOT)
+            if any(self._children(c) for c in self._children(row))
+            and (row >= len(nodes) or nodes[row].role is not Role.OPTIMIZER)
+        ]
+        return holders[0] if len(holders) == 1 else ROOT
 
     def _facts(self, row: int) -> str:
         graph = self.overlay.graph
@@ -156,6 +169,7 @@ class _DiffLines:
 
 
 def _cell(worst: State, states: Mapping[State, int]) -> TableCell:
-    word = STATES[worst].word
-    sign = _SIGNS.get(worst, CellSign.MISFIT)
-    return TableCell(sign, word if len(states) == 1 else f"{states[worst]} {word}")
+    words = _CHANGES if worst is State.VALUE else STATES[worst].word
+    if len(states) > 1:
+        words = f"{states[worst]} of {sum(states.values())}: {words}"
+    return TableCell(_SIGNS.get(worst, CellSign.MISFIT), words)

@@ -21,14 +21,14 @@ export function visible(name: string): string {
   });
 }
 
-/** Untrusted sentences of any length on one line: there, the end of a line is a space. */
-export function onOneLine(text: string): string {
-  return visible(text.replace(/\s*[\r\n]\s*/g, " ").trim());
-}
-
 /** Untrusted text of several lines. */
 export function visibleLines(text: string): string {
   return text.split("\n").map(visible).join("\n");
+}
+
+/** Untrusted sentences of any length on one line: there, the end of a line is a space. */
+export function onOneLine(text: string): string {
+  return visible(text.replace(/\s*[\r\n]\s*/g, " ").trim());
 }
 
 /** The message of an error, which may contain untrusted text from a file. */
