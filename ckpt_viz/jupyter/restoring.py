@@ -6,6 +6,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import quoted
 from ckpt_viz.jupyter.kernel_run import expression_for, kernel_shell, package_of, variable_of
 from ckpt_viz.jupyter.shown import VALUES_BEFORE, Shown
+from ckpt_viz.object_graph.names import without_root
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import prefix_of
 from ckpt_viz.sources.snapshot import Snapshot
@@ -48,7 +49,7 @@ def undone(shown: Shown) -> str:
         raise SourceError("The kernel holds no values from before a restore.")
     result = held.restore()
     del shown.__dict__[VALUES_BEFORE]
-    names = [left.name for left in result.left]
+    names = [without_root(left.name) for left in result.left]
     more = f" Without {listed(names, most=_MOST_LEFT)}." if names else ""
     return f"Put back the values from before the restore.{more}"
 

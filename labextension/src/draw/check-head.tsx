@@ -34,7 +34,7 @@ export function CheckHead({ table, overlay, done, buttons }: HeadProps) {
           {sentenceText(first)}
         </p>
         <p class="ckv-check-verdict">
-          {first === verdict ? "" : `${sentenceText(verdict)} `}
+          {first === verdict || done !== null ? "" : `${sentenceText(verdict)} `}
           {overlay.verdicts.length < 2 ? null : (
             <button
               type="button"
