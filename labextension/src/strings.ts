@@ -228,7 +228,7 @@ export const table = {
   withTensorFlow: "With TensorFlow alone",
   steps: "Step by step",
   whatIf: "What if…",
-  soFar: (call: string) => `${call}, so far`,
+  soFar: "so far",
   onlyChanges: "Only changes",
   onlyChangesHint: "Leave out what needs no attention",
 } as const;

@@ -18,10 +18,12 @@ interface HeadProps {
   readonly overlay: Overlay;
   /** What the button has done, in place of the sentence; null before that. */
   readonly done: string | null;
+  /** Whether the program has the values of the fix now: then the call is no matter any more. */
+  readonly isRestored: boolean;
   readonly buttons: ComponentChildren;
 }
 
-export function CheckHead({ table, overlay, done, buttons }: HeadProps) {
+export function CheckHead({ table, overlay, done, isRestored, buttons }: HeadProps) {
   const [showsAsserts, setShowsAsserts] = useState(false);
   const { sentence, verdict } = table;
   const isFine = overlay.passes && sentence === "";
@@ -34,7 +36,7 @@ export function CheckHead({ table, overlay, done, buttons }: HeadProps) {
           {sentenceText(first)}
         </p>
         <p class="ckv-check-verdict">
-          {first === verdict || done !== null ? "" : `${sentenceText(verdict)} `}
+          {first === verdict || isRestored ? "" : `${sentenceText(verdict)} `}
           {overlay.verdicts.length < 2 ? null : (
             <button
               type="button"

@@ -239,6 +239,7 @@ function Above(props: AboveProps) {
           table={table}
           overlay={overlay}
           done={props.restoring?.done ?? null}
+          isRestored={props.restoring?.isRestored === true}
           buttons={<Buttons {...props} table={table} />}
         />
       )}

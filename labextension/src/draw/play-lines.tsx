@@ -53,7 +53,7 @@ export function playedColumn(moment: Moment): PlayedColumn {
   const now = new Set(nodes.map((id) => lineAt(graph, table, id)));
   const question = asked === null ? null : lineAt(graph, table, asked);
   return {
-    title: WORDS.table.soFar(table.heads[1] ?? ""),
+    title: WORDS.table.soFar,
     note: "",
     cell(line) {
       const nodesOfLine = [line.savedNode, line.liveNode];
