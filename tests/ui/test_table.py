@@ -92,7 +92,7 @@ def test_the_table_has_the_rows_and_the_words_of_print(check: RestoreCheck, open
     expect(heads).to_have_text([*table.heads])
     page.screenshot(path=_SCREENSHOTS / "table-check.png")
     # print leaves out what needs no attention, and counts the values of each row.
-    choose_view(page, "Only changes")
+    choose_view(page.locator(".ckpt-viz"), "Only changes")
     printed = [re.split(r" {2,}", text.strip()) for text in str(check).splitlines()]
     first = next(place for place, cells in enumerate(printed) if cells[0] == "as saved") + 1
     rows = shown(page)
