@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.ui.file_browser import Files, show_values
 from tests.ui.jupyter import JupyterLab
-from tests.ui.test_explorer import row
+from tests.ui.tables import line
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def files(lab: JupyterLab, request: pytest.FixtureRequest) -> Files:
 
 def _expect_diff(files: Files) -> None:
     files.await_tab("ckpt-old → ckpt-new")
-    expect(row(files.tab, "bias")).to_contain_text("only in b")
+    expect(files.tab.locator(".ckv-sentence")).to_contain_text("1 value only in b")
 
 
 @pytest.mark.parametrize("first", ["ckpt-old.index", "ckpt-new.index"])
@@ -36,7 +36,9 @@ def test_of_two_selected_the_older_one_is_the_old_side(files: Files, first: str)
     (second,) = {"ckpt-old.index", "ckpt-new.index"} - {first}
     files.choose(first, second, menu="Compare Checkpoints")
     _expect_diff(files)
-    row(files.tab, "kernel").click()
+    line(files.tab, "layer").dblclick()
+    expect(line(files.tab, "bias")).to_contain_text("only in b")
+    line(files.tab, "kernel").click()
     show_values(files.tab)
     values = files.tab.locator(".ckv-values")
     expect(values.locator(".ckv-elements")).to_have_count(2)

@@ -30,7 +30,7 @@ def test_objects_are_listed_shown_and_checked(lab: Notebook7) -> None:
     expect(row(tab, "added")).to_be_visible()
     lab.run_cell(3)
     live.check("ckpt", "saved", "ckpt.index")
-    expect(live.headline).to_contain_text("fails")
+    expect(live.headline).to_contain_text("fail")
     lab.screenshot("notebook-7-live-check")
     live.press("net", "Insert code")
     assert live.sources[live.active].endswith("cv.show(net)")

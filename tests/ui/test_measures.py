@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import ckpt_viz as cv
 from tests.support import name_based
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import OpenPage, choose_view, html_pages
+from tests.ui.pages import OpenPage, choose_view, html_pages, open_exports
 from tests.ui.tables import line
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -94,8 +94,9 @@ def test_a_query_about_values_offers_to_read_them(shown: JupyterLab) -> None:
 def test_a_diff_says_by_how_much_values_changed(shown: JupyterLab) -> None:
     shown.run_cell(1)
     explorer = shown.output(1).locator(".ckpt-viz")
-    expect(line(explorer, "net.large")).to_contain_text("value differs")
-    line(explorer, "net.large").click()
+    line(explorer, "net").dblclick()
+    expect(line(explorer, "large")).to_contain_text("value differs")
+    line(explorer, "large").click()
     choose_view(explorer, "Graph")
     explorer.get_by_label("Colour by").select_option("change")
     expect(_row(explorer, "large")).to_contain_text("10 %")
@@ -148,7 +149,7 @@ def test_the_sign_for_nan_has_its_place_in_the_drawing_and_in_its_file(
     assert words["x"] + words["width"] < sign["x"]
     assert sign["x"] + sign["width"] < drawing["x"] + drawing["width"]
 
-    page.locator(".ckv-menu > summary:visible").click()
+    open_exports(page.locator(".ckpt-viz"))
     with page.expect_download() as download:
         page.get_by_role("button", name="Drawing, SVG").click()
     download.value.save_as(tmp_path / "drawing.svg")

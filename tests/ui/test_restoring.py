@@ -43,7 +43,7 @@ def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
     lab.page.set_viewport_size({"width": 1500, "height": 950})
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")
-    line(explorer, "model.middle").wait_for()
+    line(explorer, "middle").wait_for()
     return explorer
 
 
@@ -104,6 +104,6 @@ def test_a_saved_notebook_has_the_table_and_copies_the_code(
     lab.reopen_without_kernel("restoring.ipynb")
     expect(explorer.get_by_text("saved picture", exact=True)).to_be_visible()
     expect(explorer.locator(".ckv-sentence")).to_have_text(words)
-    expect(line(explorer, "model.middle")).to_contain_text("stays")
+    expect(line(explorer, "middle")).to_contain_text("stays")
     expect(explorer.locator(".ckv-restore")).to_have_text("Copy the code")
     expect(explorer.get_by_role("button", name="What if…")).to_have_count(0)

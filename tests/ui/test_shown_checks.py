@@ -25,7 +25,7 @@ def test_a_check_is_its_explorer_and_a_fix_is_its_text_and_code(
     lab.run_all()
     panel = lab.page.locator(".jp-NotebookPanel:visible")
     explorer = panel.locator(".jp-Cell").nth(0).locator(".ckpt-viz").first
-    expect(explorer).to_contain_text("Restore 3 of 3 values")
+    expect(explorer).to_contain_text("Restore 3 values")
     fix = panel.locator(".jp-Cell").nth(1).locator(".jp-OutputArea-output")
     expect(fix).to_contain_text("restores 3 values")
     expect(fix).to_contain_text("status.assert_")

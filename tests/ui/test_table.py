@@ -92,7 +92,7 @@ def test_the_table_has_the_rows_and_the_words_of_print(check: RestoreCheck, open
     expect(heads).to_have_text([*table.heads])
     page.screenshot(path=_SCREENSHOTS / "table-check.png")
     # print leaves out what needs no attention, and counts the values of each row.
-    choose_view(page, "Only changes")
+    choose_view(page.locator(".ckpt-viz"), "Only changes")
     printed = [re.split(r" {2,}", text.strip()) for text in str(check).splitlines()]
     first = next(place for place, cells in enumerate(printed) if cells[0] == "as saved") + 1
     rows = shown(page)
@@ -109,14 +109,14 @@ def test_keys_move_open_lead_to_changes_and_to_the_details(
     grid, keys = page.get_by_role("treegrid"), page.keyboard
     grid.focus()
     keys.press("ArrowDown")
-    expect(selected(page)).to_contain_text("model.stem")
+    expect(selected(page)).to_contain_text("stem")
     keys.press("End")
     expect(selected(page)).to_contain_text("save_counter")
     keys.press("Home")
-    expect(selected(page)).to_contain_text("model.stem")
+    expect(selected(page)).to_contain_text("stem")
     keys.press("]")
-    expect(selected(page)).to_contain_text("model.block1")
-    for key, name in (("]", "model.block2"), ("[", "model.block1"), ("[", "save_counter")):
+    expect(selected(page)).to_contain_text("block1")
+    for key, name in (("]", "block2"), ("[", "block1"), ("[", "save_counter")):
         keys.press(key)
         if key == "]" or name != "save_counter":
             expect(selected(page)).to_contain_text(name)
@@ -127,7 +127,7 @@ def test_keys_move_open_lead_to_changes_and_to_the_details(
     keys.press("ArrowRight")
     kernel = selected(page)
     expect(kernel).to_have_attribute("aria-level", "2")
-    expect(kernel.locator(".ckv-cell-plain")).to_contain_text("into model.block2.kernel")
+    expect(kernel.locator(".ckv-cell-plain")).to_contain_text("into block2.kernel")
     active = grid.get_attribute("aria-activedescendant")
     expect(page.locator(f"#{active}")).to_have_attribute("aria-selected", "true")
     keys.press("ArrowLeft")
@@ -136,16 +136,16 @@ def test_keys_move_open_lead_to_changes_and_to_the_details(
     keys.press("Enter")
     expect(page.locator(".ckv-details")).to_be_focused()
     # The twisty and a double click open, too.
-    line(page, "model.head").locator("button").first.click()
-    expect(line(page, "model.head")).to_have_attribute("aria-expanded", "true")
-    line(page, "model.head").dblclick()
-    expect(line(page, "model.head")).to_have_attribute("aria-expanded", "false")
+    line(page, "head").locator("button").first.click()
+    expect(line(page, "head")).to_have_attribute("aria-expanded", "true")
+    line(page, "head").dblclick()
+    expect(line(page, "head")).to_have_attribute("aria-expanded", "false")
 
 
 @pytest.mark.tf
 def test_the_table_and_the_graph_have_one_selection(check: RestoreCheck, opened: Open) -> None:
     page = opened(check.overlay)
-    line(page, "model.head").click()
+    line(page, "head").click()
     page.get_by_role("treegrid").press("t")
     expect(page.locator(".ckv-outline")).to_be_visible()
     expect(page.locator(".ckv-row.ckv-selected")).to_contain_text("head")
@@ -153,7 +153,7 @@ def test_the_table_and_the_graph_have_one_selection(check: RestoreCheck, opened:
     page.get_by_role("treegrid").press("[")
     expect(page.locator(".ckv-row.ckv-selected")).to_contain_text("head")
     page.get_by_role("treegrid").press("t")
-    expect(selected(page)).to_contain_text("model.head")
+    expect(selected(page)).to_contain_text("head")
 
 
 @pytest.mark.tf
@@ -162,8 +162,8 @@ def test_details_say_where_values_go_and_why_and_what_each_assert_does(
 ) -> None:
     page = opened(check.overlay)
     details = page.locator(".ckv-details")
-    line(page, "model.head").click()
-    expect(details.locator("h3").first).to_contain_text("model.head")
+    line(page, "head").click()
+    expect(details.locator("h3").first).to_contain_text("head")
     expect(details).to_contain_text(re.compile("where it goes: 6 values", re.IGNORECASE))
     expect(details).to_contain_text("stays, other shape")
     problem = next(p for p in check.overlay.problems if "8×7" in p.why)
@@ -243,12 +243,12 @@ def test_a_narrow_page_has_tabs_and_the_same_words(check: RestoreCheck, opened: 
     expect(tabs).to_have_text(["Table", "Details"])
     assert shown(page) == expected(table)
     page.screenshot(path=_SCREENSHOTS / "table-700.png")
-    line(page, "model.block1").click()
+    line(page, "block1").click()
     tabs.last.click()
     expect(page.locator(".ckv-table")).to_be_hidden()
-    expect(page.locator(".ckv-details")).to_contain_text("model.block1")
+    expect(page.locator(".ckv-details")).to_contain_text("block1")
     tabs.last.press("ArrowLeft")
-    expect(selected(page)).to_contain_text("model.block1")
+    expect(selected(page)).to_contain_text("block1")
     page.get_by_role("button", name="Code", exact=True).click()
     expect(page.locator(".ckv-code-text")).to_be_visible()
 
@@ -284,12 +284,12 @@ def test_a_search_marks_lines_steps_through_them_and_may_leave_them_alone(
     page.get_by_role("treegrid").press("/")
     page.keyboard.type("block2")
     marked = page.locator("mark.ckv-table-name")
-    expect(marked).to_have_text(["model.block2"] * 2)
+    expect(marked).to_have_text(["block2"] * 2)
     page.keyboard.press("Enter")
-    expect(selected(page)).to_contain_text("model.block2")
+    expect(selected(page)).to_contain_text("block2")
     page.get_by_role("button", name="filter", exact=True).first.click()
-    expect(line(page, "model.stem")).to_have_count(0)
-    expect(line(page, "model.block2")).to_have_count(1)
+    expect(line(page, "stem")).to_have_count(0)
+    expect(line(page, "block2")).to_have_count(1)
 
 
 def test_only_lines_in_sight_exist(opened: Open) -> None:
