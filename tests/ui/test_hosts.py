@@ -43,7 +43,7 @@ def scripts(front_end: None) -> Path:
 
 
 @pytest.fixture(scope="module")
-def kernels() -> dict[str, str]:
+def started_kernels() -> dict[str, str]:
     """The kernel that the pages share, once there is one."""
     return {}
 
@@ -53,11 +53,13 @@ def opened(
     browser: Browser,
     server: processes.Server,
     scripts: Path,
-    kernels: dict[str, str],
+    started_kernels: dict[str, str],
     request: pytest.FixtureRequest,
 ) -> Iterator[WidgetHost]:
-    with opened_host(browser, server, scripts, request.param, kernels.get("shared")) as host:
-        kernels["shared"] = host.kernel
+    with opened_host(
+        browser, server, scripts, request.param, started_kernels.get("shared")
+    ) as host:
+        started_kernels["shared"] = host.kernel
         yield host
 
 

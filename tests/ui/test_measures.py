@@ -94,8 +94,9 @@ def test_a_query_about_values_offers_to_read_them(shown: JupyterLab) -> None:
 def test_a_diff_says_by_how_much_values_changed(shown: JupyterLab) -> None:
     shown.run_cell(1)
     explorer = shown.output(1).locator(".ckpt-viz")
-    line(explorer, "net").dblclick()
-    expect(line(explorer, "large")).to_contain_text("value differs")
+    line(explorer, "net").click()
+    explorer.page.keyboard.press("ArrowRight")
+    expect(line(explorer, "large")).to_contain_text("other numbers")
     line(explorer, "large").click()
     choose_view(explorer, "Graph")
     explorer.get_by_label("Colour by").select_option("change")
