@@ -35,33 +35,32 @@ _CODE = Code("tf.zeros(2)")
             "place; check.fix(guesses=True) adds 2 guesses.",
             "Run the code of `ckpt-viz fix a b`, which puts each value in its new place; "
             "`ckpt-viz fix a b --guesses` adds 2 guesses.",
-            "Run the code of the fix, which puts each value in its new place; your tick adds 2 "
-            "guesses.",
+            "Press Restore, which puts each value in its new place; your tick adds 2 guesses.",
         ),
         (
             Fix(HowFixed.AS_STATE, 1),
             "Call check.fix().apply(), or run check.fix().code, which also restores 1 slot "
             "variable.",
             "Run the code of `ckpt-viz fix a b`, which also restores 1 slot variable.",
-            "Run the code of the fix, which also restores 1 slot variable.",
+            "Press Restore, which also restores 1 slot variable.",
         ),
         (
             Fix(HowFixed.BY_NAMES, 0, 1),
             "Call check.fix(guesses=True).apply(), if the guesses are right.",
             "Run the code of `ckpt-viz fix a b --guesses`, if the guesses are right.",
-            "Tick guesses and run the code of the fix, if the guesses are right.",
+            "Tick guesses and press Restore, if the guesses are right.",
         ),
         (
             PartialFix(instead="Copy it again"),
             "Copy it again, or restore the rest with check.fix().apply().",
             "Copy it again, or restore the rest with the code of `ckpt-viz fix a b`.",
-            "Copy it again, or restore the rest with the code of the fix.",
+            "Copy it again, or restore the rest with the button Restore.",
         ),
         (
             PartialFix(left="these stay", takes_guesses=True),
             "Restore the rest with check.fix(guesses=True).apply(); these stay.",
             "Restore the rest with the code of `ckpt-viz fix a b --guesses`; these stay.",
-            "Restore the rest with the code of the fix with the guesses that you tick; these stay.",
+            "Restore the rest with the button Restore with the guesses that you tick; these stay.",
         ),
         (
             Code("live.restore(path)"),
@@ -76,7 +75,7 @@ _CODE = Code("tf.zeros(2)")
             "Call check.fix().apply(), or run check.fix().code, which reads 1 value under its name "
             "in the file.",
             "Run the code of `ckpt-viz fix a b`, which reads 1 value under its name in the file.",
-            "Run the code of the fix, which reads 1 value under its name in the file.",
+            "Press Restore, which reads 1 value under its name in the file.",
         ),
         (
             Code("{live: path}", "Save a file"),

@@ -247,7 +247,7 @@ class Folding:
         parts = [
             part
             for part, branch in self._tree.below.items()
-            if branch.below and not self._is_optimizer(part)
+            if len(branch.below) > 1 and not self._is_optimizer(part)
         ]
         if len(parts) != 1 or not parts[0].is_saved:
             return "", ""
