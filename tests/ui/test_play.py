@@ -92,7 +92,7 @@ def test_the_middle_column_shows_what_has_become_of_each_line(
 ) -> None:
     page = opened(check)
     heads = page.get_by_role("columnheader").locator("b")
-    expect(heads).to_have_text(["as saved", "restore(), so far", "in the program"])
+    expect(heads).to_have_text(["as saved", "so far", "in the program"])
     step = _cell(page, "step")
     expect(step).to_have_text("not looked at")
     bound = next(s for s in check.steps if s.action == "bind" and s.local_name == "step")
