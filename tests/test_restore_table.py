@@ -139,7 +139,7 @@ def test_the_head_says_what_a_person_did(tmp_path: Path) -> None:
     lines = str(check).splitlines()
     assert lines[1] == "You added block3, and the head is larger: 3 → 5."
     assert lines[2].startswith("restore() raises ValueError, after ")
-    assert any("block3" in line and "keeps its own" in line for line in lines), lines
+    assert any("block3" in line and "+ keeps its own" in line for line in lines), lines
 
 
 def _saver(tmp_path: Path) -> Iterator[cv.RestoreCheck]:

@@ -83,7 +83,7 @@ def _grid(table: RestoreTable, call: str, paint: Callable[[str], str]) -> Iterat
     quiet = len(table.rows) - sum(len(line.rows) for line in lines)
     cells = [_cells(folding, line) for line in lines]
     heads = [*heads_of(call)]
-    if is_one_column(row for line in lines for row in line.rows):
+    if is_one_column(table.rows):
         cells, heads = [_without_fix(row) for row in cells], _without_fix(heads)
     if quiet:
         others = f"… {count(quiet, 'other value')}"
