@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.overlay import Severity
 from tests.journeys.files import ITERATIONS, LEARNING_RATE, SAVE_COUNTER
 from tests.journeys.journeys import COUNTED_ON, IN_MODEL, NOTHING
@@ -335,7 +336,11 @@ def _of_texts(walked: Walked, text: str, which: str) -> Breaks:
 
 
 def equal_is_certain(walked: Walked) -> Breaks:
-    """An equal path or name with an equal shape is restored, and nothing is guessed unasked."""
+    """An equal path or name with an equal shape is restored, and nothing is guessed unasked.
+
+    What the call itself puts into its place is certain, too. Where a file without names has another
+    number of layers, the fix follows the call, and a warning says that only the order tells.
+    """
     truth = walked.truth
     reachable = {*walked.live_keys.values()} - {SAVE_COUNTER}  # of which other laws speak
     for done, words in ((walked.applied, _APPLY), (walked.coded, _CODE)):
@@ -353,10 +358,25 @@ def _is_allowed(walked: Walked, key: Key, source: Key | None) -> bool:
     truth = walked.truth
     if source is None or source == truth.sources.get(key):
         return True
+    told = _told_by_order(walked)
+    if key in told and walked.plain.places.get(key) in (source, None):  # None: it raises before
+        return True
+    if key[:-1] in told and source[:-1] == walked.plain.places.get(key[:-1]):
+        return True  # a slot variable goes with its variable
     if source == UNKNOWN or key not in truth.open:
         return False
     is_counter = key[0] == source[0] == "optimizer"  # of the optimizer around another one
     return is_counter or source == walked.plain.places.get(key)
+
+
+def _told_by_order(walked: Walked) -> set[Key]:
+    """Return the live values of which a warning says that only the order of layers tells them."""
+    warnings = (
+        finding
+        for finding in walked.findings
+        if finding.kind is Kind.UNKNOWABLE and finding.severity is Severity.WARNING
+    )
+    return {key for finding in warnings for key in _live_in(walked, finding)}
 
 
 # --- 6
