@@ -229,6 +229,7 @@ export const table = {
   steps: "Step by step",
   whatIf: "What if…",
   soFar: "so far",
+  byHowMuch: "By how much?",
   onlyChanges: "Only changes",
   onlyChangesHint: "Leave out what needs no attention",
 } as const;

@@ -94,7 +94,7 @@ it("defines every colour that the style sheet uses", () => {
   const used = names(css, /var\(--ckv-([\w-]+)/g);
   const set = names(`${css}${generatedStyle()}`, /--ckv-([\w-]+):/g);
   // draw/panes, draw/table, draw/cut and ground set these.
-  const ofViews = new Set(["outline", "details", "ground", "indent", "cut"]);
+  const ofViews = new Set(["outline", "details", "ground", "indent", "cut", "share"]);
   expect([...used].filter((name) => !set.has(name) && !ofViews.has(name))).toEqual([]);
 });
 

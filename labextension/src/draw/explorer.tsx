@@ -20,7 +20,7 @@ import { Drawing } from "./drawing";
 import { Legend } from "./legend";
 import { LineDetails } from "./line-details";
 import type { Typesetter } from "./measure";
-import { Colours, type Measuring, type ReadValues, useMeasuring } from "./measuring";
+import { Colours, type Measuring, type ReadsValues, ReadValues, useMeasuring } from "./measuring";
 import { Minimap } from "./minimap";
 import { type OnRequest, WithExtras } from "./on-request";
 import { Outline } from "./outline";
@@ -57,7 +57,7 @@ interface ExplorerProps {
   /** The step at which a restore plays, and what goes to another one; null: none plays. */
   readonly step: number | null;
   readonly play: (step: number | null) => void;
-  readonly readValues: ReadValues;
+  readonly readValues: ReadsValues;
   readonly canStop: boolean;
   readonly dispatch: Dispatch;
 }
@@ -265,7 +265,7 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
   const { overlay, origin } = state.graph;
   const { fixed, live } = table.totals;
   if (overlay === null || overlay.comparison === "diff") {
-    return null;
+    return state.graph.measures === null ? <ReadValues measuring={props.measuring} /> : null;
   }
   const guesses = overlay.guesses;
   const number = fixed === null ? 0 : restoredWith(table, accepting);

@@ -12,7 +12,7 @@ import { countWords, formatCount, whyWords } from "../text";
 import { bytesWords } from "../words";
 import type { Dispatch } from "./props";
 
-export type ReadValues = ((tell: Tell, signal: AbortSignal) => Promise<void>) | null;
+export type ReadsValues = ((tell: Tell, signal: AbortSignal) => Promise<void>) | null;
 
 export interface Measuring {
   /** How far the reading is, in words and as a part; null while nothing is read. */
@@ -26,7 +26,7 @@ export interface Measuring {
 
 const IDLE = { progress: null, problem: null };
 
-export function useMeasuring(read: ReadValues, canStop: boolean, dispatch: Dispatch): Measuring {
+export function useMeasuring(read: ReadsValues, canStop: boolean, dispatch: Dispatch): Measuring {
   const controller = useRef<AbortController | null>(null);
   const [now, setNow] = useState<Pick<Measuring, "progress" | "problem">>(IDLE);
   const begin = (then?: MeasureName) => {
@@ -204,6 +204,33 @@ export function measureWords(name: MeasureName, number: number): string {
       : name === "nan" || name === "inf"
         ? formatCount(number)
         : short(number);
+}
+
+/** The button of a diff that reads the values, so that each line says by how much it differs. */
+export function ReadValues({ measuring }: { readonly measuring: Measuring }) {
+  const { problem, progress, read, stop } = measuring;
+  return read === null ? null : (
+    <>
+      {problem === null ? null : (
+        <span role="alert" class="ckv-error">
+          {problem}
+        </span>
+      )}
+      {progress === null || stop === null ? null : (
+        <button type="button" onClick={stop}>
+          {WORDS.stop}
+        </button>
+      )}
+      <button
+        type="button"
+        class="ckv-restore"
+        aria-disabled={progress !== null}
+        onClick={() => (progress === null ? read() : undefined)}
+      >
+        {progress === null ? WORDS.table.byHowMuch : `${WORDS.readingValues} ${progress.words}`}
+      </button>
+    </>
+  );
 }
 
 /** What a query about values says before they were read, and the button that reads them. */

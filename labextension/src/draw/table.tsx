@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { TableCell } from "../contract";
 import type { Graph } from "../graph";
+import { changeIn } from "../layout/changes";
 import { cellSign } from "../signs";
 import { type State, tableRows } from "../state";
 import * as WORDS from "../strings";
@@ -12,6 +13,7 @@ import { countWords, formatCount, visible } from "../text";
 import { type Accepting, fixedWith, restoredWith } from "./accepting";
 import { useCutNames } from "./cut";
 import { RoleIcon, SignIcon } from "./icons";
+import { BadSign, measureWords } from "./measuring";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
 import { useEntriesInSight } from "./scrolling";
@@ -145,10 +147,17 @@ interface TableColumn {
     | null;
 }
 
-function columnsOf({ table, accepting, isRestored, played }: TableProps): readonly TableColumn[] {
+function columnsOf({
+  state,
+  table,
+  accepting,
+  isRestored,
+  played,
+}: TableProps): readonly TableColumn[] {
   const { heads, isOneColumn, totals } = table;
   const [savedHead = "", call = "", fixHead = "", liveHead = ""] = heads;
   const { accepted } = accepting;
+  const isDiff = state.graph.overlay?.comparison === "diff";
   const restored = restoredWith(table, accepting);
   const { columns, notes } = WORDS.table;
   const ofAll = notes.ofAll(formatCount(restored), formatCount(totals.live));
@@ -157,7 +166,7 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
     name: "plain",
     title: call,
     note: notes.ofAll(formatCount(totals.restored), formatCount(totals.live)),
-    cell: (line) => cellOf(line.plain),
+    cell: (line) => (isDiff ? changeOf(state.graph, table, line) : null) ?? cellOf(line.plain),
   };
   const middle: readonly TableColumn[] =
     played !== null
@@ -182,6 +191,23 @@ function columnsOf({ table, accepting, isRestored, played }: TableProps): readon
       cell: null,
     },
   ];
+}
+
+/** By how much the values of a line differ, as a bar and in percent; null before they were read. */
+function changeOf(graph: Graph, table: Table, line: Line) {
+  const change = changeIn(graph, table, line.id);
+  return change === null
+    ? null
+    : {
+        content: (
+          <>
+            <i class="ckv-bar" style={{ "--ckv-share": Math.min(change.share, 1) }} />{" "}
+            <span>{measureWords("change", change.share)}</span>
+            <BadSign nan={change.nan} inf={change.inf} lost={0} />
+          </>
+        ),
+        class: change.share === 0 ? "ckv-cell-quiet" : "ckv-cell-change",
+      };
 }
 
 function cellOf(cell: TableCell | null) {
