@@ -201,7 +201,7 @@ function changeOf(graph: Graph, table: Table, line: Line) {
     : {
         content: (
           <>
-            <i class="ckv-bar" style={{ "--ckv-share": Math.min(change.share, 1) }} />{" "}
+            <i class="ckv-change-bar" style={{ "--ckv-share": Math.min(change.share, 1) }} />{" "}
             <span>{measureWords("change", change.share)}</span>
             <BadSign nan={change.nan} inf={change.inf} lost={0} />
           </>
