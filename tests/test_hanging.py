@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.render.text import advice
 from tests.support import live_objects
+from tests.support.graphs import keras3_adam
 
 pytestmark = pytest.mark.tf
 
@@ -316,3 +318,11 @@ HEALTHY: list[Callable[[], Any]] = [
 @pytest.mark.parametrize("make", HEALTHY, ids=lambda make: make.__name__)
 def test_nothing_is_said_of_other_graphs(make: Callable[[], Any], tmp_path: Path) -> None:
     assert hanging(make(), tmp_path) == (0, 0)
+
+
+def test_hanging_variables_without_blocks_have_one_row_each() -> None:
+    nodes = [*keras3_adam().nodes]
+    nodes[2] = nodes[2]._replace(children=())  # the layer that holds the trained variables
+    layers = Graph(tuple(nodes), "net", Origin.SAVED).layers
+    rows = [child for below in layers.children for child in below]
+    assert layers.hanging == {4: 2} and sorted({*rows}) == sorted(rows)

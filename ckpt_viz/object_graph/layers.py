@@ -237,8 +237,11 @@ class _Draft:
                 in_block = [*members]
                 for variable in in_block:
                     self.names[variable] = hanging_names[variable].name
-                rows = [self._new_row(LayerGroup(block, block, len(in_block), False), in_block)]
-                self.children[holder] += rows if block else in_block
+                if block:
+                    in_block = [
+                        self._new_row(LayerGroup(block, block, len(in_block), False), in_block)
+                    ]
+                self.children[holder] += in_block
 
     def _model_beside(self, holder: int, hanging: Container[int]) -> int:
         """Return what holds the other variables that an optimizer lists: it is their model."""

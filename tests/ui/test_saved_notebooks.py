@@ -345,7 +345,7 @@ def expect_picture(output: Locator) -> None:
     picture = output.locator("img")
     expect(picture).to_be_visible()
     width = picture.evaluate("async e => { await e.decode(); return e.naturalWidth; }")
-    assert width >= 800
+    assert width >= 600
 
 
 @pytest.mark.parametrize("with_state", [True, False])
