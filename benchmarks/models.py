@@ -87,7 +87,9 @@ def trained() -> cv.Explorer:
     values = kernel.numpy()
     values[0, 0, 0, 0] = float("nan")
     kernel.assign(values)
-    return cv.show(before, against=ckpt.save("trained/ckpt"), measure="change")
+    explorer = cv.show(before, against=ckpt.save("trained/ckpt"), measure="change")
+    explorer.view = "layers"
+    return explorer
 
 
 def _mobilenet(classes: int = 1000) -> tf.train.Checkpoint:

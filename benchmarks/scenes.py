@@ -107,7 +107,7 @@ def _documents(lab: JupyterLab) -> bytes:
     files.name = "training/tf_ckpts"
     files.show()
     files.choose("ckpt-2.index", "ckpt-4.index", menu="Compare Checkpoints")
-    expect(files.tab.locator(".ckv-sides .ckv-box").first).to_be_visible()
+    expect(files.tab.locator(".ckv-table-line").first).to_be_visible()
     lab.page.wait_for_timeout(1000)
     return lab.page.screenshot()
 
