@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, expect
 from tests.support import frontend
 from tests.ui import processes
 from tests.ui.file_browser import Files
+from tests.ui.forked_kernels import forked_kernels
 from tests.ui.jupyter import JupyterLab, code_cell
 
 _SIZE = {"width": 1500, "height": 900}
@@ -75,7 +76,10 @@ def taken(browser: Browser, directory: Path) -> Iterator[tuple[str, bytes]]:
     served.mkdir()
     labextensions.mkdir()
     (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
-    with processes.jupyterlab(served, labextensions, first_view="layers") as server:
+    with (
+        forked_kernels() as kernels,
+        processes.jupyterlab(served, labextensions, first_view="layers", kernels=kernels) as server,
+    ):
         page = browser.new_page(viewport=_SIZE)
         lab = JupyterLab(page, server, workspace="pictures")
         yield "explorer.png", _notebook(lab)
