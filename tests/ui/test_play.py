@@ -162,6 +162,13 @@ def test_closing_shows_the_check_as_it_was(check: RestoreCheck, opened: Open) ->
     choose_view(page.locator(".ckpt-viz"), "Graph")
     expect(page.locator(".ckv-play")).to_have_count(0)
     expect(page.locator(".ckv-outline")).to_be_visible()
+    # The key of the graph closes the steps, as the choice does.
+    page.keyboard.press("t")
+    page.get_by_role("treegrid").press("p")
+    expect(page.locator(".ckv-play-number")).to_be_visible()
+    page.keyboard.press("t")
+    expect(page.locator(".ckv-play")).to_have_count(0)
+    expect(page.locator(".ckv-outline")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
