@@ -234,6 +234,15 @@ def test_without_a_kernel_the_button_copies_the_code(opened: Open) -> None:
     expect(page.get_by_role("button", name="What if…")).to_have_count(0)
 
 
+def test_forced_colours_keep_the_words_of_the_filled_button(opened: Open) -> None:
+    page = opened(every_kind().overlay)
+    page.emulate_media(forced_colors="active")
+    # The browser keeps a system colour and replaces all others: words may get their ground's.
+    colours = "button => [getComputedStyle(button).color, getComputedStyle(button).backgroundColor]"
+    words, ground = page.locator(".ckv-restore").evaluate(colours)
+    assert words != ground
+
+
 @pytest.mark.tf
 def test_a_narrow_page_has_tabs_and_the_same_words(check: RestoreCheck, opened: Open) -> None:
     page = opened(check.overlay, width=700)
