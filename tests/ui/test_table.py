@@ -218,7 +218,9 @@ def test_where_a_kernel_is_the_button_restores_and_the_code_is_the_notebook_s(
     page = opened(made.overlay, made.as_javascript())
     expect(page.get_by_role("button", name="Restore 3 of 8 values")).to_be_visible()
     page.get_by_role("button", name="Code", exact=True).click()
-    short, whole = page.locator(".ckv-code-text").all()
+    texts = page.locator(".ckv-code-text")
+    expect(texts).to_have_count(2)
+    short, whole = texts.all()
     answer = made.answers["fix"][0]["fix"]
     expect(short).to_have_text(answer["short"], use_inner_text=True)
     assert whole.inner_text().rstrip() == answer["code"].rstrip()
