@@ -270,7 +270,11 @@ function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRo
       style={{ paddingLeft: `${indent}px` }}
       title={type === "" ? label : `${label}: ${type}`}
     >
-      {row.childCount > 0 ? <Twisty row={row} dispatch={dispatch} /> : <span class="ckv-twisty" />}
+      {row.childCount > 0 ? (
+        <Twisty isOpen={row.isExpanded} toggle={() => dispatch({ type: "toggle", id: row.id })} />
+      ) : (
+        <span class="ckv-twisty" />
+      )}
       {chunk === null ? <RoleIcon role={graph.role(id)} isTrained={isTrained(graph, id)} /> : null}
       {found.isMatch[id] === 1 ? (
         <mark class="ckv-name ckv-cut ckv-match">{label}</mark>

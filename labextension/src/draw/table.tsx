@@ -17,6 +17,7 @@ import { BadSign, measureWords } from "./measuring";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
 import { useEntriesInSight } from "./scrolling";
+import { Twisty } from "./twisty";
 
 const PITCH = 28;
 /** Deep trees would leave no space for names. */
@@ -291,18 +292,10 @@ function NameCell({ graph, line, row, side, isMatch, dispatch }: NameProps) {
       ) : (
         <>
           {row.canOpen ? (
-            <button
-              type="button"
-              class="ckv-twisty"
-              tabIndex={-1}
-              aria-hidden="true"
-              onClick={(event) => {
-                event.stopPropagation();
-                dispatch({ type: "toggleLine", line: line.id });
-              }}
-            >
-              {row.isOpen ? "▾" : "▸"}
-            </button>
+            <Twisty
+              isOpen={row.isOpen}
+              toggle={() => dispatch({ type: "toggleLine", line: line.id })}
+            />
           ) : (
             <span class="ckv-twisty" aria-hidden="true" />
           )}

@@ -1,14 +1,11 @@
 /** The small button that opens and closes a row, for pointers; the keys of the list do the same. */
 
-import type { Row } from "../layout/rows";
-import type { Dispatch } from "./props";
-
 interface TwistyProps {
-  readonly row: Row;
-  readonly dispatch: Dispatch;
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
 }
 
-export function Twisty({ row, dispatch }: TwistyProps) {
+export function Twisty({ isOpen, toggle }: TwistyProps) {
   return (
     <button
       type="button"
@@ -17,10 +14,10 @@ export function Twisty({ row, dispatch }: TwistyProps) {
       aria-hidden="true"
       onClick={(event) => {
         event.stopPropagation();
-        dispatch({ type: "toggle", id: row.id });
+        toggle();
       }}
     >
-      {row.isExpanded ? "▾" : "▸"}
+      {isOpen ? "▾" : "▸"}
     </button>
   );
 }
