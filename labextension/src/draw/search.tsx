@@ -7,6 +7,7 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import { matchWords, mistakeWords } from "../words";
 import { type Measuring, ReadButton } from "./measuring";
+import { ModeButton } from "./mode-button";
 import type { OnRequest } from "./on-request";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
@@ -129,15 +130,12 @@ function useSearching(box: RefObject<HTMLInputElement | null>, query: string, di
 export function FilterButton({ state, dispatch }: Pick<SearchProps, "state" | "dispatch">) {
   const isFilter = state.mode === "filter";
   return (
-    <button
-      type="button"
-      class="ckv-mode"
-      aria-pressed={isFilter}
-      title={WORDS.filterHint}
-      onClick={() => dispatch({ type: "setMode", mode: isFilter ? "highlight" : "filter" })}
-    >
-      {WORDS.filter}
-    </button>
+    <ModeButton
+      isOn={isFilter}
+      hint={WORDS.filterHint}
+      label={WORDS.filter}
+      press={() => dispatch({ type: "setMode", mode: isFilter ? "highlight" : "filter" })}
+    />
   );
 }
 

@@ -10,6 +10,7 @@ import { Help } from "./help";
 import { Glyph } from "./icons";
 import type { Typesetter } from "./measure";
 import { Menu } from "./menu";
+import { ModeButton } from "./mode-button";
 import { type OnRequest, WithExtras } from "./on-request";
 import type { Dispatch } from "./props";
 import { FilterButton, SearchBox } from "./search";
@@ -78,30 +79,24 @@ type SwitchProps = Pick<ToolbarProps, "dispatch" | "state">;
 function OnlyChanges({ state, dispatch }: SwitchProps) {
   const only = state.onlyChanges;
   return (
-    <button
-      type="button"
-      class="ckv-mode"
-      aria-pressed={only}
-      title={WORDS.table.onlyChangesHint}
-      onClick={() => dispatch({ type: "showOnlyChanges", only: !only })}
-    >
-      {WORDS.table.onlyChanges}
-    </button>
+    <ModeButton
+      isOn={only}
+      hint={WORDS.table.onlyChangesHint}
+      label={WORDS.table.onlyChanges}
+      press={() => dispatch({ type: "showOnlyChanges", only: !only })}
+    />
   );
 }
 
 function Bookkeeping({ state, dispatch }: SwitchProps) {
   const shows = state.showsBookkeeping;
   return (
-    <button
-      type="button"
-      class="ckv-mode"
-      aria-pressed={shows}
-      title={WORDS.bookkeeping}
-      onClick={() => dispatch({ type: "showBookkeeping", shows: !shows })}
-    >
-      {WORDS.bookkeepingShort}
-    </button>
+    <ModeButton
+      isOn={shows}
+      hint={WORDS.bookkeeping}
+      label={WORDS.bookkeepingShort}
+      press={() => dispatch({ type: "showBookkeeping", shows: !shows })}
+    />
   );
 }
 

@@ -3,6 +3,7 @@
 import { layersOf } from "../layers";
 import { type State, type View, viewOf } from "../state";
 import * as WORDS from "../strings";
+import { ModeButton } from "./mode-button";
 import type { Dispatch } from "./props";
 
 interface ViewsProps {
@@ -67,14 +68,11 @@ interface ChoiceProps {
 
 function ViewChoice({ view, isChosen, dispatch }: ChoiceProps) {
   return (
-    <button
-      type="button"
-      class="ckv-mode"
-      aria-pressed={isChosen}
-      title={WORDS.views[view].hint}
-      onClick={() => dispatch({ type: "showView", view })}
-    >
-      {WORDS.views[view].label}
-    </button>
+    <ModeButton
+      isOn={isChosen}
+      hint={WORDS.views[view].hint}
+      label={WORDS.views[view].label}
+      press={() => dispatch({ type: "showView", view })}
+    />
   );
 }
