@@ -36,7 +36,6 @@ export const columns = {
 } as const;
 export const normsOfMembers = "norm of each";
 export const distanceColumn = "distance to the mean";
-export const ofNorm = "of its norm";
 export const histogram = "Values of a and b";
 export const statistics = {
   l2: "norm",
@@ -128,11 +127,9 @@ export const bad = (kind: "NaN" | "Inf", count: number) =>
 export const elements = (kind: "NaN" | "Inf", count: number) =>
   `${kind} in ${countWords(count, "element", "elements")}`;
 export const atLeast = (share: string) => `≥ ${share}`;
-export const pairWords = (a: string, b: string) => `a is ${a}, b is ${b}`;
 export const changedBy = (title: string, share: string) => `${title}: changed by ${share}`;
 export const apartBy = (title: string, share: string) => `${title}: ${share} from the mean`;
 export const isAs = (title: string, what: string) => `${title}: ${what}`;
-export const largestOf = (titles: string, share: string) => `${titles}: at most ${share} a save`;
 export const range = (first: string, last: string) => `${first} … ${last}`;
 export const normWords = (first: string, last: string) => `norm ${first} to ${last}`;
 export const distance = (share: string) => `a and b differ by ${share} of the mean's norm.`;
