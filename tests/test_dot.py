@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 from ckpt_viz import ObjectGraph, Role
-from ckpt_viz.object_graph.overlay import QUIET, State
+from ckpt_viz.object_graph.comparison_table import CellSign
 from ckpt_viz.render.dot import to_dot
-from ckpt_viz.render.signs import STATES
+from ckpt_viz.render.signs import CELLS
 from ckpt_viz.render.views import View
 from tests.support.graphs import graph, keras3_adam, named, transformer
 from tests.support.payload_fixtures import overlays
@@ -109,11 +109,12 @@ def test_slots_of_layers_hang_from_optimizer_and_variable_by_dashed_edges() -> N
     assert source.count("style=dashed]") == 2 * 2
 
 
-@pytest.mark.parametrize("name", sorted(overlays()))
-def test_layers_of_a_comparison_show_all_its_states(name: str) -> None:
+@pytest.mark.parametrize("name", ["check", "diff"])
+def test_layers_of_a_comparison_show_the_signs_of_its_table(name: str) -> None:
     overlay = overlays()[name]
     layers, objects = (to_dot(overlay.graph, overlay, view=view).source for view in VIEWS)
-    for state in State:
-        glyph = STATES[state].glyph
-        if state not in QUIET:
-            assert layers.count(f"\\n{glyph} ") == objects.count(f"\\n{glyph} ")
+    signs = {cell.sign for cell in overlay.table.cell_of.values()} - {CellSign.HERE}
+    assert len(signs) > 1
+    for sign in signs:
+        number = layers.count(f"\\n{CELLS[sign].glyph} ")
+        assert number == objects.count(f"\\n{CELLS[sign].glyph} ") > 0

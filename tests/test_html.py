@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.render import html, payload, svg
+from ckpt_viz.render import html, payload
+from ckpt_viz.render.comparison_svg import comparison_svg
 from ckpt_viz.render.html import to_html
 from tests.hostile.makers import NASTY
 from tests.support.graphs import keras3_adam, named
@@ -32,7 +33,7 @@ def test_a_comparison_is_in_payload_and_outline() -> None:
     overlay = overlays()["check"]
     page = to_html(overlay.graph, overlay)
     assert base64.b64encode(payload.encode(overlay.graph, overlay)).decode() in page
-    assert svg.to_svg(overlay.graph, overlay) in page
+    assert comparison_svg(overlay) in page
 
 
 @needs_bundle

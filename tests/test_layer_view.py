@@ -24,6 +24,7 @@ from ckpt_viz.render.layer_text import render_layers
 from tests.support import live_objects
 from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, transformer
+from tests.support.payload_fixtures import empty_table
 
 
 @settings(deadline=None)  # a slow machine is no defect
@@ -246,7 +247,7 @@ def _named(shown: ObjectGraph, variables: Mapping[str, int]) -> ObjectGraph:
 
 
 def _overlay(shown: ObjectGraph, marks: list[Mark], *problems: Problem) -> Overlay:
-    return Overlay(Comparison.CHECK, shown, len(marks), tuple(marks), problems, (), "")
+    return Overlay(Comparison.CHECK, shown, len(marks), tuple(marks), problems, (), "", empty_table)
 
 
 def test_a_list_of_one_and_what_passes_through_share_a_row() -> None:

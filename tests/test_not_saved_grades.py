@@ -41,7 +41,7 @@ def test_compiled_sequential_with_dropout_loses_nothing_that_was_trained() -> No
     assert not any(found.values())
     graph = cv.graph(model)
     for view in ("layers", "objects"):
-        lines = [line_of(graph, None, row) for row in rows_of(graph, None, 300, view)]
+        lines = [line_of(graph, row) for row in rows_of(graph, 300, view)]
         said = " ".join(f"{line.note} {line.sentence}" for line in lines)
         assert "!" not in said
         assert all(f"not tracked: {name}" in said for name in found)

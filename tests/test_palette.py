@@ -19,7 +19,7 @@ from ckpt_viz.object_graph.overlay import Comparison, Severity, State
 from ckpt_viz.render import palette
 from ckpt_viz.render.html import _PAGE_STYLE
 from ckpt_viz.render.signs import ASCII, CELLS, SEVERITIES, SIDES, STATES, verdict_sign
-from ckpt_viz.render.svg import STYLE
+from ckpt_viz.render.svg_parts import STYLE
 from tests.support.graphs import keras3_adam
 
 _PACKAGE = Path(ckpt_viz.__file__).parent
@@ -90,8 +90,8 @@ def test_every_state_severity_verdict_and_cell_has_its_sign() -> None:
     assert table["states"].keys() == {state.value for state in State}
     assert table["severities"].keys() == {severity.value for severity in Severity}
     assert table["verdicts"].keys() == table["sides"].keys() == {one.value for one in Comparison}
-    assert tuple(STATES[State.SAVED_ONLY]) == ("\N{MINUS SIGN}", "not used by program")
-    assert tuple(SEVERITIES[Severity.INFO]) == ("i", "note")
+    assert tuple(STATES[State.SAVED_ONLY]) == ("\N{MINUS SIGN}", "not used by program", "loud")
+    assert tuple(SEVERITIES[Severity.INFO]) == ("i", "note", "quiet")
     assert SIDES[Comparison.CHECK] == ("saved as", "in the program")
     assert verdict_sign(Comparison.CHECK, False).glyph == "✗"
     assert verdict_sign(Comparison.DIFF, False).glyph == "≠"

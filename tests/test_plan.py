@@ -22,6 +22,7 @@ from ckpt_viz.object_graph.remedy import Advice, Code
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
 from tests.support.graphs import graph, keras3_adam, named
+from tests.support.payload_fixtures import empty_table
 
 # root ─┬─ model ─┬─ dense ─┬─ kernel
 #       │         │         └─ bias
@@ -52,7 +53,7 @@ def _check(
     verdict = Verdict("assert_consumed()", not marked)
     said = "assert_consumed() would fail" if marked else "assert_consumed() would pass"
     base_size = 6 if of is _MODEL else len(of.nodes)
-    return Overlay(Comparison.CHECK, of, base_size, marks, problems, (verdict,), said)
+    return Overlay(Comparison.CHECK, of, base_size, marks, problems, (verdict,), said, empty_table)
 
 
 _SAVED_ONLY = Mark(State.SAVED_ONLY)

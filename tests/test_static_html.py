@@ -12,7 +12,7 @@ import pytest
 
 import ckpt_viz as cv
 from benchmarks.saved_notebook import large
-from ckpt_viz.render.static_html import MAX_SIZE, to_static_html
+from ckpt_viz.render.static_html import MAX_SIZE, comparison_html, to_static_html
 from ckpt_viz.render.svg import to_svg
 from tests.hostile.makers import NASTY
 from tests.support.graphs import keras3_adam, named
@@ -66,14 +66,24 @@ def test_it_is_a_picture_and_the_same_rows_in_nested_details() -> None:
 
 
 @pytest.mark.parametrize("kind", ["check", "diff"])
-def test_a_comparison_says_its_verdict_and_states_in_picture_and_words(kind: str) -> None:
+def test_a_comparison_is_its_table_as_picture_and_in_words(kind: str) -> None:
     overlay = overlays()[kind]
-    page = to_static_html(overlay.graph, overlay)
-    for said in (html.unescape(page), html.unescape(_picture(page))):
-        assert overlay.headline in said
-    assert re.search(r"<b>[^<]+</b>", page)
-    for verdict in overlay.verdicts:
-        assert verdict.name in page or kind == "diff"
+    page = comparison_html(overlay)
+    drawn = {text.text for text in ElementTree.fromstring(_picture(page)).iter()}
+    cells = [html.unescape(cell) for cell in re.findall(r"<td>(.*?)</td>", page)]
+    assert overlay.table.sentence in drawn and overlay.table.sentence in html.unescape(page)
+    for line in overlay.table.at_first(40).lines:
+        assert {line.saved, line.live} - {""} <= drawn
+        assert line.plain.words in drawn and line.plain.words in cells
+        assert all(any(name in cell for cell in cells) for name in (line.saved, line.live))
+    parsed = _Parsed(page)
+    assert set(parsed.tags) <= {"div", "img", "details", "summary", "table", "tr", "th", "td"}
+
+
+def test_hostile_texts_of_a_comparison_are_text() -> None:
+    parsed = _Parsed(comparison_html(overlays()["hostile_check"]))
+    assert set(parsed.tags) <= {"div", "img", "details", "summary", "table", "tr", "th", "td"}
+    assert parsed.attributes == {"style", "alt", "src"}
 
 
 @pytest.mark.parametrize("name", [*NASTY, '"><script>alert(1)</script>', "</details></div>", "-->"])

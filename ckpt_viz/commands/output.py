@@ -58,7 +58,7 @@ def output_options(command: Command) -> Command:
     """Give a command the options for printing and writing a comparison."""
     options = (
         click.option("--json", "as_json", is_flag=True, help=f"{JSON.help} (docs/plan_json.md)."),
-        view_option("Draw the layers by name, or all objects, in --svg and --dot."),
+        view_option("Draw the layers by name, or all objects, in --dot."),
         max_lines_option,
         click.option(
             "--color",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared
 from ckpt_viz.graph_diff.node_difference import difference
+from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.merge import merge
@@ -38,7 +39,13 @@ _NODE = "this node"
 _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 
 
-def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
+def overlay_of(
+    a: Graph,
+    b: Graph,
+    compared: Compared,
+    draw_table: Callable[[Overlay], ComparisonTable],
+    notes: tuple[str, ...],
+) -> Overlay:
     """Return the comparison as an overlay; a node that has moved appears at its place in b."""
     merged = merge(b, a, compared.anywhere)
     names = SideNames(b, a, {place: node_a for node_a, place in merged.of_other.items()})
@@ -60,6 +67,8 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         problems=problems,
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(a, b, compared),
+        draw_table=draw_table,
+        notes=notes,
         saved_elements=other_elements(b.nodes, a.nodes, compared.anywhere),
         sides=names,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,12 +20,11 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.comparison_svg import comparison_svg
 from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
-from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import ALARM
-from ckpt_viz.render.views import View
 from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
@@ -164,14 +163,13 @@ class GraphDiff:
     @cached_property
     def overlay(self) -> Overlay:
         """The difference laid over one graph, for text and explorer: b plus the nodes only in a."""
-        overlay = gc_paused(lambda: overlay_of(self.a, self.b, self._compared))
         sides = (("a", self.a), ("b", self.b))
-        notes = tuple(note for side in sides for note in _alarms(*side))
+        alarms = tuple(note for side in sides for note in _alarms(*side))
 
-        def table() -> ComparisonTable:
+        def table(overlay: Overlay) -> ComparisonTable:
             return gc_paused(lambda: table_of_diff(overlay, (*self.notes, *self.says[:1])))
 
-        return replace(overlay, notes=notes, draw_table=table)
+        return gc_paused(lambda: overlay_of(self.a, self.b, self._compared, table, alarms))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -180,10 +178,9 @@ class GraphDiff:
         resolved = (f"{side}: {p.resolved}" for side, p in sources if p and p.resolved)
         return (*resolved, *filter(None, [self._note]))
 
-    def to_svg(self, view: View = "layers") -> str:
-        """Return the differences as a static SVG: among the layers, or among all objects."""
-        notes = *self.notes, *self.says[:1]
-        return to_svg(self.overlay.graph, self.overlay, notes=notes, view=view)
+    def to_svg(self) -> str:
+        """Return the table of the differences as a static SVG."""
+        return comparison_svg(self.overlay)
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as data for `json.dumps`: see docs/plan_json.md."""

@@ -17,6 +17,7 @@ from ckpt_viz.render import payload
 from ckpt_viz.render.exports import Content
 from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.plan import render_plan
+from ckpt_viz.render.static_html import comparison_html, to_static_html
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.played import Played, played_in_file
 from ckpt_viz.restore_fix.fix import RestoreFix
@@ -135,6 +136,11 @@ class Shown:
             return self.comparison.to_text()
         notes = self.comparison.notes if self.comparison is not None else ()
         return render_plan(self.overlay, notes=notes)
+
+    @property
+    def html(self) -> str:
+        """The same for hosts that show no widgets: a picture, and its rows as text."""
+        return to_static_html(self.graph) if self.overlay is None else comparison_html(self.overlay)
 
     @cached_property
     def fix(self) -> RestoreFix[RestoreCheck]:

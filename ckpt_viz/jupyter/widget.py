@@ -20,7 +20,6 @@ from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import text
 from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.render.exports import EXPORTS
-from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.search.grammar import COMPARED, MEASURES
@@ -280,7 +279,7 @@ class Explorer(SharingWidget):
         """Return the explorer as text and as a static page, by MIME type."""
         return {
             "text/plain": self._shown.words,
-            "text/html": to_static_html(self._shown.graph, self._shown.overlay),
+            "text/html": self._shown.html,
         }
 
 

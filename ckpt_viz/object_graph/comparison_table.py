@@ -6,9 +6,10 @@ shows the table computes no cell of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 NO_LINE = -1
 
@@ -66,6 +67,12 @@ class TableLine:
     values: int
     guess: int | None = None
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the call and the fix put each value into its own place."""
+        signs = {cell.sign for cell in (self.plain, self.fixed) if cell is not None}
+        return signs == {CellSign.HERE}
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:
@@ -83,6 +90,23 @@ class Totals:
     live: int
     restored: int
     fixed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLines:
+    """What a picture shows of a table.
+
+    Attributes:
+        lines: The lines in it.
+        quiet: How many values without a line get into their own places.
+        left_out: How many other lines it leaves out.
+        left_values: The number of values in these.
+    """
+
+    lines: Sequence[TableLine]
+    quiet: int = 0
+    left_out: int = 0
+    left_values: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,3 +133,24 @@ class ComparisonTable:
     lines: Sequence[TableLine]
     totals: Totals
     guessed: Sequence[int] = ()
+
+    @cached_property
+    def cell_of(self) -> Mapping[int, TableCell]:
+        """What the checked call does, by node of the merged graph: that of its innermost line."""
+        of_saved = {line.saved_node: line.plain for line in self.lines}
+        cells = of_saved | {line.live_node: line.plain for line in self.lines}
+        return {node: cell for node, cell in cells.items() if node is not None}
+
+    def at_first(self, most: int) -> FirstLines:
+        """Return what a picture of at most so many lines shows: the outermost lines.
+
+        Of too many, the quiet ones are counted together, and then the last ones.
+        """
+        lines = [line for line in self.lines if line.parent == NO_LINE]
+        if len(lines) <= most:
+            return FirstLines(lines)
+        loud = [line for line in lines if not line.is_quiet]
+        quiet = sum(line.values for line in lines if line.is_quiet)
+        shown = loud[: most - 2]
+        left = loud[len(shown) :]
+        return FirstLines(shown, quiet, len(left), sum(line.values for line in left))

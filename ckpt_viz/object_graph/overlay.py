@@ -140,7 +140,7 @@ class Overlay:
     there of those that have another number here. `wording` is how its sentences call the next step.
     `guesses` are what a person may accept. `sides` has the names on each side; without it, the
     merged graph has all names. `has_steps` says that a check has steps to play, and a program to
-    change. `draw_table` makes the table, which costs as much as a fix.
+    change. `draw_table` makes the table of this overlay, which costs as much as a fix.
     """
 
     comparison: Comparison
@@ -150,18 +150,18 @@ class Overlay:
     problems: Sequence[Problem]
     verdicts: Sequence[Verdict]
     headline: str
+    draw_table: Callable[[Overlay], ComparisonTable] = field(repr=False, compare=False)
     notes: tuple[str, ...] = ()
     saved_elements: Mapping[int, int] = field(default_factory=dict)
     wording: Wording = PYTHON
     guesses: Sequence[GuessedPlace] = ()
     sides: SideNames | None = None
     has_steps: bool = True
-    draw_table: Callable[[], ComparisonTable] | None = None
 
     @cached_property
-    def table(self) -> ComparisonTable | None:
-        """The table of the comparison; None if nothing makes one."""
-        return None if self.draw_table is None else self.draw_table()
+    def table(self) -> ComparisonTable:
+        """The table of the comparison."""
+        return self.draw_table(self)
 
     @property
     def passes(self) -> bool:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import graphviz
 
+from ckpt_viz.object_graph.comparison_table import CellSign
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
-from ckpt_viz.object_graph.overlay import QUIET, Overlay
+from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.both_names import both_names
 from ckpt_viz.render.families import family_of
 from ckpt_viz.render.palette import DOT, LIGHT
 from ckpt_viz.render.row_tree import RowTree
 from ckpt_viz.render.row_words import line_of, title_of
-from ckpt_viz.render.signs import STATES
+from ckpt_viz.render.signs import CELLS
 from ckpt_viz.render.text import describe_value, shortened
 from ckpt_viz.render.views import View
 
@@ -39,8 +40,8 @@ def to_dot(
     It shows all `layers` with the signs of their families, parts that are alike once, or all
     `objects` with their edges. Names of DOT's nodes are ids. Names from checkpoints appear only in
     labels and tooltips, escaped, never as HTML labels or DOT syntax. For a comparison, `overlay` is
-    laid over this graph: each label includes the node's state, and nodes of only the saved side are
-    dashed.
+    laid over this graph: a label includes what the checked call does with the values, with the sign
+    and the words of the table, and nodes of only the saved side are dashed.
     """
     dot = graphviz.Digraph("object_graph")
     dot.attr("graph", tooltip=_escaped(graph.title))
@@ -65,15 +66,14 @@ def _add_objects(dot: graphviz.Digraph, graph: Graph, overlay: Overlay | None) -
 
 
 def _add_layers(dot: graphviz.Digraph, graph: Graph, overlay: Overlay | None) -> None:
-    tree = RowTree.of_layers(graph, overlay)
+    tree = RowTree.of_layers(graph, None if overlay is None else overlay.layers)
     rows = list(tree.rows({row: below for row, below in enumerate(tree.children) if below}))
     names: list[str] = []
     for place, row in enumerate(rows):
         if row.node_id is None:
-            line = line_of(graph, overlay, row)
-            label = " ".join(filter(None, (line.kind, line.below)))
+            line = line_of(graph, row)
             names.append(f"group{place}")
-            dot.node(names[-1], _escaped(label), tooltip=_escaped(line.sentence), **_GROUP)
+            dot.node(names[-1], _escaped(line.kind), tooltip=_escaped(line.sentence), **_GROUP)
         else:
             names.append(str(row.node_id))
             _add_node(dot, graph, overlay, row.node_id, shows_signs=True)
@@ -118,13 +118,11 @@ def _add_optimizer_edge(dot: graphviz.Digraph, graph: Graph, node_id: int) -> No
 
 
 def _compared(overlay: Overlay, node_id: int, label: str) -> str:
-    """Return the label of a node, with its state in a line below if there is one to show."""
-    mark = overlay.marks[node_id]
-    if mark.state in QUIET:
+    """Return the label of a node, with what the table says of it in a line below."""
+    cell = overlay.table.cell_of.get(node_id)
+    if cell is None or cell.sign is CellSign.HERE:
         return label
-    sign = STATES[mark.state]
-    state = " ".join(filter(None, (sign.glyph, sign.word, mark.detail)))
-    return f"{label}\\n{_escaped(state)}"  # DOT's own line end
+    return f"{label}\\n{_escaped(f'{CELLS[cell.sign].glyph} {cell.words}')}"  # DOT's own line end
 
 
 def _label(node_id: int, node: Node) -> str:

@@ -76,9 +76,12 @@ class Export:
 
 
 def _svg(content: Content) -> str:
+    from ckpt_viz.render.comparison_svg import comparison_svg
     from ckpt_viz.render.svg import to_svg
 
-    return to_svg(content.graph, content.overlay, notes=content.notes, view=content.view)
+    if content.overlay is not None:
+        return comparison_svg(content.overlay)
+    return to_svg(content.graph, notes=content.notes, view=content.view)
 
 
 def _dot(content: Content) -> str:

@@ -20,8 +20,11 @@ from typing import TYPE_CHECKING, Any
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render import payload, svg
+from ckpt_viz.render import payload
+from ckpt_viz.render.comparison_svg import comparison_svg
 from ckpt_viz.render.palette import DARK, LIGHT
+from ckpt_viz.render.svg import to_svg
+from ckpt_viz.render.svg_parts import STYLE
 from ckpt_viz.render.text import shortened
 from ckpt_viz.text import sendable
 
@@ -118,12 +121,13 @@ def to_html(
         (
             "default-src 'none'",
             f"script-src {_hash(script)}",
-            f"style-src {_hash(style)} {_hash(svg.STYLE)}",
+            f"style-src {_hash(style)} {_hash(STYLE)}",
             "img-src blob:",  # for converting the drawing to a PNG
             "base-uri 'none'",
             "form-action 'none'",
         )
     )
+    picture = to_svg(graph, notes=notes) if overlay is None else comparison_svg(overlay)
     encoded = base64.b64encode(payload.encode(graph, overlay, measures)).decode("ascii")
     return "".join(
         (
@@ -133,7 +137,7 @@ def to_html(
             f"<title>{html.escape(shortened(graph.title))} - ckpt-viz</title>\n",
             f"<style>{style}</style>\n</head>\n<body>\n",
             '<div id="explorer"></div>\n',
-            f"<noscript>\n{svg.to_svg(graph, overlay, notes=notes)}</noscript>\n",
+            f"<noscript>\n{picture}</noscript>\n",
             f'<script type="application/json" id="state">{_json(traits)}</script>\n',
             f'<script type="text/plain" id="payload">{encoded}</script>\n',
             "" if steps is None else _steps_element(*steps),

@@ -23,7 +23,7 @@ def layer_outline(
     In a picture with the few variables of a layer beside it, these take no row of `max_rows`, but
     there are `most_beside` of them at most.
     """
-    tree = RowTree.of_layers(graph, None)
+    tree = RowTree.of_layers(graph)
     opened = _opened(tree, max_rows, most_beside)
     return list(tree.rows(opened, _parameters(graph, tree)))
 

@@ -24,7 +24,7 @@ def render_layers(graph: Graph, max_lines: int = MAX_LINES, notes: Sequence[str]
         *map(printable, (*notes, *alarms(graph), *notes_of(graph), *advice(graph))),
     ]
     rows = layer_outline(graph, max(max_lines - len(head) - 1, 1))
-    lines = [line_of(graph, None, row) for row in rows]
+    lines = [line_of(graph, row) for row in rows]
     branches = _branches(rows)
     wide = max(len(branch + line.label) for branch, line in zip(branches, lines, strict=True))
     kinds = max(len(line.kind) for line in lines)

@@ -7,7 +7,6 @@ rows below that part.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,10 +14,7 @@ from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import LayerGroup, Layers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
-from ckpt_viz.object_graph.overlay import QUIET, Comparison, Mark, Overlay, Severity, State
 from ckpt_viz.object_graph.tree import NOWHERE
-
-_States = tuple[tuple[State, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +24,9 @@ class Row:
     `node_id` is None for a group, and for a row that counts `siblings` children. `parent` is the
     index of the parent's row, -1 for the root. `hidden` counts the nodes without their own row that
     this row represents, and `repeated` those of parts that are like the part shown below this row.
-    `states` counts those of both that need attention in a comparison, by state. Only rows of layers
-    have a `name`, and only those of a graph alone a number of `parameters` below. `unreadable`
-    counts those of the nodes without their own row whose values cannot be read. `hanging` counts
-    the variables of a part that an optimizer alone holds. `place` is the row in the tree.
+    Only rows of layers have a `name` and a number of `parameters` below. `unreadable` counts those
+    of the nodes without their own row whose values cannot be read. `hanging` counts the variables
+    of a part that an optimizer alone holds. `place` is the row in the tree.
     """
 
     node_id: int | None
@@ -39,7 +34,6 @@ class Row:
     parent: int
     hidden: int = 0
     siblings: int = 0
-    states: _States = ()
     name: str = ""
     group: LayerGroup | None = None
     parameters: int | None = None
@@ -52,45 +46,38 @@ class Row:
 class RowTree:
     """The rows that a picture can show, and what is below each of them.
 
-    `order` has all rows, each before those below it. `marked` are the rows that need attention in a
-    comparison themselves, or have such rows below them.
+    `order` has all rows, each before those below it.
     """
 
-    def __init__(
-        self, graph: Graph, overlay: Overlay | None, children: Sequence[Sequence[int]]
-    ) -> None:
+    def __init__(self, graph: Graph, children: Sequence[Sequence[int]]) -> None:
         self.nodes: Sequence[Node] = graph.nodes
         self.children: list[Sequence[int]] = list(children)
         self.order = list(walks.below(self.children))
         self.parents = _parents(self.children)
         self.layers: Layers | None = None
-        self._marks: Sequence[Mark] | None = None if overlay is None else overlay.marks
         self._stand_in = list(range(len(self.children)))
         self._places = [0] * len(self.children)
         for place, row in enumerate(self.order):
             self._places[row] = place
         self._sizes = [1] * len(self.children)
-        self.marked = _marked(len(self.children), overlay)
         walks.add_up(self._sizes, self.parents, self.order)
-        for row in reversed(self.order[1:]):
-            self.marked[self.parents[row]] |= self.marked[row]
 
     @classmethod
-    def of_objects(cls, graph: Graph, overlay: Overlay | None) -> RowTree:
-        """Return the tree of all nodes, without Keras' own lists that have no problem."""
-        tree = cls(graph, overlay, graph.tree.children)
+    def of_objects(cls, graph: Graph) -> RowTree:
+        """Return the tree of all nodes, without Keras' own lists."""
+        tree = cls(graph, graph.tree.children)
         if any(node.role is Role.BOOKKEEPING for node in graph.nodes):
             tree.children = [
-                [c for c in below if tree.marked[c] or not _is_bookkeeping(tree.nodes[c])]
+                [c for c in below if tree.nodes[c].role is not Role.BOOKKEEPING]
                 for below in tree.children
             ]
         return tree
 
     @classmethod
-    def of_layers(cls, graph: Graph, overlay: Overlay | None) -> RowTree:
-        """Return the tree of layers."""
-        view = graph.layers if overlay is None else overlay.layers
-        tree = cls(graph, overlay, view.children)
+    def of_layers(cls, graph: Graph, layers: Layers | None = None) -> RowTree:
+        """Return the tree of layers: of the graph's own, or of those of a comparison."""
+        view = graph.layers if layers is None else layers
+        tree = cls(graph, view.children)
         tree.layers = view
         for row in tree.order:
             group = view.group(row)
@@ -128,8 +115,8 @@ class RowTree:
         while stack:
             row, level, parent, rest = stack.pop()
             if row is None:
-                hidden, states, lost = self._summed(i for inner in rest for i in self.below(inner))
-                yield Row(None, level, parent, hidden, len(rest), states, unreadable=lost)
+                hidden, lost = self._summed(i for inner in rest for i in self.below(inner))
+                yield Row(None, level, parent, hidden, len(rest), unreadable=lost)
             else:
                 shown = opened.get(row, ())
                 yield self._row(row, level, parent, shown, parameters)
@@ -149,11 +136,10 @@ class RowTree:
         parameters: Sequence[int] | None,
     ) -> Row:
         is_group = self.node(row) is None
-        count, states, lost = self._summed(self._repeated(row) if shown else self.below(row)[1:])
+        count, lost = self._summed(self._repeated(row) if shown else self.below(row)[1:])
         return Row(
             *(None if is_group else row, level, parent),
             hidden=0 if shown else count,
-            states=states,
             name="" if self.layers is None else self.layers.title(row),
             group=None if self.layers is None else self.layers.group(row),
             parameters=None if parameters is None else parameters[row],
@@ -173,48 +159,14 @@ class RowTree:
             return []
         return [hidden for hidden in self.below(row)[1:] if self._stand_in[hidden] == row]
 
-    def _summed(self, rows: Iterable[int]) -> tuple[int, _States, int]:
-        """Return the number of nodes, by state that of nodes that need attention, and of lost ones.
-
-        Values of the latter cannot be read.
-        """
+    def _summed(self, rows: Iterable[int]) -> tuple[int, int]:
+        """Return the number of nodes, and of those whose values cannot be read."""
         nodes = [row for row in rows if row < len(self.nodes)]
-        lost = sum(_is_lost(self.nodes[node_id]) for node_id in nodes)
-        if self._marks is None:
-            return len(nodes), (), lost
-        counts = Counter(self._marks[node_id].state for node_id in nodes)
-        states = tuple((s, counts[s]) for s in State if counts[s] and s not in QUIET)
-        return len(nodes), states, lost
+        return len(nodes), sum(_is_lost(self.nodes[node_id]) for node_id in nodes)
 
 
 def _is_lost(node: Node) -> bool:
     return any(attribute.error is not None for attribute in node.attributes)
-
-
-def pressing(overlay: Overlay) -> Iterable[tuple[int, ...]]:
-    """Return the nodes of each problem; notes have none, but in a diff every difference counts."""
-    is_diff = overlay.comparison is Comparison.DIFF
-    return [
-        problem.nodes
-        for problem in overlay.problems
-        if problem.nodes and (is_diff or problem.severity is not Severity.INFO)
-    ]
-
-
-def _marked(rows: int, overlay: Overlay | None) -> bytearray:
-    """Return which rows need attention themselves."""
-    marked = bytearray(rows)
-    if overlay is not None:
-        for node_id, mark in enumerate(overlay.marks):
-            marked[node_id] = mark.state not in QUIET
-        for problem in pressing(overlay):
-            for node_id in problem:
-                marked[node_id] = 1
-    return marked
-
-
-def _is_bookkeeping(node: Node) -> bool:
-    return node.role is Role.BOOKKEEPING
 
 
 def _parents(children: Sequence[Sequence[int]]) -> list[int]:

@@ -10,12 +10,10 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import LayerGroup
 from ckpt_viz.object_graph.names import ROOT_NAME
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
-from ckpt_viz.object_graph.overlay import Overlay, State
-from ckpt_viz.render.both_names import both_names, partner_words
+from ckpt_viz.render.both_names import both_names
 from ckpt_viz.render.layer_outline import layer_outline
 from ckpt_viz.render.outline import outline
 from ckpt_viz.render.row_tree import Row
-from ckpt_viz.render.signs import STATES
 from ckpt_viz.render.text import briefly, describe_value, printable, shortened, side_by_side
 from ckpt_viz.render.views import MAX_LAYER_ROWS, View
 from ckpt_viz.text import count
@@ -39,28 +37,22 @@ class RowText:
     kind: str
     value: str
     rest: str
-    glyph: str
     note: str
-    below: str
     sentence: str
 
 
-def rows_of(
-    graph: Graph, overlay: Overlay | None, max_rows: int, view: View = "layers"
-) -> list[Row]:
+def rows_of(graph: Graph, max_rows: int, view: View = "layers") -> list[Row]:
     """Return the rows of a picture: the layers in at most 60 rows, or the objects.
 
     The few variables of a layer are beside it, and take none of the 60.
     """
     if view == "objects":
-        return outline(graph, overlay, max_rows)
+        return outline(graph, max_rows)
     rows = min(max_rows, MAX_LAYER_ROWS)
-    if overlay is None:
-        return layer_outline(graph, rows, most_beside=max_rows - rows)
-    return outline(graph, overlay, rows, of_layers=True)
+    return layer_outline(graph, rows, most_beside=max_rows - rows)
 
 
-def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
+def line_of(graph: Graph, row: Row) -> RowText:
     """Return a row in words."""
     if row.group is not None:
         return _group_line(row, row.group)
@@ -68,13 +60,11 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
         words = f"… {count(row.siblings, 'more child', 'more children')}"
         below = row.hidden - row.siblings
         more = f"{count(below, 'node')} below them" if below else ""
-        lost, states = _lost(row), _counted(row)
-        sentence = ", ".join(filter(None, (words[2:], more, lost, states)))
-        return RowText(words, words, "", more, more, "", lost, _signs(row), sentence)
+        lost = _lost(row)
+        sentence = ", ".join(filter(None, (words[2:], more, lost)))
+        return RowText(words, words, "", more, more, lost, sentence)
     node = graph.nodes[row.node_id]
     label = title_of(graph, row)
-    if overlay is not None and overlay.names.readable_name(row.node_id) == ROOT_NAME:
-        label = ROOT_NAME  # also of the other side, if the roots are no counterparts
     kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
     slots = _slots(graph, row)
     value = shortened(describe_value(node))
@@ -83,11 +73,8 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
     closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
     parameters = _parameters(row) if row.hanging or not value else ""
     shown = cut(side_by_side(value, parameters, slots, closed), _MAX_VALUE)
-    glyph, note = _state(overlay, row.node_id)
     wrong = side_by_side(_wrong(node), _lost(row))
-    notes = side_by_side(note, wrong)
-    names = graph.names if overlay is None else overlay.names
-    called = " ".join(both_names(names, graph, row.node_id))
+    called = " ".join(both_names(graph.names, graph, row.node_id))
     said = (
         called,
         kind,
@@ -95,8 +82,6 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
         parameters if row.hanging else "",
         slots,
         closed.removeprefix("▸ "),
-        note,
-        _counted(row),
         wrong,
     )
     return RowText(
@@ -105,9 +90,7 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
         cut(kind, _MAX_KIND),
         shown,
         cut(side_by_side(value, slots, closed), _MAX_VALUE),
-        glyph,
-        cut(notes, _MAX_NOTE),
-        _signs(row),
+        cut(wrong, _MAX_NOTE),
         ", ".join(filter(None, said)),
     )
 
@@ -119,11 +102,11 @@ def _group_line(row: Row, group: LayerGroup) -> RowText:
     closed = f"▸ {count(row.hidden, 'node')} below" if row.hidden else ""
     value = side_by_side(_parameters(row), closed)
     lost = _lost(row)
-    said = (label, kind, value.replace("▸ ", ""), _counted(row), lost)
+    said = (label, kind, value.replace("▸ ", ""), lost)
     shown = cut(value, _MAX_VALUE)
     sentence = ", ".join(filter(None, said))
     name = without_middle(label, _MAX_LABEL)
-    return RowText(label, name, kind, shown, closed, "", lost, _signs(row), sentence)
+    return RowText(label, name, kind, shown, closed, lost, sentence)
 
 
 def _group_title(group: LayerGroup) -> str:
@@ -164,33 +147,6 @@ def _slots(graph: Graph, row: Row) -> str:
     if row.node_id is not None and len(names) > len(shown):
         shown.append(f"{len(names) - len(shown)} more")
     return f"with {', '.join(shown)}" if shown else ""
-
-
-def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
-    """Return the sign and words of a node's state."""
-    if overlay is None:
-        return "", ""
-    mark = overlay.marks[node_id]
-    if mark.state is State.PLAIN:
-        return "", ""
-    sign = STATES[mark.state]
-    partner = partner_words(overlay, node_id)
-    return sign.glyph, side_by_side(sign.word, shortened(mark.detail), *partner)
-
-
-def _signs(row: Row) -> str:
-    """Return the states of nodes without a row, counted: ≠1 +2."""
-    counts: dict[str, int] = {}
-    for state, number in row.states:
-        glyph = STATES[state].glyph
-        counts[glyph] = counts.get(glyph, 0) + number
-    words = " ".join(f"{glyph}{number}" for glyph, number in counts.items())
-    return f"below: {words}" if words and not row.siblings else words
-
-
-def _counted(row: Row) -> str:
-    """Return the same in words: 1 shape differs, 2 not used by program."""
-    return ", ".join(f"{number} {STATES[state].word}" for state, number in row.states)
 
 
 def _lost(row: Row) -> str:

@@ -12,10 +12,11 @@ from ckpt_viz.object_graph.overlay import Comparison, Severity, State
 
 
 class Sign(NamedTuple):
-    """A character, and the word for it."""
+    """A character, the word for it, and its look: quiet, ring, hollow or loud."""
 
     glyph: str
     word: str
+    look: str
 
 
 # signs.json has them for Python and TypeScript.
@@ -23,7 +24,8 @@ _SIGNS: dict[str, Any] = json.loads(Path(__file__).with_name("signs.json").read_
 
 
 def _sign(entry: Mapping[str, str]) -> Sign:
-    return Sign(entry["glyph"] or " ", entry["word"])  # so that a column of glyphs stays straight
+    # A space, so that a column of glyphs stays straight.
+    return Sign(entry["glyph"] or " ", entry["word"], entry["look"])
 
 
 STATES: Mapping[State, Sign] = {state: _sign(_SIGNS["states"][state.value]) for state in State}

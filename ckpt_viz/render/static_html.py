@@ -1,4 +1,4 @@
-"""The outline as HTML that every notebook host accepts: a picture, and the rows as text.
+"""A picture as HTML that every notebook host accepts: an image, and its rows as text.
 
 The picture is an image with the SVG in its address. GitHub and nbviewer strip parts of an SVG in
 the page, first its style, but they keep one in an image; nor does its style affect the page around
@@ -10,14 +10,17 @@ from __future__ import annotations
 import base64
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render import comparison_rows
+from ckpt_viz.render.comparison_svg import comparison_svg
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.row_words import RowText, left_out, line_of, rows_of
 from ckpt_viz.render.svg import sentences, to_svg
+from ckpt_viz.render.views import MAX_LINES
 
 MAX_SIZE = 100_000  # characters
 _LEAST_ROWS = 5
@@ -28,35 +31,56 @@ _LIST = '<ul style="list-style:none">'
 _TIPS = re.compile(r"<title>[^<]*</title>")
 
 
-def to_static_html(graph: Graph, overlay: Overlay | None = None) -> str:
-    """Return the outline in at most 300 rows and some 100 kB; `overlay` is of this graph."""
+def to_static_html(graph: Graph) -> str:
+    """Return the outline in at most 300 rows and some 100 kB."""
     rows = MAX_ROWS
     while True:
-        page = _page(graph, overlay, rows)
+        page = _page_of_graph(graph, rows)
         if len(page) <= MAX_SIZE or rows <= _LEAST_ROWS:
             return page
         # Long names make some rows longer than others, so this is a cautious estimate.
         rows = max(_LEAST_ROWS, min(rows - 1, rows * MAX_SIZE * 9 // (len(page) * 10)))
 
 
-def _page(graph: Graph, overlay: Overlay | None, max_rows: int) -> str:
-    picture = _TIPS.sub("", to_svg(graph, overlay, max_rows=max_rows))
-    address = base64.b64encode(picture.encode()).decode("ascii")
-    rows = rows_of(graph, overlay, max_rows)
-    said = [words for _, words in sentences(graph, overlay, ())][:_MAX_SENTENCES]
+def _page_of_graph(graph: Graph, max_rows: int) -> str:
+    rows = rows_of(graph, max_rows)
+    said = [words for _, words in sentences(graph)]
     rest = left_out(graph, rows)
+    last = [f"<div>{html.escape(rest)}</div>\n"] if rest else []
+    words = [*_nested(rows, [line_of(graph, row) for row in rows]), *last]
+    return _page(to_svg(graph, max_rows=max_rows), said, words)
+
+
+def comparison_html(overlay: Overlay) -> str:
+    """Return the table of a comparison, in at most 40 rows."""
+    said = [words for _, words in comparison_rows.sentences_of(overlay) if words]
+    return _page(comparison_svg(overlay), said, _rows(overlay))
+
+
+def _page(picture: str, said: Sequence[str], words: Iterable[str]) -> str:
+    address = base64.b64encode(_TIPS.sub("", picture).encode()).decode("ascii")
     return "".join(
         (
             "<div>\n",
             f'<img alt="{html.escape("; ".join(said[:2]))}" style="max-width:100%" ',
             f'src="data:image/svg+xml;base64,{address}">\n',
             "<details><summary>The picture in words</summary>\n",
-            *(f"<div>{html.escape(words)}</div>\n" for words in said),
-            *_nested(rows, [line_of(graph, overlay, row) for row in rows]),
-            f"<div>{html.escape(rest)}</div>\n" if rest else "",
+            *(f"<div>{html.escape(sentence)}</div>\n" for sentence in said[:_MAX_SENTENCES]),
+            *words,
             "</details>\n</div>\n",
         )
     )
+
+
+def _rows(overlay: Overlay) -> Iterator[str]:
+    """Yield the rows of a comparison as a table of HTML."""
+    table = overlay.table
+    heads = (*comparison_rows.heads_of(table), "values")
+    yield f"<table>\n<tr>{''.join(f'<th>{html.escape(head)}</th>' for head in heads)}</tr>\n"
+    for row in comparison_rows.rows_of(table, MAX_LINES):
+        cells = *row.columns, f"{row.values:,}"
+        yield f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>\n"
+    yield "</table>\n"
 
 
 def _nested(rows: list[Row], lines: list[RowText]) -> Iterator[str]:
@@ -79,11 +103,10 @@ def _nested(rows: list[Row], lines: list[RowText]) -> Iterator[str]:
 
 
 def _words(line: RowText) -> str:
-    state = " ".join(filter(None, (line.glyph, line.note, line.below)))
     parts = (
         f"<code>{html.escape(line.label)}</code>",
         html.escape(line.kind),
         html.escape(line.value),
-        f"<b>{html.escape(state)}</b>" if state else "",
+        f"<b>{html.escape(line.note)}</b>" if line.note else "",
     )
     return " ".join(filter(None, parts))

@@ -78,7 +78,7 @@ def pills_of(
     letters = _letters({name for row in rows for name in slots_of(graph, row)})
     pills: dict[int, list[Pill]] = {}
     for place, (row, line) in enumerate(zip(rows, texts, strict=True)):
-        if row.node_id is None or place in parents or line.note or line.below or row.parent < 0:
+        if row.node_id is None or place in parents or line.note or row.parent < 0:
             continue
         node = graph.nodes[row.node_id]
         if node.role is not Role.VARIABLE or len(node.attributes) != 1:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ckpt_viz.correspondence.guesses import GuessedPart, guessed_parts
 from ckpt_viz.matching.trace import Action, Trace
+from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
 from ckpt_viz.object_graph.overlay import (
@@ -31,7 +32,9 @@ from ckpt_viz.values.verifying import Verification
 _NOT_READ = "Values were not read: damaged bytes raise DataLossError; {} tests them."
 
 
-def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
+def overlay_of(
+    run: DryRun, causes_found: Sequence[Finding], draw_table: Callable[[Overlay], ComparisonTable]
+) -> Overlay:
     """Return the dry run and its findings as an overlay."""
     size = len(run.live.nodes)
     findings = [finding for cause in causes_found for finding in cause.all()]
@@ -56,6 +59,7 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
         problems=problems,
         verdicts=[_verdict(*call) for call in run.outcome.calls(run.method)],
         headline=headline(run, graph, marks, causes_found),
+        draw_table=draw_table,
         notes=untested(run),
         saved_elements=saved_elements,
         wording=run.wording,

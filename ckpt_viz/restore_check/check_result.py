@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -15,13 +15,13 @@ from ckpt_viz.matching.trace import Step
 from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.comparison_svg import comparison_svg
 from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
-from ckpt_viz.render.static_html import to_static_html
-from ckpt_viz.render.svg import to_svg
+from ckpt_viz.render.static_html import comparison_html
 from ckpt_viz.render.text import printable
-from ckpt_viz.render.views import MAX_LINES, View
+from ckpt_viz.render.views import MAX_LINES
 from ckpt_viz.restore_check.check_overlay import guesses_of, overlay_of, untested
 from ckpt_viz.restore_check.check_table import table_without_fix, words_of_check
 from ckpt_viz.restore_check.coverage import Part, coverage
@@ -208,7 +208,7 @@ class RestoreCheck:
     @cached_property
     def overlay(self) -> Overlay:
         """The check laid over one graph, for text and explorer."""
-        return replace(overlay_of(self._run, self.findings), draw_table=self._picture)
+        return overlay_of(self._run, self.findings, lambda _: self._picture())
 
     @cached_property
     def saved_places(self) -> Mapping[int, int]:
@@ -234,9 +234,9 @@ class RestoreCheck:
         run, findings = self._run, self.findings
         return fix_of(run, findings, lambda run: RestoreCheck(run, find_all(run), True), guesses)
 
-    def to_svg(self, view: View = "layers") -> str:
-        """Return the verdict and the problems as a static SVG: among layers, or all objects."""
-        return to_svg(self.overlay.graph, self.overlay, view=view)
+    def to_svg(self) -> str:
+        """Return the table of the check as a static SVG: what changed, and where values go."""
+        return comparison_svg(self.overlay)
 
     def to_json(self) -> dict[str, Any]:
         """Return the check as plain data, as docs/plan_json.md describes it."""
@@ -291,7 +291,7 @@ class RestoreCheck:
         return explorer
 
     def _repr_html_(self) -> str:
-        return to_static_html(self.overlay.graph, self.overlay)
+        return comparison_html(self.overlay)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the explorer with its picture; None where widgets cannot be shown."""

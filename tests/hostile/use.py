@@ -166,8 +166,7 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
             stage(f"payload of the check against {name}")
             payload.encode(found.overlay.graph, found.overlay)
             stage(f"SVG of the check against {name}")
-            for view in VIEWS:
-                _check_picture(found.to_svg(view))
+            _check_picture(found.to_svg())
             stage(f"JSON of the check against {name}")
             plan_json(found.overlay)
             _tell(found, str(name), stage)
@@ -186,8 +185,7 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
         stage(f"payload of the diff against {name}")
         payload.encode(diff.overlay.graph, diff.overlay)
         stage(f"SVG of the diff against {name}")
-        for view in VIEWS:
-            _check_picture(diff.to_svg(view))
+        _check_picture(diff.to_svg())
 
 
 def _tell(found: cv.RestoreCheck, name: str, stage: Stage) -> None:

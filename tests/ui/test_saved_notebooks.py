@@ -12,7 +12,7 @@ import pytest
 from nbclient import NotebookClient
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from ckpt_viz.render.static_html import to_static_html
+from ckpt_viz.render.static_html import comparison_html
 from tests.support.payload_fixtures import overlays
 from tests.support.waiting import wait_until
 from tests.ui import processes
@@ -306,12 +306,14 @@ def test_untrusted_and_without_the_extension_the_picture_is_let_through(
     plain_lab: JupyterLab,
 ) -> None:
     overlay = overlays()["check"]
-    data = {"text/plain": "a check", "text/html": to_static_html(overlay.graph, overlay)}
+    data = {"text/plain": "a check", "text/html": comparison_html(overlay)}
     plain_lab.create_notebook("untrusted.ipynb", code_cell("explorer", data))
     plain_lab.open_without_kernel("untrusted.ipynb")
     expect_picture(plain_lab.output(0))
     plain_lab.output(0).locator("summary").first.click()
-    expect(plain_lab.output(0).locator("details details").first).to_contain_text("(root)")
+    expect(plain_lab.output(0).locator("details table")).to_contain_text(
+        overlay.table.lines[0].live
+    )
     plain_lab.screenshot("static-check-untrusted")
 
 
