@@ -87,7 +87,7 @@ def test_a_restore_takes_the_ticked_guesses(tmp_path: Path) -> None:
     path = written(tmp_path, blocks=[layer(3), layer(3)])
     live = ckpt(items=[layer(3), layer(3), layer(3)])
     shown = show_of(live, path)
-    assert shown.overlay is not None and shown.overlay.table is not None
+    assert shown.overlay is not None
     assert shown.overlay.table.guessed == [2, 2]
     done, _ = answer(shown, {"ask": "restore", "guesses": [1]})
     assert done == {"text": "Restored 2 of 6 values. 4 keep their own."}

@@ -471,7 +471,7 @@ def test_the_explorer_draws_the_fix_of_a_load(
     description, _ = answer(shown, {"ask": "fix", "guesses": []})
     fix, table = shown.fix, shown.overlay.table
     assert description["fix"]["code"] == fix.code
-    assert table is not None and table.totals.fixed == len(fix.pairs)
+    assert table.totals.fixed == len(fix.pairs)
     (head,) = (line for line in table.lines if line.saved == line.live == "head")
     assert head.fixed is not None and head.fixed.words == "stays, other shape"
     assert answer(shown, {"ask": "restore"})[0]["text"].startswith(f"Restored {len(fix.pairs)} of ")

@@ -77,7 +77,7 @@ def test_the_fixtures_have_every_state_and_severity() -> None:
     assert set().union(*map(states, compared)) == set(State)
     assert {o.comparison for o in compared} == set(Comparison)
     assert {p.severity for o in compared for p in o.problems} == set(Severity)
-    lines = [line for o in compared if o.table is not None for line in o.table.lines]
+    lines = [line for o in compared for line in o.table.lines]
     cells = {cell.sign for line in lines for cell in (line.plain, line.fixed) if cell is not None}
     assert cells == set(CellSign)
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { COMMANDS } from "./commands";
-import { NODE_STATES } from "./contract";
+import { CELL_SIGNS } from "./contract";
 import { COPY_KEYS, MARK_KEY } from "./copies";
 import { DEEDS, deedOf } from "./deeds";
 import { helpGroups, helpLines, signLines } from "./help";
-import { stateSign } from "./signs";
+import { cellSign } from "./signs";
 import * as WORDS from "./strings";
 
 const press = (key: string, modifiers: Partial<KeyboardEvent> = {}) =>
@@ -64,12 +64,10 @@ it("has each line of the help in one group", () => {
   );
 });
 
-it("has the words of each sign in the help", () => {
-  const words = new Map(signLines().map(({ glyph, word }) => [glyph, word]));
-  expect(words.get("−")).toBe("not used by program, only in a");
-  for (const state of NODE_STATES.filter((one) => stateSign(one).glyph !== "")) {
-    expect(words.get(stateSign(state).glyph)).toContain(stateSign(state).word);
-  }
+it("has each sign of a table once in the help, with its words", () => {
+  const glyphs = signLines().map(({ glyph }) => glyph);
+  expect(new Set(glyphs).size).toBe(glyphs.length);
+  expect(glyphs).toEqual(CELL_SIGNS.map((sign) => cellSign(sign).glyph));
 });
 
 it("lists each command of JupyterLab's palette once", () => {

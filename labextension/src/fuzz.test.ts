@@ -11,7 +11,7 @@ import { FIXTURES, payload, randomFrom } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
 import { segmentsOf } from "./layout/ribbon";
 import { stripsOf } from "./layout/strips";
-import { cellSign, namesWords, problemHead } from "./signs";
+import { cellSign, problemSign } from "./signs";
 import { type Action, initialState, reduce, tableRows } from "./state";
 import { toDot } from "./textbook/dot";
 import { isTooMany, partInSight, sizesOf } from "./textbook/part";
@@ -293,8 +293,7 @@ function lookAtComparison(graph: Graph): void {
   for (let index = 0; index < (overlay?.problemCount ?? 0); index++) {
     if (overlay !== null) {
       const problem = overlay.problem(index);
-      problemHead(overlay, problem);
-      namesWords(overlay, problem, null);
+      problemSign(overlay, problem);
       messageOf(overlay, problem);
     }
   }

@@ -126,9 +126,11 @@ export function compared(graph: Graph, comparison: Compared): Graph {
   const { guesses = [], problems = [] } = comparison;
   const texts = (key: "kind" | "saved" | "live" | "place" | "why" | "remedy" | "code") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
+  const table = comparison.lines === undefined ? null : tablePayloadOf(comparison.lines);
   const overlay = makeOverlay({
     nodeCount: graph.size,
     strings,
+    table: table?.table ?? tablePayloadOf(linesOf(ids, comparison.states)).table,
     columns: {
       tree_order: Int32Array.from(ids),
       tree_parent: Int32Array.from(ids, (id) => graph.treeParent(id) ?? -1),
@@ -175,9 +177,23 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     },
   });
   const savedLabel = (id: number) => comparison.savedLabels?.[id] ?? graph.label(id);
-  const table = comparison.lines === undefined ? null : tableOf(comparison.lines);
-  return { ...graph, overlay, savedLabel, table };
+  return { ...graph, overlay, savedLabel, table: table === null ? null : makeTable(table) };
 }
+
+/** A line for each node whose state says something of its values. */
+function linesOf(ids: readonly number[], states: Compared["states"]): readonly LineOf[] {
+  return ids.flatMap((node) => {
+    const plain = CELL_OF[states?.[node] ?? "matched"];
+    return plain === null ? [] : [{ name: `node ${node}`, node, plain }];
+  });
+}
+
+const CELL_OF: Readonly<Record<NodeState, CellSign | null>> = {
+  ...{ plain: null, matched: "here", deferred: "waits", moved: "elsewhere", value: "changed" },
+  ...{ "live only": "keeps", "only in b": "keeps" },
+  ...{ "saved only": "nowhere", "only in a": "nowhere" },
+  ...{ shape: "misfit", dtype: "misfit", role: "misfit", failed: "fails", warned: "elsewhere" },
+};
 
 /** A line of a table, with what is inside of it. All is here, on both sides, if it says no more. */
 export interface LineOf {
@@ -195,6 +211,14 @@ export interface LineOf {
 
 /** The table with these lines. */
 export function tableOf(lines: readonly LineOf[]): Table {
+  const table = makeTable(tablePayloadOf(lines));
+  if (table === null) {
+    throw new Error("no table");
+  }
+  return table;
+}
+
+function tablePayloadOf(lines: readonly LineOf[]): Pick<Payload, "strings" | "table"> {
   const strings: string[] = [];
   const cells: TableCell[] = [];
   const rows: Readonly<Record<LineColumnName, number>>[] = [];
@@ -224,7 +248,7 @@ export function tableOf(lines: readonly LineOf[]): Table {
     add(line, -1);
   }
   const column = (name: LineColumnName) => Int32Array.from(rows, (row) => row[name]);
-  const table = makeTable({
+  return {
     strings,
     table: {
       ...{ sentence: "", verdict: "", heads: ["as saved", "restore", "fix", "program"] },
@@ -242,11 +266,7 @@ export function tableOf(lines: readonly LineOf[]): Table {
         line_guess: column("line_guess"),
       },
     },
-  });
-  if (table === null) {
-    throw new Error("no table");
-  }
-  return table;
+  };
 }
 
 /** A random generator that repeats its numbers for the same seed (mulberry32). */

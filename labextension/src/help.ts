@@ -1,9 +1,9 @@
 /** The lines of the help: what each key does, and what each sign says. */
 
 import { COMMANDS } from "./commands";
-import { NODE_STATES } from "./contract";
+import { CELL_SIGNS } from "./contract";
 import { COPY_KEYS, MARK_KEY } from "./copies";
-import { cellSign, type Sign, stateSign } from "./signs";
+import { cellSign, type Sign } from "./signs";
 import * as WORDS from "./strings";
 
 /** A line of the help: the keys, by their names on a keyboard, and what they do. */
@@ -80,18 +80,9 @@ export function helpGroups(): readonly HelpGroup[] {
   }));
 }
 
-/** What each sign of a comparison says: the words of all states that have it. */
+/** What each sign of a comparison says. */
 export function signLines(): readonly Sign[] {
-  const bySign = new Map<string, Sign>();
-  for (const sign of [...NODE_STATES.map(stateSign), cellSign("likely"), cellSign("asks")]) {
-    const known = bySign.get(sign.glyph);
-    bySign.set(sign.glyph, {
-      ...sign,
-      word: known === undefined ? sign.word : `${known.word}, ${sign.word}`,
-    });
-  }
-  bySign.delete("");
-  return [...bySign.values()];
+  return CELL_SIGNS.map(cellSign);
 }
 
 const KEY_NAMES: Readonly<Record<string, string>> = WORDS.keyNames;

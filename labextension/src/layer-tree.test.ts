@@ -48,7 +48,7 @@ describe("the layers of a graph", () => {
     expect(overlay!.below(0)).toEqual(objects.overlay!.below(0));
     const sum = (row: number) => overlay!.below(row).reduce((total, { count }) => total + count, 0);
     const isLoud = (row: number) =>
-      row < layers.size && overlay!.hasValue(row) && !isQuiet(overlay!.state(row));
+      row < layers.size && overlay!.hasValue(row) && !isQuiet(overlay!.cell(row));
     for (const row of order) {
       const below = [...treeChildren(row)].map((child) => sum(child) || Number(isLoud(child)));
       expect(sum(row)).toBe(below.reduce((total, one) => total + one, 0));
@@ -72,7 +72,7 @@ describe("the layers of a graph", () => {
     });
     const tree = { size: 5, order: [0, 5, 1, 3, 2, 4], parents: [-1, 5, 5, 1, 2, 0] };
     const layers = inOtherTree(overlay!, tree);
-    expect(layers.below(5)).toEqual([{ state: "only in a", count: 2 }]);
+    expect(layers.below(5)).toEqual([{ sign: "nowhere", count: 2 }]);
     expect([0, 5, 1].map(layers.isOther)).toEqual([false, true, true]);
     expect([layers.state(5), layers.problemsOf(5), layers.detail(5)]).toEqual(["plain", [], null]);
     expect(layers.isMarked(5)).toBe(true);

@@ -13,17 +13,17 @@ const changes = (overlay: Overlay, isLeftOut: (id: number) => boolean = () => fa
 const TREE = treeGraph([0, 0, 1, 1, 2]);
 
 describe("the counts below a node", () => {
-  it("include every state that needs attention in the whole subtree", () => {
+  it("include every sign that needs attention in the whole subtree", () => {
     const { overlay } = compared(TREE, {
-      states: { 0: "failed", 1: "shape", 3: "shape", 4: "plain", 5: "saved only" },
+      states: { 0: "failed", 1: "shape", 3: "shape", 5: "saved only" },
     });
     expect([0, 1, 2, 3].map((id) => overlay!.below(id))).toEqual([
       [
-        { state: "saved only", count: 1 },
-        { state: "shape", count: 2 },
+        { sign: "nowhere", count: 1 },
+        { sign: "misfit", count: 2 },
       ],
-      [{ state: "shape", count: 1 }],
-      [{ state: "saved only", count: 1 }],
+      [{ sign: "misfit", count: 1 }],
+      [{ sign: "nowhere", count: 1 }],
       [],
     ]);
   });
@@ -33,8 +33,8 @@ describe("the counts below a node", () => {
     const { overlay } = compared(chain, {
       states: Object.fromEntries([10, 20_000, 50_000].map((id) => [id, "live only" as const])),
     });
-    expect(overlay!.below(0)).toEqual([{ state: "live only", count: 3 }]);
-    expect(overlay!.below(20_000)).toEqual([{ state: "live only", count: 1 }]);
+    expect(overlay!.below(0)).toEqual([{ sign: "keeps", count: 3 }]);
+    expect(overlay!.below(20_000)).toEqual([{ sign: "keeps", count: 1 }]);
     expect(overlay!.below(50_000)).toEqual([]);
   });
 
@@ -43,29 +43,30 @@ describe("the counts below a node", () => {
       const graph = await loadGraph(name);
       const overlay = graph.overlay!;
       const ids = Array.from({ length: graph.size }, (_, id) => id);
-      const isOldPlace = (id: number) => overlay.isOther(id) && overlay.state(id) === "moved";
-      const isVariable = (id: number) => graph.attributes(id).length > 0 && !isOldPlace(id);
+      const isVariable = (id: number) =>
+        graph.attributes(id).length > 0 && overlay.cell(id) !== null;
       const values = ids.filter(isVariable).length;
       const below = overlay.below(0).reduce((sum, { count }) => sum + count, 0);
       expect(below + overlay.matchedBelow(0)).toBe(values);
     }
   });
 
-  it("count a node without a value only if nothing below it needs attention", () => {
+  it("are those of values: a part counts by what is in it", () => {
     const { overlay } = compared(TREE, {
       states: { 0: "plain", 1: "saved only", 3: "saved only", 4: "saved only", 2: "failed" },
       isValued: (id) => id > 2,
     });
-    const parts = compared(TREE, {
-      states: { 1: "only in a", 2: "failed" },
-      isValued: () => false,
-    });
-    expect(parts.overlay!.below(0)).toEqual([{ state: "failed", count: 1 }]);
-    expect(overlay!.below(0)).toEqual([
-      { state: "saved only", count: 2 },
-      { state: "failed", count: 1 },
-    ]);
+    expect(overlay!.below(0)).toEqual([{ sign: "nowhere", count: 2 }]);
     expect([0, 2, 5].map((id) => overlay!.matchedBelow(id))).toEqual([1, 1, 1]);
+  });
+
+  it("are those of the line around a value that has none", () => {
+    const lines = [{ name: "one", node: 1, plain: "waits" }] as const;
+    const { overlay } = compared(TREE, { lines, isValued: (id) => id > 2 });
+    expect([0, 1, 3, 4, 5].map((id) => overlay!.cell(id)?.sign)).toEqual([
+      ...[undefined, "waits", "waits", "waits", undefined],
+    ]);
+    expect(overlay!.below(0)).toEqual([{ sign: "waits", count: 2 }]);
   });
 });
 

@@ -6,14 +6,14 @@
 import { starts } from "./columns";
 import {
   ABSENT,
+  CELL_SIGNS,
+  type CellSign,
   type Comparison,
-  LIVE_ALONE,
-  NODE_STATES,
   type NodeState,
   type OverlayColumnName,
   type Payload,
-  SAVED_ALONE,
   type Severity,
+  type TableCell,
   type Verdict,
 } from "./contract";
 
@@ -46,8 +46,8 @@ export interface Guess {
   readonly code: string;
 }
 
-export interface StateCount {
-  readonly state: NodeState;
+export interface SignCount {
+  readonly sign: CellSign;
   readonly count: number;
 }
 
@@ -64,6 +64,8 @@ export interface Overlay {
   /** All guesses of the fix of a check that a problem asks about. */
   readonly guesses: readonly Guess[];
   state(id: number): NodeState;
+  /** What the checked call does with the values of a node, or how they differ, as in the table. */
+  cell(id: number): TableCell | null;
   /** The difference in a few words. */
   detail(id: number): string | null;
   /** The node's name on the other side, if the two sides have different names. */
@@ -79,8 +81,6 @@ export interface Overlay {
   /** The number of elements that the saved side (a) has, if it differs from the node's own. */
   savedElements(id: number): number | null;
   hasValue(id: number): boolean;
-  /** Whether what is below the node says all about it. */
-  isPart(id: number): boolean;
   problem(index: number): Problem;
   /** The problems that name the node, in the order of the problems. */
   problemsOf(id: number): readonly number[];
@@ -89,9 +89,9 @@ export interface Overlay {
    * than `most` nodes gives its first.
    */
   pressing(most?: number): Iterable<number>;
-  /** How many variables below are in each state that needs attention. */
-  below(id: number): readonly StateCount[];
-  /** How many variables are restored, or equal, at the node and below it. */
+  /** How many values below have each sign that needs attention. */
+  below(id: number): readonly SignCount[];
+  /** How many values are restored, or equal, at the node and below it. */
   matchedBelow(id: number): number;
   /**
    * The top of the largest part around the node in which all variables need attention for the same
@@ -104,12 +104,12 @@ export interface Overlay {
   changes(isLeftOut: (id: number) => boolean): Uint8Array;
 }
 
-/** Whether a node in this state needs no attention. */
-export function isQuiet(state: NodeState): boolean {
-  return state === "plain" || state === "matched";
+/** Whether a node with this cell needs no attention. */
+export function isQuiet(cell: TableCell | null): boolean {
+  return cell === null || cell.sign === "here";
 }
 
-type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
+type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay" | "table"> & {
   readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent" | "attribute_count">;
 };
 
@@ -120,7 +120,7 @@ type OfTree = Pick<
 >;
 
 /** What a comparison says of a node, whatever the tree. */
-type OfNodes = Pick<Overlay, "baseSize" | "hasValue" | "isPart" | "state"> & {
+type OfNodes = Pick<Overlay, "baseSize" | "cell" | "hasValue"> & {
   readonly isPressing: (id: number) => boolean;
 };
 
@@ -142,10 +142,8 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
   const text = (name: OverlayColumnName, index: number): string | null =>
     strings[at(name, index)] ?? null;
   const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
-  // Older payloads have what has moved at two places; it counts at its new one.
-  const isOldPlace = (id: number) => id >= baseSize && state(id) === "moved";
-  const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0 && !isOldPlace(id);
-  const isPart = (id: number) => isOfParts(state(id));
+  const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0;
+  const cell = cellsOf(payload, hasValue);
   const problems = problemsOf(overlay, strings, size, showsFix);
   const sources = new Map<number, number>();
   columns.overlay_goes_to.forEach((live, saved) => {
@@ -161,6 +159,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     problemCount: problems.count,
     guesses: problems.guesses,
     state,
+    cell,
     detail: (id) => text("overlay_detail", id),
     partner: (id) => text("overlay_partner", id),
     isHeldElsewhere: (id) => at("overlay_is_held_elsewhere", id) === 1,
@@ -174,15 +173,38 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
       return count < 0 ? null : count;
     },
     hasValue,
-    isPart,
     problem: problems.problem,
     problemsOf: problems.naming,
     pressing: problems.pressing,
     ...inTree(
       { size, order: tree.tree_order, parents: tree.tree_parent },
-      { baseSize, hasValue, isPart, isPressing: problems.isNamed, state },
+      { baseSize, cell, hasValue, isPressing: problems.isNamed },
     ),
   };
+}
+
+/** The cell of each node: that of its innermost line in the table; of a value, of its part. */
+function cellsOf(
+  { columns: tree, nodeCount: size, table }: Compared,
+  hasValue: (id: number) => boolean,
+): (id: number) => TableCell | null {
+  if (table === null) {
+    return () => null;
+  }
+  const { line_live_node, line_plain, line_saved_node } = table.columns;
+  const own = new Int32Array(size).fill(ABSENT);
+  for (const nodes of [line_saved_node, line_live_node]) {
+    nodes.forEach((node, line) => {
+      own[node] = line_plain[line] ?? ABSENT;
+    });
+  }
+  const around = own.slice();
+  for (const id of tree.tree_order) {
+    if (around[id] === ABSENT) {
+      around[id] = around[tree.tree_parent[id] ?? ABSENT] ?? ABSENT;
+    }
+  }
+  return (id) => table.cells[(hasValue(id) ? around : own)[id] ?? ABSENT] ?? null;
 }
 
 /** The same comparison in another tree of the nodes, which can have groups. */
@@ -196,37 +218,32 @@ export function inOtherTree(overlay: Overlay, tree: Tree): Overlay {
 
 function inTree(
   { order, parents, size }: Tree,
-  { baseSize, hasValue, isPart, isPressing, state }: OfNodes,
+  { baseSize, cell, hasValue, isPressing }: OfNodes,
 ): OfTree {
-  const places = Uint8Array.from({ length: parents.length }, (_, id) =>
-    NODE_STATES.indexOf(id < size ? state(id) : "plain"),
+  const places = Int8Array.from({ length: parents.length }, (_, id) =>
+    id < size ? CELL_SIGNS.indexOf(cell(id)?.sign as CellSign) : ABSENT,
   );
-  const { below, counted } = countsBelow(
-    { order, parents },
-    places,
-    (id) => id < size && hasValue(id),
-    (id) => id < size && isPart(id),
-  );
+  const counted = (id: number) => id < size && hasValue(id) && places[id] !== ABSENT;
+  const below = countsBelow({ order, parents }, places, counted);
   const uniformTops = topsOfUniform(order, parents, places);
-  const countBelow = (id: number, place: number) => below[id * NODE_STATES.length + place] ?? 0;
-  const countWithin = (id: number, place: number) =>
-    countBelow(id, place) + (places[id] === place ? (counted[id] ?? 0) : 0);
-  const isQuietPlace = NODE_STATES.map(isQuiet);
-  const isLoud = (id: number) => isPressing(id) || isQuietPlace[places[id] ?? 0] === false;
+  const countBelow = (id: number, place: number) => below[id * CELL_SIGNS.length + place] ?? 0;
+  const isLoud = (id: number) => isPressing(id) || (id < size && !isQuiet(cell(id)));
   const isMarked = markedSubtrees(order, parents, isLoud);
   const holdsLive = markedSubtrees(order, parents, (id) => id < baseSize);
   return {
     isOther: (id) => (id < size ? id >= baseSize : holdsLive[id] === 0),
     below: (id) =>
-      NODE_STATES.map((of, place) => ({ state: of, count: countBelow(id, place) })).filter(
-        ({ state: of, count }) => !isQuiet(of) && count > 0,
+      CELL_SIGNS.map((sign, place) => ({ sign, count: countBelow(id, place) })).filter(
+        ({ sign, count }) => sign !== "here" && count > 0,
       ),
-    matchedBelow: (id) => countWithin(id, NODE_STATES.indexOf("matched")),
+    matchedBelow: (id) => countBelow(id, HERE) + (counted(id) && places[id] === HERE ? 1 : 0),
     topOfUniform: (id) => uniformTops[id] ?? id,
     isMarked: (id) => isMarked[id] === 1,
     changes: (isLeftOut) => markedSubtrees(order, parents, isLoud, isLeftOut),
   };
 }
+
+const HERE = CELL_SIGNS.indexOf("here");
 
 /** The problems of a comparison, by their index and by the nodes that they name. */
 function problemsOf(
@@ -318,73 +335,49 @@ function markedSubtrees(
   return marked;
 }
 
-/** Whether an object has this state because of the values that it leads to. */
-function isOfParts(state: NodeState): boolean {
-  return SAVED_ALONE.has(state) || LIVE_ALONE.has(state) || state === "moved";
-}
-
-/**
- * The number of variables in each state below every node, and which nodes count. A node without a
- * value counts only if it needs attention for itself, and nothing below it does.
- */
+/** The number of values with each sign below every node. */
 function countsBelow(
   { order, parents }: Pick<Tree, "order" | "parents">,
-  places: Uint8Array,
-  hasValue: (id: number) => boolean,
-  isPart: (id: number) => boolean,
-): { readonly below: Int32Array; readonly counted: Uint8Array } {
-  const width = NODE_STATES.length;
-  const quiet = NODE_STATES.map(isQuiet);
+  places: Int8Array,
+  counts: (id: number) => boolean,
+): Int32Array {
+  const width = CELL_SIGNS.length;
   const below = new Int32Array(parents.length * width);
-  const counted = new Uint8Array(parents.length);
-  const holdsProblem = new Uint8Array(parents.length);
-  for (let i = order.length - 1; i >= 0; i--) {
+  for (let i = order.length - 1; i > 0; i--) {
     const id = order[i] ?? 0;
-    const own = places[id] ?? 0;
-    const isLoud = quiet[own] === false;
-    const counts = hasValue(id) || (isLoud && holdsProblem[id] === 0 && !isPart(id));
-    counted[id] = counts ? 1 : 0;
-    if (i === 0) {
-      break; // nothing is above the root
-    }
     const parent = parents[id] ?? 0;
-    if (isLoud || holdsProblem[id] === 1) {
-      holdsProblem[parent] = 1;
-    }
     for (let place = 0; place < width; place++) {
-      const one = counts && place === own ? 1 : 0;
+      const one = counts(id) && place === places[id] ? 1 : 0;
       below[parent * width + place] =
         (below[parent * width + place] ?? 0) + (below[id * width + place] ?? 0) + one;
     }
   }
-  return { below, counted };
+  return below;
 }
 
 /** For every node, the top of the largest part around it that needs attention for one reason. */
 function topsOfUniform(
   order: ArrayLike<number>,
   parents: ArrayLike<number>,
-  places: Uint8Array,
+  places: Int8Array,
 ): Int32Array {
-  const none = NODE_STATES.indexOf("plain");
-  const mixed = NODE_STATES.length;
-  const matched = NODE_STATES.indexOf("matched");
-  const states = Uint8Array.from(places, (place) => (place === matched ? mixed : place));
+  const mixed = CELL_SIGNS.length;
+  const signs = places.map((place) => (place === HERE ? mixed : place));
   for (let i = order.length - 1; i > 0; i--) {
     const id = order[i] ?? 0;
     const parent = parents[id] ?? 0;
-    const own = states[id] ?? none;
-    if (states[parent] === none) {
-      states[parent] = own;
-    } else if (own !== none && states[parent] !== own) {
-      states[parent] = mixed;
+    const own = signs[id] ?? ABSENT;
+    if (signs[parent] === ABSENT) {
+      signs[parent] = own;
+    } else if (own !== ABSENT && signs[parent] !== own) {
+      signs[parent] = mixed;
     }
   }
   const tops = Int32Array.from(places.keys());
   for (let i = 1; i < order.length; i++) {
     const id = order[i] ?? 0;
     const parent = parents[id] ?? 0;
-    tops[id] = states[parent] === mixed ? id : (tops[parent] ?? id);
+    tops[id] = signs[parent] === mixed ? id : (tops[parent] ?? id);
   }
   return tops;
 }

@@ -1,15 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CELL_SIGNS, NODE_STATES } from "./contract";
 import { compared, loadGraph, treeGraph } from "./graphs.test-data";
-import {
-  belowWords,
-  besideWords,
-  cellSign,
-  namesWords,
-  problemHead,
-  stateSign,
-  verdictSign,
-} from "./signs";
+import { belowWords, besideWords, cellSign, stateSign, verdictSign } from "./signs";
 import { comparedWords, partnerWords } from "./words";
 
 const TREE = treeGraph([0, 0, 1, 1]);
@@ -35,13 +27,15 @@ it("has a sign and a word for every state", () => {
 
 it("sums up the nodes below by sign", () => {
   const { overlay } = compared(TREE, { states: { 1: "shape", 3: "dtype", 4: "saved only" } });
-  expect(belowWords(overlay!, 0)).toBe("−1 ≠2");
+  expect(belowWords(overlay!, 0)).toBe("≠2 −1");
   expect(belowWords(overlay!, 3)).toBe("");
 });
 
 it("describes the node beside its box, and the nodes folded into it", () => {
-  const { overlay } = compared(TREE, { states: { 1: "shape", 3: "dtype" } });
-  expect(besideWords(overlay, 1, false)).toBe("shape differs  ≠1");
+  const { overlay } = compared(TREE, { states: { 1: "shape", 3: "dtype", 4: "moved" } });
+  expect(besideWords(overlay, 1, false)).toBe("misfit  ≠1 ↷1");
+  const alike = compared(TREE, { states: { 1: "shape", 3: "dtype" } }).overlay;
+  expect(besideWords(alike, 1, false)).toBe("misfit");
   expect(besideWords(overlay, 1, true)).toBe("");
   expect(besideWords(overlay, 2, false)).toBe("");
   expect(besideWords(null, 1, false)).toBe("");
@@ -60,27 +54,13 @@ describe("the other name of a node", () => {
   });
 });
 
-it("names both sides of a problem, but repeats no name that is already there", async () => {
-  const { overlay } = await loadGraph("check");
-  const names = (index: number, known: string | null) =>
-    namesWords(overlay!, overlay!.problem(index), known);
-  expect(names(0, "(root).model.head.kernel")).toEqual([]);
-  expect(names(0, null)).toEqual(["(root).model.head.kernel"]);
-  expect(names(5, "(root).model.dense.bias")).toEqual(["saved as (root).model.dense.b"]);
-  expect(names(6, null)).toEqual([]);
-});
-
-it("describes a mark and the kind of a problem in a few words", async () => {
+it("describes what happens to a node in a few words", async () => {
   const graph = await loadGraph("check");
-  const { overlay } = graph;
-  expect(comparedWords(graph, 10)).toEqual(["shape differs", "float32 10 by 2 but 10 by 3"]);
-  const heads = [0, 3, 4].map((index) => problemHead(overlay!, overlay!.problem(index)));
-  expect(heads).toEqual(["error, shape", "error, saver unknown", "deferred, not built"]);
+  expect(comparedWords(graph, 10)).toEqual(["other shape", "float32 10 by 2 but 10 by 3"]);
 });
 
 it("does not call a difference in a diff a failure", async () => {
   const { overlay } = await loadGraph("diff");
-  expect(problemHead(overlay!, overlay!.problem(0))).toBe("value differs");
   expect(verdictSign(overlay!, false).word).toBe("not equal");
 });
 
@@ -93,13 +73,8 @@ it("has a sign for every cell of a table", () => {
 
 it("escapes hostile characters in every text", async () => {
   const graph = await loadGraph("hostile_check");
-  const { overlay, size } = graph;
-  const words = Array.from({ length: size }, (_, id) => comparedWords(graph, id)).flat();
-  const sentences = Array.from({ length: overlay!.problemCount }, (_, index) => [
-    problemHead(overlay!, overlay!.problem(index)),
-    ...namesWords(overlay!, overlay!.problem(index), null),
-  ]).flat();
-  for (const text of [...words, ...sentences]) {
+  const words = Array.from({ length: graph.size }, (_, id) => comparedWords(graph, id)).flat();
+  for (const text of words) {
     expect(text).not.toMatch(/[\n\0\u202e]/);
     expect(text.length).toBeLessThan(3000);
   }

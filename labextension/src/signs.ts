@@ -1,9 +1,9 @@
 /** A comparison as signs and words. TypeScript and Python share the table signs.json. */
 
 import { cells, severities, sides, states, verdicts } from "../../ckpt_viz/render/signs.json";
-import type { CellSign, Comparison, NodeState, Severity } from "./contract";
-import { isQuiet, type Overlay, type Problem } from "./overlay";
-import { formatCount, sentenceText } from "./text";
+import type { CellSign, Comparison, NodeState, Severity, TableCell } from "./contract";
+import { isQuiet, type Overlay, type Problem, type SignCount } from "./overlay";
+import { formatCount, visible } from "./text";
 
 /** A sign and the word for it; hollow for a result that is not decided yet. */
 export interface Sign {
@@ -54,54 +54,55 @@ export function verdictSign({ comparison }: Overlay, passes: boolean): Sign {
   return VERDICT_SIGNS[comparison][passes ? "yes" : "no"];
 }
 
-/** The counts of the states below a node: ≠1 −2. States with the same sign share one count. */
-export function belowWords(overlay: Overlay, id: number): string {
-  const counts = new Map<string, number>();
-  for (const { state, count } of overlay.below(id)) {
-    const { glyph } = STATE_SIGNS[state];
-    counts.set(glyph, (counts.get(glyph) ?? 0) + count);
-  }
-  return Array.from(counts, ([glyph, count]) => `${glyph}${formatCount(count)}`).join(" ");
+/** The sign of a cell of the table with its words; no sign without a cell. */
+export function cellMark(cell: TableCell | null): Sign {
+  return cell === null ? NO_SIGN : { ...CELL_SIGNS[cell.sign], word: visible(cell.words) };
 }
 
-/** The same in words: 1 shape differs, 2 not used by program. */
+const NO_SIGN: Sign = { glyph: "", word: "", look: "quiet" };
+
+/**
+ * How many values below a node have each sign, the alarms first. None if the node's own sign says
+ * the same of all.
+ */
+function countsBelow(overlay: Overlay, id: number): readonly SignCount[] {
+  const counts = overlay.below(id);
+  const isSaid = counts.length === 1 && counts[0]?.sign === overlay.cell(id)?.sign;
+  const urgency = ({ sign }: SignCount) => LOOKS.indexOf(CELL_SIGNS[sign].look);
+  return isSaid ? [] : [...counts].sort((a, b) => urgency(a) - urgency(b));
+}
+
+const LOOKS: readonly Sign["look"][] = ["loud", "hollow", "ring", "quiet"];
+
+/** The counts of the signs below a node: ≠1 −2. */
+export function belowWords(overlay: Overlay, id: number): string {
+  return countsBelow(overlay, id)
+    .map(({ sign, count }) => `${CELL_SIGNS[sign].glyph}${formatCount(count)}`)
+    .join(" ");
+}
+
+/** The same in words: 1 does not fit, 2 stays in the file. */
 export function belowSentence(overlay: Overlay, id: number): string {
-  return overlay
-    .below(id)
-    .map(({ state, count }) => `${formatCount(count)} ${STATE_SIGNS[state].word}`)
+  return countsBelow(overlay, id)
+    .map(({ sign, count }) => `${formatCount(count)} ${CELL_SIGNS[sign].word}`)
     .join(", ");
 }
 
-/** The text beside a node's box: its state and, while the node is closed, the counts below it. */
+/** The look of what calls most for attention at a node and below it. */
+export function worstLook(overlay: Overlay | null, id: number): Sign["look"] {
+  const signs = overlay?.below(id).map(({ sign }) => sign) ?? [];
+  const own = overlay?.cell(id)?.sign ?? "here";
+  const looks = [own, ...signs].map((sign) => CELL_SIGNS[sign].look);
+  return LOOKS.find((look) => looks.includes(look)) ?? "quiet";
+}
+
+/** The text beside a node's box: what happens to it and, while it is closed, the counts below. */
 export function besideWords(overlay: Overlay | null, id: number, isExpanded: boolean): string {
   if (overlay === null || isExpanded) {
     return "";
   }
-  const state = overlay.state(id);
-  return filled(isQuiet(state) ? "" : STATE_SIGNS[state].word, belowWords(overlay, id)).join("  ");
-}
-
-/** The names in a problem, except the name that the view shows there already. */
-export function namesWords(
-  overlay: Overlay,
-  { saved, live }: Problem,
-  known: string | null,
-): readonly string[] {
-  const sides = SIDES[overlay.comparison];
-  const side = (words: string, name: string | null): string =>
-    name === null || name === known ? "" : `${words} ${sentenceText(name)}`;
-  return saved === live
-    ? filled(side("", saved).trim())
-    : filled(side(sides.saved, saved), side(sides.live, live));
-}
-
-/** The kind of a problem in a few words: error, unused attribute. */
-export function problemHead(overlay: Overlay, problem: Problem): string {
-  const { word } = problemSign(overlay, problem);
-  const kind = sentenceText(problem.kind).replaceAll("_", " ");
-  return overlay.comparison === "diff" && problem.nodes.length > 0
-    ? word
-    : filled(word, kind).join(", ");
+  const cell = overlay.cell(id);
+  return filled(isQuiet(cell) ? "" : cellMark(cell).word, belowWords(overlay, id)).join("  ");
 }
 
 function filled(...words: readonly string[]): readonly string[] {

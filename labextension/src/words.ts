@@ -8,7 +8,7 @@ import { parametersOf, sizeOf } from "./layout/totals";
 import { isFrozenHere } from "./layout/training";
 import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
-import { belowSentence, SIDES, stateSign } from "./signs";
+import { belowSentence, cellMark, SIDES, stateSign } from "./signs";
 import * as WORDS from "./strings";
 import { countWords, formatCount, sentenceText, shortened, visible } from "./text";
 
@@ -80,10 +80,9 @@ export function comparedWords(graph: Graph, id: number): readonly string[] {
   if (overlay === null) {
     return [];
   }
-  const state = overlay.state(id);
   const detail = sentenceText(overlay.detail(id) ?? "");
   return [
-    state === "plain" ? "" : stateSign(state).word,
+    cellMark(overlay.cell(id)).word,
     detail.replaceAll("×", " by ").replaceAll(stateSign("shape").glyph, "but"),
     partnerWords(graph, id),
   ].filter((words) => words !== "");

@@ -95,7 +95,6 @@ def test_file_starts_with_the_node_that_was_selected(offline: Page, tmp_path: Pa
 def test_file_of_a_comparison_says_its_verdict(offline: Page, tmp_path: Path) -> None:
     overlay = overlays()["check"]
     opened = _Opened(offline, tmp_path / "a.html", to_html(overlay.graph, overlay))
-    assert overlay.table is not None
     opened.page.get_by_text(overlay.table.verdict).first.wait_for()
     opened.check_quiet()
 

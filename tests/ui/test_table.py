@@ -14,6 +14,7 @@ import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
+from ckpt_viz.render.signs import CELLS
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from tests.support.fixed_check import every_kind, of_shapes
 from tests.support.graphs import graph, keras3_adam, transformer
@@ -81,10 +82,29 @@ def _program(*blocks: str, classes: int) -> Any:
 
 
 @pytest.mark.tf
+def test_the_graph_of_a_check_has_the_signs_and_words_of_the_table(
+    opened: Open, check: RestoreCheck
+) -> None:
+    page = opened(check.overlay)
+    page.get_by_role("treegrid").press("t")
+    cells = check.overlay.table.cell_of
+    outline = page.get_by_role("treegrid")
+    for name in ("stem", "head"):
+        (node,) = (n for n in cells if check.overlay.names.name(n) == name)
+        row = outline.get_by_role("row", name=re.compile(f"^{name}"))
+        sign = row.locator(".ckv-sign")
+        expect(sign).to_have_text(CELLS[cells[node].sign].glyph)
+        expect(row.locator(".ckv-state-word")).to_have_text(cells[node].words)
+    box = page.locator(f".ckv-drawing [data-node='{node}']")
+    expect(box.locator(".ckv-glyph")).to_have_text("✗")
+    expect(box.locator(".ckv-beside")).to_have_text("other shape")
+    page.screenshot(path=_SCREENSHOTS / "table-graph-of-check.png")
+
+
+@pytest.mark.tf
 def test_the_table_has_the_rows_and_the_words_of_print(check: RestoreCheck, opened: Open) -> None:
     page = opened(check.overlay)
     table = check.overlay.table
-    assert table is not None
     assert shown(page) == expected(table)
     expect(page.locator(".ckv-sentence")).to_have_text(table.sentence)
     expect(page.locator(".ckv-check-verdict")).to_contain_text(table.verdict)
@@ -249,7 +269,6 @@ def test_forced_colours_keep_the_words_of_the_filled_button(opened: Open) -> Non
 def test_a_narrow_page_has_tabs_and_the_same_words(check: RestoreCheck, opened: Open) -> None:
     page = opened(check.overlay, width=700)
     table = check.overlay.table
-    assert table is not None
     tabs = page.get_by_role("tab")
     expect(tabs).to_have_text(["Table", "Details"])
     assert shown(page) == expected(table)
@@ -274,7 +293,6 @@ def test_a_diff_is_a_table_of_a_and_b(opened: Open) -> None:
     diff = cv.diff(_with_number(a, (2,)), _with_number(b, (3,)))
     page = opened(diff.overlay)
     table = diff.overlay.table
-    assert table is not None
     assert shown(page) == expected(table)
     expect(page.get_by_role("columnheader").locator("b")).to_have_text(["a", "change", "b"])
     for button in ("Code", "Step by step", "What if…"):

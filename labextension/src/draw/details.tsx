@@ -5,7 +5,7 @@ import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../g
 import type { Kernel } from "../kernel";
 import { feedsOf } from "../layout/feeds";
 import { numbersOf } from "../layout/measured";
-import { belowSentence, isAlarm, stateSign } from "../signs";
+import { belowSentence, cellMark, isAlarm } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, onOneLine, sentenceText, visible } from "../text";
@@ -28,7 +28,7 @@ import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
 import { type OnRequest, WithExtras } from "./on-request";
 import type { Part } from "./parts";
-import { ProblemsOf } from "./problems";
+import { Problems } from "./problems";
 import type { Dispatch } from "./props";
 import { NumbersTable } from "./statistics";
 import { GraphSummary } from "./summary";
@@ -121,9 +121,11 @@ function NodeDetails({
         </button>
       </p>
       {actions}
-      <Mark graph={graph} id={id} />
+      <Compared graph={graph} id={id} />
       <Detours graph={graph} id={id} dispatch={dispatch} />
-      {listsProblems ? <ProblemsOf graph={graph} id={id} dispatch={dispatch} /> : null}
+      {listsProblems ? (
+        <Problems graph={graph} indices={graph.overlay?.problemsOf(id) ?? []} kernel={kernel} />
+      ) : null}
       {error === null ? null : (
         <p class="ckv-error">
           {WORDS.problem}: {onOneLine(error)}
@@ -242,22 +244,21 @@ function nodeAbove(graph: Graph, row: number): number {
   return node;
 }
 
-/** The result of a comparison for the node. */
-function Mark({ graph, id }: { readonly graph: Graph; readonly id: number }) {
+/** What the table says of the node, and its name on the other side. */
+function Compared({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   const { overlay } = graph;
   if (overlay === null) {
     return null;
   }
-  const state = overlay.state(id);
-  const sign = stateSign(state);
+  const { word, ...sign } = cellMark(overlay.cell(id));
   const more = [sentenceText(overlay.detail(id) ?? ""), partnerWords(graph, id)];
+  const said = [word, ...more].filter((words) => words !== "");
   const below = belowSentence(overlay, id);
   return (
     <>
-      {state === "plain" ? null : (
+      {said.length === 0 ? null : (
         <p>
-          <SignIcon sign={sign} /> <b>{sign.word}</b>
-          {more.map((words) => (words === "" ? "" : `, ${words}`))}
+          <SignIcon sign={{ ...sign, word }} /> {said.join(", ")}
         </p>
       )}
       {below === "" ? null : (

@@ -178,7 +178,7 @@ export function NodeBox(props: NodeBoxProps) {
       {boxWords(parts, width)}
       {row.childCount > 0 ? toggleButton(row, width, dispatch) : null}
       {parts.beside === "" ? null : (
-        <text class="ckv-beside" x={besideX(width, row)} y={4}>
+        <text class={`ckv-beside ckv-${parts.besideLook}`} x={besideX(width, row)} y={4}>
           {parts.beside}
         </text>
       )}

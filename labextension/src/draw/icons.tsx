@@ -121,12 +121,9 @@ export function lineClass(overlay: Overlay | null, id: number): string {
   if (overlay === null) {
     return "";
   }
-  const state = overlay.state(id);
-  if (state === "deferred") {
+  const sign = overlay.cell(id)?.sign ?? "here";
+  if (sign === "waits") {
     return " ckv-waiting";
   }
-  if (state === "saved only" || state === "only in a") {
-    return " ckv-ghost ckv-struck";
-  }
-  return overlay.isOther(id) ? " ckv-ghost" : "";
+  return overlay.isOther(id) ? ` ckv-ghost${sign === "here" ? "" : " ckv-struck"}` : "";
 }

@@ -2,21 +2,15 @@
 
 import type { Graph } from "../graph";
 import type { Kernel } from "../kernel";
-import { cellSign, problemSign } from "../signs";
+import { cellSign } from "../signs";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import type { Line, Table } from "../table";
-import { clip, countWords, sentenceText, visible, visibleLines } from "../text";
+import { countWords, sentenceText, visible } from "../text";
 import { type Accepting, fixedWith } from "./accepting";
-import { RemedyCode } from "./code";
-import { Copy } from "./copy";
 import { Fact } from "./facts";
 import { SignIcon } from "./icons";
-import { messageOf } from "./message";
-
-const MAX_PROBLEMS = 6;
-/** TensorFlow names all nodes that fail; the first of them are enough. */
-const MAX_MESSAGE = 400;
+import { Problems } from "./problems";
 
 interface LineDetailsProps {
   readonly state: State;
@@ -93,60 +87,5 @@ function problemsOf(graph: Graph, table: Table, line: Line): readonly number[] {
 function besideLines({ overlay }: Graph): readonly number[] {
   return Array.from({ length: overlay?.problemCount ?? 0 }, (_, index) => index).filter(
     (index) => overlay?.problem(index).nodes.length === 0,
-  );
-}
-
-interface ProblemsProps extends Pick<LineDetailsProps, "insert" | "kernel"> {
-  readonly graph: Graph;
-  readonly indices: readonly number[];
-  /** Whether other sentences say it, so that only code and messages are left. */
-  readonly isCodeOnly?: boolean;
-}
-
-function Problems({ graph, indices, insert, kernel, isCodeOnly = false }: ProblemsProps) {
-  const { overlay } = graph;
-  if (overlay === null) {
-    return null;
-  }
-  const messages = new Set<string>();
-  return (
-    <>
-      {indices.slice(0, MAX_PROBLEMS).map((index) => {
-        const problem = overlay.problem(index);
-        const message = messageOf(overlay, problem);
-        const isNew = message !== undefined && !messages.has(message);
-        messages.add(message ?? "");
-        return (
-          <div key={index} class="ckv-problem-text">
-            {isCodeOnly ? null : (
-              <p>
-                <SignIcon sign={problemSign(overlay, problem)} /> {sentenceText(problem.why)}
-              </p>
-            )}
-            {problem.remedy === null || isCodeOnly ? null : <p>→ {sentenceText(problem.remedy)}</p>}
-            {problem.code === null ? null : (
-              <RemedyCode
-                code={problem.code}
-                insert={
-                  // Only the kernel knows what the notebook calls the object.
-                  insert && kernel && (async () => insert(await kernel.code(index)))
-                }
-              />
-            )}
-            {isNew ? (
-              <>
-                <h4>
-                  {WORDS.errorText} <Copy what={WORDS.message} text={message} />
-                </h4>
-                <p class="ckv-message">{clip(visibleLines(message), MAX_MESSAGE)}</p>
-              </>
-            ) : null}
-          </div>
-        );
-      })}
-      {indices.length > MAX_PROBLEMS ? (
-        <p class="ckv-faint">{WORDS.table.moreProblems(indices.length - MAX_PROBLEMS)}</p>
-      ) : null}
-    </>
   );
 }

@@ -4,7 +4,7 @@ import { familySign } from "../families";
 import { type Graph, ROOT } from "../graph";
 import type { Row } from "../layout/rows";
 import type { Widths } from "../layout/tidy";
-import { besideWords, type Sign, stateSign } from "../signs";
+import { besideWords, cellMark, type Sign, worstLook } from "../signs";
 import type { Brevity } from "../state";
 import * as WORDS from "../strings";
 import { shortened } from "../text";
@@ -67,6 +67,7 @@ export interface BoxParts {
   /** The text behind the outline and its button that opens the node; and the width of that text. */
   readonly beside: string;
   readonly besideWidth: number;
+  readonly besideLook: Sign["look"];
 }
 
 /** Measures the text of a graph: computes the width of each box and name once. */
@@ -91,7 +92,7 @@ export function makeTypesetter(graph: Graph, measure: MeasureText, says: Says): 
       ? remembered(row.isExpanded ? open : closed, row.id, () =>
           boxParts(graph, row, says, measure),
         )
-      : chunkParts(graph, row.chunk, says, measure);
+      : chunkParts(graph, row, row.chunk, says, measure);
   return {
     parts,
     name: (text: string) => measure(text, FONT_SIZE),
@@ -109,11 +110,19 @@ function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-const NOTHING = { tab: null, badge: null, chips: [], shared: "", endWidth: 0, beside: "" };
+const NOTHING = { tab: null, badge: null, chips: [], shared: "", endWidth: 0 };
+
+/** What a comparison says beside a box. */
+function besideParts({ overlay }: Graph, { id, isExpanded }: Row, measure: MeasureText) {
+  const beside = besideWords(overlay, id, isExpanded);
+  const besideWidth = beside === "" ? 0 : BESIDE_GAP + measure(beside, FONT_SIZE);
+  return { beside, besideWidth, besideLook: worstLook(overlay, id) };
+}
 
 /** The parts of a box for a chunk of a long list, or for a group. */
 function chunkParts(
   graph: Graph,
+  row: Row,
   chunk: NonNullable<Row["chunk"]>,
   says: Says,
   measure: MeasureText,
@@ -124,7 +133,12 @@ function chunkParts(
   const kind = says === "short" ? repeats(chunk) : chunkCount(chunk);
   const kindWidth = measure(kind, FONT_SIZE);
   const width = 2 * padding + nameWidth(name, measure) + kindWidth;
-  return { ...NOTHING, name, nameX: padding, kind, kindWidth, padding, width, besideWidth: 0 };
+  const beside = besideParts(
+    graph,
+    { ...row, isExpanded: row.isExpanded || chunk.group === null },
+    measure,
+  );
+  return { ...NOTHING, ...beside, name, nameX: padding, kind, kindWidth, padding, width };
 }
 
 /** The name in a box, as far as the box says it. */
@@ -163,13 +177,13 @@ function chipsOf(graph: Graph, { id, isExpanded }: Row, says: Says): readonly st
 }
 
 function boxParts(graph: Graph, row: Row, says: Says, measure: MeasureText): BoxParts {
-  const { id, isExpanded } = row;
+  const { id } = row;
   const name = nameOf(edgeText(graph, id), says);
   const kind = (problemWords(graph, id) === "" ? "" : "! ") + kindOf(graph, id, says);
   const role = graph.role(id);
   const padding = PADDING[shapeOf(role)];
   const tab = role === "layer" ? familySign(graph.typeName(id) ?? "") : null;
-  const sign = stateSign(graph.overlay?.state(id) ?? "plain");
+  const sign = cellMark(graph.overlay?.cell(id) ?? null);
   const start = padding + (tab === null ? 0 : TAB_WIDTH);
   const badge = sign.glyph === "" ? null : { sign, x: start + BADGE_RADIUS - BADGE_INSET };
   const nameX = badge === null ? start : badge.x + BADGE_RADIUS + CHIP_GAP;
@@ -182,11 +196,10 @@ function boxParts(graph: Graph, row: Row, says: Says, measure: MeasureText): Box
     chips.reduce((sum, { width }) => sum + CHIP_GAP + width, 0) +
     (shared === "" ? 0 : SHARED_GAP + measure(shared, FONT_SIZE));
   const kindWidth = measure(kind, FONT_SIZE);
-  const beside = besideWords(graph.overlay, id, isExpanded);
   return {
-    ...{ tab, badge, name, nameX, kind, kindWidth, chips, shared, endWidth, padding, beside },
+    ...besideParts(graph, row, measure),
+    ...{ tab, badge, name, nameX, kind, kindWidth, chips, shared, endWidth, padding },
     width: nameX + nameWidth(name, measure) + kindWidth + endWidth + padding,
-    besideWidth: beside === "" ? 0 : BESIDE_GAP + measure(beside, FONT_SIZE),
   };
 }
 

@@ -9,8 +9,8 @@ import type { ShownTree } from "../layout/shown";
 import type { SortedColumn } from "../layout/sorting";
 import { parametersOf } from "../layout/totals";
 import type { MeasureName } from "../measures";
-import { isQuiet, type Overlay } from "../overlay";
-import { belowSentence, belowWords, stateSign } from "../signs";
+import type { Overlay } from "../overlay";
+import { belowSentence, belowWords, cellMark, type Sign, worstLook } from "../signs";
 import * as WORDS from "../strings";
 import { sentenceText } from "../text";
 import {
@@ -35,7 +35,8 @@ export interface Cell {
   readonly content: ComponentChildren;
   /** The full text of the cell, as its tooltip. */
   readonly title: string;
-  readonly isQuiet?: boolean;
+  /** How much it calls for attention, in a comparison. */
+  readonly look?: Sign["look"];
 }
 
 export interface Column {
@@ -192,22 +193,21 @@ function parametersContent(graph: Graph, id: number): Cell {
   };
 }
 
-/** The node's state and, while the node is closed, the counts of the states below it. */
+/** What happens to the node and, while it is closed, the counts of the signs below it. */
 function stateCell(overlay: Overlay, { id, isExpanded }: Row): Cell {
-  const state = overlay.state(id);
-  const sign = stateSign(state);
-  const stateWord = state === "plain" ? "" : sign.word;
+  const cell = overlay.cell(id);
+  const sign = cellMark(cell);
   const below = isExpanded ? "" : belowSentence(overlay, id);
   const detail = sentenceText(overlay.detail(id) ?? "");
   return {
     content: (
       <>
         <SignIcon sign={sign} />
-        <span class="ckv-state-word">{stateWord}</span>
+        <span class="ckv-state-word">{sign.word}</span>
         {below === "" ? null : <span class="ckv-below">{belowWords(overlay, id)}</span>}
       </>
     ),
-    title: [stateWord, detail, below].filter((words) => words !== "").join(", "),
-    isQuiet: isQuiet(state),
+    title: [sign.word, detail, below].filter((words) => words !== "").join(", "),
+    look: worstLook(overlay, id),
   };
 }

@@ -319,10 +319,10 @@ interface ColumnCellProps {
 }
 
 function ColumnCell({ column, graph, row }: ColumnCellProps) {
-  const { content, title, isQuiet } = column.cell(graph, row);
+  const { content, title, look } = column.cell(graph, row);
   return (
     <span
-      class={`ckv-cell ckv-cell-${column.name}${isQuiet === true ? " ckv-quiet" : ""}`}
+      class={`ckv-cell ckv-cell-${column.name}${look === undefined ? "" : ` ckv-${look}`}`}
       role="gridcell"
       title={title}
     >

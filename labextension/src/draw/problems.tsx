@@ -1,94 +1,80 @@
-/** The problems of a comparison in words: those of one node, or all of them. */
+/** The problems of a comparison in words. */
 
 import type { Graph } from "../graph";
-import type { Problem } from "../overlay";
-import { namesWords, problemHead, problemSign } from "../signs";
+import type { Kernel } from "../kernel";
+import { problemSign } from "../signs";
 import * as WORDS from "../strings";
-import { sentenceText } from "../text";
-import { moreWords } from "../words";
+import { clip, sentenceText, visibleLines } from "../text";
 import { RemedyCode } from "./code";
+import { Copy } from "./copy";
 import { SignIcon } from "./icons";
-import { Jump } from "./jump";
-import type { Dispatch } from "./props";
+import { messageOf } from "./message";
 
-const MAX_OF_NODE = 20;
-const MAX_NODES = 10;
+const MAX_PROBLEMS = 6;
+/** TensorFlow names all nodes that fail; the first of them are enough. */
+const MAX_MESSAGE = 400;
 
-interface ProblemsOfProps {
+interface ProblemsProps {
   readonly graph: Graph;
-  readonly id: number;
-  readonly dispatch: Dispatch;
+  readonly indices: readonly number[];
+  readonly kernel: Kernel | null;
+  /** Puts code into a new cell below; null where there are no cells. */
+  readonly insert?: ((code: string) => void) | null;
+  /** Whether other sentences say it, so that only code and messages are left. */
+  readonly isCodeOnly?: boolean;
 }
 
-/** The problems that name a node. */
-export function ProblemsOf({ graph, id, dispatch }: ProblemsOfProps) {
+/** Problems in words: why, what to do, the code, and TensorFlow's message once. */
+export function Problems({
+  graph,
+  indices,
+  kernel,
+  insert = null,
+  isCodeOnly = false,
+}: ProblemsProps) {
   const { overlay } = graph;
   if (overlay === null) {
     return null;
   }
-  const problems = overlay.problemsOf(id);
+  const messages = new Set<string>();
   return (
     <>
-      {problems.slice(0, MAX_OF_NODE).map((index) => (
-        <ProblemText
-          key={index}
-          graph={graph}
-          problem={overlay.problem(index)}
-          at={id}
-          dispatch={dispatch}
-        />
-      ))}
-      <More count={problems.length - MAX_OF_NODE} />
+      {indices.slice(0, MAX_PROBLEMS).map((index) => {
+        const problem = overlay.problem(index);
+        const message = messageOf(overlay, problem);
+        const isNew = message !== undefined && !messages.has(message);
+        messages.add(message ?? "");
+        return (
+          <div key={index} class="ckv-problem-text">
+            {isCodeOnly ? null : (
+              <p>
+                <SignIcon sign={problemSign(overlay, problem)} /> {sentenceText(problem.why)}
+              </p>
+            )}
+            {problem.remedy === null || isCodeOnly ? null : <p>→ {sentenceText(problem.remedy)}</p>}
+            {problem.code === null ? null : (
+              <RemedyCode
+                code={problem.code}
+                insert={
+                  // Only the kernel knows what the notebook calls the object.
+                  insert && kernel && (async () => insert(await kernel.code(index)))
+                }
+              />
+            )}
+            {isNew ? (
+              <>
+                <h4>
+                  {WORDS.errorText} <Copy what={WORDS.message} text={message} />
+                </h4>
+                <p class="ckv-message">{clip(visibleLines(message), MAX_MESSAGE)}</p>
+              </>
+            ) : null}
+          </div>
+        );
+      })}
+      {indices.length > MAX_PROBLEMS ? (
+        <p class="ckv-faint">{WORDS.table.moreProblems(indices.length - MAX_PROBLEMS)}</p>
+      ) : null}
     </>
   );
-}
-
-interface ProblemTextProps {
-  readonly graph: Graph;
-  readonly problem: Problem;
-  /** The node whose details these are. */
-  readonly at: number | null;
-  readonly dispatch: Dispatch;
-}
-
-/** One problem with all its facts. */
-function ProblemText({ graph, problem, at, dispatch }: ProblemTextProps) {
-  const { overlay } = graph;
-  if (overlay === null) {
-    return null;
-  }
-  const others = problem.nodes.filter((id) => id !== at);
-  const known = at === null ? null : graph.name(at);
-  const names = namesWords(overlay, problem, known);
-  return (
-    <div class="ckv-problem-text">
-      <p>
-        <SignIcon sign={problemSign(overlay, problem)} /> <b>{problemHead(overlay, problem)}:</b>{" "}
-        {names.length === 0 ? sentenceText(problem.why) : ""}
-      </p>
-      {names.map((words) => (
-        <p key={words} class="ckv-faint">
-          {words}
-        </p>
-      ))}
-      {names.length === 0 ? null : <p>{sentenceText(problem.why)}</p>}
-      {problem.remedy === null ? null : <p>→ {sentenceText(problem.remedy)}</p>}
-      {problem.code === null ? null : <RemedyCode code={problem.code} insert={null} />}
-      {others.length === 0 ? null : (
-        <p>
-          {WORDS.alsoAbout}{" "}
-          {others.slice(0, MAX_NODES).map((id) => (
-            <span key={id} class="ckv-other">
-              <Jump graph={graph} id={id} dispatch={dispatch} />
-            </span>
-          ))}
-          <More count={others.length - MAX_NODES} />
-        </p>
-      )}
-    </div>
-  );
-}
-
-function More({ count }: { readonly count: number }) {
-  return count <= 0 ? null : <span class="ckv-faint">{moreWords(count)}</span>;
 }

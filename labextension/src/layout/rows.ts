@@ -1,6 +1,5 @@
 /** The visible nodes and chunks: the tree without what is folded away, in reading order. */
 
-import { LIVE_ALONE, SAVED_ALONE } from "../contract";
 import { type Graph, ROOT } from "../graph";
 import { isQuiet } from "../overlay";
 import type { ChildrenOf, Chunk, ShownTree } from "./shown";
@@ -107,18 +106,13 @@ function opensByItself(graph: Graph, id: number): boolean {
   return !isVariable && !isAllOneCase(graph, id);
 }
 
-/**
- * Whether a comparison says one thing of this whole part. Either the part has no problem, while
- * others have; or the other side lacks it.
- */
+/** Whether a comparison says the same of all values of a part, or nothing while it does of others. */
 function isAllOneCase({ overlay }: Graph, id: number): boolean {
   if (overlay === null || !overlay.isMarked(ROOT)) {
     return false;
   }
-  const [first, second] = overlay.below(id);
-  const isOfOneSide =
-    second === undefined && (SAVED_ALONE.has(first?.state) || LIVE_ALONE.has(first?.state));
-  return !overlay.isMarked(id) || (isOfOneSide && overlay.matchedBelow(id) === 0);
+  const isOfOneSign = overlay.below(id).length === 1 && overlay.matchedBelow(id) === 0;
+  return !overlay.isMarked(id) || isOfOneSign;
 }
 
 /** The visible part of a graph for which the view chooses the open nodes. */
@@ -188,7 +182,7 @@ export function* callingForALook(graph: Graph, onlyChanges: boolean): Generator<
   }
   if (onlyChanges) {
     for (let id = 0; id < graph.size; id++) {
-      if (!isQuiet(overlay.state(id))) {
+      if (!isQuiet(overlay.cell(id))) {
         yield shownAt(id);
       }
     }

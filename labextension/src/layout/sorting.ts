@@ -1,8 +1,9 @@
 /** The order of siblings, by what a column of the outline shows. */
 
-import { NODE_STATES, SEVERITIES } from "../contract";
+import { SEVERITIES } from "../contract";
 import type { Graph } from "../graph";
 import { type MeasureName, measureOf } from "../measures";
+import { isQuiet } from "../overlay";
 import { numbersOf } from "./measured";
 import { elements, parametersOf, sizeOf } from "./totals";
 
@@ -66,7 +67,7 @@ export function sorted(graph: Graph, rows: ArrayLike<number>, sort: Sort): reado
   return keyed.map(({ id }) => id);
 }
 
-/** How much a row needs attention: its own state, then the number of states below it. */
+/** How much a row needs attention: its own problems, then the number of values below it that do. */
 function stateKey({ overlay }: Graph, id: number): number {
   if (overlay === null) {
     return 0;
@@ -74,6 +75,6 @@ function stateKey({ overlay }: Graph, id: number): number {
   const below = overlay.below(id).reduce((sum, { count }) => sum + count, 0);
   const worst = overlay.problemsOf(id).map((problem) => overlay.problem(problem).severity);
   const severity = Math.max(0, ...worst.map((one) => SEVERITIES.length - SEVERITIES.indexOf(one)));
-  const own = NODE_STATES.indexOf(overlay.state(id));
-  return severity * 1e12 + below * NODE_STATES.length + own;
+  const own = isQuiet(overlay.cell(id)) ? 0 : 1;
+  return severity * 1e12 + below * 2 + own;
 }
