@@ -13,6 +13,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.formats.sstable import read_table
 from ckpt_viz.formats.table_writer import encode_table
+from ckpt_viz.restore_table.rows import Why
 from tests.support.oracle import raised_by
 from tests.support.programs import ckpt, var
 
@@ -192,4 +193,6 @@ def test_a_damaged_value_is_counted_once(tmp_path: Path) -> None:
         bytes(byte ^ (place in (0, 8)) for place, byte in enumerate(data.read_bytes()))
     )
     check = cv.check(ckpt(a=var([0.0, 0.0]), b=var([0.0])), path, verify=True)
-    assert check.overlay.headline == "restore() would raise DataLossError: 2 values damaged"
+    assert check.overlay.headline == "restore() would raise DataLossError"
+    reasons = [row.plain.reason.why for row in check.table.rows if row.plain.reason is not None]
+    assert reasons.count(Why.DAMAGED) == 2

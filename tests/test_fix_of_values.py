@@ -268,3 +268,24 @@ def test_a_value_that_its_object_refuses_is_named_and_the_rest_is_restored(tmp_p
     assert "table" in fix.code.partition("# ")[2]
     fix.apply()
     assert _exported(live.table) == before
+
+
+@pytest.mark.parametrize("name", ["rows", "lines"])
+def test_a_variable_of_any_shape_takes_any_shape(name: str, tmp_path: Path) -> None:
+    """`restore` puts a value of any shape there, and so does the fix, also under a new name."""
+    import tensorflow as tf
+
+    made = [
+        (
+            tf.Variable(tf.fill([rows, 2], float(rows)), shape=tf.TensorShape(None)),
+            tf.Variable(tf.fill([rows, 3], float(rows)), shape=[None, 3]),
+        )
+        for rows in (1, 4)
+    ]
+    path = tf.train.Checkpoint(rows=made[0][0], more=made[0][1]).save(str(tmp_path / "ckpt"))
+    check = cv.check(tf.train.Checkpoint(**{name: made[1][0], "more": made[1][1]}), path)
+    fix = check.fix()
+    assert fix.table.fixed == 3  # with the counter of saves
+    fix.apply()
+    for saved, restored in zip(*made, strict=True):
+        np.testing.assert_array_equal(restored, saved)

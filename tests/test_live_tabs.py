@@ -77,11 +77,11 @@ def node(kernel: Kernel, name: str, source: str = "ckpt") -> int:
 
 
 def headline(data: dict[str, Any]) -> str:
-    """Return the line above a comparison from the payload."""
+    """Return the sentence above a comparison from the payload."""
     content = gzip.decompress(base64.b64decode(data["payload"]))
     start = len(payload.MAGIC) + 4
     length = int.from_bytes(content[start - 4 : start], "little")
-    found: str = json.loads(content[start : start + length])["overlay"]["headline"]
+    found: str = json.loads(content[start : start + length])["table"]["sentence"]
     return found
 
 

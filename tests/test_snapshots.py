@@ -341,8 +341,8 @@ def test_nbconvert_shows_the_picture(with_state: bool) -> None:
     body, _ = HTMLExporter().from_notebook_node(done)  # type: ignore[no-untyped-call]
     assert body.count('src="data:image/svg+xml;base64,') == 2
     assert "<details>" in body
-    headline = cv.diff(without_optimizer(), keras3_adam()).overlay.headline
-    assert headline in body
+    sentence = cv.diff(without_optimizer(), keras3_adam()).overlay.table.sentence
+    assert sentence in body
 
 
 def test_a_terminal_shows_plain_text() -> None:

@@ -640,7 +640,7 @@ def test_a_silent_scope_is_a_warning(files: dict[str, Any]) -> None:
     assert "Scope 'c/': the program has no variable in it" in texts["warning unresolved"]
     assert "b/w" in texts["info unmatched"]
     assert "a/b, a/s/w, a/w" in texts["info leftover"]
-    assert check.overlay.headline == "init_from_checkpoint() sets 0 of 1 variable: 1 warning"
+    assert check.overlay.headline == "init_from_checkpoint() sets 0 of 1 variable"
 
 
 def test_variables_outside_of_the_store_are_named(files: dict[str, Any]) -> None:

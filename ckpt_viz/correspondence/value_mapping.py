@@ -190,8 +190,14 @@ def fits(saved: Graph, live: Graph, node: int, obj: int) -> bool:
         return False
     if any(not value.name for value in now.attributes):
         return bool(was.attributes)  # only the object's own code names its values
-    have_dtypes = all(value.dtype is not None for value in now.attributes)
-    return not have_dtypes and [v.name for v in was.attributes] == [v.name for v in now.attributes]
+    if [value.name for value in was.attributes] != [value.name for value in now.attributes]:
+        return False
+    if any(value.dtype is None for value in now.attributes):
+        return True
+    return all(
+        value.dtype == own.dtype and own.shape in (None, value.shape)  # None: it takes any shape
+        for value, own in zip(was.attributes, now.attributes, strict=True)
+    )
 
 
 def _shared(

@@ -135,7 +135,7 @@ class Overlay:
 
     The base of `graph` is the live side (of a diff: b), and its nodes keep their ids. From
     `base_size` on follow the nodes of the saved side (a) without a counterpart there. `headline` is
-    the summary in one line: `assert_consumed() would fail: 2 variables not used`. `notes` are
+    the result in a few words: `assert_consumed() would fail`. `notes` are
     sentences about what the comparison leaves open. `saved_elements` has the number of elements
     there of those that have another number here. `wording` is how its sentences call the next step.
     `guesses` are what a person may accept. `sides` has the names on each side; without it, the

@@ -214,7 +214,6 @@ def _layer_columns(view: Layers, strings: _Strings) -> _Columns:
 def _overlay_header(overlay: Overlay) -> dict[str, Any]:
     return {
         "comparison": overlay.comparison.value,
-        "headline": _utf8(overlay.headline).decode(),
         "base_size": overlay.base_size,
         "verdicts": [
             {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ckpt_viz.correspondence.guesses import GuessedPart, guessed_parts
-from ckpt_viz.matching.trace import Action, Trace
+from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
@@ -23,7 +23,6 @@ from ckpt_viz.object_graph.side_names import SideNames
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import mapping_in
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.headline import headline
 from ckpt_viz.restore_check.marks import RowMarks, marks_by_name, same_parts
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count, readable, size_words
@@ -58,7 +57,7 @@ def overlay_of(
         marks=marks,
         problems=problems,
         verdicts=[_verdict(*call) for call in run.outcome.calls(run.method)],
-        headline=headline(run, graph, marks, causes_found),
+        headline=_headline(run),
         draw_table=draw_table,
         notes=untested(run),
         saved_elements=saved_elements,
@@ -67,6 +66,20 @@ def overlay_of(
         sides=sides,
         has_steps=run.outcome.has_steps,
     )
+
+
+def _headline(run: DryRun) -> str:
+    """Return what the call does in a few words: `assert_consumed() would fail`."""
+    verdicts, raised = run.verdicts, run.trace.raised if run.trace is not None else None
+    if raised is not None and raised.cause is Cause.ABORT:
+        return f"{run.method}() would end the process"
+    if verdicts.restore is not None:
+        return f"{run.method}() would raise {verdicts.restore.type}"
+    if run.outcome.later is not None:
+        return f"the initializers would raise {run.outcome.later.type}"
+    if run.outcome.effect:
+        return f"{run.method}() {run.outcome.effect}"
+    return f"assert_consumed() would {'pass' if verdicts.consumed is None else 'fail'}"
 
 
 def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, int]) -> SideNames:
