@@ -5,8 +5,10 @@ Prints medians in milliseconds: from the payload to the first paint, and from a 
 closes a node to the next paint. It also prints the time from typing in the search box to the
 matches, and the time between two frames while the drawing is dragged.
 
+With `--table`, it scrolls a table of so many lines instead, and prints the time between frames.
+
     python -m benchmarks.explorer [--nodes 500 5000 50000] [--check 500] [--measured 50000]
-        [--b7] [--runs 5]
+        [--table 50000] [--b7] [--runs 5]
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ import os
 import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
+from string import ascii_lowercase
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -82,6 +86,19 @@ _FRAMES = """async (count) => {
   });
   return times.slice(1).map((time, index) => time - times[index]);
 }"""
+_SCROLL = """async (count) => {
+  const body = document.querySelector(".ckv-table-body");
+  const times = [];
+  await new Promise((resolve) => {
+    const next = (now) => {
+      times.push(now);
+      body.scrollTop += 97;
+      times.length > count ? resolve() : requestAnimationFrame(next);
+    };
+    requestAnimationFrame(next);
+  });
+  return times.slice(1).map((time, index) => time - times[index]);
+}"""
 _FIRST_PAINT = """() => performance
   .getEntriesByName("ckpt-viz: payload to first paint").map((entry) => entry.duration)"""
 
@@ -117,6 +134,17 @@ def checked(nodes: int) -> Overlay:
             delattr(live.root, f"layer_{i}")
     with TemporaryDirectory() as directory:
         return cv.check(live, saved.save(str(Path(directory, "ckpt")))).overlay
+
+
+def table(lines: int) -> Overlay:
+    """Return the diff of two equal graphs of so many variables, whose names fold into no run."""
+    import ckpt_viz as cv
+    from tests.support.graphs import graph
+
+    names = map("".join, product(ascii_lowercase, repeat=4))
+    children = {next(names): 1 + node for node in range(lines)}
+    nodes = graph({0: children}, tuple(children.values()))
+    return cv.diff(nodes, nodes).overlay
 
 
 def efficient_net() -> Graph:
@@ -168,6 +196,15 @@ def measure(path: Path) -> Figures:
     return figures
 
 
+def scrolled(path: Path) -> Figures:
+    """Return the times of a table in one new browser, in milliseconds."""
+    with opened(path) as page:
+        return {
+            "first paint": page.evaluate(_FIRST_PAINT),
+            "a frame while the table scrolls": page.evaluate(_SCROLL, 120),
+        }
+
+
 def _dragging(page: Page) -> list[float]:
     box: Any = page.locator(".ckv-panes svg").first.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -186,6 +223,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, nargs="*", default=[500, 5000, 50000])
     parser.add_argument("--check", type=int, nargs="*", default=[500])
     parser.add_argument("--measured", type=int, nargs="*", default=[])
+    parser.add_argument("--table", type=int, nargs="*", default=[])
     parser.add_argument("--b7", action="store_true", help="EfficientNetB7 with Adam, too")
     parser.add_argument("--runs", type=int, default=5)
     asked = parser.parse_args()
@@ -203,10 +241,12 @@ def main() -> None:
             pages[f"{nodes} nodes coloured by norm"] = measured(nodes)
         if asked.b7:
             pages["EfficientNetB7 with Adam"] = to_html(efficient_net())
+        tables = {f"a table of {lines} lines": table(lines) for lines in asked.table}
+        pages |= {name: to_html(overlay.graph, overlay) for name, overlay in tables.items()}
         for name, page in pages.items():
             path = Path(directory, "page.html")
             path.write_text(page)
-            runs = [measure(path) for _ in range(asked.runs)]
+            runs = [(scrolled if name in tables else measure)(path) for _ in range(asked.runs)]
             print(f"{name} ({len(page) / 1e6:.2f} MB of HTML):")
             for what in runs[0]:
                 seen = [figure for run in runs for figure in run[what]]
