@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ckpt_viz.correspondence.pairs import Pair
 from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.gc_pause import gc_paused
+from ckpt_viz.graph_diff.change_sentence import NodeChange, change_sentence, with_changes
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare, judged
 from ckpt_viz.graph_diff.counterparts import LoadWay
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
+from ckpt_viz.graph_diff.diff_parts import DiffParts
 from ckpt_viz.graph_diff.diff_table import table_of_diff
 from ckpt_viz.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.object_graph.comparison_table import ComparisonTable
@@ -61,6 +63,7 @@ class GraphDiff:
     _note: str = field(default="", repr=False, compare=False)
     values: tuple[ValueChange, ...] | None = field(default=None, repr=False, compare=False)
     common: int | None = field(default=None, repr=False, compare=False)
+    _by_node: Mapping[int, NodeChange] | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -167,7 +170,9 @@ class GraphDiff:
         alarms = tuple(note for side in sides for note in _alarms(*side))
 
         def table(overlay: Overlay) -> ComparisonTable:
-            return gc_paused(lambda: table_of_diff(overlay, (*self.notes, *self.says[:1])))
+            notes = *self.notes, *self._value_lines[:1]
+            drawn = gc_paused(lambda: table_of_diff(overlay, notes))
+            return drawn if self._by_node is None else with_changes(drawn, overlay, self._by_node)
 
         return gc_paused(lambda: overlay_of(self.a, self.b, self._compared, table, alarms))
 
@@ -195,7 +200,14 @@ class GraphDiff:
 
     @property
     def says(self) -> tuple[str, ...]:
-        """Lines about the largest changes of values; none unless they were read."""
+        """What changed most, and lines about the largest changes; none unless they were read."""
+        if self._by_node is None:
+            return ()
+        sentence = change_sentence(self.overlay, self._by_node)
+        return (*self._value_lines, *([] if sentence is None else [sentence.words]))
+
+    @property
+    def _value_lines(self) -> tuple[str, ...]:
         return () if self.values is None else tuple(changes_text(self.values, self.common or 0))
 
     def __repr__(self) -> str:
@@ -244,10 +256,21 @@ def diff_of(
     from ckpt_viz.graph_diff.value_changes import by_values, value_changes  # they need NumPy
 
     first = gc_paused(lambda: compare(a, b, way))
-    changes = value_changes(a, b, first.anywhere, executor=executor, progress=progress)
+    changes = value_changes(
+        *(a, b, first.anywhere),
+        parts=lambda: _parts_of(a, b, first),
+        executor=executor,
+        progress=progress,
+    )
     differ = by_values(a, b, changes)
     compared = gc_paused(lambda: judged(a, b, first, differ))
-    return GraphDiff(a, b, compared, note, changes.rows, changes.common)
+    return GraphDiff(a, b, compared, note, changes.rows, changes.common, changes.nodes)
+
+
+def _parts_of(a: Graph, b: Graph, compared: Compared) -> Mapping[int, int]:
+    """Return the part that each node is in, by node of b."""
+    overlay = overlay_of(a, b, compared, lambda overlay: table_of_diff(overlay, ()), ())
+    return DiffParts(overlay).of_nodes
 
 
 def _beside_keras(

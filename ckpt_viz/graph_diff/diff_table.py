@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ckpt_viz.graph_diff.diff_parts import DiffParts
 from ckpt_viz.object_graph.comparison_table import (
     NO_LINE,
     CellSign,
@@ -15,8 +16,7 @@ from ckpt_viz.object_graph.comparison_table import (
     TableLine,
     Totals,
 )
-from ckpt_viz.object_graph.names import child_of
-from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
+from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.signs import STATES
 from ckpt_viz.text import count, shape_words
@@ -39,7 +39,7 @@ _WORST = (
 
 def table_of_diff(overlay: Overlay, notes: Sequence[str]) -> ComparisonTable:
     """Return the table of a diff, with the sentences that explain it."""
-    lines = _DiffLines(overlay)
+    lines = _DiffLines(overlay, DiffParts(overlay))
     a, b = overlay.names.other, overlay.names.base
     return ComparisonTable(
         sentence=f"{overlay.headline[:1].upper()}{overlay.headline[1:]}.",
@@ -60,6 +60,7 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str]) -> ComparisonTable:
 @dataclass
 class _DiffLines:
     overlay: Overlay
+    _parts: DiffParts
     _lines: list[TableLine] = field(default_factory=list)
 
     def every(self) -> Sequence[TableLine]:
@@ -68,7 +69,7 @@ class _DiffLines:
         while stack:
             parent, row = stack.pop()
             self._lines.append(self._line(row, parent))
-            inside = [c for c in reversed(self._children(row)) if self._states[c]]
+            inside = [c for c in reversed(self._parts.children(row)) if self._states[c]]
             stack += [(len(self._lines) - 1, child) for child in inside]
         return self._lines
 
@@ -78,24 +79,19 @@ class _DiffLines:
         return self._states[ROOT][State.MATCHED]
 
     def _outermost(self, row: int) -> Iterator[int]:
-        """Yield the largest parts below a row whose values differ in one way, layers and blocks."""
-        stack = [*reversed(self._children(row))]
+        """Yield the largest parts below a row whose values differ in one way, layers and blocks.
+
+        Where numbers alone differ, it goes on to layers and blocks: each differs by another amount.
+        """
+        stack = [*reversed(self._parts.children(row))]
         while stack:
             row = stack.pop()
             states = self._states[row]
-            if len(states) == 1 or (states and self._is_closed(row)):
+            is_uniform = len(states) == 1 and State.VALUE not in states
+            if states and (is_uniform or self._parts.is_closed(row) or self._parts.is_whole(row)):
                 yield row
             else:
-                stack += reversed(self._children(row))
-
-    def _is_closed(self, row: int) -> bool:
-        """Return whether a row is a block or a run of parts, or holds values itself."""
-        nodes = self.overlay.graph.nodes
-        is_group = row >= len(nodes)
-        return is_group or any(c < len(nodes) and has_value(nodes[c]) for c in self._children(row))
-
-    def _children(self, row: int) -> Sequence[int]:
-        return self.overlay.layers.children[row]
+                stack += reversed(self._parts.children(row))
 
     @cached_property
     def _states(self) -> Sequence[Counter[State]]:
@@ -116,8 +112,7 @@ class _DiffLines:
         title = self.overlay.layers.title(row)
         other = self.overlay.saved_titles.get(row, title)
         if parent == NO_LINE:
-            above = self._path_above(row)
-            title, other = (child_of(above, name) if above else name for name in (title, other))
+            title, other = (self._parts.place(row, name) for name in (title, other))
         worst = next(state for state in _WORST if states[state])
         return TableLine(
             parent,
@@ -135,27 +130,6 @@ class _DiffLines:
     def _is_in(self, row: int, side: str) -> bool:
         alone = State.ONLY_B if side == "a" else State.ONLY_A
         return any(state is not alone for state in self._states[row])
-
-    def _path_above(self, row: int) -> str:
-        layers, names = self.overlay.layers, []
-        above = layers.parents[row]
-        while above > ROOT and above != self._trunk:
-            group = layers.group(above)
-            names += [] if group is not None and group.is_alike else [layers.title(above)]
-            above = layers.parents[above]
-        return ".".join(reversed(names))
-
-    @cached_property
-    def _trunk(self) -> int:
-        """The one part of the root that holds others: the paths of lines leave its name out."""
-        nodes = self.overlay.graph.nodes
-        holders = [
-            row
-            for row in self._children(ROOT)
-            if any(self._children(c) for c in self._children(row))
-            and (row >= len(nodes) or nodes[row].role is not Role.OPTIMIZER)
-        ]
-        return holders[0] if len(holders) == 1 else ROOT
 
     def _facts(self, row: int) -> str:
         graph = self.overlay.graph

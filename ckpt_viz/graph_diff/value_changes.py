@@ -6,11 +6,12 @@ Tensors with equal checksums are equal, and hardly any of them is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from ckpt_viz.errors import CkptVizError, UnsupportedError
+from ckpt_viz.graph_diff.change_sentence import NodeChange, node_change
 from ckpt_viz.graph_diff.value_change import ValueChange
 from ckpt_viz.graph_diff.value_comparison import (
     Comparer,
@@ -21,9 +22,9 @@ from ckpt_viz.graph_diff.value_comparison import (
 )
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute
-from ckpt_viz.object_graph.parameters import counts
+from ckpt_viz.object_graph.parameters import counts, parameters_of
 from ckpt_viz.timeline.cells import Cell, CellState
-from ckpt_viz.timeline.lines import lines_between
+from ckpt_viz.timeline.lines import Line, lines_between
 from ckpt_viz.timeline.reading import Reader
 from ckpt_viz.values.places import in_layer_names
 from ckpt_viz.values.row import ValueRow
@@ -35,11 +36,13 @@ class ValueChanges:
     """The tensors that differ, the largest relative change first; `pairs` tells it by two keys.
 
     Counters come after all others. `common` is the number of tensors that both graphs have.
+    `nodes` has how much each node of b differs, and those of its part, that were read.
     """
 
     rows: tuple[ValueChange, ...]
     pairs: dict[tuple[str, str], bool]
     common: int
+    nodes: Mapping[int, NodeChange]
 
 
 def value_changes(
@@ -47,21 +50,32 @@ def value_changes(
     b: Graph,
     counterparts: Mapping[int, int],
     *,
+    parts: Callable[[], Mapping[int, int]],
     executor: Executor | None = None,
     progress: bool = True,
 ) -> ValueChanges:
-    """Return how the values of two graphs differ, by the counterpart in b of nodes of a."""
+    """Return how the values of two graphs differ, by the counterpart in b of nodes of a.
+
+    `parts` returns the part of each node of b: a part that changed is compared with all of its
+    values, so those are read, too.
+    """
     lines = [line for line in lines_between(a, b, counterparts) if None not in line.tensors]
     reader = Reader([a, b], lines)
-    total = reader.nbytes()
+    equal = Reader([a, b], _beside_changes(b, reader, parts), unchanged=True)
+    total = reader.nbytes() + equal.nbytes()
     shown = bar("diff", total) if progress and total else None
     changes: list[tuple[ValueRow, Cell, Cell]] = []
     pairs: dict[tuple[str, str], bool] = {}
+    nodes: dict[int, list[tuple[Cell, Cell]]] = {}
     try:
+        for _, row in equal.rows(executor, shown):
+            nodes.setdefault(row.node_id, []).append((row.cells[0], row.cells[1]))
         for number, row in reader.rows(executor, shown):
             before, after = lines[number].tensors
             assert before is not None and after is not None
             first, second = row.cells
+            if reader.reads(number):
+                nodes.setdefault(after.node_id, []).append((first, second))
             is_known = second.state in (CellState.EQUAL, CellState.CHANGED)
             if is_known and second.l2 is not None:
                 pairs[before.key, after.key] = second.state is CellState.CHANGED
@@ -76,7 +90,24 @@ def value_changes(
             shown.close()
     named = in_layer_names(b, (row for row, _, _ in changes))
     rows = [_change(row, *cells) for row, (_, *cells) in zip(named, changes, strict=True)]
-    return ValueChanges(tuple(sorted(rows, key=_size)), pairs, len(lines))
+    of_nodes = {node: change for node, cells in nodes.items() if (change := node_change(cells))}
+    return ValueChanges(tuple(sorted(rows, key=_size)), pairs, len(lines), of_nodes)
+
+
+def _beside_changes(b: Graph, reader: Reader, parts: Callable[[], Mapping[int, int]]) -> list[Line]:
+    """Return the parameters that the indexes know as equal, in parts where others may differ."""
+    elements = parameters_of(b.nodes, b.tree)
+    lines = [(reader.reads(number), line) for number, line in enumerate(reader.lines)]
+    parameters = [each for each in lines if elements[each[1].latest.node_id]]
+    if all(is_read for is_read, _ in parameters):
+        return []
+    part_of = parts()
+    changing = {part_of.get(line.latest.node_id) for is_read, line in parameters if is_read}
+    return [
+        line
+        for is_read, line in parameters
+        if not is_read and part_of.get(line.latest.node_id) in changing
+    ]
 
 
 def _compared(a: Graph, b: Graph, key_in_a: str, key_in_b: str) -> Cell:

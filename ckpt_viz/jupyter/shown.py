@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.api import check_or_diff, diff, graph
 from ckpt_viz.errors import NoSuchNodeError, SourceError
+from ckpt_viz.graph_diff.change_sentence import changes_in, with_changes
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.overlay import Overlay
@@ -56,12 +57,12 @@ class Shown:
     @cached_property
     def encoded(self) -> bytes:
         """The payload (docs/payload.md), with what the values measure once they were read."""
-        return payload.encode(self.graph, self.overlay, self._measured)
+        return payload.encode(self.graph, self._measured_overlay, self._measured)
 
     def content(self, state: Mapping[str, Any] | None = None) -> Content:
         """Return the content of an exported file; `state` holds the explorer's traits."""
         notes = self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
-        content = self.graph, self.overlay, notes, state
+        content = self.graph, self._measured_overlay, notes, state
         return Content(*content, measures=self._measured, steps=self.steps)
 
     def steps(self) -> Played | None:
@@ -78,6 +79,17 @@ class Shown:
     def _measured(self) -> Measures | None:
         """What the values of each node measure; None before the first request."""
         return self.__dict__.get(_MEASURES)
+
+    @property
+    def _measured_overlay(self) -> Overlay | None:
+        """The overlay; that of a diff tells what changed most, once all values were read."""
+        known, measures = self.overlay, self._measured
+        if known is None or not isinstance(self.comparison, GraphDiff):
+            return known
+        if measures is None or measures.unread:
+            return known
+        changes = changes_in(measures)
+        return replace(known, draw_table=lambda o: with_changes(known.table, o, changes))
 
     def measures(self, begin: Begin | None = None) -> Measures:
         """Return what the values of each node measure; read the unread ones first.

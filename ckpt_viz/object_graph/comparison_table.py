@@ -123,6 +123,8 @@ class ComparisonTable:
         lines: The lines, each before those inside of it.
         totals: The numbers of values.
         guessed: By place of a guess, the number of values that it adds to the fix.
+        worst: Of a diff, the node of the merged graph with the first NaN that the sentence tells;
+            None for none, and until values were read.
     """
 
     sentence: str
@@ -133,6 +135,7 @@ class ComparisonTable:
     lines: Sequence[TableLine]
     totals: Totals
     guessed: Sequence[int] = ()
+    worst: int | None = None
 
     @cached_property
     def cell_of(self) -> Mapping[int, TableCell]:

@@ -269,6 +269,7 @@ def _table_header(table: ComparisonTable, cells: Iterable[TableCell]) -> dict[st
         "is_one_column": table.is_one_column,
         "totals": asdict(table.totals),
         "guessed": [*table.guessed],
+        **({} if table.worst is None else {"worst": table.worst}),
         "cells": [[cell.sign.value, _utf8(cell.words).decode()] for cell in cells],
     }
 

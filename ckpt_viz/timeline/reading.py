@@ -101,6 +101,10 @@ class Reader:
                         yield number, self._finished(number, plans.pop(number))
                         del self.begun[number]
 
+    def reads(self, number: int) -> bool:
+        """Return whether `rows` reads a variable: the indexes do not tell all of it."""
+        return number in self._wanted
+
     def unread(self, number: int) -> HistoryRow:
         """Return the row of a variable whose values were not read."""
         return self._row(number, {})

@@ -668,6 +668,7 @@ def _diff_table() -> ComparisonTable:
     return ComparisonTable(
         *("7 differences.", "", ("a", "change", "", "b"), ("b is newer.",), True, lines),
         Totals(saved=7, live=7, restored=1, fixed=None),
+        worst=2,
     )
 
 
