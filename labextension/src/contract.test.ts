@@ -209,6 +209,9 @@ describe("decode() refuses a malformed table and gives the reason", () => {
       withHeader((header) => (header.table = [])),
       without,
     ));
+  it.each([-1, 16, 0.5, "2"])("%s as the worst node", (worst) =>
+    says(withTable({ worst }), /has a table that leads to no node/),
+  );
   it("no lines", () => says(lacking(/^line_values/, "check"), /lacks section line_values/));
   it.each([
     ["line_parent", 0, /has line 0 before its parent in section line_parent/],

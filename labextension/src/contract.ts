@@ -137,6 +137,8 @@ export interface TablePayload {
   readonly totals: Totals;
   /** By place of a guess, the number of values that it adds to the fix. */
   readonly guessed: readonly number[];
+  /** The node with the first NaN or infinity of a diff whose values were read; null for none. */
+  readonly worst: number | null;
   readonly cells: readonly TableCell[];
   readonly columns: { readonly [Name in LineColumnName]: Column };
 }
@@ -486,6 +488,7 @@ function readTable(header: TableHeader | null, sections: Sections): TablePayload
     return null;
   }
   const { cells, guessed, heads, is_one_column, notes, sentence, totals, verdict } = header;
+  const { worst = null } = header;
   require([sentence, verdict].every((text) => typeof text === "string") &&
     isStrings(heads) &&
     isStrings(notes) &&
@@ -500,7 +503,7 @@ function readTable(header: TableHeader | null, sections: Sections): TablePayload
       (cell) => Array.isArray(cell) && CELL_SIGNS.includes(cell[0]) && typeof cell[1] === "string",
     ), "has a table with a cell that is no sign with words");
   return {
-    ...{ guessed, heads, notes, sentence, verdict },
+    ...{ guessed, heads, notes, sentence, verdict, worst },
     isOneColumn: is_one_column,
     totals: { ...totals, fixed: totals.fixed ?? null },
     cells: cells.map(([sign, words]) => ({ sign, words })),
@@ -559,8 +562,9 @@ interface OverlayHeader {
   readonly severities: readonly Severity[];
 }
 
-type TableHeader = Omit<TablePayload, "cells" | "columns" | "isOneColumn"> & {
+type TableHeader = Omit<TablePayload, "cells" | "columns" | "isOneColumn" | "worst"> & {
   readonly is_one_column: boolean;
+  readonly worst?: number;
   readonly cells: readonly (readonly [CellSign, string])[];
 };
 
@@ -739,8 +743,12 @@ function checkTable(payload: Payload): void {
   if (table === null) {
     return;
   }
-  const { columns, cells } = table;
+  const { columns, cells, worst } = table;
   const count = columns.line_parent.length;
+  require(worst === null ||
+    (Number.isSafeInteger(worst) &&
+      0 <= worst &&
+      worst < payload.nodeCount), "has a table that leads to no node");
   checkColumns(
     LINE_COLUMNS,
     columns,

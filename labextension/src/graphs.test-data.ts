@@ -252,7 +252,7 @@ function tablePayloadOf(lines: readonly LineOf[]): Pick<Payload, "strings" | "ta
     strings,
     table: {
       ...{ sentence: "", verdict: "", heads: ["as saved", "restore", "fix", "program"] },
-      ...{ notes: [], guessed: [], isOneColumn: false },
+      ...{ notes: [], guessed: [], isOneColumn: false, worst: null },
       totals: { saved: 0, live: 0, restored: 0, fixed: null },
       cells,
       columns: {

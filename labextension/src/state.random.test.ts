@@ -27,6 +27,7 @@ function anyAction(state: State, random: () => number): Action {
   const ofTable: readonly (() => Action)[] = [
     () => ({ type: "selectLine", line: pick([line(), null]) }),
     () => ({ type: "toggleLine", line: line() }),
+    () => ({ type: "sortLines" }),
     () => ({ type: "setOpenLines", lines: pick([[], [line(), line()]]) }),
   ];
   return pick<() => Action>([

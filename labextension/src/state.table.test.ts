@@ -177,6 +177,28 @@ describe("stepping through changes", () => {
   });
 });
 
+describe("the order of a table", () => {
+  const moved = [0, 0, 1, 3, 3, 0, 9, 9, 0];
+  const measures = {
+    ...{ unread: 0, unreadable: 0 },
+    of: (id: number) => (name: string) =>
+      name === "moved" ? (moved[id] ?? 0) : name === "before" ? 1 : 0,
+  };
+  const sort: Action = { type: "sortLines" };
+
+  it("is by change, the largest first, inside of each line; and again as saved", () => {
+    const open: Action = { type: "setOpenLines", lines: [0] };
+    const sorted = play(fresh({ ...check(), measures }), open, sort);
+    expect(lines(sorted)).toEqual([5, 0, 2, 1, 4]);
+    expect(lines(play(sorted, sort))).toEqual([0, 1, 2, 4, 5]);
+    expect(play(sorted, selectLine(5), ...step("next")).line).toBe(0);
+  });
+
+  it("stays as saved before the values were read", () => {
+    expect(lines(play(fresh(), sort))).toEqual([0, 4, 5]);
+  });
+});
+
 describe("what a table leaves out", () => {
   const only = (shows: boolean): Action => ({ type: "showOnlyChanges", only: shows });
   const filter: Action = { type: "setMode", mode: "filter" };

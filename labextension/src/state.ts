@@ -3,6 +3,7 @@
 import { type Defaults, defaultsOf } from "./defaults";
 import { type Graph, ROOT } from "./graph";
 import { layersOf } from "./layers";
+import { byChange } from "./layout/changes";
 import { feedsOf } from "./layout/feeds";
 import { type Flows, flowsIn } from "./layout/flow";
 import {
@@ -71,6 +72,8 @@ export interface State {
   /** The open lines of the table, and the selected one. */
   readonly openLines: ReadonlySet<number>;
   readonly line: number | null;
+  /** Whether the largest change comes first, among the lines inside of one. */
+  readonly isByChange: boolean;
   readonly query: string;
   readonly mode: Mode;
   readonly found: Found;
@@ -106,6 +109,7 @@ export type Action =
   | { readonly type: "toggleSlots" }
   | { readonly type: "selectLine"; readonly line: number | null }
   | { readonly type: "toggleLine"; readonly line: number }
+  | { readonly type: "sortLines" }
   | { readonly type: "setOpenLines"; readonly lines: readonly number[] }
   | { readonly type: "focus"; readonly id: number }
   | { readonly type: "focusSelected" }
@@ -169,6 +173,7 @@ export function initialState(
       openedBefore: null,
       openLines: graph.table === null ? NO_LINES : openAtFirst(graph.table),
       line: null,
+      isByChange: false,
       query: "",
       mode: "highlight",
       found: NOTHING_FOUND,
@@ -204,6 +209,8 @@ export function reduce(state: State, action: Action): State {
       return selectLine(state, action.line);
     case "toggleLine":
       return toggleLine(state, action.line);
+    case "sortLines":
+      return { ...state, isByChange: !state.isByChange };
     case "setOpenLines":
       return { ...state, openLines: new Set(action.lines) };
     case "toggleSlots":
@@ -528,9 +535,12 @@ export function tableRows(state: State): readonly TableRow[] {
   const kept = linesOfSearch(state, table);
   const isKept = (line: number) => kept?.has(line) === true;
   const isChange = (line: number) => table.parent(line) !== null || !table.isQuiet(line);
+  const ordered = state.isByChange
+    ? (lines: readonly number[]) => byChange(graph, table, lines)
+    : undefined;
   return kept !== null
-    ? rowsOf(table, kept, isKept)
-    : rowsOf(table, openLines, state.onlyChanges ? isChange : undefined);
+    ? rowsOf(table, kept, isKept, ordered)
+    : rowsOf(table, openLines, state.onlyChanges ? isChange : undefined, ordered);
 }
 
 /** The lines that a search leaves, all open: those with matches, and what holds them. */

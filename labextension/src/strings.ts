@@ -204,7 +204,10 @@ export const tabsOfTable = { outline: "", drawing: "Table", details: "Details" }
 export const table = {
   label: "Where each value goes, a line for each part; arrow keys move the selection",
   columns: { restored: "restored" },
-  notes: { ofAll: (count: string, of: string) => `${count} of ${of}` },
+  notes: {
+    ofAll: (count: string, of: string) => `${count} of ${of}`,
+    equal: (count: string, of: string) => `${count} of ${of} equal`,
+  },
   taken: "here, if you are right",
   asks: (saved: string, live: string) => `Does ${saved} belong to ${live}?`,
   takes: (values: string) => `A tick restores ${values} more.`,
@@ -229,7 +232,10 @@ export const table = {
   steps: "Step by step",
   whatIf: "What if…",
   soFar: "so far",
-  byHowMuch: "By how much?",
+  byHowMuch: (size: string) => `By how much? Reads ${size}`,
+  fromZero: "from 0",
+  byChange: "Sort by change, the largest first; again: as saved",
+  showWorst: (what: string) => `Show the ${what}`,
   onlyChanges: "Only changes",
   onlyChangesHint: "Leave out what needs no attention",
 } as const;

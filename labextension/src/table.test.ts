@@ -75,6 +75,12 @@ describe("a table", () => {
 });
 
 describe("the rows of a table", () => {
+  it("may have another order inside of each line", () => {
+    const rows = rowsOf(TABLE, new Set([0]), undefined, (lines) => [...lines].reverse());
+    expect(rows.map(({ line }) => line)).toEqual([5, 4, 0, 2, 1]);
+    expect(rows.map(({ position }) => position)).toEqual([1, 2, 3, 1, 2]);
+  });
+
   it("are the outer lines, and those inside of open ones", () => {
     expect(shown(TABLE, [])).toEqual([0, 4, 5]);
     expect(shown(TABLE, [0])).toEqual([0, 1, 2, 4, 5]);
@@ -106,7 +112,8 @@ describe("the rows of a table", () => {
     const deep = makeTable({
       strings: ["part"],
       table: {
-        ...{ sentence: "", verdict: "", heads: [], notes: [], guessed: [], isOneColumn: false },
+        ...{ sentence: "", verdict: "", heads: [], notes: [], guessed: [] },
+        ...{ isOneColumn: false, worst: null },
         totals: { saved: 1, live: 1, restored: 1, fixed: null },
         cells: [{ sign: "here", words: "here" }],
         columns: {

@@ -25,7 +25,7 @@ export interface Line {
 export interface Table
   extends Pick<
     TablePayload,
-    "guessed" | "heads" | "isOneColumn" | "notes" | "sentence" | "totals" | "verdict"
+    "guessed" | "heads" | "isOneColumn" | "notes" | "sentence" | "totals" | "verdict" | "worst"
   > {
   readonly count: number;
   line(id: number): Line;
@@ -70,9 +70,9 @@ export function makeTable({ table, strings }: Pick<Payload, "strings" | "table">
     cells[at(name, id)] ?? null;
   const isHere = (of: TableCell | null) => of === null || of.sign === "here";
   const plain = (id: number) => cell("line_plain", id) ?? { sign: "asks", words: "" };
-  const { guessed, heads, isOneColumn, notes, sentence, totals, verdict } = table;
+  const { guessed, heads, isOneColumn, notes, sentence, totals, verdict, worst } = table;
   return {
-    ...{ count, guessed, heads, isOneColumn, notes, sentence, totals, verdict },
+    ...{ count, guessed, heads, isOneColumn, notes, sentence, totals, verdict, worst },
     line: (id) => ({
       id,
       saved: text("line_saved", id),
@@ -118,16 +118,20 @@ export interface TableRow {
   readonly siblings: number;
 }
 
-/** The lines in sight, in their order; `shows` leaves lines out, with all that is inside of them. */
+/**
+ * The lines in sight; `shows` leaves lines out, with all that is inside of them. `ordered` has the
+ * lines inside of one in another order.
+ */
 export function rowsOf(
   table: Table,
   open: ReadonlySet<number>,
   shows: (line: number) => boolean = () => true,
+  ordered: (lines: readonly number[]) => readonly number[] = (lines) => lines,
 ): readonly TableRow[] {
   const rows: TableRow[] = [];
   const waiting: Omit<TableRow, "canOpen" | "isOpen">[] = [];
   const wait = (lines: readonly number[], level: number) => {
-    const shown = lines.filter(shows);
+    const shown = ordered(lines).filter(shows);
     for (let place = shown.length; place > 0; place--) {
       const position = { position: place, siblings: shown.length };
       waiting.push({ line: shown[place - 1] ?? 0, level, ...position });

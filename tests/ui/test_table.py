@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,14 @@ from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
+from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.signs import CELLS
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from tests.support.fixed_check import every_kind, of_shapes
 from tests.support.graphs import graph, keras3_adam, transformer
+from tests.support.tables import floats, raw, shape, write_bundle
 from tests.ui.pages import ANSWERING, choose_view, html_pages, showing_first
 from tests.ui.tables import expected, line, selected, shown
 
@@ -303,6 +307,84 @@ def test_a_diff_is_a_table_of_a_and_b(opened: Open) -> None:
 
     same = opened(cv.diff(keras3_adam(), keras3_adam()).overlay)
     expect(same.locator(".ckv-sign.ckv-loud")).to_have_count(0)
+
+
+def _layers(directory: Path, **values: list[float]) -> str:
+    """Return a name-based checkpoint of layers with a kernel each, and a counter."""
+    kernels = {f"{name}/kernel": floats(*of) for name, of in values.items()}
+    step = raw(9, shape(), bytes([len(directory.name), *bytes(7)]))
+    return write_bundle(directory, {**kernels, "step": step})
+
+
+def _measured(shown: Shown) -> str:
+    """Return the answers of a kernel that has read the values of a diff."""
+    shown.measures()
+    encoded = base64.b64encode(shown.encoded).decode()
+    unpacked = f"Uint8Array.from(atob('{encoded}'), letter => letter.charCodeAt(0))"
+    return f"{{ measures: [{{}}, [new DataView({unpacked}.buffer)]] }}"
+
+
+def test_a_diff_says_at_once_what_changed_most_and_sorts_by_it(
+    opened: Open, tmp_path: Path
+) -> None:
+    nan = float("nan")
+    before = _layers(tmp_path / "a", up=[3, 4], mid=[1, 0], head=[3, 4])
+    after = _layers(tmp_path / "bb", up=[3, 5], mid=[1, nan], head=[6, 8])
+    shown_diff = show_of(cv.diff(before, after))
+    overlay = shown_diff.overlay
+    assert overlay is not None
+    page = opened(overlay, _measured(shown_diff))
+    sentence = page.locator(".ckv-sentence")
+    expect(sentence).to_have_text("mid.kernel has 1 NaN in b. head changed most: by 100 %.")
+    expect(line(page, "head").locator(".ckv-cell-plain")).to_have_text("100 %")
+    expect(page.get_by_role("button", name="By how much?")).to_have_count(0)
+
+    names = page.locator(".ckv-cell-saved .ckv-table-name")
+    expect(names).to_have_text(["head", "mid", "step", "up"])
+    head = page.get_by_role("columnheader", name="change")
+    expect(head).to_have_attribute("aria-sort", "none")
+    page.get_by_role("treegrid").press("Tab")
+    expect(head.get_by_role("button")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect(names).to_have_text(["mid", "head", "up", "step"])
+    page.screenshot(path=_SCREENSHOTS / "table-diff-sorted.png")
+    head.get_by_role("button").click()
+    expect(names).to_have_text(["head", "mid", "step", "up"])
+
+    page.get_by_role("treegrid").press("x")
+    expect(page.get_by_role("button", name="Show the NaN")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(selected(page)).to_contain_text("kernel")
+    expect(selected(page)).to_contain_text("NaN")
+
+
+def test_a_diff_without_a_nan_has_no_button_and_a_large_one_asks(
+    opened: Open, tmp_path: Path
+) -> None:
+    paths = _layers(tmp_path / "a", up=[3, 4]), _layers(tmp_path / "bb", up=[3, 5])
+    shown_diff = show_of(cv.diff(*paths))
+    overlay = shown_diff.overlay
+    assert overlay is not None
+    page = opened(overlay, _measured(shown_diff))
+    expect(page.locator(".ckv-sentence")).to_have_text("up changed: by 20 %.")
+    expect(page.locator(".ckv-check-buttons button")).to_have_count(0)
+
+    # A kernel that cannot read says why, and the button stays.
+    failing = opened(overlay, "{}")
+    expect(failing.get_by_role("alert")).to_have_text("no")
+    expect(failing.get_by_role("button", name="By how much? Reads 32 B")).to_be_visible()
+
+    small = graph({0: {"net": 1}}, (1,))
+    sized = small.nodes[1].attributes[0]._replace(nbytes=300_000_000)
+    net = small.nodes[1]._replace(attributes=(sized,))
+    large = replace(small, nodes=(small.nodes[0], net))
+    asking = opened(cv.diff(large, large).overlay, "{}")
+    button = asking.get_by_role("button", name="By how much? Reads 300 MB")
+    expect(button).to_be_visible()
+    expect(asking.get_by_role("alert")).to_have_count(0)
+    button.click()
+    expect(asking.get_by_role("alert")).to_have_text("no")
 
 
 @pytest.mark.tf

@@ -20,11 +20,19 @@ import { Drawing } from "./drawing";
 import { Legend } from "./legend";
 import { LineDetails } from "./line-details";
 import type { Typesetter } from "./measure";
-import { Colours, type Measuring, type ReadsValues, ReadValues, useMeasuring } from "./measuring";
+import {
+  Colours,
+  type Measuring,
+  type ReadsValues,
+  ReadValues,
+  useMeasuring,
+  useReadAtOnce,
+} from "./measuring";
 import { Minimap } from "./minimap";
 import { type OnRequest, WithExtras } from "./on-request";
 import { Outline } from "./outline";
 import { HeightHandle, Panes, type Shares } from "./panes";
+import type { Part } from "./parts";
 import type { Dispatch } from "./props";
 import { type Restoring, useRestoring } from "./restoring";
 import { Ribbon } from "./ribbon";
@@ -100,6 +108,7 @@ function Shown(props: ShownProps) {
   const { table } = graph;
   const accepting = useAccepting(graph);
   const measuring = useMeasuring(props.readValues, props.canStop, dispatch);
+  useReadAtOnce(graph, measuring);
   const restoring = useRestoring(graph, props.other === 0 ? kernel : null, accepting);
   const [isCoding, setCoding] = useState(false);
   const [isChanging, setChanging] = useState(false);
@@ -265,7 +274,7 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
   const { overlay, origin } = state.graph;
   const { fixed, live } = table.totals;
   if (overlay === null || overlay.comparison === "diff") {
-    return state.graph.measures === null ? <ReadValues measuring={props.measuring} /> : null;
+    return <OfDiff {...props} table={table} />;
   }
   const guesses = overlay.guesses;
   const number = fixed === null ? 0 : restoredWith(table, accepting);
@@ -290,6 +299,27 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
       {canCode ? <ViewButton part="code" {...coding} /> : null}
       {canPlay(props) ? <ViewButton part="play" isOpen={false} toggle={() => play(1)} /> : null}
       {changing === null ? null : <ViewButton part="change" {...changing} />}
+    </>
+  );
+}
+
+/** Reads by how much values differ, where that is unknown, and leads to the first NaN. */
+function OfDiff({ state: { graph }, table, measuring, dispatch }: AboveProps & { table: Table }) {
+  const { worst } = table;
+  const hasNaN = worst !== null && (graph.measures?.of(worst)("nan") ?? 0) > 0;
+  return (
+    <>
+      <ReadValues {...{ graph, measuring }} />
+      {worst === null ? null : (
+        <button
+          type="button"
+          class="ckv-restore"
+          data-part={"fix" satisfies Part}
+          onClick={() => dispatch({ type: "select", id: worst })}
+        >
+          {WORDS.table.showWorst(hasNaN ? WORDS.notANumber : WORDS.infinite)}
+        </button>
+      )}
     </>
   );
 }

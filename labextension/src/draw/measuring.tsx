@@ -1,7 +1,9 @@
 /** What colours the nodes: the choice, the way to the values, and the scale with its numbers. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Graph } from "../graph";
 import type { Tell } from "../kernel";
+import { bytesToRead } from "../layout/changes";
 import { allBad, type Bad, scaleOfMeasure } from "../layout/measured";
 import { isOfComparison, isShare, MEASURES, type MeasureName, type Property } from "../measures";
 import { percent, short } from "../numbers";
@@ -206,10 +208,31 @@ export function measureWords(name: MeasureName, number: number): string {
         : short(number);
 }
 
+/** A diff reads so many bytes of both sides without a question: a kernel does it within a second. */
+const READ_AT_ONCE = 250e6;
+
+/** Reads the values of a diff as soon as it is there, if that takes no longer than a look at it. */
+export function useReadAtOnce(graph: Graph, { read }: Measuring): void {
+  const canRead = read !== null;
+  useEffect(() => {
+    if (graph.overlay?.comparison === "diff" && graph.measures === null) {
+      if (bytesToRead(graph) <= READ_AT_ONCE) {
+        read?.();
+      }
+    }
+  }, [graph.objects ?? graph, canRead]);
+}
+
+interface ReadProps {
+  readonly graph: Graph;
+  readonly measuring: Measuring;
+}
+
 /** The button of a diff that reads the values, so that each line says by how much it differs. */
-export function ReadValues({ measuring }: { readonly measuring: Measuring }) {
+export function ReadValues({ graph, measuring }: ReadProps) {
   const { problem, progress, read, stop } = measuring;
-  return read === null ? null : (
+  const { measures } = graph;
+  return read === null || measures?.unread === 0 ? null : (
     <>
       {problem === null ? null : (
         <span role="alert" class="ckv-error">
@@ -227,7 +250,11 @@ export function ReadValues({ measuring }: { readonly measuring: Measuring }) {
         aria-disabled={progress !== null}
         onClick={() => (progress === null ? read() : undefined)}
       >
-        {progress === null ? WORDS.table.byHowMuch : `${WORDS.readingValues} ${progress.words}`}
+        {progress !== null
+          ? `${WORDS.readingValues} ${progress.words}`
+          : measures === null
+            ? WORDS.table.byHowMuch(bytesWords(bytesToRead(graph)))
+            : WORDS.readOn}
       </button>
     </>
   );

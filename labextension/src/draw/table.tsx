@@ -49,10 +49,10 @@ type Entry = TableRow & { readonly isQuestion: boolean };
 
 export function CheckTable(props: TableProps) {
   const { state, table, id, dispatch } = props;
-  const { found, line: selected, mode, onlyChanges, openLines } = state;
+  const { found, isByChange, line: selected, mode, onlyChanges, openLines } = state;
   const entries = useMemo(
     () => entriesOf(tableRows(state), table),
-    [table, openLines, onlyChanges, mode, found],
+    [table, openLines, onlyChanges, mode, found, isByChange],
   );
   const at = entries.findIndex(({ line, isQuestion }) => line === selected && !isQuestion);
   // The key for a tick is for the next question, from the selected line on.
@@ -78,10 +78,8 @@ export function CheckTable(props: TableProps) {
       tabIndex={0}
     >
       <div class="ckv-table-head" role="row" aria-rowindex={1}>
-        {columns.map(({ name, title, note }) => (
-          <span key={name} role="columnheader" class={`ckv-cell-${name}`}>
-            <b>{title}</b> <span class="ckv-faint">{note}</span>
-          </span>
+        {columns.map((column) => (
+          <HeadCell key={column.name} {...{ state, column, dispatch }} />
         ))}
       </div>
       <div class="ckv-table-body" role="presentation" ref={body} onScroll={measure}>
@@ -118,6 +116,38 @@ export function CheckTable(props: TableProps) {
         </div>
       </div>
     </div>
+  );
+}
+
+interface HeadProps extends Pick<TableProps, "state" | "dispatch"> {
+  readonly column: TableColumn;
+}
+
+/** The head of a column; that of known changes sorts by them. */
+function HeadCell({ state, column: { name, note, title }, dispatch }: HeadProps) {
+  const { graph, isByChange } = state;
+  const isDiff = graph.overlay?.comparison === "diff";
+  const sorts = name === "plain" && isDiff && graph.measures !== null;
+  return (
+    <span
+      role="columnheader"
+      class={`ckv-cell-${name}`}
+      aria-sort={!sorts ? undefined : isByChange ? "descending" : "none"}
+    >
+      {!sorts ? (
+        <b>{title}</b>
+      ) : (
+        <button
+          type="button"
+          title={WORDS.table.byChange}
+          onClick={() => dispatch({ type: "sortLines" })}
+        >
+          {title}
+          {isByChange ? " ▾" : ""}
+        </button>
+      )}{" "}
+      <span class="ckv-faint">{note}</span>
+    </span>
   );
 }
 
@@ -166,7 +196,10 @@ function columnsOf({
   const plain: TableColumn = {
     name: "plain",
     title: call,
-    note: notes.ofAll(formatCount(totals.restored), formatCount(totals.live)),
+    note: (isDiff ? notes.equal : notes.ofAll)(
+      formatCount(totals.restored),
+      formatCount(totals.live),
+    ),
     cell: (line) => (isDiff ? changeOf(state.graph, table, line) : null) ?? cellOf(line.plain),
   };
   const middle: readonly TableColumn[] =
@@ -197,18 +230,25 @@ function columnsOf({
 /** By how much the values of a line differ, as a bar and in percent; null before they were read. */
 function changeOf(graph: Graph, table: Table, line: Line) {
   const change = changeIn(graph, table, line.id);
-  return change === null
-    ? null
-    : {
-        content: (
-          <>
-            <i class="ckv-change-bar" style={{ "--ckv-share": Math.min(change.share, 1) }} />{" "}
-            <span>{measureWords("change", change.share)}</span>
-            <BadSign nan={change.nan} inf={change.inf} lost={0} />
-          </>
-        ),
-        class: change.share === 0 ? "ckv-cell-quiet" : "ckv-cell-change",
-      };
+  if (change === null) {
+    return null;
+  }
+  const { share, nan, inf } = change;
+  const words = Number.isFinite(share) ? measureWords("change", share) : WORDS.table.fromZero;
+  return {
+    content:
+      nan + inf > 0 ? (
+        <>
+          {formatCount(nan || inf)} <BadSign {...{ nan, inf }} lost={0} />
+        </>
+      ) : (
+        <>
+          <i class="ckv-change-bar" style={{ "--ckv-share": Math.min(share, 1) }} />{" "}
+          <span>{words}</span>
+        </>
+      ),
+    class: share === 0 ? "ckv-cell-quiet" : "ckv-cell-change",
+  };
 }
 
 function cellOf(cell: TableCell | null) {

@@ -1,5 +1,6 @@
 /** By how much the values of a line of a diff have changed, once they were read. */
 
+import { LIVE_ALONE, SAVED_ALONE } from "../contract";
 import type { Graph } from "../graph";
 import { measureOf } from "../measures";
 import type { Table } from "../table";
@@ -7,6 +8,8 @@ import type { Table } from "../table";
 export interface Change {
   /** The size of the change, relative to the values in a; infinite if these are zero. */
   readonly share: number;
+  /** Whether it is that of parameters: counters and slots change by more, but that is no news. */
+  readonly isOfParameters: boolean;
   readonly nan: number;
   readonly inf: number;
 }
@@ -25,10 +28,16 @@ export function changeIn(graph: Graph, table: Table, line: number): Change | nul
   return change;
 }
 
-/** A part has the change of its variables. Slot variables count only if a line holds nothing else. */
+/**
+ * A part has the change of its parameters, as the sentence. Other variables count only if it has
+ * none, and slot variables only if a line holds nothing else.
+ */
 function made(graph: Graph, nodes: readonly number[]): Change | null {
+  const parameters = nodes.filter((node) => graph.layerColumns?.layer_parameters[node] === 1);
   const variables = nodes.filter((node) => graph.slot(node) === null);
-  const numbers = (variables.length > 0 ? variables : nodes).flatMap((node) => {
+  const kinds = [parameters, variables, nodes];
+  const kind = kinds.find(({ length }) => length > 0) ?? [];
+  const numbers = kind.flatMap((node) => {
     const at = graph.measures?.of(node);
     return at === undefined || Number.isNaN(at("moved")) ? [] : [at];
   });
@@ -40,5 +49,42 @@ function made(graph: Graph, nodes: readonly number[]): Change | null {
   const sum = (name: "nan" | "inf") => numbers.reduce((all, at) => all + (at(name) || 0), 0);
   const [moved, before] = [squares("moved"), squares("before")];
   const share = measureOf("change", (name) => (name === "moved" ? moved : before));
-  return { share, nan: sum("nan"), inf: sum("inf") };
+  return { share, isOfParameters: kind === parameters, nan: sum("nan"), inf: sum("inf") };
+}
+
+const sorted = new WeakMap<readonly number[], readonly number[]>();
+
+/**
+ * Lines beside each other by their change: NaN first, then parameters, the largest change first.
+ * What has no change stays in order.
+ */
+export function byChange(graph: Graph, table: Table, lines: readonly number[]): readonly number[] {
+  const known = sorted.get(lines);
+  if (known !== undefined) {
+    return known;
+  }
+  const changes = new Map(lines.map((line) => [line, changeIn(graph, table, line)]));
+  const sizeOf = (line: number): readonly [number, number] => {
+    const change = changes.get(line) ?? null;
+    return change === null
+      ? [-1, 0]
+      : [change.nan + change.inf > 0 ? 2 : Number(change.isOfParameters), change.share];
+  };
+  const order = [...lines].sort((a, b) => {
+    const [[kindA, shareA], [kindB, shareB]] = [sizeOf(a), sizeOf(b)];
+    return kindA !== kindB ? kindB - kindA : shareA === shareB ? 0 : shareB - shareA;
+  });
+  sorted.set(lines, order);
+  return order;
+}
+
+/** How many bytes tell by how much values differ: both sides of each that is not known as equal. */
+export function bytesToRead(graph: Graph): number {
+  let bytes = 0;
+  for (let id = 0; id < graph.size; id++) {
+    const state = graph.overlay?.state(id) ?? "plain";
+    const isOfOne = state === "matched" || SAVED_ALONE.has(state) || LIVE_ALONE.has(state);
+    bytes += (graph.bytes(id) ?? 0) * (isOfOne ? 1 : 2);
+  }
+  return bytes;
 }
