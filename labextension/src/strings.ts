@@ -203,7 +203,7 @@ export const tabsOfTable = { outline: "", drawing: "Table", details: "Details" }
 /** The table of a comparison. */
 export const table = {
   label: "Where each value goes, a line for each part; arrow keys move the selection",
-  columns: { restored: "restored" },
+  columns: { restored: "restored", plain: "plain:", fixed: "fix:" },
   notes: {
     ofAll: (count: string, of: string) => `${count} of ${of}`,
     equal: (count: string, of: string) => `${count} of ${of} equal`,

@@ -6,6 +6,7 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -413,6 +414,57 @@ def test_only_lines_in_sight_exist(opened: Open) -> None:
     assert page.locator(".ckv-table-line").count() < 100
     page.get_by_role("treegrid").press("End")
     expect(selected(page)).to_be_in_viewport()
+
+
+@pytest.mark.tf
+def test_a_narrow_page_has_two_lines_for_news_and_one_for_all_else(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check.overlay, width=700)
+    quiet, news = line(page, "stem"), line(page, "block1")
+    expect(news).to_have_class(re.compile("ckv-two"))
+    heights = [each.evaluate("line => line.offsetHeight") for each in (quiet, news)]
+    assert heights == [28, 50]
+    # A quiet line has one cell beside its name, and news has each cell below it.
+    name, plain, fixed = (
+        cell.bounding_box()
+        for cell in (
+            news.locator(".ckv-cell-saved"),
+            news.locator(".ckv-cell-plain"),
+            news.locator(".ckv-cell-fixed"),
+        )
+    )
+    assert name and plain and fixed
+    assert plain["y"] == fixed["y"] >= name["y"] + name["height"]
+    assert fixed["x"] >= plain["x"] + plain["width"]
+    labels = "cell => getComputedStyle(cell, '::before').content"
+    assert news.locator(".ckv-cell-plain").evaluate(labels) == '"plain:"'
+    expect(quiet.locator(".ckv-cell-plain")).to_be_visible()
+    for hidden in (quiet.locator(".ckv-cell-fixed"), quiet.locator(".ckv-cell-live")):
+        expect(hidden).to_be_hidden()
+    # No line covers the next one.
+    tops = page.locator(".ckv-table-line").evaluate_all(
+        "lines => lines.map(line => [line.offsetTop, line.offsetTop + line.offsetHeight])"
+    )
+    assert all(end == begin for (_, end), (begin, _) in pairwise(tops))
+
+    page.set_viewport_size({"width": 1100, "height": 800})
+    expect(news.locator(".ckv-cell-live")).to_be_visible()
+    assert news.evaluate("line => line.offsetHeight") == 28
+
+
+def test_lines_of_two_heights_exist_only_in_sight(opened: Open) -> None:
+    names = {f"layer {chr(97 + i % 26)}{i}": 1 + i for i in range(20_000)}
+    was = graph({0: names}, tuple(range(1, 20_001)))
+    reshaped = of_shapes(was, dict.fromkeys(range(1, 20001, 2), (9,)))
+    page = opened(cv.diff(reshaped, was).overlay, width=700)
+    grid = page.get_by_role("treegrid")
+    grid.press("ArrowDown")
+    for key, name in (("End", "layer f19999"), ("Home", "layer a0"), ("PageDown", "layer m12")):
+        grid.press(key)
+        expect(selected(page)).to_contain_text(name)
+        expect(selected(page)).to_be_in_viewport(ratio=1)
+        assert page.locator(".ckv-table-line").count() < 100
 
 
 # --- controls

@@ -28,10 +28,11 @@ import { lineClass, RoleIcon } from "./icons";
 import { BadSign } from "./measuring";
 import { type Column, columnsOf } from "./outline-columns";
 import type { Dispatch } from "./props";
-import { useEntriesInSight } from "./scrolling";
+import { evenly, useEntriesInSight } from "./scrolling";
 import { Twisty } from "./twisty";
 
 const ROW_HEIGHT = 22;
+const ROWS = evenly(ROW_HEIGHT);
 /** The assumed height of the visible rows until the real one is known. */
 const USUAL_HEIGHT = 352;
 /** The outline first scrolls to the first problem if that is further down than this. */
@@ -160,7 +161,7 @@ function useRowsInSight(state: State) {
   const { graph, rows, rowOf, selected } = state;
   const list = useEntriesInSight({
     entries: rows,
-    pitch: ROW_HEIGHT,
+    heights: ROWS,
     selected: selected === null ? null : (rowOf.get(selected) ?? null),
     usualHeight: USUAL_HEIGHT,
     start: startTop(state),

@@ -1,7 +1,7 @@
 /** The table of a comparison: as saved, what the call does, what the fix does, in the program. */
 
-import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import type { ComponentChildren, RefObject } from "preact";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { TableCell } from "../contract";
 import type { Graph } from "../graph";
 import { changeIn } from "../layout/changes";
@@ -16,10 +16,15 @@ import { RoleIcon, SignIcon } from "./icons";
 import { BadSign, measureWords } from "./measuring";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
-import { useEntriesInSight } from "./scrolling";
+import { evenly, unevenly, useEntriesInSight } from "./scrolling";
 import { Twisty } from "./twisty";
 
+/** The height of a line; and where space is narrow, of a line with news, which has two. */
 const PITCH = 28;
+const OF_TWO = 50;
+const LINES = evenly(PITCH);
+/** Narrower pages have tabs (style/explorer.css). */
+const NARROW = 720;
 /** Deep trees would leave no space for names. */
 const MAX_INDENT = 8;
 /** The assumed height of the lines until the real one is known. */
@@ -48,7 +53,7 @@ interface TableProps {
 type Entry = TableRow & { readonly isQuestion: boolean };
 
 export function CheckTable(props: TableProps) {
-  const { state, table, id, dispatch } = props;
+  const { state, table, id, played, dispatch } = props;
   const { found, isByChange, line: selected, mode, onlyChanges, openLines } = state;
   const entries = useMemo(
     () => entriesOf(tableRows(state), table),
@@ -58,58 +63,64 @@ export function CheckTable(props: TableProps) {
   // The key for a tick is for the next question, from the selected line on.
   const asked = entries.findIndex(({ isQuestion }, index) => isQuestion && index > at);
   const next = asked < 0 ? entries.findIndex(({ isQuestion }) => isQuestion) : asked;
+  const names = useCutNames<HTMLDivElement>();
+  const isNarrow = useIsNarrow(names);
+  const hasTwo = ({ isQuestion, line }: Entry) =>
+    isNarrow && !isQuestion && (played !== null || hasNews(state, table, line));
+  const heights = useMemo(
+    () => (isNarrow ? unevenly(entries.map((one) => (hasTwo(one) ? OF_TWO : PITCH))) : LINES),
+    [entries, isNarrow, played === null],
+  );
   const { body, first, last, measure } = useEntriesInSight({
-    entries,
-    pitch: PITCH,
+    ...{ entries, heights },
     selected: at < 0 ? null : at,
     usualHeight: USUAL_HEIGHT,
   });
   const columns = columnsOf(props);
-  const names = useCutNames<HTMLDivElement>();
+  const heads = [sideHead(table, "saved"), ...columns, sideHead(table, "live")];
   return (
     <div
       ref={names}
-      class={`ckv-table ckv-table-${columns.length}`}
+      class={`ckv-table ckv-table-${heads.length}${isNarrow ? " ckv-narrow" : ""}`}
       role="treegrid"
       aria-label={WORDS.table.label}
       aria-rowcount={entries.length + 1}
-      aria-colcount={columns.length}
+      aria-colcount={heads.length}
       aria-activedescendant={at >= first && at < last ? `${id}-line-${selected}` : undefined}
       tabIndex={0}
     >
       <div class="ckv-table-head" role="row" aria-rowindex={1}>
-        {columns.map((column) => (
-          <HeadCell key={column.name} {...{ state, column, dispatch }} />
+        {heads.map((head) => (
+          <HeadCell key={head.name} {...{ state, head, dispatch }} />
         ))}
       </div>
       <div class="ckv-table-body" role="presentation" ref={body} onScroll={measure}>
         <div
           class="ckv-table-lines"
           role="presentation"
-          style={{ height: `${entries.length * PITCH}px` }}
+          style={{ height: `${heights.top(entries.length)}px` }}
         >
           {entries.slice(first, last).map((entry, offset) => {
             const index = first + offset;
+            const place = { index, top: heights.top(index) };
             return entry.isQuestion ? (
               <Question
                 key={`?${entry.line}`}
                 {...props}
-                entry={entry}
-                index={index}
+                {...{ entry, place }}
                 isNext={index === next}
               />
             ) : (
               <TableLine
                 key={entry.line}
+                {...{ columns, place, dispatch }}
                 graph={state.graph}
                 line={table.line(entry.line)}
                 row={entry}
-                index={index}
+                hasTwo={hasTwo(entry)}
                 domId={`${id}-line-${entry.line}`}
-                columns={columns}
                 isSelected={entry.line === selected}
                 isMatch={isMatch(state, table.line(entry.line))}
-                dispatch={dispatch}
               />
             );
           })}
@@ -120,11 +131,11 @@ export function CheckTable(props: TableProps) {
 }
 
 interface HeadProps extends Pick<TableProps, "state" | "dispatch"> {
-  readonly column: TableColumn;
+  readonly head: Head;
 }
 
 /** The head of a column; that of known changes sorts by them. */
-function HeadCell({ state, column: { name, note, title }, dispatch }: HeadProps) {
+function HeadCell({ state, head: { name, note, title }, dispatch }: HeadProps) {
   const { graph, isByChange } = state;
   const isDiff = graph.overlay?.comparison === "diff";
   const sorts = name === "plain" && isDiff && graph.measures !== null;
@@ -168,32 +179,28 @@ function isMatch({ found }: State, { liveNode, savedNode }: Line): boolean {
   return [liveNode, savedNode].some((node) => node !== null && found.isMatch[node] === 1);
 }
 
-interface TableColumn {
+interface Head {
   readonly name: "saved" | "plain" | "fixed" | "live";
   readonly title: string;
   readonly note: string;
-  /** The cell of a line; null for a column of names. */
-  readonly cell:
-    | ((line: Line) => { readonly content: ComponentChildren; readonly class: string })
-    | null;
 }
 
-function columnsOf({
-  state,
-  table,
-  accepting,
-  isRestored,
-  played,
-}: TableProps): readonly TableColumn[] {
+/** A column between those of names. */
+interface Column extends Head {
+  readonly name: "plain" | "fixed";
+  cell(line: Line): { readonly content: ComponentChildren; readonly class: string };
+}
+
+function columnsOf({ state, table, accepting, isRestored, played }: TableProps): readonly Column[] {
   const { heads, isOneColumn, totals } = table;
-  const [savedHead = "", call = "", fixHead = "", liveHead = ""] = heads;
+  const [, call = "", fixHead = ""] = heads;
   const { accepted } = accepting;
   const isDiff = state.graph.overlay?.comparison === "diff";
   const restored = restoredWith(table, accepting);
   const { columns, notes } = WORDS.table;
   const ofAll = notes.ofAll(formatCount(restored), formatCount(totals.live));
   const fixed = (line: Line) => cellOf(fixedWith(table, line, accepting));
-  const plain: TableColumn = {
+  const plain: Column = {
     name: "plain",
     title: call,
     note: (isDiff ? notes.equal : notes.ofAll)(
@@ -202,29 +209,19 @@ function columnsOf({
     ),
     cell: (line) => (isDiff ? changeOf(state.graph, table, line) : null) ?? cellOf(line.plain),
   };
-  const middle: readonly TableColumn[] =
-    played !== null
-      ? [{ name: "plain", title: played.title, note: played.note, cell: (l) => played.cell(l) }]
-      : isRestored
-        ? [{ name: "fixed", title: columns.restored, note: ofAll, cell: fixed }]
-        : isOneColumn && accepted.size === 0
-          ? [plain]
-          : [plain, { name: "fixed", title: fixHead, note: ofAll, cell: fixed }];
-  return [
-    {
-      name: "saved",
-      title: savedHead,
-      note: countWords(totals.saved, ...WORDS.counts.values),
-      cell: null,
-    },
-    ...middle,
-    {
-      name: "live",
-      title: liveHead,
-      note: countWords(totals.live, ...WORDS.counts.values),
-      cell: null,
-    },
-  ];
+  return played !== null
+    ? [{ name: "plain", title: played.title, note: played.note, cell: (l) => played.cell(l) }]
+    : isRestored
+      ? [{ name: "fixed", title: columns.restored, note: ofAll, cell: fixed }]
+      : isOneColumn && accepted.size === 0
+        ? [plain]
+        : [plain, { name: "fixed", title: fixHead, note: ofAll, cell: fixed }];
+}
+
+/** The head of a column of names. */
+function sideHead({ heads, totals }: Table, name: "saved" | "live"): Head {
+  const title = heads.at(name === "saved" ? 0 : -1) ?? "";
+  return { name, title, note: countWords(totals[name], ...WORDS.counts.values) };
 }
 
 /** By how much the values of a line differ, as a bar and in percent; null before they were read. */
@@ -266,52 +263,90 @@ function cellOf(cell: TableCell | null) {
   };
 }
 
+/** Whether the page has no space for columns side by side. */
+function useIsNarrow(table: RefObject<HTMLElement | null>): boolean {
+  const [isNarrow, setNarrow] = useState(false);
+  useLayoutEffect(() => {
+    const root = table.current?.closest<HTMLElement>(".ckpt-viz");
+    if (root == null) {
+      return;
+    }
+    const measure = () => setNarrow(0 < root.clientWidth && root.clientWidth < NARROW);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(root);
+    return () => observer.disconnect();
+  }, []);
+  return isNarrow;
+}
+
+/** Whether a line says more than that all is well, or by how much its numbers differ. */
+function hasNews({ graph }: State, table: Table, id: number): boolean {
+  const { live, plain, saved } = table.line(id);
+  const isDiff = graph.overlay?.comparison === "diff";
+  return saved !== live || !(table.isQuiet(id) || (isDiff && plain.sign === "changed"));
+}
+
+/** Which entry it is, and where it begins. */
+interface Place {
+  readonly index: number;
+  readonly top: number;
+}
+
 interface LineProps {
   readonly graph: Graph;
   readonly line: Line;
   readonly row: TableRow;
-  readonly index: number;
+  readonly place: Place;
+  /** Whether its cells are below its names. */
+  readonly hasTwo: boolean;
   readonly domId: string;
-  readonly columns: readonly TableColumn[];
+  readonly columns: readonly Column[];
   readonly isSelected: boolean;
   readonly isMatch: boolean;
   readonly dispatch: Dispatch;
 }
 
-function TableLine({ graph, line, row, index, domId, columns, ...props }: LineProps) {
-  const { isSelected, isMatch, dispatch } = props;
+function TableLine({ graph, line, row, place, domId, columns, ...props }: LineProps) {
+  const { hasTwo, isSelected, isMatch, dispatch } = props;
+  const { live, saved } = line;
+  const names = saved === "" ? "live" : live === "" || live === saved ? "saved" : "both";
   return (
     <div
       id={domId}
-      class={`ckv-table-line${isSelected ? " ckv-selected" : ""}`}
+      class={[
+        `ckv-table-line ckv-names-${names}`,
+        hasTwo ? " ckv-two" : "",
+        isSelected ? " ckv-selected" : "",
+      ].join("")}
       role="row"
       aria-level={row.level + 1}
       aria-posinset={row.position}
       aria-setsize={row.siblings}
-      aria-rowindex={index + 2}
+      aria-rowindex={place.index + 2}
       aria-selected={isSelected}
       aria-expanded={row.canOpen ? row.isOpen : undefined}
-      style={{ top: `${index * PITCH}px`, "--ckv-indent": Math.min(row.level, MAX_INDENT) }}
+      style={{ top: `${place.top}px`, "--ckv-indent": Math.min(row.level, MAX_INDENT) }}
       onClick={() => dispatch({ type: "selectLine", line: line.id })}
       onDblClick={() => dispatch({ type: "toggleLine", line: line.id })}
     >
-      {columns.map(({ name, cell }) => {
-        if (cell !== null) {
+      <NameCell side="saved" {...{ graph, line, row, isMatch, dispatch }} />
+      <span class="ckv-cells" role="presentation">
+        {columns.map(({ name, cell }) => {
           const { content, class: look } = cell(line);
           return (
-            <span key={name} class={`ckv-cell ckv-cell-${name} ${look}`} role="gridcell">
+            <span
+              key={name}
+              class={`ckv-cell ckv-cell-${name} ${look}`}
+              role="gridcell"
+              data-label={columns.length > 1 ? WORDS.table.columns[name] : undefined}
+            >
               {content}
             </span>
           );
-        }
-        return (
-          <NameCell
-            key={name}
-            side={name === "saved" ? "saved" : "live"}
-            {...{ graph, line, row, isMatch, dispatch }}
-          />
-        );
-      })}
+        })}
+      </span>
+      <NameCell side="live" {...{ graph, line, row, isMatch, dispatch }} />
     </div>
   );
 }
@@ -371,15 +406,15 @@ function PartIcon({ isRun }: { readonly isRun: boolean }) {
 
 interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting"> {
   readonly entry: Entry;
-  readonly index: number;
+  readonly place: Place;
   /** Whether the key for a tick is for this question. */
   readonly isNext: boolean;
 }
 
 /** A guess is a question: a tick takes it into the fix. */
-function Question({ state, table, accepting, entry, index, isNext }: QuestionProps) {
-  const { guess: place } = table.line(entry.line);
-  const guess = state.graph.overlay?.guesses[place ?? -1];
+function Question({ state, table, accepting, entry, place, isNext }: QuestionProps) {
+  const number = table.line(entry.line).guess ?? -1;
+  const guess = state.graph.overlay?.guesses[number];
   if (guess === undefined) {
     return null;
   }
@@ -388,8 +423,8 @@ function Question({ state, table, accepting, entry, index, isNext }: QuestionPro
       class="ckv-table-line ckv-table-question"
       role="row"
       aria-level={entry.level + 1}
-      aria-rowindex={index + 2}
-      style={{ top: `${index * PITCH}px` }}
+      aria-rowindex={place.index + 2}
+      style={{ top: `${place.top}px` }}
     >
       <span role="gridcell">
         <label>
