@@ -152,7 +152,8 @@ class Shown:
     @property
     def html(self) -> str:
         """The same for hosts that show no widgets: a picture, and its rows as text."""
-        return to_static_html(self.graph) if self.overlay is None else comparison_html(self.overlay)
+        overlay = self._measured_overlay
+        return to_static_html(self.graph) if overlay is None else comparison_html(overlay)
 
     @cached_property
     def fix(self) -> RestoreFix[RestoreCheck]:

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
 from ckpt_viz.jupyter.shown import Shown, show_of
+from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.signs import CELLS
@@ -234,6 +235,20 @@ def test_a_tick_takes_a_guess_into_rows_counts_ribbon_button_and_code(opened: Op
     page.get_by_role("treegrid").press("y")
     expect(guesses.first).not_to_be_checked()
     expect(head).to_contain_text("3 of 8")
+
+
+def test_a_question_has_no_tick_where_nothing_can_take_it(opened: Open) -> None:
+    made = every_kind()
+    two_files = replace(made.overlay, graph=replace(made.overlay.graph, origin=Origin.SAVED))
+    page = opened(two_files, made.as_javascript())
+    questions = page.locator(".ckv-table-question")
+    expect(questions).to_have_text([re.compile("Does blocks.[01] belong to blocks.[01]\\?$")] * 2)
+    expect(page.get_by_role("checkbox")).to_have_count(0)
+    expect(page.locator(".ckv-check-buttons .ckv-restore")).to_have_count(0)
+    cells = shown(page)
+    page.get_by_role("treegrid").press("y")
+    assert shown(page) == cells
+    page.screenshot(path=_SCREENSHOTS / "table-two-files.png")
 
 
 def test_where_a_kernel_is_the_button_restores_and_the_code_is_the_notebook_s(

@@ -136,6 +136,7 @@ function Shown(props: ShownProps) {
     table === null ? null : (
       <CheckTable
         {...{ state, table, id, accepting, played, dispatch }}
+        takesGuesses={hasFix(props)}
         isRestored={restoring?.isRestored === true}
       />
     );
@@ -194,6 +195,11 @@ function Playing({ table, lines, ...props }: PlayingProps) {
       )}
     </WithExtras>
   );
+}
+
+/** Whether there is a fix to run here: of a program, and not of a file or of a changed program. */
+function hasFix({ other, state: { graph } }: ShownProps): boolean {
+  return graph.table?.totals.fixed != null && graph.origin !== "saved" && other === 0;
 }
 
 /** Whether there is a restore to play. */
@@ -270,15 +276,15 @@ function Above(props: AboveProps) {
 
 /** What a person can do about a check: restore now, read the code, play it, or change the program. */
 function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
-  const { state, accepting, changing, coding, restoring, play, other } = props;
-  const { overlay, origin } = state.graph;
+  const { state, accepting, changing, coding, restoring, play } = props;
+  const { overlay } = state.graph;
   const { fixed, live } = table.totals;
   if (overlay === null || overlay.comparison === "diff") {
     return <OfDiff {...props} table={table} />;
   }
   const guesses = overlay.guesses;
   const number = fixed === null ? 0 : restoredWith(table, accepting);
-  const canCode = fixed !== null && origin !== "saved" && other === 0;
+  const canCode = hasFix(props);
   return (
     <>
       {restoring?.problem == null ? null : (

@@ -42,6 +42,8 @@ interface TableProps {
   readonly table: Table;
   readonly id: string;
   readonly accepting: Accepting;
+  /** Whether there is a fix that takes guesses: else a question has no tick. */
+  readonly takesGuesses: boolean;
   /** Whether the program has the values of the fix now. */
   readonly isRestored: boolean;
   /** Null while no restore plays. */
@@ -404,7 +406,7 @@ function PartIcon({ isRun }: { readonly isRun: boolean }) {
   );
 }
 
-interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting"> {
+interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting" | "takesGuesses"> {
   readonly entry: Entry;
   readonly place: Place;
   /** Whether the key for a tick is for this question. */
@@ -412,12 +414,19 @@ interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting"
 }
 
 /** A guess is a question: a tick takes it into the fix. */
-function Question({ state, table, accepting, entry, place, isNext }: QuestionProps) {
+function Question({ state, table, accepting, entry, place, isNext, takesGuesses }: QuestionProps) {
   const number = table.line(entry.line).guess ?? -1;
   const guess = state.graph.overlay?.guesses[number];
   if (guess === undefined) {
     return null;
   }
+  const question = (
+    <>
+      <SignIcon sign={cellSign("asks")} />{" "}
+      {WORDS.table.asks(visible(guess.saved), visible(guess.live))}
+    </>
+  );
+  const values = countWords(table.guessed[guess.place] ?? 0, ...WORDS.counts.values);
   return (
     <div
       class="ckv-table-line ckv-table-question"
@@ -427,23 +436,19 @@ function Question({ state, table, accepting, entry, place, isNext }: QuestionPro
       style={{ top: `${place.top}px` }}
     >
       <span role="gridcell">
-        <label>
-          <input
-            type="checkbox"
-            data-part={isNext ? ("tick" satisfies Part) : undefined}
-            checked={accepting.accepted.has(guess.place)}
-            onChange={(event) => accepting.accept([guess], event.currentTarget.checked)}
-          />
-          <SignIcon sign={cellSign("asks")} />{" "}
-          <span>
-            {WORDS.table.asks(visible(guess.saved), visible(guess.live))}{" "}
-            <span class="ckv-faint">
-              {WORDS.table.takes(
-                countWords(table.guessed[guess.place] ?? 0, ...WORDS.counts.values),
-              )}
-            </span>
-          </span>
-        </label>
+        {takesGuesses ? (
+          <label>
+            <input
+              type="checkbox"
+              data-part={isNext ? ("tick" satisfies Part) : undefined}
+              checked={accepting.accepted.has(guess.place)}
+              onChange={(event) => accepting.accept([guess], event.currentTarget.checked)}
+            />
+            {question} <span class="ckv-faint">{WORDS.table.takes(values)}</span>
+          </label>
+        ) : (
+          question
+        )}
       </span>
     </div>
   );
