@@ -7,6 +7,7 @@ import {
   type LineColumnName,
   NODE_STATES,
   type NodeState,
+  type Payload,
   SEVERITIES,
   type TableCell,
 } from "./contract";
