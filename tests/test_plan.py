@@ -266,5 +266,5 @@ def test_a_variable_that_an_optimizer_lists_shows_its_place_in_the_model() -> No
     nodes = list(a.nodes)
     nodes[6] = a.nodes[6]._replace(attributes=(value._replace(dtype="int64"),))
     b = ObjectGraph(tuple(nodes), "other", Origin.SAVED)
-    (line,) = [one for one in str(cv.diff(a, b)).splitlines() if "dtype differs" in one]
+    (line,) = [one for one in str(cv.diff(a, b).details).splitlines() if "dtype differs" in one]
     assert "model.deep.layer.kernel  at (root).optimizer._variables.0" in line

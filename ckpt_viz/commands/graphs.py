@@ -156,8 +156,13 @@ def check(
     data = partial(_with_steps, check, stories) if steps else check.to_json
     notes = [f"live: {resolved}"] if resolved else []
     played = partial(played_in_file, check)
-    text = None if details else lambda color: check.to_text(color=color)
-    print_comparison(overlay, notes, data=data, steps=played, text=text, **output)
+
+    def text(max_lines: int, color: bool) -> str:
+        if details:
+            return check.details.to_text(max_lines, color=color)
+        return "\n".join([check.to_text(color=color), *notes])
+
+    print_comparison(overlay, notes, text=text, data=data, steps=played, **output)
     if steps and is_text_printed and not output["as_json"]:
         echo("".join(f"\n{story.to_text(None)}\n" for story in stories).rstrip("\n"))
     sys.exit(0 if all(passes[name] for name in required) else DIFFERS)
@@ -274,8 +279,11 @@ def _written(live: str, path: str, method: str) -> str:
 @click.argument("a")
 @click.argument("b")
 @click.option("--values", is_flag=True, help="Read the values that differ, and say by how much.")
+@click.option(
+    "--details", is_flag=True, help="Print each difference with its reason in place of the table."
+)
 @output_options
-def diff(a: str, b: str, values: bool, **output: Any) -> None:
+def diff(a: str, b: str, values: bool, details: bool, **output: Any) -> None:
     """Report how the saved checkpoint B differs from A.
 
     A and B are paths as in `ckpt-viz show`. The command compares checksums of values,
@@ -286,5 +294,11 @@ def diff(a: str, b: str, values: bool, **output: Any) -> None:
     with reporting_errors():
         difference = cv.diff(a, b, values=values, progress=is_watched())
         overlay = difference.overlay
-    print_comparison(overlay, difference.notes, difference.says, difference.to_json, **output)
+    notes = *difference.notes, *difference.says[:1]
+
+    def text(max_lines: int, color: bool) -> str:
+        shown = difference.details if details else difference
+        return shown.to_text(max_lines, color=color)
+
+    print_comparison(overlay, notes, text=text, data=difference.to_json, **output)
     sys.exit(0 if difference.is_empty else DIFFERS)

@@ -102,38 +102,29 @@ def workers_of(count: int) -> AbstractContextManager[Executor | None]:
 def print_comparison(
     overlay: Overlay,
     notes: Sequence[str],
-    more: Sequence[str] = (),
-    data: Callable[[], Any] | None = None,
-    steps: Callable[[], Steps | None] | None = None,
-    text: Callable[[bool], str] | None = None,
     *,
+    text: Callable[[int, bool], str],
+    data: Callable[[], Any],
+    steps: Callable[[], Steps | None] | None = None,
     as_json: bool,
     view: View,
     max_lines: int,
     color: str,
     **files: str | None,
 ) -> None:
-    """Write the files that the options name, and print the comparison with `more` lines.
+    """Write the files that the options name, and print the comparison.
 
-    Files have only the first of these lines, which sums them up. `data` returns the comparison for
-    JSON; the default is what the export has. `steps` returns what a page plays. `text` returns the
-    text of the comparison, in colours if asked; the default has a line for each difference.
+    Files have the `notes`. `text` returns the text of so many lines, in colours if asked, and
+    `data` the comparison for JSON. `steps` returns what a page plays.
     """
     is_text_printed = prints_text(as_json, files)
-    content = Content(overlay.graph, overlay, [*notes, *more[:1]], view=view, steps=steps)
     with reporting_errors():
-        write(files, content)
+        write(files, Content(overlay.graph, overlay, notes, view=view, steps=steps))
     if as_json:
-        echo(JSON.text_of(content) if data is None else json.dumps(data()))
+        echo(json.dumps(data()))
     elif is_text_printed:
         is_colored = color == "always" or (color == "auto" and _is_color_expected())
-        if text is None:
-            from ckpt_viz.render.plan import render_plan
-
-            printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
-        else:
-            printed = "\n".join([text(is_colored), *notes])
-        echo("\n".join([printed, *more]), color=is_colored)
+        echo(text(max_lines, is_colored), color=is_colored)
 
 
 def prints_text(as_json: bool, files: Mapping[str, str | None]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ckpt_viz.correspondence.pairs import Pair
 from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.gc_pause import gc_paused
-from ckpt_viz.graph_diff.change_sentence import NodeChange, change_sentence, with_changes
+from ckpt_viz.graph_diff.change_sentence import NodeChange, with_changes
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare, judged
 from ckpt_viz.graph_diff.counterparts import LoadWay
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
@@ -21,12 +21,15 @@ from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.comparison_svg import comparison_svg
+from ckpt_viz.render.comparison_text import comparison_text
 from ckpt_viz.render.encodings import shown_on_stdout
-from ckpt_viz.render.plan import render_plan
+from ckpt_viz.render.plan import Details
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.text import ALARM
+from ckpt_viz.render.views import MAX_LINES
 from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
@@ -127,11 +130,12 @@ class GraphDiff:
         Live objects and files of the V1 format have no checksums. A tensor that is stored in
         different slices has different checksums. `diff(a, b, values=True)` reads those values.
         """
-        return tuple(
-            readable_name(self.b, self._compared.pairs[node_a])
-            for node_a, difference in self._compared.differences.items()
-            if not difference.is_compared
-        )
+        return tuple(readable_name(self.b, node) for node in self._not_compared)
+
+    @cached_property
+    def _not_compared(self) -> Sequence[int]:
+        differences, pairs = self._compared.differences, self._compared.pairs
+        return [pairs[node_a] for node_a, one in differences.items() if not one.is_compared]
 
     @property
     def pairs(self) -> Mapping[int, int]:
@@ -170,8 +174,9 @@ class GraphDiff:
         alarms = tuple(note for side in sides for note in _alarms(*side))
 
         def table(overlay: Overlay) -> ComparisonTable:
-            notes = *self.notes, *self._value_lines[:1]
-            drawn = gc_paused(lambda: table_of_diff(overlay, notes))
+            notes = *self.notes, *self.says[:1]
+            unknown = sum(has_value(self.b.nodes[node]) for node in self._not_compared)
+            drawn = gc_paused(lambda: table_of_diff(overlay, notes, unknown))
             return drawn if self._by_node is None else with_changes(drawn, overlay, self._by_node)
 
         return gc_paused(lambda: overlay_of(self.a, self.b, self._compared, table, alarms))
@@ -195,19 +200,27 @@ class GraphDiff:
             data["values"] = [change_json(change) for change in self.values]
         return data
 
+    def to_text(self, max_lines: int | None = MAX_LINES, *, color: bool = False) -> str:
+        """Return what `print` shows: what changed, and a line for each part that differs.
+
+        Args:
+            max_lines: The most lines of the table with its sentences; None: all lines.
+            color: Whether to colour the lines for a terminal.
+        """
+        text = comparison_text(self.overlay, max_lines, color=color)
+        return "\n".join([text, *self.says[1:]])
+
     def __str__(self) -> str:
-        return shown_on_stdout("\n".join([render_plan(self.overlay, notes=self.notes), *self.says]))
+        return shown_on_stdout(self.to_text())
+
+    @cached_property
+    def details(self) -> Details:
+        """Each difference with its reason, in the names of TensorFlow; for print."""
+        return Details(self.overlay, self.notes)
 
     @property
     def says(self) -> tuple[str, ...]:
-        """What changed most, and lines about the largest changes; none unless they were read."""
-        if self._by_node is None:
-            return ()
-        sentence = change_sentence(self.overlay, self._by_node)
-        return (*self._value_lines, *([] if sentence is None else [sentence.words]))
-
-    @property
-    def _value_lines(self) -> tuple[str, ...]:
+        """Lines about the largest changes of values; none unless the values were read."""
         return () if self.values is None else tuple(changes_text(self.values, self.common or 0))
 
     def __repr__(self) -> str:
@@ -269,7 +282,7 @@ def diff_of(
 
 def _parts_of(a: Graph, b: Graph, compared: Compared) -> Mapping[int, int]:
     """Return the part that each node is in, by node of b."""
-    overlay = overlay_of(a, b, compared, lambda overlay: table_of_diff(overlay, ()), ())
+    overlay = overlay_of(a, b, compared, lambda overlay: table_of_diff(overlay, (), 0), ())
     return DiffParts(overlay).of_nodes
 
 

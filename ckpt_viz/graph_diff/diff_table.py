@@ -7,6 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ckpt_viz.changes.phrases import Phrases
+from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.changes.sentence import sentence_of
+from ckpt_viz.changes.short_names import ShortNames
+from ckpt_viz.correspondence.value_mapping import map_values
 from ckpt_viz.graph_diff.diff_parts import DiffParts
 from ckpt_viz.object_graph.comparison_table import (
     NO_LINE,
@@ -16,6 +21,7 @@ from ckpt_viz.object_graph.comparison_table import (
     TableLine,
     Totals,
 )
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.signs import STATES
@@ -29,6 +35,7 @@ _SIGNS = {
     State.ONLY_A: CellSign.NOWHERE,
     State.ONLY_B: CellSign.KEEPS,
 }
+_OF_VALUES = {State.MATCHED, State.PLAIN, State.VALUE}  # the structure is the same
 _CHANGES = "other numbers"
 # What a closed line tells first.
 _WORST = (
@@ -37,12 +44,18 @@ _WORST = (
 )
 
 
-def table_of_diff(overlay: Overlay, notes: Sequence[str]) -> ComparisonTable:
-    """Return the table of a diff, with the sentences that explain it."""
+def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> ComparisonTable:
+    """Return the table of a diff, with the sentences that explain it.
+
+    Args:
+        overlay: The diff.
+        notes: What no line tells.
+        unknown: How many values both graphs have whose numbers nobody has compared.
+    """
     lines = _DiffLines(overlay, DiffParts(overlay))
     a, b = overlay.names.other, overlay.names.base
     return ComparisonTable(
-        sentence=f"{overlay.headline[:1].upper()}{overlay.headline[1:]}.",
+        sentence=_sentence(a, b, lines.states, unknown),
         verdict="",
         heads=("a", "change", "", "b"),
         notes=notes,
@@ -51,10 +64,39 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str]) -> ComparisonTable:
         totals=Totals(
             saved=sum(map(has_value, a.nodes)),
             live=sum(map(has_value, b.nodes)),
-            restored=lines.equal,
+            restored=lines.states[State.MATCHED],
             fixed=None,
         ),
     )
+
+
+def _sentence(a: Graph, b: Graph, states: Mapping[State, int], unknown: int) -> str:
+    """Return how the structure differs, and then how many values have other numbers."""
+    clauses = []
+    if not {*states} <= _OF_VALUES:
+        deeds = [change.deed for change in changes_of(map_values(a, b)) if change.deed is not None]
+        phrases = Phrases(ShortNames.of(a, b), lambda _: 0)
+        clauses.append(sentence_of(deeds, phrases, by_person=False) or _in_numbers(states))
+    changed = states.get(State.VALUE, 0)
+    if changed:
+        common = sum(states.get(state, 0) for state in (*_OF_VALUES, State.MOVED))
+        have = "has" if changed == 1 else "have"
+        clauses.append(f"{changed} of {count(common, 'common value')} {have} other numbers.")
+    if unknown:
+        clauses.append(
+            f"{count(unknown, 'value')} {'was' if unknown == 1 else 'were'} not compared."
+        )
+    return " ".join(clauses) or "No difference."
+
+
+def _in_numbers(states: Mapping[State, int]) -> str:
+    """Return how many values differ in which way, of differences that have no better words."""
+    counts = [
+        f"{number} {'by ' if state in (State.ROLE, State.DTYPE, State.SHAPE) else ''}{state.value}"
+        for state in _WORST
+        if state not in _OF_VALUES and (number := states.get(state, 0))
+    ]
+    return f"Values differ: {', '.join(counts)}."
 
 
 @dataclass
@@ -74,9 +116,9 @@ class _DiffLines:
         return self._lines
 
     @property
-    def equal(self) -> int:
-        """The number of values without a difference."""
-        return self._states[ROOT][State.MATCHED]
+    def states(self) -> Counter[State]:
+        """How many values are in each state."""
+        return self._states[ROOT]
 
     def _outermost(self, row: int) -> Iterator[int]:
         """Yield the largest parts below a row whose values differ in one way, layers and blocks.

@@ -15,9 +15,9 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
+from ckpt_viz.render.comparison_text import comparison_text
 from ckpt_viz.render.exports import Content
 from ckpt_viz.render.layer_text import render_layers
-from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.static_html import comparison_html, to_static_html
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.played import Played, played_in_file
@@ -144,10 +144,9 @@ class Shown:
         """The same as text, as `print` shows it, with every sign."""
         if self.overlay is None:
             return render_layers(self.graph)
-        if isinstance(self.comparison, RestoreCheck):
-            return self.comparison.to_text()
-        notes = self.comparison.notes if self.comparison is not None else ()
-        return render_plan(self.overlay, notes=notes)
+        return (
+            comparison_text(self.overlay) if self.comparison is None else self.comparison.to_text()
+        )
 
     @property
     def html(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from ckpt_viz.object_graph.groups import NodeGroup, groups
@@ -17,6 +18,7 @@ from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
 from ckpt_viz.object_graph.side_names import both_sides
 from ckpt_viz.render.both_names import both_names, partner_words
+from ckpt_viz.render.encodings import shown_on_stdout
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
 from ckpt_viz.render.text import printable, shortened, side_by_side
 from ckpt_viz.render.views import MAX_LINES
@@ -55,6 +57,21 @@ _WIDTHS = {
     Comparison.DIFF: len("value differs"),
 }
 _Paint = Callable[[str, str], str]
+
+
+@dataclass(frozen=True)
+class Details:
+    """Each problem of a check or difference of a diff, with its reason: `print(check.details)`."""
+
+    _overlay: Overlay = field(repr=False)
+    _notes: Sequence[str] = field(default=(), repr=False)
+
+    def to_text(self, max_lines: int | None = MAX_LINES, *, color: bool = False) -> str:
+        """Return the text; `print` shows 40 lines, and None means all."""
+        return render_plan(self._overlay, max_lines, notes=self._notes, color=color)
+
+    def __str__(self) -> str:
+        return shown_on_stdout(self.to_text())
 
 
 def render_plan(

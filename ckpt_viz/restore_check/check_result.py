@@ -17,11 +17,10 @@ from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.comparison_svg import comparison_svg
 from ckpt_viz.render.encodings import shown_on_stdout
-from ckpt_viz.render.plan import render_plan
+from ckpt_viz.render.plan import Details
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.static_html import comparison_html
 from ckpt_viz.render.text import printable
-from ckpt_viz.render.views import MAX_LINES
 from ckpt_viz.restore_check.check_overlay import guesses_of, overlay_of, untested
 from ckpt_viz.restore_check.check_table import table_without_fix, words_of_check
 from ckpt_viz.restore_check.coverage import Part, coverage
@@ -41,20 +40,6 @@ from ckpt_viz.restore_table.text import CheckText
 from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.story.asserts import AssertStory
 from ckpt_viz.story.step import Story
-
-
-@dataclass(frozen=True)
-class Details:
-    """Each problem of a check, its reason and the next step: `print(check.details)`."""
-
-    _overlay: Overlay = field(repr=False)
-
-    def to_text(self, max_lines: int | None = MAX_LINES) -> str:
-        """Return the text; `print` shows 40 lines, and None means all."""
-        return render_plan(self._overlay, max_lines)
-
-    def __str__(self) -> str:
-        return shown_on_stdout(self.to_text())
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.object_graph.comparison_table import CellSign, TableCell
+from ckpt_viz.object_graph.comparison_table import TableCell
+from ckpt_viz.render.comparison_text import grid_of, painted, unpainted
 from ckpt_viz.render.signs import CELLS
 from ckpt_viz.restore_table.cells import (
     HERE,
@@ -20,20 +21,6 @@ from ckpt_viz.restore_table.folding import FoldedRows, Folding
 from ckpt_viz.restore_table.rows import Destination, RestoreRow, RestoreTable, ValueCell, Why
 from ckpt_viz.text import count, end_of, printable
 from ckpt_viz.wording import Wording
-
-_RED, _GREEN, _YELLOW, _CYAN, _FAINT = "31", "32", "33", "36", "2"  # ECMA-48, SGR
-_COLORS = {
-    CELLS[sign].glyph: color
-    for sign, color in {
-        CellSign.HERE: _FAINT,
-        CellSign.NOWHERE: _RED,
-        CellSign.FAILS: _RED,
-        CellSign.ELSEWHERE: _YELLOW,
-        CellSign.MISFIT: _YELLOW,
-        CellSign.KEEPS: _GREEN,
-        CellSign.WAITS: _CYAN,
-    }.items()
-}
 
 
 @dataclass(frozen=True)
@@ -59,19 +46,10 @@ class CheckText:
     def of(self, table: RestoreTable, *, color: bool = False) -> str:
         """Return the text, at most about forty lines; with `color`, for a terminal of ECMA-48."""
         lines = [printable(line) for line in (self.title, self.changes, self.verdict) if line]
-        grid = [*_grid(table, self.call, _painted if color else _unpainted)]
+        grid = [*_grid(table, self.call, painted if color else unpainted)]
         if grid:
             lines += ["", *grid, ""]
         return "\n".join([*lines, *map(printable, (*self.notes, *self.following))])
-
-
-def _painted(cell: str) -> str:
-    color = _COLORS.get(cell[:1])
-    return cell if color is None else f"\x1b[{color}m{cell}\x1b[0m"
-
-
-def _unpainted(cell: str) -> str:
-    return cell
 
 
 def _grid(table: RestoreTable, call: str, paint: Callable[[str], str]) -> Iterator[str]:
@@ -90,10 +68,7 @@ def _grid(table: RestoreTable, call: str, paint: Callable[[str], str]) -> Iterat
         here = [_words(HERE)] * (len(heads) - 2)
         cells.append([others, *here, "", ""])
     shown = [[printable(cell) for cell in row] for row in ([*heads, ""], *cells)]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for *row, number in shown:
-        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        yield f"  {'   '.join([*map(paint, padded), number])}".rstrip()
+    yield from grid_of(shown, paint)
 
 
 def heads_of(call: str) -> tuple[str, str, str, str]:
