@@ -149,6 +149,16 @@ def _diff(opened: Open, **options: Any) -> Page:
     return page
 
 
+def _measured_diff(opened: Open, **options: Any) -> Page:
+    """A narrow table that says by how much values changed, sorted by it."""
+    overlay = cv.diff(transformer(2), transformer(3)).overlay
+    page = opened(overlay.graph, overlay, _measures(len(overlay.graph.nodes)), **options)
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.get_by_role("columnheader").get_by_role("button").click()
+    page.locator(".ckv-change-bar").first.wait_for()
+    return page
+
+
 def _narrow(opened: Open, **options: Any) -> Page:
     page = _single(opened, **options)
     page.set_viewport_size({"width": 600, "height": 700})
@@ -262,7 +272,7 @@ SCENES = {
     for scene in (
         *(_single, _failing_check, _failing_object_graph, _asserts, _questions, _diff),
         *(_layers, _hidden_objects, _narrow, _narrow_details, _narrow_table),
-        *(_mistake, _measured),
+        *(_mistake, _measured, _measured_diff),
         *(_matches, _focused, _menu, _help, _textbook),
         *(_play, _predicted, _results),
     )

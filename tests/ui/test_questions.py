@@ -17,14 +17,17 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.search.measures import Measures
 from tests.support.fixed_check import FixedCheck, every_kind, of_shapes
 from tests.support.graphs import graph
 from tests.support.programs import ckpt
+from tests.support.tables import floats, write_bundle
 from tests.ui.pages import ANSWERING, html_pages, showing_first
 from tests.ui.tables import line, selected
 
 _TABLE = Path(__file__).parents[2] / "docs" / "explorer.md"
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+_NAN = float("nan")
 _PROMISED = re.compile(r"^\| (.*\?) \| (none|\d)[:,]", re.MULTILINE)
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("front_end", "quiet_tensorflow")]
@@ -74,9 +77,12 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     with html_pages(browser, tmp_path) as open_page:
 
         def open_graph(
-            shown: Graph, overlay: Overlay | None = None, check: FixedCheck | None = None
+            shown: Graph,
+            overlay: Overlay | None = None,
+            check: FixedCheck | None = None,
+            measures: Measures | None = None,
         ) -> _Actions:
-            text, mount = to_html(shown, overlay), "explorer.render({ model,"
+            text, mount = to_html(shown, overlay, measures), "explorer.render({ model,"
             if check is not None:
                 model = f"answering(model, {{ error: 'no' }}, [], {check.as_javascript()})"
                 text = text.replace(mount, f"{ANSWERING}explorer.render({{ model: {model},")
@@ -208,6 +214,35 @@ def test_questions_about_guesses_and_diffs_take_as_many_actions_as_promised(open
     person.press("]")
     expect(selected(person.page)).to_contain_text("head")
     person.end("Where is the first difference?")
+
+
+def test_questions_about_changes_take_as_many_actions_as_promised(
+    opened: Open, tmp_path: Path
+) -> None:
+    paths = [
+        write_bundle(tmp_path / name, {f"{key}/kernel": floats(1, at) for key, at in of.items()})
+        for name, of in (
+            ("a", {"up": 1, "mid": 1, "head": 1}),
+            ("b", {"up": 2, "mid": _NAN, "head": 3}),
+        )
+    ]
+    diff = show_of(cv.diff(*paths))
+    diff.measures()
+    content = diff.content()
+    person = opened(diff.graph, content.overlay, measures=content.measures)
+    sentence = person.page.locator(".ckv-sentence")
+    expect(sentence).to_contain_text("head changed most")
+    person.end("What changed most?")
+    expect(sentence).to_contain_text("mid.kernel has 1 NaN")
+    person.end("Where is the NaN?")
+    person.click("change")
+    names = person.page.locator(".ckv-cell-saved .ckv-table-name")
+    expect(names).to_have_text(["mid", "head", "up"])
+    person.end("Which parts changed more than others?")
+    person.click("Show the NaN")
+    expect(names).to_have_text(["mid", "kernel", "head", "up"])
+    expect(selected(person.page)).to_contain_text("NaN")
+    person.end("What else is in its layer?")
 
 
 def test_each_promise_is_kept() -> None:
