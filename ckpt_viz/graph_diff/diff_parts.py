@@ -47,7 +47,7 @@ class DiffParts:
         return parts
 
     def place(self, row: int, name: str) -> str:
-        """Return the path of a row whose own name is given; runs and the one trunk are no steps."""
+        """Return the path of a row of this name; runs, the trunk and private parts are no steps."""
         above = ".".join(reversed([*self._above(row)]))
         return child_of(above, name) if above else name
 
@@ -56,7 +56,7 @@ class DiffParts:
         above = layers.parents[row]
         while above > ROOT and above != self._trunk:
             group = layers.group(above)
-            if group is None or not group.is_alike:
+            if above not in layers.unnamed and (group is None or not group.is_alike):
                 yield layers.title(above)
             above = layers.parents[above]
 

@@ -375,6 +375,25 @@ def test_a_diff_says_at_once_what_changed_most_and_sorts_by_it(
     expect(selected(page)).to_contain_text("NaN")
 
 
+def test_a_bar_hides_no_other_difference(opened: Open, tmp_path: Path) -> None:
+    """A layer that moved has the sign for it, and one of another shape has no bar."""
+    values = {"inner/up/kernel": floats(3, 4), "head/kernel": floats(1, 2), "head/bias": floats(1)}
+    renamed = {"outer/up/kernel": floats(3, 5)}
+    reshaped = {"head/kernel": floats(1, 2, 3), "head/bias": floats(2)}
+    paths = (
+        write_bundle(tmp_path / "a", values),
+        write_bundle(tmp_path / "b", renamed | reshaped),
+    )
+    shown_diff = show_of(cv.diff(*paths))
+    overlay = shown_diff.overlay
+    assert overlay is not None
+    page = opened(overlay, _measured(shown_diff))
+    moved = page.locator(".ckv-cell-plain", has_text="20 %")
+    expect(moved.get_by_title("moved")).to_be_visible()
+    expect(moved.locator(".ckv-change-bar")).to_be_visible()
+    expect(line(page, "head").locator(".ckv-cell-plain")).to_contain_text("shape differs")
+
+
 def test_a_diff_without_a_nan_has_no_button_and_a_large_one_asks(
     opened: Open, tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { TableCell } from "../contract";
+import type { CellSign, TableCell } from "../contract";
 import type { Graph } from "../graph";
 import { changeIn } from "../layout/changes";
 import { cellSign } from "../signs";
@@ -226,26 +226,41 @@ function sideHead({ heads, totals }: Table, name: "saved" | "live"): Head {
   return { name, title, note: countWords(totals[name], ...WORDS.counts.values) };
 }
 
-/** By how much the values of a line differ, as a bar and in percent; null before they were read. */
-function changeOf(graph: Graph, table: Table, line: Line) {
-  const change = changeIn(graph, table, line.id);
-  if (change === null) {
+/** What a line may be while its numbers are its news: all else is worse. */
+const OF_NUMBERS: ReadonlySet<CellSign> = new Set<CellSign>(["here", "changed", "elsewhere"]);
+
+/**
+ * By how much the values of a line differ, as a bar and in percent; null if something else is its
+ * news, and before they were read.
+ */
+function changeOf(graph: Graph, table: Table, { id, plain }: Line) {
+  const change = OF_NUMBERS.has(plain.sign) ? changeIn(graph, table, id) : null;
+  const isMoved = plain.sign === "elsewhere";
+  if (change === null || (isMoved && change.share === 0)) {
     return null;
   }
   const { share, nan, inf } = change;
   const words = Number.isFinite(share) ? measureWords("change", share) : WORDS.table.fromZero;
   return {
-    content:
-      nan + inf > 0 ? (
-        <>
-          {formatCount(nan || inf)} <BadSign {...{ nan, inf }} lost={0} />
-        </>
-      ) : (
-        <>
-          <i class="ckv-change-bar" style={{ "--ckv-share": Math.min(share, 1) }} />{" "}
-          <span>{words}</span>
-        </>
-      ),
+    content: (
+      <>
+        {isMoved ? (
+          <span title={visible(plain.words)}>
+            <SignIcon sign={cellSign(plain.sign)} />
+          </span>
+        ) : null}
+        {nan + inf > 0 ? (
+          <>
+            {formatCount(nan || inf)} <BadSign {...{ nan, inf }} lost={0} />
+          </>
+        ) : (
+          <>
+            <i class="ckv-change-bar" style={{ "--ckv-share": Math.min(share, 1) }} />{" "}
+            <span>{words}</span>
+          </>
+        )}
+      </>
+    ),
     class: share === 0 ? "ckv-cell-quiet" : "ckv-cell-change",
   };
 }
