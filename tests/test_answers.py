@@ -452,14 +452,18 @@ def test_a_page_changes_the_program_of_a_check(tmp_path: Path) -> None:
     """The same edits in Python give the same check, whose steps, values and files it answers."""
     live, path = _net_and_path(tmp_path)
     explorer = cv.show(live, against=path)
-    rename = {"kind": "rename", "node": _id(explorer, "(root).net.a"), "to": "z"}
+    rename = {"kind": "name", "node": _id(explorer, "(root).net.a"), "to": "z"}
     changes = {"edits": [rename]}
     data, _ = explorer._answer({"ask": "changed", "changes": changes})
     _, (payload,) = explorer._answer({"ask": "picture", "changes": changes})
     expected = cv.check(cv.graph(live).renamed({"net.a": "z"}), path)
     changed = data["changed"]
     assert changed["edits"] == [
-        {"text": "Rename net.a to z", "code": "ckpt.net.z = ckpt.net.a\ndel ckpt.net.a"}
+        {
+            "text": "Rename net.a to z",
+            "code": "ckpt.net.z = ckpt.net.a\ndel ckpt.net.a",
+            "place": 0,
+        }
     ]
     assert changed["before"]["consumed"] and not changed["now"]["consumed"]
     assert changed["now"]["steps"] == len(expected.steps)
@@ -496,7 +500,12 @@ def test_a_page_inserts_what_only_the_checkpoint_has(tmp_path: Path) -> None:
     assert (changed["before"]["consumed"], changed["now"]["consumed"]) == (False, True)
     built = _ask(explorer, ask="changed", changes={"edits": [{"kind": "build"}]})["changed"]
     assert built["now"] == changed["now"]
-    edits = [{"kind": "remove", "node": ghost}]
+    edits = [{"kind": "name", "node": ghost, "to": "b"}]
+    assert _ask(explorer, ask="changed", changes={"edits": edits})["changed"] == changed
+    edits = [{"kind": "name", "node": ghost, "to": "c"}]
+    problem = _ask(explorer, ask="changed", changes={"edits": edits})["error"]
+    assert problem == "found 'c', expected 'b': only the checkpoint has net.b"
+    edits = [{"kind": "up", "node": ghost}]
     problem = _ask(explorer, ask="changed", changes={"edits": edits})["error"]
     assert problem == "Only the checkpoint has net.b. Insert it into the program first."
 
@@ -509,7 +518,8 @@ def test_an_edit_is_about_the_picture_in_which_a_page_makes_it(tmp_path: Path) -
     reordered = {"reordered": True}
     places, texts = [], []
     for conditions in ({}, reordered):
-        graph = changed_of(explorer._shown, {"edits": [], **conditions}, None).check.overlay.graph
+        made = changed_of(explorer._shown, {"edits": [], **conditions}, None)
+        graph = made.program.check.overlay.graph
         places.append(
             next(at for at in range(len(graph.nodes)) if graph.names.place(at) == "net.b")
         )
@@ -530,7 +540,7 @@ def test_edits_come_before_the_page_has_the_picture_after_the_last_one(tmp_path:
         return tf.train.Checkpoint(net=net)
 
     explorer = cv.show(make(), against=make().save(str(tmp_path / "ckpt")))
-    removed = {"kind": "remove", "node": _id(explorer, "(root).net.a"), "after": 0}
+    removed = {"kind": "name", "node": _id(explorer, "(root).net.a"), "after": 0}
     up = {"kind": "up", "node": _id(explorer, "(root).net.blocks.2"), "after": 0}
 
     def answered(*edits: object) -> Any:
@@ -553,6 +563,40 @@ def test_edits_come_before_the_page_has_the_picture_after_the_last_one(tmp_path:
     assert "found the edit" in answered({**removed, "after": 1})["error"]
 
 
+def test_an_edit_goes_and_the_others_stay(tmp_path: Path) -> None:
+    """A later edit finds its part again; one that needs the edit keeps it."""
+    live, path = _net_and_path(tmp_path)
+    explorer = cv.show(live, against=path)
+    one = {"kind": "name", "node": _id(explorer, "(root).net"), "to": "model"}
+    two = {"kind": "name", "node": _id(explorer, "(root).net.a"), "to": "z", "after": 0}
+
+    def answered(*edits: object) -> Any:
+        return _ask(explorer, ask="changed", changes={"edits": [*edits]})
+
+    def drop(place: int) -> object:
+        return {"kind": "drop", "node": place}
+
+    def texts(*edits: object) -> list[tuple[str, int]]:
+        lines = answered(*edits)["changed"]["edits"]
+        return [(line["text"], line["place"]) for line in lines]
+
+    assert texts(one, two) == [("Rename net to model", 0), ("Rename model.a to z", 1)]
+    assert texts(one, two, drop(0)) == [("Rename net.a to z", 1)]
+    assert texts(one, two, drop(1)) == [("Rename net to model", 0)]
+    assert texts(one, two, drop(0), drop(1)) == []
+    none = answered(one, two, drop(0), drop(1))["changed"]
+    assert none["now"] == none["before"] and none["first"] is None
+    copied = {"kind": "insert", "node": two["node"], "after": 0}
+    again = {"kind": "name", "node": answered(copied)["changed"]["node"], "to": "c"}
+    assert texts(copied, one, {**again, "after": 1}, drop(1)) == [
+        ("Insert net.a_2, like net.a", 0),
+        ("Rename net.a_2 to c", 2),
+    ]
+    problem = answered(copied, {**again, "after": 1}, drop(0))["error"]
+    assert problem.startswith("Remove the edit 'Rename net.a_2 to c' first. Alone, it fails: ")
+    assert "expected one of (1,)" in answered(one, two, drop(0), drop(0))["error"]
+
+
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
@@ -560,11 +604,13 @@ def test_edits_come_before_the_page_has_the_picture_after_the_last_one(tmp_path:
         ({"edits": {}}, "expected a list"),
         ({"edits": [{}]}, "expected a kind"),
         ({"edits": [{"kind": "paint", "node": 1}]}, "expected a kind"),
-        ({"edits": [{"kind": "remove", "node": -1}]}, "expected a kind"),
-        ({"edits": [{"kind": "remove", "node": True}]}, "expected a kind"),
-        ({"edits": [{"kind": "rename", "node": 1, "to": "x" * 201}]}, "at most 200 characters"),
-        ({"edits": [{"kind": "remove", "node": 10**9}]}, "expected one of the picture"),
-        ({"edits": [{"kind": "remove", "node": 0}]}, "the root"),
+        ({"edits": [{"kind": "name", "node": -1}]}, "expected a kind"),
+        ({"edits": [{"kind": "name", "node": True}]}, "expected a kind"),
+        ({"edits": [{"kind": "name", "node": 1, "to": "x" * 201}]}, "at most 200 characters"),
+        ({"edits": [{"kind": "name", "node": 10**9}]}, "expected one of the picture"),
+        ({"edits": [{"kind": "name", "node": 0}]}, "the root"),
+        ({"edits": [{"kind": "name", "node": 0, "to": "a"}]}, "the root"),
+        ({"edits": [{"kind": "drop", "node": 0}]}, "expected one of ()"),
         ({"edits": [], "method": "write"}, "expected 'restore' or 'read'"),
     ],
 )

@@ -260,16 +260,17 @@ def _edges(graph: Graph) -> list[tuple[Child, ...]]:
 
 def node_after(graph: Graph, node: int) -> int | None:
     """Return the id of a node in an edited graph by its id before the last edit; None if gone."""
-    before = _before(graph)
+    before = places_before(graph)
     return before.index(node) if node in before else None
 
 
 def node_before(graph: Graph, node: int) -> int:
     """Return the id that a node of an edited graph had before the last edit."""
-    return _before(graph)[node]
+    return places_before(graph)[node]
 
 
-def _before(graph: Graph) -> Sequence[int]:
+def places_before(graph: Graph) -> Sequence[int]:
+    """Return the ids before the last edit, by node; those of new nodes follow all others."""
     access = graph._access
     assert isinstance(access, EditedAccess)
     return access.before

@@ -351,10 +351,10 @@ def _played_check(shown: Shown) -> RestoreCheck:
 def _of_changed(shown: Shown, question: dict[str, Any], state: Mapping[str, Any] | None) -> Answer:
     """Return the answer about the check with a changed program, or to what changes with it."""
     changes, source = question.pop("changes"), _source(question) or _variable(shown)
-    program = changed_of(shown, changes, source)
+    made = changed_of(shown, changes, source)
     if question["ask"] == "changed":
-        return {"changed": described(program)}, []
-    return _answered(shown_changed(shown, program), question, state)
+        return {"changed": described(made)}, []
+    return _answered(shown_changed(shown, made.program), question, state)
 
 
 def _variable(shown: Shown) -> str | None:

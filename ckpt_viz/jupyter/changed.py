@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ckpt_viz.edits.edited_access import node_after
-from ckpt_viz.edits.named_edit import KINDS, NamedEdit
-from ckpt_viz.errors import EditError, SourceError
+from ckpt_viz.edits.edited_access import places_before
+from ckpt_viz.errors import EditError, NoSuchNodeError, SourceError
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.live.restore_target import READ, RESTORE
 from ckpt_viz.restore_check.changed_program import AS_IT_IS, ChangedProgram, WhatIf
@@ -23,7 +22,7 @@ from ckpt_viz.sources.pictured import ObjectGraph
 _KEPT, _SUPPOSED = "_changed_programs", "_supposed_program"
 _MOST_EDITS = 200
 _MOST_CHARACTERS = 200  # of a name
-_BUILD = "build"
+_NAME, _INSERT, _BUILD, _DROP = "name", "insert", "build", "drop"
 _BY = {"up": -1, "down": 1}  # how far an item of a list goes
 
 
@@ -35,14 +34,37 @@ class _Edit(NamedTuple):
     """
 
     kind: str
-    node: int
+    node: int  # of a "drop" the place of the edit that it takes back
     to: str
-    other: int
     after: int
     what_if: WhatIf
 
 
-def changed_of(shown: Shown, changes: object, source: str | None) -> ChangedProgram:
+class Made(NamedTuple):
+    """A program after some edits.
+
+    `keys` tells each of its nodes from all others, whatever edits are before or after. `kept` has
+    the places of the edits that have made it.
+    """
+
+    program: ChangedProgram
+    keys: Sequence[object]
+    kept: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, program: ChangedProgram) -> Made:
+        """Return a program before all edits."""
+        return cls(program, range(len(program.graph.nodes)))
+
+    def after(self, place: int, program: ChangedProgram) -> Made:
+        """Return the program that the edit at a place has made of this one."""
+        size, before = len(self.keys), places_before(program.graph)
+        added = sum(node >= size for node in before)
+        keys = [self.keys[n] if n < size else (place, n - size, added) for n in before]
+        return Made(program, keys, (*self.kept, place))
+
+
+def changed_of(shown: Shown, changes: object, source: str | None) -> Made:
     """Return the program of a check after the changes that a page asks for.
 
     `source` is the expression for the program in code. Raises SourceError for changes that are
@@ -51,8 +73,10 @@ def changed_of(shown: Shown, changes: object, source: str | None) -> ChangedProg
     if not isinstance(shown.comparison, RestoreCheck):
         raise SourceError(f"{shown.graph.title}: only the check of a restore has a program")
     edits, what_if = _edits_in(changes), _what_if_in(changes)
-    program = _after(shown, shown.comparison, edits, source or "ckpt")
-    return program if what_if == AS_IT_IS else _supposing(shown, program, what_if)
+    made = _after(shown, shown.comparison, edits, source or "ckpt")
+    if what_if == AS_IT_IS:
+        return made
+    return made._replace(program=_supposing(shown, made.program, what_if))
 
 
 def shown_changed(shown: Shown, program: ChangedProgram) -> Shown:
@@ -62,13 +86,15 @@ def shown_changed(shown: Shown, program: ChangedProgram) -> Shown:
     return replace(shown, graph=graph, overlay=overlay, comparison=program.check)
 
 
-def described(program: ChangedProgram) -> dict[str, Any]:
+def described(made: Made) -> dict[str, Any]:
     """Return the edits, the result before and now, and the first step that differs, as data.
 
     docs/explorer.md has the format.
     """
+    program = made.program
+    lines = zip(program.lines, made.kept, strict=True)
     return {
-        "edits": [line._asdict() for line in program.lines],
+        "edits": [{**line._asdict(), "place": place} for line, place in lines],
         "before": program.before.result._asdict(),
         "now": program.result._asdict(),
         "first": program.first_difference(program.before),
@@ -76,16 +102,16 @@ def described(program: ChangedProgram) -> dict[str, Any]:
     }
 
 
-def _after(shown: Shown, check: RestoreCheck, edits: list[_Edit], source: str) -> ChangedProgram:
+def _after(shown: Shown, check: RestoreCheck, edits: list[_Edit], source: str) -> Made:
     """Return the program after some edits; those that were asked for last are known."""
-    known: list[tuple[_Edit | None, ChangedProgram]] = shown.__dict__.setdefault(_KEPT, [])
-    if not known or known[0][1].source != source:
-        known[:] = [(None, ChangedProgram.of(check, source))]
+    known: list[tuple[_Edit | None, Made]] = shown.__dict__.setdefault(_KEPT, [])
+    if not known or known[0][1].program.source != source:
+        known[:] = [(None, Made.of(ChangedProgram.of(check, source)))]
     for at, edit in enumerate(edits, 1):
         if at < len(known) and known[at][0] == edit:
             continue
-        programs = [program for _, program in known[:at]]
-        known[at:] = [(edit, _applied(programs, edit))]
+        made = [each for _, each in known[:at]]
+        known[at:] = [(edit, _next(made, edit, edits))]
     return known[len(edits)][1]
 
 
@@ -97,42 +123,59 @@ def _supposing(shown: Shown, program: ChangedProgram, what_if: WhatIf) -> Change
     return known[1]
 
 
-def _applied(programs: Sequence[ChangedProgram], edit: _Edit) -> ChangedProgram:
-    """Return the program after an edit more; `programs` are those after 0, 1, 2… edits."""
-    program = programs[-1]
+def _next(made: Sequence[Made], edit: _Edit, edits: Sequence[_Edit]) -> Made:
+    """Return the program after an edit more; `made` are those after 0, 1, 2… edits."""
+    if edit.kind != _DROP:
+        return made[-1].after(len(made) - 1, _applied(made[edit.after], made[-1], edit))
+    last, *_ = made
+    kept = made[-1].kept
+    if edit.node not in kept:
+        raise SourceError(f"found edit {edit.node}, expected one of {kept}")
+    for place in kept:
+        if place == edit.node:
+            continue
+        again = edits[place]
+        try:
+            last = last.after(place, _applied(made[again.after], last, again))
+        except (EditError, NoSuchNodeError) as error:
+            line = made[-1].program.lines[kept.index(place)]
+            raise EditError(f"Remove the edit {line.text!r} first. Alone, it fails: {error}") from error
+    return last._replace(program=replace(last.program, edited=None))
+
+
+def _applied(pictured: Made, last: Made, edit: _Edit) -> ChangedProgram:
+    """Return the last program after an edit that someone made in a picture."""
+    program = last.program
     if edit.kind == _BUILD:
         return program.built()
-    pictured = programs[edit.after]
-    if edit.kind == "insert" and edit.node >= len(pictured.graph.nodes):
-        return program.with_saved(_saved_node(pictured, edit, edit.node))
-    part = _part(programs, edit, edit.node)
+    if edit.node >= len(pictured.program.graph.nodes):
+        return _with_saved(pictured.program, program, edit)
+    part = _part(pictured, last, edit.node)
     if edit.kind in _BY:
         return program.moved(part, _BY[edit.kind])
-    other = _part(programs, edit, edit.other)
-    return program.after(NamedEdit(edit.kind, part, edit.to, other))
+    return program.with_copy(part) if edit.kind == _INSERT else program.named(part, edit.to)
 
 
-def _part(programs: Sequence[ChangedProgram], edit: _Edit, place: int) -> int:
-    """Return the node that is now at a place of the picture in which someone made an edit."""
-    pictured = programs[edit.after]
-    if place >= len(pictured.graph.nodes):
-        name = pictured.saved.names.place(_saved_node(pictured, edit, place))
-        raise SourceError(f"Only the checkpoint has {name}. Insert it into the program first.")
-    node: int | None = place
-    for program in programs[edit.after + 1 :]:
-        node = None if node is None else node_after(program.graph, node)
+def _part(pictured: Made, last: Made, node: int) -> int:
+    """Return the node that a node of a picture is in the last program."""
+    key = pictured.keys[node]
+    if key not in last.keys:
+        name = pictured.program.graph.names.place(node)
+        raise EditError(f"{last.program.graph.title}: {name} is gone; select another part")
+    return last.keys.index(key)
+
+
+def _with_saved(pictured: ChangedProgram, last: ChangedProgram, edit: _Edit) -> ChangedProgram:
+    """Return the program with a part that only the checkpoint has, under the name that it has."""
+    node = pictured.supposing(edit.what_if).saved_node_at(edit.node)
     if node is None:
-        name = pictured.graph.names.place(place)
-        raise EditError(f"{programs[-1].graph.title}: {name} is gone; select another part")
-    return node
-
-
-def _saved_node(pictured: ChangedProgram, edit: _Edit, place: int) -> int:
-    """Return the node of the checkpoint at a place of the picture."""
-    node = pictured.supposing(edit.what_if).saved_node_at(place)
-    if node is None:
-        raise SourceError(f"found node id {place}, expected one of the picture")
-    return node
+        raise SourceError(f"found node id {edit.node}, expected one of the picture")
+    place, own = pictured.saved.names.place(node), pictured.saved.tree.labels[node]
+    if edit.kind not in (_NAME, _INSERT):
+        raise SourceError(f"Only the checkpoint has {place}. Insert it into the program first.")
+    if edit.kind == _NAME and edit.to.strip() not in (own, place):
+        raise EditError(f"found {edit.to!r}, expected {own!r}: only the checkpoint has {place}")
+    return last.with_saved(node)
 
 
 # --- questions come from a browser
@@ -151,13 +194,13 @@ def _edit_in(edit: object, before: int) -> _Edit:
     """Return an edit that a page asks for, after as many others as are `before` it."""
     if isinstance(edit, dict):
         kind, to = edit.get("kind"), edit.get("to", "")
-        numbers = edit.get("node", 0), edit.get("other", 0), edit.get("after", before)
-        is_kind = kind in (*KINDS, *_BY, _BUILD)
+        numbers = edit.get("node", 0), edit.get("after", before)
+        is_kind = kind in (_NAME, _INSERT, _BUILD, _DROP, *_BY)
         is_name = isinstance(to, str) and len(to) <= _MOST_CHARACTERS
         are_numbers = all(type(number) is int and number >= 0 for number in numbers)
-        if is_kind and is_name and are_numbers and numbers[2] <= before:
-            node, other, after = numbers
-            return _Edit(str(kind), node, to, other, after, _what_if_in(edit))
+        if is_kind and is_name and are_numbers and numbers[1] <= before:
+            node, after = numbers
+            return _Edit(str(kind), node, to, after, _what_if_in(edit))
     raise SourceError(
         f"found the edit {edit!r:.200}, expected a kind, nodes of the picture, and a name of at "
         f"most {_MOST_CHARACTERS} characters"

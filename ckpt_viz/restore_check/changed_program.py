@@ -23,11 +23,13 @@ from ckpt_viz.edits.edited_access import (
 )
 from ckpt_viz.edits.edits import GivenPart, given
 from ckpt_viz.edits.named_edit import NamedEdit, code_of_new
+from ckpt_viz.edits.typed_name import edit_of_typed, free_name
 from ckpt_viz.errors import EditError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.restore_target import RestoreTarget, restoring_into
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
@@ -103,6 +105,18 @@ class ChangedProgram:
         graph = edit.applied(self.graph)
         line = EditLine(edit.text(self.graph), edit.code(self.graph, self.source))
         return self._with(graph, line, edit.edited(self.graph, graph))
+
+    def named(self, node: int, typed: str) -> ChangedProgram:
+        """Return the program after the edit that a typed name means, no name for removal."""
+        holder = self.graph.tree.parents[node]
+        same = (saved for saved, obj in self._trace.bound.items() if obj == holder)
+        names = {child.local_name for node in same for child in self.saved.nodes[node].children}
+        return self.after(edit_of_typed(self.graph, node, typed, names))
+
+    def with_copy(self, node: int) -> ChangedProgram:
+        """Return the program with a part like another one beside it."""
+        holder = max(self.graph.tree.parents[node], ROOT)
+        return self.after(NamedEdit("insert", node, free_name(self.graph, node), holder))
 
     def moved(self, node: int, by: int) -> ChangedProgram:
         """Return the program with an item of a list that many places further."""

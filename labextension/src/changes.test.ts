@@ -3,14 +3,15 @@ import {
   CHANGE_KEYS,
   type ChangedAnswer,
   changeDeedOf,
+  differenceWords,
   isChanged,
   NO_CHANGES,
   readChanged,
   withEdit,
 } from "./changes";
 
-const press = (key: string, isPending = false, modifiers: Partial<KeyboardEvent> = {}) =>
-  changeDeedOf({ key, ...modifiers } as KeyboardEvent, isPending);
+const press = (key: string, isInTable = false, modifiers: Partial<KeyboardEvent> = {}) =>
+  changeDeedOf({ key, ...modifiers } as KeyboardEvent, isInTable);
 
 it("has a deed for each key, and leaves those of browser and notebook alone", () => {
   for (const [key, deed] of CHANGE_KEYS) {
@@ -22,9 +23,8 @@ it("has a deed for each key, and leaves those of browser and notebook alone", ()
   expect(press("ArrowUp")).toBe(undefined);
 });
 
-it("takes Enter and Escape only while an edit needs its second part", () => {
-  expect([press("Enter"), press("Escape")]).toEqual([undefined, undefined]);
-  expect([press("Enter", true), press("Escape", true)]).toEqual(["confirm", "cancel"]);
+it("types a name at Enter in the table alone", () => {
+  expect([press("Enter"), press("Enter", true)]).toEqual([undefined, "name"]);
 });
 
 it("knows which changes change anything", () => {
@@ -36,11 +36,11 @@ it("knows which changes change anything", () => {
 });
 
 it("tells of an edit in which picture someone made it", () => {
-  const one = withEdit(NO_CHANGES, NO_CHANGES, { kind: "remove", node: 3 });
+  const one = withEdit(NO_CHANGES, NO_CHANGES, { kind: "name", node: 3, to: "" });
   const two = withEdit({ ...one, partial: true }, one, { kind: "up", node: 4 });
   const { edits } = withEdit(two, NO_CHANGES, { kind: "down", node: 5 });
   expect(edits.map(({ after, kind, partial }) => [kind, after, partial])).toEqual([
-    ["remove", 0, false],
+    ["name", 0, false],
     ["up", 1, false],
     ["down", 0, false],
   ]);
@@ -59,7 +59,7 @@ const RESULT = {
   steps: 9,
 };
 const ANSWER: ChangedAnswer = {
-  edits: [{ text: "Remove net.a", code: "del ckpt.net.a" }],
+  edits: [{ text: "Remove net.a", code: "del ckpt.net.a", place: 0 }],
   before: RESULT,
   now: { ...RESULT, consumed: false },
   first: 4,
@@ -70,7 +70,8 @@ it("reads an answer, and none that is malformed", () => {
   expect(readChanged(ANSWER)).toBe(ANSWER);
   const broken: readonly object[] = [
     { ...ANSWER, edits: "none" },
-    { ...ANSWER, edits: [{ text: "Remove net.a" }] },
+    { ...ANSWER, edits: [{ text: "Remove net.a", place: 0 }] },
+    { ...ANSWER, edits: [{ ...ANSWER.edits[0], place: "0" }] },
     { ...ANSWER, before: undefined },
     { ...ANSWER, now: { ...RESULT, consumed: "yes" } },
     { ...ANSWER, now: { ...RESULT, steps: 1.5 } },
@@ -80,4 +81,16 @@ it("reads an answer, and none that is malformed", () => {
     expect(readChanged(answer as ChangedAnswer)).toBe(null);
   }
   expect(readChanged(undefined)).toBe(null);
+});
+
+it("tells what differs between two results, and nothing else", () => {
+  expect(differenceWords(RESULT, RESULT)).toEqual([]);
+  const now = { ...RESULT, raises: "ValueError", consumed: false, restored: 1_200, steps: 4 };
+  expect(differenceWords(RESULT, now)).toEqual([
+    "restore() passes → raises ValueError",
+    "assert_consumed() passes → fails",
+    "values restored 3 → 1,200",
+    "steps 9 → 4",
+  ]);
+  expect(differenceWords(RESULT, { ...RESULT, method: "read" })).toEqual(["restore() → read()"]);
 });

@@ -1,14 +1,10 @@
 /** Changes of the program of a check, as a page asks for them: ckpt_viz/jupyter/changed.py. */
 
-export type EditKind =
-  | "rename"
-  | "remove"
-  | "move"
-  | "insert"
-  | "exchange"
-  | "build"
-  | "up"
-  | "down";
+import * as WORDS from "./strings";
+import { formatCount, visible } from "./text";
+
+/** `name` is what someone has typed: the kernel knows which edit that means. */
+type EditKind = "name" | "insert" | "build" | "up" | "down" | "drop";
 
 /** What else than the program may differ. */
 export interface Conditions {
@@ -20,11 +16,10 @@ export interface Conditions {
 /** An edit, by nodes of the picture that the edits before have made. */
 export interface Edit {
   readonly kind: EditKind;
+  /** A `drop` has the place of the edit that it takes back. */
   readonly node?: number;
-  /** The new local name. */
+  /** The typed name; none removes the part. */
   readonly to?: string;
-  /** What is to hold the part, or the part to exchange it with. */
-  readonly other?: number;
 }
 
 export interface Changes extends Conditions {
@@ -70,12 +65,16 @@ export interface Result {
   readonly steps: number;
 }
 
-export const ASSERTS = ["consumed", "existing_objects_matched", "nontrivial_match"] as const;
-export const COUNTS = ["restored", "warnings", "steps"] as const;
+const ASSERTS = ["consumed", "existing_objects_matched", "nontrivial_match"] as const;
+const COUNTS = ["restored", "warnings", "steps"] as const;
 
 export interface ChangedAnswer {
-  /** Each edit in words, and as the Python that does the same to the program. */
-  readonly edits: readonly { readonly text: string; readonly code: string }[];
+  /** Each edit in words, as the Python that does the same to the program, and its place. */
+  readonly edits: readonly {
+    readonly text: string;
+    readonly code: string;
+    readonly place: number;
+  }[];
   readonly before: Result;
   readonly now: Result;
   /** The first step that differs, from 0 on. */
@@ -88,7 +87,10 @@ export interface ChangedAnswer {
 export function readChanged(answer: ChangedAnswer | undefined): ChangedAnswer | null {
   return answer !== undefined &&
     Array.isArray(answer.edits) &&
-    answer.edits.every(({ code, text }) => typeof code === "string" && typeof text === "string") &&
+    answer.edits.every(
+      ({ code, place, text }) =>
+        typeof code === "string" && typeof text === "string" && Number.isSafeInteger(place),
+    ) &&
     [answer.before, answer.now].every(isResult)
     ? answer
     : null;
@@ -104,18 +106,38 @@ function isResult(result: Result | undefined): boolean {
   );
 }
 
+/** What differs between two results: each call, assert and number with both of its values. */
+export function differenceWords(before: Result, now: Result): readonly string[] {
+  const { changing } = WORDS;
+  const ending = ({ raises }: Result) =>
+    raises === "" ? changing.passes : changing.raises(visible(raises));
+  const rows = [
+    ["", `${before.method}()`, `${now.method}()`],
+    [`${now.method}() `, ending(before), ending(now)],
+    ...ASSERTS.map((name) => [
+      `assert_${name}() `,
+      ...[before, now].map((of) => (of[name] ? changing.passes : changing.fails)),
+    ]),
+    ...COUNTS.map((name) => [
+      `${changing.counts[name]} `,
+      ...[before, now].map((of) => formatCount(of[name])),
+    ]),
+  ];
+  return rows
+    .filter(([, past, present]) => past !== present)
+    .map(([name, past, present]) => `${name}${past} → ${present}`);
+}
+
 // --- keys
 
-export type ChangeDeed = EditKind | "undo" | "confirm" | "cancel";
+export type ChangeDeed = Exclude<EditKind, "drop"> | "remove" | "undo";
 
-/** The keys while someone changes the program, in the order of the buttons. */
+/** The keys while someone changes the program. */
 export const CHANGE_KEYS: readonly (readonly [key: string, deed: ChangeDeed])[] = [
-  ["F2", "rename"],
+  ["F2", "name"],
   ["Delete", "remove"],
   ["Insert", "insert"],
   ["I", "insert"],
-  ["m", "move"],
-  ["X", "exchange"],
   ["Alt+ArrowUp", "up"],
   ["Alt+ArrowDown", "down"],
   ["u", "undo"],
@@ -123,16 +145,13 @@ export const CHANGE_KEYS: readonly (readonly [key: string, deed: ChangeDeed])[] 
 
 const BY_KEY = new Map(CHANGE_KEYS);
 
-/** What a key does; `isPending`: while a user selects the second part of an edit. */
+/** What a key does; in the table, Enter types a name. */
 export function changeDeedOf(
   { altKey, ctrlKey, key, metaKey }: KeyboardEvent,
-  isPending: boolean,
+  isInTable: boolean,
 ): ChangeDeed | undefined {
   if (ctrlKey || metaKey) {
     return undefined;
   }
-  if (isPending && (key === "Enter" || key === "Escape")) {
-    return key === "Enter" ? "confirm" : "cancel";
-  }
-  return BY_KEY.get(altKey ? `Alt+${key}` : key);
+  return isInTable && key === "Enter" ? "name" : BY_KEY.get(altKey ? `Alt+${key}` : key);
 }

@@ -334,66 +334,40 @@ export const changeHint =
   "Change the program in thought, and see what the restore comes to then (e). Nothing touches the program.";
 /** While someone changes the program of a check. */
 export const changing = {
-  part: "Change the program",
-  hint: "Select a part, then rename, remove, move or exchange it. This happens in the explorer alone: your program stays as it is.",
+  part: "What if…",
+  hint: "Type another name in the last column: a path moves a part, and no name removes it. Your program stays as it is.",
   broken: "The kernel sent a check that this page cannot read. Update ckpt-viz.",
   edits: "Your edits",
   asCode: "Show as code",
-  selectFirst: "Select a part first.",
-  deeds: {
-    rename: "Rename",
-    remove: "Remove",
-    insert: "Insert",
-    move: "Move",
-    exchange: "Exchange",
-    build: "Build what waits",
-    undo: "Undo",
-  },
+  drop: (edit: string) => `Take back: ${edit}`,
+  nameOf: (name: string) => `Name of ${name} in the program`,
+  selectFirst: "Select a row first.",
+  selectOne: "This row has several parts, or none of the program. Open it, and select one.",
+  others: "Other edits",
+  deeds: { insert: "Insert", build: "Build what waits", undo: "Undo" },
   hints: {
-    rename: "Give the selected part another name",
-    remove: "Remove the selected part",
     insert: "Insert what only the checkpoint has, or a part like the selected one",
-    move: "Move the selected part to another holder. Alt+↑ and Alt+↓ move an item of a list.",
-    exchange: "Exchange the selected part with another one",
     build: "Build before the restore what waits for it",
     undo: "Undo the last edit",
   },
-  named: {
-    rename: (name: string) => `New name of ${name}`,
-    insert: (name: string) => `Name of a part like ${name}`,
-  },
-  second: {
-    move: (name: string) => `Move ${name}: select what is to hold it.`,
-    exchange: (name: string) => `Exchange ${name}: select the other part.`,
-  },
-  confirm: {
-    move: (name: string) => `Move into ${name}`,
-    exchange: (name: string) => `Exchange with ${name}`,
-  },
-  apply: "Apply",
-  cancel: "Cancel",
-  whatIf: "What if",
   method: (other: string, usual: string) => `${other}() for ${usual}()`,
   methodHint: "read() makes no save_counter, so one that was saved finds no object",
   partialHint:
     "Silence the warnings about saved values without an object. The asserts stay as they are.",
   reordered: "saved in another order",
   reorderedHint: "The program that saved had set its attributes in the opposite order",
-  before: "before",
-  now: "now",
   counts: { restored: "values restored", warnings: "warnings", steps: "steps" },
   passes: "passes",
   fails: "fails",
   raises: (error: string) => `raises ${error}`,
+  sameResult: "The result is the same.",
   sameSteps: "All steps are the same.",
   firstStep: (number: string) => `Play from the first step that differs, ${number}`,
 } as const;
 export const enterKey = "Enter";
 export const escapeKey = "Esc";
 export const changeKeys: Readonly<Record<string, string>> = {
-  Delete: "Del",
   Insert: "Ins",
-  X: "Shift+X",
 };
 /** Predict first: the questions of a restore. */
 export const predicts = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
 from playwright.sync_api import Error as PlaywrightError
 
 OpenPage = Callable[..., Page]
@@ -36,6 +37,40 @@ const answering = (model, answer, buffers, others = {}) => {
   };
 };
 """
+
+
+# `asking(model)`: the model with a kernel, which is `answer_pages` of the test.
+_KERNEL = "https://kernel.invalid/"
+ASKING = f"""
+const asking = (model) => {{
+  const listeners = new Set();
+  const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const send = async ({{ id, question }}) => {{
+    const body = JSON.stringify(question);
+    const [answer, texts] = await (await fetch("{_KERNEL}", {{ method: "POST", body }})).json();
+    const buffers = texts.map((text) => new DataView(bytesOf(text).buffer));
+    const message = {{ kind: "ckpt-viz:answer", id, answer }};
+    listeners.forEach((listener) => listener(message, buffers));
+  }};
+  return {{
+    ...model,
+    on: (name, listener) => name === "msg:custom" && listeners.add(listener),
+    off: (_, listener) => listeners.delete(listener),
+    send: (message) => void send(message),
+  }};
+}};
+"""
+
+
+def answer_pages(page: Page, answered: Callable[[Any], tuple[Any, list[bytes]]]) -> None:
+    """Answer what the explorer of a page with `ASKING` asks."""
+
+    def answer(route: Route) -> None:
+        data, buffers = answered(json.loads(route.request.post_data or ""))
+        texts = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
+        route.fulfill(json=[data, texts], headers={"Access-Control-Allow-Origin": "*"})
+
+    page.route(_KERNEL, answer)
 
 
 def open_exports(view: Locator) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
 from ckpt_viz.jupyter.answers import answer
-from ckpt_viz.jupyter.shown import show_of
+from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
@@ -20,9 +20,9 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.search.measures import Measures
 from tests.support.fixed_check import FixedCheck, every_kind, of_shapes
 from tests.support.graphs import graph
-from tests.support.programs import ckpt
+from tests.support.programs import ckpt, module, saved, var
 from tests.support.tables import floats, write_bundle
-from tests.ui.pages import ANSWERING, html_pages, showing_first
+from tests.ui.pages import ANSWERING, ASKING, answer_pages, html_pages, showing_first
 from tests.ui.tables import line, selected
 
 _TABLE = Path(__file__).parents[2] / "docs" / "explorer.md"
@@ -81,14 +81,20 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
             overlay: Overlay | None = None,
             check: FixedCheck | None = None,
             measures: Measures | None = None,
+            kernel: Shown | None = None,
         ) -> _Actions:
             text, mount = to_html(shown, overlay, measures), "explorer.render({ model,"
             if check is not None:
                 model = f"answering(model, {{ error: 'no' }}, [], {check.as_javascript()})"
                 text = text.replace(mount, f"{ANSWERING}explorer.render({{ model: {model},")
+            if kernel is not None:
+                text = text.replace(mount, f"{ASKING}explorer.render({{ model: asking(model),")
             text = showing_first("layers", text)
             viewport = {"width": 1500, "height": 800}
-            return _Actions(open_page(text, viewport=viewport, bypass_csp=True))
+            page = open_page(text, viewport=viewport, bypass_csp=True)
+            if kernel is not None:
+                answer_pages(page, lambda question: answer(kernel, question))
+            return _Actions(page)
 
         yield open_graph
 
@@ -196,6 +202,30 @@ def test_questions_about_a_check_take_as_many_actions_as_promised(
     person.press("]")
     expect(page.locator(".ckv-play-wrong")).to_be_visible()
     person.end("Which step goes wrong first?")
+
+
+def test_a_question_about_another_name_takes_as_many_actions_as_promised(
+    opened: Open, tmp_path: Path
+) -> None:
+    """Keys alone, with a kernel that answers."""
+
+    def net(head: str) -> Any:
+        return module(embed=var([1.0]), **{head: var([2.0, 3.0])})
+
+    path = saved(tmp_path, net=net("lm_head"))
+    shown = show_of(cv.check(ckpt(net=net("head")), path))
+    person = opened(shown.graph, shown.overlay, kernel=shown)
+    page = person.page
+    expect(page.locator(".ckv-sentence")).to_contain_text("renamed lm_head to head")
+    person.press("e")
+    name = page.get_by_role("combobox", name="Name of net.head in the program")
+    expect(name).to_be_focused()
+    person.type("lm_head")
+    person.press("Enter")
+    expect(page.locator(".ckv-sentence")).to_contain_text("Restores all 3 values.")
+    expect(page.locator(".ckv-changing-edits li")).to_contain_text("Rename net.head to lm_head")
+    person.end("And if I kept the old name?")
+    page.screenshot(path=_SCREENSHOTS / "questions-name.png")
 
 
 def test_questions_about_guesses_and_diffs_take_as_many_actions_as_promised(opened: Open) -> None:

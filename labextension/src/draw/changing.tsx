@@ -1,42 +1,42 @@
-/** Above a check: a strip to change its program, and what the restore comes to before and now. */
+/** Above a check: the edits of its program, which someone types into the table, and their results. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
-  ASSERTS,
   CHANGE_KEYS,
   type ChangeDeed,
   type ChangedAnswer,
   type Changes,
-  COUNTS,
   changeDeedOf,
+  differenceWords,
   type Edit,
-  type EditKind,
   isChanged,
   NO_CHANGES,
-  type Result,
   readChanged,
   withEdit,
 } from "../changes";
-import type { Graph } from "../graph";
 import type { AskAll } from "../kernel";
-import type { Overlay } from "../overlay";
-import { verdictSign } from "../signs";
-import { isNode, type State } from "../state";
+import { lineToName, nodeToName, suggestedNames } from "../naming";
+import type { State } from "../state";
 import * as WORDS from "../strings";
 import { formatCount, sentenceText, shortened, visible, whyWords } from "../text";
 import { ownName, placeName } from "../words";
 import { CodeButtons, CodeText } from "./code";
 import type { ShowOther } from "./explorer";
-import { SignIcon } from "./icons";
-import { NameBox } from "./name-box";
+import { NameField } from "./name-field";
+import type { Dispatch } from "./props";
+import type { LineField } from "./table";
 
 interface StripProps {
   readonly state: State;
+  readonly id: string;
   /** Asks the kernel about the check itself. */
   readonly ask: AskAll;
   readonly showOther: ShowOther;
   readonly insert: ((code: string) => void) | null;
   readonly play: (step: number | null) => void;
+  readonly setField: (field: LineField | null) => void;
+  readonly dispatch: Dispatch;
 }
 
 interface Changing {
@@ -61,48 +61,44 @@ interface Asked {
   selectedThen: number | null;
 }
 
-/** Edits that need a name, or a second part. */
-const UNFINISHED = ["rename", "insert", "move", "exchange"] as const;
-
-/** What someone sees: a graph, and the changes that have made it. */
-interface Picture {
-  readonly graph: Graph;
-  readonly of: Changes;
-}
-
-/** An edit that is not whole yet, by a node of the picture in which someone began it. */
-interface Pending {
-  readonly kind: (typeof UNFINISHED)[number];
-  readonly node: number;
-  readonly picture: Picture;
-}
-
 const words = WORDS.changing;
 
-export function ChangeStrip({ state, ask, showOther, insert, play }: StripProps) {
+export function ChangeStrip(props: StripProps) {
+  const { state, ask, showOther, insert, play } = props;
   const root = useRef<HTMLElement>(null);
-  const graph = state.graph.objects ?? state.graph;
-  const node = partIn(state, graph);
-  const [changing, change] = useChanging(root, node, ask, showOther);
+  const [changing, change, tell] = useChanging(root, state.selected, ask, showOther);
   const { answer, changes, problem, shown } = changing;
-  const { edit, pending, run } = useDeeds(root, { graph, of: shown }, node, change);
-  useKeys(root, pending !== null, run);
+  const edit = (edit: Edit) => change((changes) => withEdit(changes, shown, edit)).then(tell);
+  const open = useNaming(props, root, shown, change, answer === null && problem !== null);
+  const run = (deed: ChangeDeed) => {
+    const node = selectedPart(state);
+    if (deed === "undo") {
+      void change((changes) => ({ ...changes, edits: changes.edits.slice(0, -1) })).then(tell);
+    } else if (deed === "build") {
+      void edit({ kind: deed });
+    } else if (node === null) {
+      tell(state.line === null ? words.selectFirst : words.selectOne);
+    } else if (deed === "name") {
+      open(state.line);
+    } else {
+      void edit(deed === "remove" ? { kind: "name", node, to: "" } : { kind: deed, node });
+    }
+  };
+  useKeys(root, run);
+  const drop = (place: number) =>
+    void change((changes) => withEdit(changes, changes, { kind: "drop", node: place })).then(tell);
   return (
     <section class="ckv-changing" aria-label={words.part} ref={root}>
-      <div class="ckv-changing-deeds">
-        <b>{words.part}</b>
-        {(["rename", "remove", "insert", "move", "exchange"] as const).map((deed) => (
-          <Deed key={deed} deed={deed} isOff={node === null} run={run} />
-        ))}
-        <Deed deed="build" isOff={false} run={run} />
-        <Deed deed="undo" isOff={changes.edits.length === 0} run={run} />
-        <WhatIf changes={changes} answer={answer} change={change} />
-      </div>
-      {pending === null ? null : (
-        <PendingLine
-          key={`${pending.kind} ${pending.node}`}
-          {...{ graph, pending, node, edit, run }}
-        />
+      {answer === null ? null : (
+        <Edits {...{ answer, insert, drop }}>
+          {changes.edits.length === 0 ? null : <Deed deed="undo" isOff={false} run={run} />}
+          <details>
+            <summary>{words.others}</summary>
+            <Deed deed="insert" isOff={state.selected === null} run={run} />
+            <Deed deed="build" isOff={false} run={run} />
+            <WhatIf {...{ changes, answer }} change={(next) => void change(next).then(tell)} />
+          </details>
+        </Edits>
       )}
       {problem === null ? null : (
         <p class="ckv-error" role="alert">
@@ -110,98 +106,54 @@ export function ChangeStrip({ state, ask, showOther, insert, play }: StripProps)
         </p>
       )}
       {answer === null ? null : isChanged(changes) ? (
-        <Changed {...{ answer, overlay: graph.overlay, insert, play }} />
-      ) : pending === null ? (
+        <Results {...{ answer, play }} />
+      ) : (
         <p class="ckv-faint">{words.hint}</p>
-      ) : null}
+      )}
     </section>
   );
 }
 
-interface ChangedProps extends Pick<StripProps, "insert" | "play"> {
+interface EditsProps extends Pick<StripProps, "insert"> {
   readonly answer: ChangedAnswer;
-  readonly overlay: Overlay | null;
+  readonly drop: (place: number) => void;
+  readonly children: ComponentChildren;
 }
 
-/** The edits, their Python, and what the restore comes to. */
-function Changed({ answer, overlay, insert, play }: ChangedProps) {
+/** The edits, each with a button that takes it back, and their Python. */
+function Edits({ answer: { edits }, insert, drop, children }: EditsProps) {
   const [showsCode, setShowsCode] = useState(false);
-  const { edits } = answer;
   return (
     <>
-      {edits.length === 0 ? null : (
-        <ol class="ckv-changing-edits" aria-label={words.edits}>
-          {edits.map(({ text }, place) => (
-            <li key={place}>{shortened(visible(text), MAX_EDIT)}</li>
-          ))}
-          <li>
-            <button
-              type="button"
-              aria-expanded={showsCode}
-              onClick={() => setShowsCode(!showsCode)}
-            >
-              {words.asCode}
-            </button>
-          </li>
-        </ol>
-      )}
+      <div class="ckv-changing-deeds">
+        <b>{words.part}</b>
+        {edits.length === 0 ? null : (
+          <ol class="ckv-changing-edits" aria-label={words.edits}>
+            {edits.map(({ place, text }) => {
+              const name = shortened(visible(text), MAX_EDIT);
+              return (
+                <li key={place}>
+                  {name}{" "}
+                  <button type="button" aria-label={words.drop(name)} onClick={() => drop(place)}>
+                    ✕
+                  </button>
+                </li>
+              );
+            })}
+          </ol>
+        )}
+        {children}
+        {edits.length === 0 ? null : (
+          <button type="button" aria-expanded={showsCode} onClick={() => setShowsCode(!showsCode)}>
+            {words.asCode}
+          </button>
+        )}
+      </div>
       {showsCode && edits.length > 0 ? (
         <Code code={edits.map(({ code }) => code).join("\n")} insert={insert} />
       ) : null}
-      {overlay === null ? null : <Results {...{ answer, overlay, play }} />}
     </>
   );
-}
-
-interface Deeds {
-  /** An edit that is not whole yet. */
-  readonly pending: Pending | null;
-  readonly edit: (edit: Edit) => void;
-  readonly run: (deed: ChangeDeed) => void;
-}
-
-/** What buttons and keys do with the selected part. */
-function useDeeds(
-  root: { readonly current: Element | null },
-  picture: Picture,
-  node: number | null,
-  change: Change,
-): Deeds {
-  const [pending, setPending] = useState<Pending | null>(null);
-  const goBack = () => {
-    setPending(null);
-    viewOf(root.current)?.focus();
-  };
-  const edit = (edit: Edit, { of } = pending?.picture ?? picture) => {
-    goBack();
-    void change((changes) => withEdit(changes, of, edit));
-  };
-  const begin = (kind: EditKind, node: number) => {
-    const unfinished = UNFINISHED.find((one) => one === kind);
-    if (unfinished !== undefined && !(kind === "insert" && isOfCheckpoint(picture.graph, node))) {
-      setPending({ kind: unfinished, node, picture });
-    } else {
-      edit({ kind, node }, picture);
-    }
-  };
-  const run = (deed: ChangeDeed) => {
-    if (deed === "build") {
-      edit({ kind: deed }, picture);
-    } else if (deed === "undo") {
-      setPending(null);
-      void change((changes) => ({ ...changes, edits: changes.edits.slice(0, -1) }));
-    } else if (deed === "cancel") {
-      goBack();
-    } else if (deed === "confirm") {
-      // Both parts are of one picture, or their numbers do not fit together.
-      if (pending?.picture.graph === picture.graph && node !== null) {
-        edit({ kind: pending.kind, node: pending.node, other: node });
-      }
-    } else if (node !== null) {
-      begin(deed, node);
-    }
-  };
-  return { edit, pending, run };
 }
 
 interface CodeProps {
@@ -227,16 +179,115 @@ function Code({ code, insert }: CodeProps) {
 /** Characters of an edit in words. */
 const MAX_EDIT = 160;
 
-/** Asks for other changes, made of those that were asked for last. */
-type Change = (of: (changes: Changes) => Changes) => Promise<void>;
+/** A name that someone types, by the picture in which they have begun. */
+interface Naming {
+  readonly line: number;
+  readonly state: State;
+  readonly of: Changes;
+  readonly problem: string | null;
+  readonly isWaiting: boolean;
+}
 
-/** The changes that the kernel has answered, and what asks for others. */
+/** Puts a text field into a line of the table, at first into the selected one; opens it in another. */
+function useNaming(
+  { state, id, setField, dispatch }: StripProps,
+  root: { readonly current: Element | null },
+  shown: Changes,
+  change: Change,
+  isRefused: boolean,
+): (line: number | null) => void {
+  const { line, graph } = state;
+  const [naming, setNaming] = useState<Naming | null>(null);
+  const text = useRef("");
+  const open = (line: number | null) => {
+    if (line !== null) {
+      if (state.drawn !== "table") {
+        dispatch({ type: "toggleTable" });
+      }
+      dispatch({ type: "selectLine", line });
+      text.current = usualName(state, line);
+      setNaming({ line, state, of: shown, problem: null, isWaiting: false });
+    }
+  };
+  // What dispatches must not do so within an effect, which the next drawing would run again.
+  useEffect(() => queueMicrotask(() => open(lineToName(graph, line))), []);
+  // The picture of an edit before may come meanwhile: its table has other lines.
+  const last = useRef({ graph, line });
+  useLayoutEffect(() => {
+    const { current: before } = last;
+    last.current = { graph, line };
+    if (naming !== null && (isRefused || graph !== before.graph)) {
+      const isSelected = naming.line === before.line && line !== null && !isRefused;
+      setNaming(isSelected ? { ...naming, line } : null);
+    }
+  }, [graph, line, isRefused]);
+  useLayoutEffect(() => {
+    const leave = () => {
+      setNaming(null);
+      viewOf(root.current)?.focus();
+    };
+    const take = async (to: string, of: Naming) => {
+      const node = nodeToName(of.state.graph, of.line);
+      if (node === null || to.trim() === usualName(of.state, of.line)) {
+        return leave();
+      }
+      setNaming({ ...of, problem: null, isWaiting: true });
+      const edit: Edit = { kind: "name", node, to };
+      const problem = await change((changes) => withEdit(changes, of.of, edit));
+      return problem === null ? leave() : setNaming({ ...of, problem });
+    };
+    setField(
+      naming && {
+        line: naming.line,
+        content: (
+          <NameField
+            id={`${id}-name`}
+            label={words.nameOf(placeIn(naming.state, naming.line))}
+            usual={usualName(naming.state, naming.line)}
+            text={text}
+            names={suggestedNames(naming.state.graph, naming.line)}
+            problem={naming.problem}
+            isWaiting={naming.isWaiting}
+            take={(to) => void take(to, naming)}
+            leave={leave}
+          />
+        ),
+      },
+    );
+  }, [naming]);
+  useLayoutEffect(() => () => setField(null), []);
+  return open;
+}
+
+/** The name that a field begins with; none for what the program lacks. */
+function usualName({ graph }: State, line: number): string {
+  const live = graph.table?.line(line).liveNode ?? null;
+  return live === null ? "" : ownName(graph.objects ?? graph, live);
+}
+
+function placeIn({ graph }: State, line: number): string {
+  const node = nodeToName(graph, line);
+  return node === null ? "" : shortened(visible(placeName(graph, node)), MAX_EDIT);
+}
+
+/** The part that an edit is about: that of the selected line, or the selected node of a drawing. */
+function selectedPart({ drawn, graph, line, selected }: State): number | null {
+  if (drawn === "table") {
+    return line === null ? null : nodeToName(graph, line);
+  }
+  return selected !== null && selected >= 0 && selected < graph.size ? selected : null;
+}
+
+/** Asks for other changes, made of those that were asked for last; returns why there are none. */
+type Change = (of: (changes: Changes) => Changes) => Promise<string | null>;
+
+/** The changes that the kernel has answered, what asks for others, and what shows a problem. */
 function useChanging(
   root: { readonly current: Element | null },
   selected: number | null,
   ask: AskAll,
   show: ShowOther,
-): readonly [Changing, Change] {
+): readonly [Changing, Change, (problem: string | null) => void] {
   const [now, setNow] = useState(UNCHANGED);
   // The next change may come before the answer.
   const { current: last } = useRef<Asked>({
@@ -248,7 +299,7 @@ function useChanging(
     last.answered = { ...last.answered, ...next };
     setNow(last.answered);
   };
-  const tell = (error: unknown) => set({ problem: sentenceText(whyWords(error)) });
+  const tell = (problem: string | null) => set({ problem });
   const verdict = async (changes: Changes) => {
     const answer = readChanged((await ask({ ask: "changed", changes })).changed);
     if (answer === null) {
@@ -276,24 +327,25 @@ function useChanging(
     last.wanted = changes;
     last.selectedThen = last.selected;
     // The verdict comes first: the kernel takes longer for the table and the picture.
-    await verdict(changes).catch((error: unknown) => {
-      if (number === last.number) {
-        last.wanted = last.answered.changes;
-        tell(error);
-      }
-    });
+    const problem = await verdict(changes).then(() => null, problemIn);
     if (number === last.number) {
-      await showAnswered().catch(tell);
+      last.wanted = last.answered.changes;
+      void showAnswered().catch((error: unknown) => tell(problemIn(error)));
     }
+    return problem;
   };
   // What the restore comes to without a change, or why the program cannot be changed.
   useEffect(() => {
-    void change((changes) => changes);
+    void change((changes) => changes).then(tell);
     return () => {
       last.number++; // an answer on its way comes too late
     };
   }, []);
-  return [now, change];
+  return [now, change, tell];
+}
+
+function problemIn(error: unknown): string {
+  return sentenceText(whyWords(error));
 }
 
 const NOTHING = new DataView(new ArrayBuffer(0));
@@ -303,16 +355,6 @@ async function picture(ask: AskAll, changes: Changes): Promise<Uint8Array> {
   const { buffers } = await ask({ ask: "picture", changes });
   const [{ buffer, byteLength, byteOffset } = NOTHING] = buffers;
   return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
-/** The selected part of the program, or of the checkpoint alone; null for none. */
-function partIn(state: State, graph: Graph): number | null {
-  const { selected } = state;
-  return selected !== null && isNode(state, selected) && selected < graph.size ? selected : null;
-}
-
-function isOfCheckpoint(graph: Graph, node: number): boolean {
-  return node >= (graph.overlay?.baseSize ?? graph.size);
 }
 
 interface DeedProps {
@@ -326,7 +368,7 @@ function Deed({ deed, isOff, run }: DeedProps) {
   return (
     <button
       type="button"
-      title={isOff && deed !== "undo" ? words.selectFirst : words.hints[deed]}
+      title={words.hints[deed]}
       aria-disabled={isOff}
       onClick={() => (isOff ? undefined : run(deed))}
     >
@@ -335,173 +377,61 @@ function Deed({ deed, isOff, run }: DeedProps) {
   );
 }
 
-interface PendingProps {
-  /** The graph that is in sight now, for the second part. */
-  readonly graph: Graph;
-  readonly pending: Pending;
-  readonly node: number | null;
-  readonly edit: (edit: Edit) => void;
-  readonly run: (deed: ChangeDeed) => void;
-}
-
-/** Asks for the new name, or for the second part. */
-function PendingLine({ graph, pending, node, edit, run }: PendingProps) {
-  const { kind } = pending;
-  // Another picture may have come since: the name is of the one in which this edit began.
-  const began = pending.picture.graph;
-  const own = shortened(visible(placeName(began, pending.node)), MAX_EDIT) || WORDS.root;
-  if (kind === "move" || kind === "exchange") {
-    const other = node === null || node === pending.node ? null : node;
-    const name = other === null ? "…" : shortened(visible(placeName(graph, other)), MAX_EDIT);
-    return (
-      <p class="ckv-changing-pending" role="status">
-        <span>{words.second[kind](own)}</span>
-        <button type="button" aria-disabled={other === null} onClick={() => run("confirm")}>
-          {words.confirm[kind](name || WORDS.root)} <kbd>{WORDS.enterKey}</kbd>
-        </button>
-        <button type="button" onClick={() => run("cancel")}>
-          {words.cancel} <kbd>{WORDS.escapeKey}</kbd>
-        </button>
-      </p>
-    );
-  }
-  return (
-    <NameBox
-      label={words.named[kind](own)}
-      usual={usualName(began, pending)}
-      confirm={words.apply}
-      submit={(to) =>
-        edit(
-          kind === "rename"
-            ? { kind, node: pending.node, to }
-            : { kind, node: pending.node, to, other: began.treeParent(pending.node) ?? 0 },
-        )
-      }
-      cancel={() => run("cancel")}
-    />
-  );
-}
-
-/** The name that the box begins with: an item of a list gets the place behind the one it is like. */
-function usualName(graph: Graph, { kind, node }: Pending): string {
-  const label = graph.label(node);
-  if (kind === "rename") {
-    return ownName(graph, node);
-  }
-  return /^\d+$/.test(label) ? `${Number(label) + 1}` : `${label}_2`;
-}
-
 interface WhatIfProps {
   readonly changes: Changes;
-  readonly answer: ChangedAnswer | null;
-  readonly change: Change;
+  readonly answer: ChangedAnswer;
+  readonly change: (of: (changes: Changes) => Changes) => void;
 }
 
 /** The call, and the order of the save. */
 function WhatIf({ changes, answer, change }: WhatIfProps) {
   const { method, partial, reordered } = changes;
-  const usual = answer?.before.method ?? "restore";
+  const usual = answer.before.method;
   const other = usual === "restore" ? "read" : "restore";
   const box = (text: string, hint: string, checked: boolean, next: Partial<Changes>) => (
     <label title={hint}>
       <input
         type="checkbox"
         checked={checked}
-        onChange={() => void change((changes) => ({ ...changes, ...next }))}
+        onChange={() => change((changes) => ({ ...changes, ...next }))}
       />{" "}
       {text}
     </label>
   );
   return (
-    <fieldset class="ckv-changing-if">
-      <legend>{words.whatIf}</legend>
+    <>
       {box(words.method(other, usual), words.methodHint, method !== null, {
         method: method === null ? other : null,
       })}
       {box("expect_partial()", words.partialHint, partial, { partial: !partial })}
       {box(words.reordered, words.reorderedHint, reordered, { reordered: !reordered })}
-    </fieldset>
+    </>
   );
 }
 
 interface ResultsProps {
   readonly answer: ChangedAnswer;
-  readonly overlay: Overlay;
   readonly play: (step: number | null) => void;
 }
 
-/** What the restore comes to, before and now. */
-function Results({ answer, overlay, play }: ResultsProps) {
+/** What the restore comes to now, where that differs from before. */
+function Results({ answer, play }: ResultsProps) {
   const { before, first, now } = answer;
-  const cells = (result: Result) => [
-    result.raises === "" ? "" : result.raises,
-    ...ASSERTS.map((name) => result[name]),
-    ...COUNTS.map((name) => result[name]),
-  ];
-  const [past, present] = [cells(before), cells(now)];
-  const heads = [
-    now.method === before.method ? `${now.method}()` : `${before.method}(), ${now.method}()`,
-    ...ASSERTS.map((name) => `assert_${name}()`),
-    ...COUNTS.map((name) => words.counts[name]),
-  ];
-  const row = (word: string, values: readonly (string | number | boolean)[]) => (
-    <tr>
-      <th scope="row">{word}</th>
-      {values.map((value, place) => (
-        <td key={place} class={past[place] === present[place] ? undefined : "ckv-changing-differs"}>
-          {typeof value === "number" ? (
-            formatCount(value)
-          ) : (
-            <Verdict value={value} overlay={overlay} />
-          )}
-        </td>
-      ))}
-    </tr>
-  );
+  const differences = differenceWords(before, now);
   return (
-    <div class="ckv-changing-results">
-      <table>
-        <thead>
-          <tr>
-            <td />
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head
-                  .split("_")
-                  .flatMap((part, place) => (place === 0 ? part : [<wbr />, `_${part}`]))}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {row(words.before, past)}
-          {row(words.now, present)}
-        </tbody>
-      </table>
+    <p class="ckv-changing-results">
+      {differences.length === 0 ? words.sameResult : null}
+      {differences.map((difference) => (
+        <span key={difference}>{difference}</span>
+      ))}
       {first === null ? (
-        <span>{words.sameSteps}</span>
+        words.sameSteps
       ) : (
-        <button type="button" onClick={() => play(first + 1)}>
+        <button type="button" class="ckv-jump" onClick={() => play(first + 1)}>
           {words.firstStep(formatCount(first + 1))}
         </button>
       )}
-    </div>
-  );
-}
-
-interface VerdictProps {
-  readonly value: string | boolean;
-  readonly overlay: Overlay;
-}
-
-/** Whether a call or an assert passes; a text is the error that it raises. */
-function Verdict({ value, overlay }: VerdictProps) {
-  const passes = value === "" || value === true;
-  return (
-    <>
-      <SignIcon sign={verdictSign(overlay, passes)} />{" "}
-      {passes ? words.passes : value === false ? words.fails : words.raises(visible(`${value}`))}
-    </>
+    </p>
   );
 }
 
@@ -523,30 +453,38 @@ function viewOf(part: Element | null): HTMLElement | null {
   return root?.querySelector<HTMLElement>("[role=treegrid], [role=tree][tabindex]") ?? null;
 }
 
-/** Answers the keys wherever the focus is in the explorer, before the explorer and Play do. */
+/**
+ * Answers the keys wherever the focus is in the explorer, before the explorer and Play do, and a
+ * double click on a name.
+ */
 function useKeys(
   strip: { readonly current: HTMLElement | null },
-  isPending: boolean,
   run: (deed: ChangeDeed) => void,
 ): void {
-  const current = useRef({ isPending, run });
-  current.current = { isPending, run };
+  const current = useRef(run);
+  current.current = run;
   useLayoutEffect(() => {
     const root = strip.current?.closest(".ckpt-viz") ?? null;
-    const act = (event: KeyboardEvent) => {
+    const act = (event: Event) => {
       const { target } = event;
       if (!(target instanceof Element) || root?.contains(target) !== true) {
         return;
       }
-      const deed = changeDeedOf(event, current.current.isPending);
-      const isOfButton = event.key === "Enter" && target.matches("button, summary, a");
-      if (deed !== undefined && !isOfButton && !target.matches("input, select, dialog *")) {
+      const deed =
+        event instanceof KeyboardEvent
+          ? changeDeedOf(event, target.matches("[role=treegrid]"))
+          : target.closest(".ckv-cell-live") && "name";
+      if (deed && !target.matches("input, select, dialog *")) {
         event.preventDefault();
         event.stopImmediatePropagation();
-        current.current.run(deed);
+        current.current(deed);
       }
     };
     window.addEventListener("keydown", act, true);
-    return () => window.removeEventListener("keydown", act, true);
+    window.addEventListener("dblclick", act, true);
+    return () => {
+      window.removeEventListener("keydown", act, true);
+      window.removeEventListener("dblclick", act, true);
+    };
   }, []);
 }

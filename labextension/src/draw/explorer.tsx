@@ -37,7 +37,7 @@ import type { Dispatch } from "./props";
 import { type Restoring, useRestoring } from "./restoring";
 import { Ribbon } from "./ribbon";
 import { QueryMistake } from "./search";
-import { CheckTable, type PlayedColumn } from "./table";
+import { CheckTable, type LineField, type PlayedColumn } from "./table";
 import { TableRibbon } from "./table-ribbon";
 import { Toolbar } from "./toolbar";
 
@@ -112,6 +112,7 @@ function Shown(props: ShownProps) {
   const restoring = useRestoring(graph, props.other === 0 ? kernel : null, accepting);
   const [isCoding, setCoding] = useState(false);
   const [isChanging, setChanging] = useState(false);
+  const [field, setField] = useState<LineField | null>(null);
   const toggle = () => {
     setChanging(!isChanging);
     void props.showOther(null, null);
@@ -121,7 +122,9 @@ function Shown(props: ShownProps) {
   const changes = [drawn, found, graph, line, measure, mode, onlyChanges, openLines, query, rows];
   const still = useMemo(
     () => ({
-      above: <Above {...props} {...{ measuring, changing, coding, restoring, accepting }} />,
+      above: (
+        <Above {...props} {...{ measuring, changing, coding, restoring, accepting, setField }} />
+      ),
       outline: <Outline state={state} dispatch={dispatch} id={id} />,
       details: <Right {...props} accepting={accepting} isCoding={isCoding} />,
       below: <Below state={state} measuring={measuring} dispatch={dispatch} />,
@@ -135,7 +138,7 @@ function Shown(props: ShownProps) {
   const ofTable = (played: PlayedColumn | null) =>
     table === null ? null : (
       <CheckTable
-        {...{ state, table, id, accepting, played, dispatch }}
+        {...{ state, table, id, accepting, played, field, dispatch }}
         takesGuesses={hasFix(props)}
         isRestored={restoring?.isRestored === true}
       />
@@ -223,6 +226,7 @@ interface AboveProps extends ShownProps {
   readonly coding: Toggle;
   readonly restoring: Restoring | null;
   readonly accepting: Accepting;
+  readonly setField: (field: LineField | null) => void;
 }
 
 interface Toggle {
@@ -232,7 +236,7 @@ interface Toggle {
 
 function Above(props: AboveProps) {
   const { state, typesetter, note, id, kernel, leaveCopy, play, step, dispatch } = props;
-  const { changing, insert, onRequest, own, showOther } = props;
+  const { changing, insert, onRequest, own, setField, showOther } = props;
   const { overlay, table } = state.graph;
   const ask = own.kernel?.ask;
   return (
@@ -260,7 +264,9 @@ function Above(props: AboveProps) {
       )}
       {changing?.isOpen === true && onRequest !== null && ask !== undefined ? (
         <WithExtras onRequest={onRequest} key={own.graph}>
-          {({ ChangeStrip }) => <ChangeStrip {...{ state, ask, showOther, insert, play }} />}
+          {({ ChangeStrip }) => (
+            <ChangeStrip {...{ state, id, ask, showOther, insert, play, setField, dispatch }} />
+          )}
         </WithExtras>
       ) : null}
       {leaveCopy && onRequest?.extras ? <onRequest.extras.OtherLine leave={leaveCopy} /> : null}

@@ -1,6 +1,6 @@
 /** The table of a comparison: as saved, what the call does, what the fix does, in the program. */
 
-import type { ComponentChildren, RefObject } from "preact";
+import type { ComponentChildren, RefObject, VNode } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { CellSign, TableCell } from "../contract";
 import type { Graph } from "../graph";
@@ -37,6 +37,12 @@ export interface PlayedColumn {
   cell(line: Line): { readonly content: ComponentChildren; readonly class: string };
 }
 
+/** What a line has in place of its name in the program. */
+export interface LineField {
+  readonly line: number;
+  readonly content: VNode;
+}
+
 interface TableProps {
   readonly state: State;
   readonly table: Table;
@@ -48,6 +54,8 @@ interface TableProps {
   readonly isRestored: boolean;
   /** Null while no restore plays. */
   readonly played: PlayedColumn | null;
+  /** What someone types in place of a name of the program. */
+  readonly field: LineField | null;
   readonly dispatch: Dispatch;
 }
 
@@ -55,7 +63,7 @@ interface TableProps {
 type Entry = TableRow & { readonly isQuestion: boolean };
 
 export function CheckTable(props: TableProps) {
-  const { state, table, id, played, dispatch } = props;
+  const { state, table, id, played, field, dispatch } = props;
   const { found, isByChange, line: selected, mode, onlyChanges, openLines } = state;
   const entries = useMemo(
     () => entriesOf(tableRows(state), table),
@@ -121,6 +129,7 @@ export function CheckTable(props: TableProps) {
                 row={entry}
                 hasTwo={hasTwo(entry)}
                 domId={`${id}-line-${entry.line}`}
+                field={field?.line === entry.line ? field.content : null}
                 isSelected={entry.line === selected}
                 isMatch={isMatch(state, table.line(entry.line))}
               />
@@ -319,15 +328,17 @@ interface LineProps {
   readonly hasTwo: boolean;
   readonly domId: string;
   readonly columns: readonly Column[];
+  readonly field: VNode | null;
   readonly isSelected: boolean;
   readonly isMatch: boolean;
   readonly dispatch: Dispatch;
 }
 
-function TableLine({ graph, line, row, place, domId, columns, ...props }: LineProps) {
+function TableLine({ graph, line, row, place, domId, columns, field, ...props }: LineProps) {
   const { hasTwo, isSelected, isMatch, dispatch } = props;
   const { live, saved } = line;
-  const names = saved === "" ? "live" : live === "" || live === saved ? "saved" : "both";
+  const isOfSaved = field === null && (live === "" || live === saved);
+  const names = saved === "" ? "live" : isOfSaved ? "saved" : "both";
   return (
     <div
       id={domId}
@@ -363,7 +374,13 @@ function TableLine({ graph, line, row, place, domId, columns, ...props }: LinePr
           );
         })}
       </span>
-      <NameCell side="live" {...{ graph, line, row, isMatch, dispatch }} />
+      {field === null ? (
+        <NameCell side="live" {...{ graph, line, row, isMatch, dispatch }} />
+      ) : (
+        <span class="ckv-cell ckv-cell-live ckv-naming" role="gridcell">
+          {field}
+        </span>
+      )}
     </div>
   );
 }

@@ -1,0 +1,71 @@
+/** Names of parts in the table that someone may change: which line first, and what is likely. */
+
+import type { Graph } from "./graph";
+import type { Line, Table } from "./table";
+import { visible } from "./text";
+
+/** Whether a line has several parts that are alike. */
+function isRun(table: Table, line: number): boolean {
+  const { live, saved } = table.line(line);
+  return [live, saved].some((name) => name.includes(" … "));
+}
+
+/** The part whose name a line has: of the program, or what only the checkpoint has. */
+export function nodeToName({ overlay, table }: Graph, line: number): number | null {
+  if (table === null || isRun(table, line)) {
+    return null;
+  }
+  const { live, liveNode, savedNode } = table.line(line);
+  const isAlone = live === "" && savedNode !== null && savedNode >= (overlay?.baseSize ?? 0);
+  return liveNode ?? (isAlone ? savedNode : null);
+}
+
+/** The line whose name someone changes first: the selected one, or what has changed most. */
+export function lineToName(graph: Graph, line: number | null): number | null {
+  const { table } = graph;
+  if (table === null || (line !== null && nodeToName(graph, line) !== null)) {
+    return line;
+  }
+  const lines = Array.from({ length: table.count }, (_, id) => table.line(id)).filter(
+    ({ id, liveNode }) => liveNode !== null && !isRun(table, id),
+  );
+  const isRenamed = ({ live, saved }: Line) => saved !== "" && saved !== live;
+  const first =
+    lines.find((line) => isRenamed(line) && !table.isQuiet(line.id)) ??
+    lines.find(({ id, saved }) => saved === "" && !table.isQuiet(id)) ??
+    lines.find(isRenamed);
+  return first?.id ?? null;
+}
+
+const MAX_NAMES = 8;
+
+/**
+ * Saved names for a part: its own, and those beside it, first of what the program lacks. Names with
+ * hidden characters stay away, and places in lists.
+ */
+export function suggestedNames(graph: Graph, line: number): readonly string[] {
+  const { objects, table } = graph;
+  if (table === null) {
+    return [];
+  }
+  const tree = objects ?? graph;
+  const { liveNode } = table.line(line);
+  const beside = table.inside(table.parent(line));
+  const lonely = beside.filter((id) => table.line(id).live === "" && !table.isQuiet(id));
+  const names = [line, ...lonely, ...beside].flatMap((id) => {
+    const { savedNode } = table.line(id);
+    return savedNode === null || isRun(table, id) ? [] : tree.savedLabel(savedNode);
+  });
+  const own = liveNode === null ? "" : tree.label(liveNode);
+  return [...new Set(names)].filter(
+    (name) => name !== own && visible(name) === name && !/^\d*$/.test(name),
+  );
+}
+
+/** The first suggestions that hold a text. */
+export function offeredNames(names: readonly string[], typed: string): readonly string[] {
+  const text = typed.toLowerCase();
+  return names
+    .filter((name) => name !== typed && name.toLowerCase().includes(text))
+    .slice(0, MAX_NAMES);
+}
