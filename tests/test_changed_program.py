@@ -301,6 +301,18 @@ def test_an_edited_graph_of_live_objects_is_their_program_changed(
     assert not cv.check(cv.graph(live).renamed({"a": "c"}), path + "-no").nontrivial_match
 
 
+def test_the_counter_that_a_restore_makes_is_restored_by_the_fix_of_a_changed_program_too(
+    tmp_path: Path,
+) -> None:
+    path = saved(tmp_path, a=module(x=var()))
+    first = ChangedProgram.of(cv.check(ckpt(b=module(x=var())), path))
+    table = first.named(first.graph.node_id("b"), "a").check.overlay.table
+    assert table is not None
+    assert table.sentence == "Restores all 2 values."
+    (counter,) = (line for line in table.lines if line.saved == "save_counter")
+    assert counter.live_facts == "made by the restore"
+
+
 def test_the_check_of_an_edited_program_is_changed_further(tmp_path: Path) -> None:
     """The second edit undoes the first: what only the program knows, its save counter, is kept."""
     path = saved(tmp_path, a=module(x=var()), b=var())

@@ -245,6 +245,13 @@ def first_graph(graph: Graph) -> Graph:
     return access.source_graph if isinstance(access, EditedAccess) else graph
 
 
+def with_node(graph: Graph) -> EditedAccess:
+    """Return the access of an edited graph with one node more, which no source has."""
+    access = graph._access
+    assert isinstance(access, EditedAccess)
+    return replace(access, origins=[*access.origins, EditedNode(None)])
+
+
 def assert_unchanged(before: Graph, now: Graph) -> None:
     """Raise EditError if a program no longer has the parts of the graph that was edited."""
     if _edges(before) != _edges(now):

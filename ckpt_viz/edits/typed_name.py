@@ -64,9 +64,7 @@ def free_name(graph: Graph, node: int) -> str:
     if is_list(children):
         return str(int(label) + 1)
     taken = {child.local_name for child in children}
-    return next(
-        name for n in range(2, len(taken) + 3) if (name := f"{label}_{n}") not in taken
-    )
+    return next(name for n in range(2, len(taken) + 3) if (name := f"{label}_{n}") not in taken)
 
 
 def _meant(graph: Graph, node: int, typed: str) -> tuple[int, str]:

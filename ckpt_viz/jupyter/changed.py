@@ -40,7 +40,7 @@ class _Edit(NamedTuple):
     what_if: WhatIf
 
 
-class Made(NamedTuple):
+class ProgramAfter(NamedTuple):
     """A program after some edits.
 
     `keys` tells each of its nodes from all others, whatever edits are before or after. `kept` has
@@ -52,19 +52,19 @@ class Made(NamedTuple):
     kept: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, program: ChangedProgram) -> Made:
+    def of(cls, program: ChangedProgram) -> ProgramAfter:
         """Return a program before all edits."""
         return cls(program, range(len(program.graph.nodes)))
 
-    def after(self, place: int, program: ChangedProgram) -> Made:
+    def after(self, place: int, program: ChangedProgram) -> ProgramAfter:
         """Return the program that the edit at a place has made of this one."""
         size, before = len(self.keys), places_before(program.graph)
         added = sum(node >= size for node in before)
         keys = [self.keys[n] if n < size else (place, n - size, added) for n in before]
-        return Made(program, keys, (*self.kept, place))
+        return ProgramAfter(program, keys, (*self.kept, place))
 
 
-def changed_of(shown: Shown, changes: object, source: str | None) -> Made:
+def changed_of(shown: Shown, changes: object, source: str | None) -> ProgramAfter:
     """Return the program of a check after the changes that a page asks for.
 
     `source` is the expression for the program in code. Raises SourceError for changes that are
@@ -86,7 +86,7 @@ def shown_changed(shown: Shown, program: ChangedProgram) -> Shown:
     return replace(shown, graph=graph, overlay=overlay, comparison=program.check)
 
 
-def described(made: Made) -> dict[str, Any]:
+def described(made: ProgramAfter) -> dict[str, Any]:
     """Return the edits, the result before and now, and the first step that differs, as data.
 
     docs/explorer.md has the format.
@@ -102,11 +102,11 @@ def described(made: Made) -> dict[str, Any]:
     }
 
 
-def _after(shown: Shown, check: RestoreCheck, edits: list[_Edit], source: str) -> Made:
+def _after(shown: Shown, check: RestoreCheck, edits: list[_Edit], source: str) -> ProgramAfter:
     """Return the program after some edits; those that were asked for last are known."""
-    known: list[tuple[_Edit | None, Made]] = shown.__dict__.setdefault(_KEPT, [])
+    known: list[tuple[_Edit | None, ProgramAfter]] = shown.__dict__.setdefault(_KEPT, [])
     if not known or known[0][1].program.source != source:
-        known[:] = [(None, Made.of(ChangedProgram.of(check, source)))]
+        known[:] = [(None, ProgramAfter.of(ChangedProgram.of(check, source)))]
     for at, edit in enumerate(edits, 1):
         if at < len(known) and known[at][0] == edit:
             continue
@@ -123,27 +123,31 @@ def _supposing(shown: Shown, program: ChangedProgram, what_if: WhatIf) -> Change
     return known[1]
 
 
-def _next(made: Sequence[Made], edit: _Edit, edits: Sequence[_Edit]) -> Made:
+def _next(made: Sequence[ProgramAfter], edit: _Edit, edits: Sequence[_Edit]) -> ProgramAfter:
     """Return the program after an edit more; `made` are those after 0, 1, 2… edits."""
-    if edit.kind != _DROP:
-        return made[-1].after(len(made) - 1, _applied(made[edit.after], made[-1], edit))
-    last, *_ = made
-    kept = made[-1].kept
-    if edit.node not in kept:
-        raise SourceError(f"found edit {edit.node}, expected one of {kept}")
+    if edit.kind == _DROP:
+        return _without(made, edit.node, edits)
+    return made[-1].after(len(made) - 1, _applied(made[edit.after], made[-1], edit))
+
+
+def _without(made: Sequence[ProgramAfter], gone: int, edits: Sequence[_Edit]) -> ProgramAfter:
+    """Return the program that all edits but one make."""
+    last, kept = made[0], made[-1].kept
+    if gone not in kept:
+        raise SourceError(f"found edit {gone}, expected one of {kept}")
     for place in kept:
-        if place == edit.node:
-            continue
-        again = edits[place]
-        try:
-            last = last.after(place, _applied(made[again.after], last, again))
-        except (EditError, NoSuchNodeError) as error:
-            line = made[-1].program.lines[kept.index(place)]
-            raise EditError(f"Remove the edit {line.text!r} first. Alone, it fails: {error}") from error
+        if place != gone:
+            edit = edits[place]
+            try:
+                last = last.after(place, _applied(made[edit.after], last, edit))
+            except (EditError, NoSuchNodeError) as error:
+                later = made[-1].program.lines[kept.index(place)].text
+                sentence = f"Remove the edit {later!r} first. Alone, it fails: {error}"
+                raise EditError(sentence) from error
     return last._replace(program=replace(last.program, edited=None))
 
 
-def _applied(pictured: Made, last: Made, edit: _Edit) -> ChangedProgram:
+def _applied(pictured: ProgramAfter, last: ProgramAfter, edit: _Edit) -> ChangedProgram:
     """Return the last program after an edit that someone made in a picture."""
     program = last.program
     if edit.kind == _BUILD:
@@ -156,7 +160,7 @@ def _applied(pictured: Made, last: Made, edit: _Edit) -> ChangedProgram:
     return program.with_copy(part) if edit.kind == _INSERT else program.named(part, edit.to)
 
 
-def _part(pictured: Made, last: Made, node: int) -> int:
+def _part(pictured: ProgramAfter, last: ProgramAfter, node: int) -> int:
     """Return the node that a node of a picture is in the last program."""
     key = pictured.keys[node]
     if key not in last.keys:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ckpt_viz.edits.edited_access import first_graph, with_node
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
@@ -124,7 +125,8 @@ def with_counter(graph: Graph) -> Graph:
     The checkpoint makes the counter as soon as code asks for it; until then, the node has no
     object. The graph of any other source is the same.
     """
-    access = graph._access
+    first = first_graph(graph)
+    access = first._access
     if graph.save_counter is not None or not isinstance(access, _LiveAccess):
         return graph
     checkpoint = tf_private.without_manager(access.source)
@@ -132,6 +134,8 @@ def with_counter(graph: Graph) -> Graph:
     if not tf_private.is_checkpoint(checkpoint) or not tf_private.is_eager_now():
         return graph
     nodes = with_new_counter(graph.nodes)
+    if first is not graph:
+        return replace(graph, nodes=nodes, _access=with_node(graph))
     references = *access.references, lambda: tf_private.counter_of(checkpoint)
     return replace(graph, nodes=nodes, _access=_LiveAccess(access.source, references, nodes))
 

@@ -228,8 +228,13 @@ def _change(found: cv.RestoreCheck, name: str, stage: Stage) -> None:
                 line = program.after(NamedEdit(kind, size - 1, "new", size // 2)).lines[0]
                 _check_text(printable(line.text))
                 ast.parse(line.code)
+        for typed in (found.live.tree.labels[size - 1], "net.a", "a b"):
+            with suppress(cv.CkptVizError):
+                _check_text(printable(program.named(size // 2, typed).lines[0].text))
         with suppress(cv.CkptVizError):
-            _check_text(str(program.after(NamedEdit("remove", size - 1)).check))
+            _check_text(printable(program.with_copy(size - 1).lines[0].text))
+        with suppress(cv.CkptVizError):
+            _check_text(str(program.named(size - 1, "").check))
         with suppress(cv.CkptVizError):
             _check_text(str(program.built().check))
 
