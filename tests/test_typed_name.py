@@ -29,9 +29,7 @@ def _program() -> ObjectGraph:
     [
         ("net.a", "c", "Rename net.a to c"),
         ("net.a", " c ", "Rename net.a to c"),
-        ("net.a", "net.c", "Rename net.a to c"),
         ("net.a", "größe", "Rename net.a to größe"),
-        ("net.a.w", "a.kernel", "Rename net.a.w to kernel"),  # the end of its holder's path
         ("net.a", "", "Remove net.a"),
         ("net.blocks.1", "  ", "Remove net.blocks.1"),
         ("step", "net.step", "Move step to net.step"),
@@ -44,9 +42,39 @@ def _program() -> ObjectGraph:
 )
 def test_a_typed_name_means_an_edit(part: str, typed: str, text: str) -> None:
     program = _program()
-    edit = edit_of_typed(program, program.node_id(part), typed, {"was-saved"})
+    edit = edit_of_typed(program, program.node_id(part), typed, saved_in=_saved)
     assert edit.text(program) == text
     edit.applied(program)
+
+
+@pytest.mark.parametrize(
+    ("part", "was", "typed", "text"),
+    [
+        ("net.a.w", "a.w", "a.kernel", "Rename net.a.w to kernel"),
+        ("net.a.w", "a.w", "c.w", "Rename net.a to c"),
+        ("net.a.w", "net.a.w", "model.a.w", "Rename net to model"),
+        ("net.a.w", "a.w", "table.w", "Move net.a.w to net.table.w"),
+        ("net.a.w", "a.w", "kernel", "Rename net.a.w to kernel"),
+        ("net.a.w", "a.w", "was-saved", "Rename net.a to was-saved"),  # saved beside net.a
+        ("net.a.w", "a.w", "weight", "Rename net.a.w to weight"),
+        ("net.a.w", "w", "lm_head", "Rename net.a.w to lm_head"),
+        ("net.a.w", "a.w", "", "Remove net.a"),  # it holds nothing else
+        ("net.a.w", "w", "", "Remove net.a.w"),
+        ("net.b", "net.b", "", "Remove net.b"),
+        ("net.a.w", "other", "x", "Rename net.a.w to x"),
+        ("net.a", "a", "net.c", "Rename net.a to c"),
+    ],
+)
+def test_a_typed_path_means_what_differs(part: str, was: str, typed: str, text: str) -> None:
+    program = _program()
+    edit = edit_of_typed(program, program.node_id(part), typed, was, _saved)
+    assert edit.text(program) == text
+    edit.applied(program)
+
+
+def _saved(holder: int) -> set[str]:
+    """Return the names that the checkpoint has in place of the children of `net` and `net.a`."""
+    return {1: {"was-saved", "lm_head", "weight"}, 3: {"weight"}}.get(holder, set())
 
 
 @pytest.mark.parametrize(
@@ -83,7 +111,7 @@ def test_what_cannot_be_a_name_has_a_reason(part: str, typed: str, sentence: str
     program = _program()
     node = 0 if part == "(root)" else program.node_id(part)
     with pytest.raises(cv.CkptVizError) as raised:
-        edit_of_typed(program, node, typed, {"lm_head"}).applied(program)
+        edit_of_typed(program, node, typed, saved_in=_saved).applied(program)
     assert sentence in str(raised.value)
 
 

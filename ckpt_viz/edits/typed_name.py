@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from keyword import iskeyword
+from typing import NamedTuple
 
 from ckpt_viz.edits.draft import is_list
 from ckpt_viz.edits.named_edit import NamedEdit
@@ -13,20 +14,23 @@ from ckpt_viz.errors import EditError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 
+SavedIn = Callable[[int], Collection[str]]
+
 
 def edit_of_typed(
-    graph: Graph, node: int, typed: str, saved_names: Collection[str] = ()
+    graph: Graph, node: int, typed: str, was: str = "", saved_in: SavedIn = lambda _holder: ()
 ) -> NamedEdit:
     """Return the edit that a typed name means.
 
-    No name removes the part, and a path moves it. In a list the name is a place. A name that
-    another part of the same holder has exchanges the two.
+    No name removes the part, and a path moves it, or renames what holds it. In a list the name is a
+    place. A name that another part of the same holder has exchanges the two.
 
     Args:
         graph: The program.
         node: The part whose name a person has changed.
         typed: What is there now.
-        saved_names: The names that the checkpoint has in the same place.
+        was: The name before: the part's own, or the end of its path.
+        saved_in: Returns the names that the checkpoint has in place of a holder's children.
 
     Raises:
         EditError: The text cannot be a name here.
@@ -34,10 +38,11 @@ def edit_of_typed(
     """
     typed = typed.strip()
     if not typed:
-        return NamedEdit("remove", node)
+        return NamedEdit("remove", _only_holder(graph, _parts_in(graph, node, was)))
     if graph.tree.parents[node] < ROOT:
         return NamedEdit("rename", node, typed)  # has no name, which the edit says
-    holder, name = _meant(graph, node, typed)
+    node, holder, name = _meant(graph, node, typed, was, saved_in)
+    saved_names = saved_in(holder)
     children = graph.nodes[holder].children
     names = [child.local_name for child in children]
     if is_list(children):
@@ -67,16 +72,73 @@ def free_name(graph: Graph, node: int) -> str:
     return next(name for n in range(2, len(taken) + 3) if (name := f"{label}_{n}") not in taken)
 
 
-def _meant(graph: Graph, node: int, typed: str) -> tuple[int, str]:
-    """Return the holder and the local name that a typed name means: a path names its holder."""
-    parent = graph.tree.parents[node]
+class _Meant(NamedTuple):
+    """The part that a person means, what is to hold it, and by which local name."""
+
+    node: int
+    holder: int
+    name: str
+
+
+def _meant(graph: Graph, node: int, typed: str, was: str, saved_in: SavedIn) -> _Meant:
+    parents, labels = graph.tree.parents, graph.tree.labels
+    usual = _Meant(node, parents[node], typed)
     above, _, name = typed.rpartition(".")
-    if not above or not name or "." in graph.tree.labels[node]:
-        return parent, typed
-    place = "" if parent == ROOT else graph.names.place(parent)
-    if place == above or place.endswith(f".{above}"):
-        return parent, name
-    return graph.node_id(above), name
+    parts = _parts_in(graph, node, was)
+    if "." in labels[node] or (above and not name):
+        return usual
+    if not above:
+        return next(_as_saved(graph, parts, typed, saved_in), usual)
+    holder = _below(graph, parents[parts[-1]], above.split("."))
+    if holder is not None:
+        return _Meant(node, holder, name)
+    pairs = [*zip(parts[::-1], was.split("."), typed.split("."), strict=False)]
+    other = [(part, new) for part, old, new in pairs if old != new]
+    if len(other) == 1 and len(pairs) == typed.count(".") + 1 == was.count(".") + 1:
+        (part, new), *_ = other
+        return _Meant(part, parents[part], new)
+    return _Meant(node, graph.node_id(above), name)
+
+
+def _parts_in(graph: Graph, node: int, path: str) -> list[int]:
+    """Return the parts on the end of a node's path, the node first; itself for another path."""
+    parts, place = [node], graph.names.place(node)
+    if place != path and not place.endswith(f".{path}"):
+        return parts
+    base = place.removesuffix(path).removesuffix(".")
+    for part in graph.tree.above(node):
+        if part == ROOT or graph.names.place(part) == base:
+            break
+        parts.append(part)
+    return parts
+
+
+def _only_holder(graph: Graph, parts: Sequence[int]) -> int:
+    """Return what holds a value and nothing else, if a path names both; else the part itself."""
+    node, holder = parts[0], parts[min(1, len(parts) - 1)]
+    is_alone = not graph.nodes[node].children and len(graph.nodes[holder].children) == 1
+    return holder if is_alone else node
+
+
+def _as_saved(
+    graph: Graph, parts: Iterable[int], typed: str, saved_in: SavedIn
+) -> Iterator[_Meant]:
+    """Yield the parts that would have a name as it was saved, which none has now."""
+    for part in parts:
+        holder = graph.tree.parents[part]
+        taken = {child.local_name for child in graph.nodes[holder].children}
+        if typed in saved_in(holder) and typed not in taken:
+            yield _Meant(part, holder, typed)
+
+
+def _below(graph: Graph, node: int, names: Iterable[str]) -> int | None:
+    """Return the node to which local names lead; None for none."""
+    for name in names:
+        below = dict(graph.nodes[node].children).get(name)
+        if below is None:
+            return None
+        node = below
+    return node
 
 
 def _assert_place(graph: Graph, node: int, name: str, size: int) -> None:

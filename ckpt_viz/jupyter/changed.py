@@ -36,6 +36,7 @@ class _Edit(NamedTuple):
     kind: str
     node: int  # of a "drop" the place of the edit that it takes back
     to: str
+    was: str  # what `to` is in place of
     after: int
     what_if: WhatIf
 
@@ -157,7 +158,9 @@ def _applied(pictured: ProgramAfter, last: ProgramAfter, edit: _Edit) -> Changed
     part = _part(pictured, last, edit.node)
     if edit.kind in _BY:
         return program.moved(part, _BY[edit.kind])
-    return program.with_copy(part) if edit.kind == _INSERT else program.named(part, edit.to)
+    if edit.kind == _INSERT:
+        return program.with_copy(part)
+    return program.named(part, edit.to, edit.was)
 
 
 def _part(pictured: ProgramAfter, last: ProgramAfter, node: int) -> int:
@@ -177,7 +180,8 @@ def _with_saved(pictured: ChangedProgram, last: ChangedProgram, edit: _Edit) -> 
     place, own = pictured.saved.names.place(node), pictured.saved.tree.labels[node]
     if edit.kind not in (_NAME, _INSERT):
         raise SourceError(f"Only the checkpoint has {place}. Insert it into the program first.")
-    if edit.kind == _NAME and edit.to.strip() not in (own, place):
+    typed = edit.to.strip()
+    if edit.kind == _NAME and typed != own and not f".{place}".endswith(f".{typed}"):
         raise EditError(f"found {edit.to!r}, expected {own!r}: only the checkpoint has {place}")
     return last.with_saved(node)
 
@@ -197,16 +201,16 @@ def _edits_in(changes: object) -> list[_Edit]:
 def _edit_in(edit: object, before: int) -> _Edit:
     """Return an edit that a page asks for, after as many others as are `before` it."""
     if isinstance(edit, dict):
-        kind, to = edit.get("kind"), edit.get("to", "")
+        kind, to, was = edit.get("kind"), edit.get("to", ""), edit.get("was", "")
         numbers = edit.get("node", 0), edit.get("after", before)
         is_kind = kind in (_NAME, _INSERT, _BUILD, _DROP, *_BY)
-        is_name = isinstance(to, str) and len(to) <= _MOST_CHARACTERS
+        are_names = all(isinstance(t, str) and len(t) <= _MOST_CHARACTERS for t in (to, was))
         are_numbers = all(type(number) is int and number >= 0 for number in numbers)
-        if is_kind and is_name and are_numbers and numbers[1] <= before:
+        if is_kind and are_names and are_numbers and numbers[1] <= before:
             node, after = numbers
-            return _Edit(str(kind), node, to, after, _what_if_in(edit))
+            return _Edit(str(kind), node, to, was, after, _what_if_in(edit))
     raise SourceError(
-        f"found the edit {edit!r:.200}, expected a kind, nodes of the picture, and a name of at "
+        f"found the edit {edit!r:.200}, expected a kind, nodes of the picture, and names of at "
         f"most {_MOST_CHARACTERS} characters"
     )
 

@@ -106,12 +106,17 @@ class ChangedProgram:
         line = EditLine(edit.text(self.graph), edit.code(self.graph, self.source))
         return self._with(graph, line, edit.edited(self.graph, graph))
 
-    def named(self, node: int, typed: str) -> ChangedProgram:
-        """Return the program after the edit that a typed name means, no name for removal."""
-        holder = self.graph.tree.parents[node]
-        same = (saved for saved, obj in self._trace.bound.items() if obj == holder)
-        names = {child.local_name for node in same for child in self.saved.nodes[node].children}
-        return self.after(edit_of_typed(self.graph, node, typed, names))
+    def named(self, node: int, typed: str, was: str = "") -> ChangedProgram:
+        """Return the program after the edit that a typed name means, no name for removal.
+
+        `was` is the name before, or the end of its path.
+        """
+        return self.after(edit_of_typed(self.graph, node, typed, was, self._saved_in))
+
+    def _saved_in(self, holder: int) -> set[str]:
+        """Return the names that the checkpoint has in place of a holder's children."""
+        same = (node for node, obj in self._trace.bound.items() if obj == holder)
+        return {child.local_name for node in same for child in self.saved.nodes[node].children}
 
     def with_copy(self, node: int) -> ChangedProgram:
         """Return the program with a part like another one beside it."""

@@ -20,6 +20,8 @@ export interface Edit {
   readonly node?: number;
   /** The typed name; none removes the part. */
   readonly to?: string;
+  /** What it is in place of. */
+  readonly was?: string;
 }
 
 export interface Changes extends Conditions {

@@ -22,14 +22,8 @@ const LINES: readonly LineOf[] = [
   { name: "b0 … b3", node: 4 },
   { name: "", live: "new", node: 5, plain: "keeps" },
 ];
-const SAVED = ["", "net", "a", "lm_head", "b0", "", "", "", "", "", "", "ema", "save_counter"];
-
-function graphOf(lines: readonly LineOf[], saved = SAVED): Graph {
-  const label = (id: number) => (id === 3 ? "head" : (saved[id] ?? ""));
-  const savedLabel = (id: number) => saved[id] ?? "";
-  const overlay = { baseSize: 10 };
-  return { table: tableOf(lines), objects: null, overlay, label, savedLabel } as unknown as Graph;
-}
+const graphOf = (lines: readonly LineOf[]) =>
+  ({ table: tableOf(lines), overlay: { baseSize: 10 } }) as unknown as Graph;
 
 const GRAPH = graphOf(LINES);
 
@@ -68,9 +62,9 @@ describe("suggestions", () => {
     expect(suggestedNames({ ...GRAPH, table: null }, 2)).toEqual([]);
   });
 
-  it("have neither places in lists nor names with hidden characters", () => {
-    const saved = ["", "a\u202eb", "a", "lm_head", ...Array(7).fill(""), "12", ""];
-    expect(suggestedNames(graphOf(LINES, saved), 6)).toEqual([]);
+  it("have no names with hidden characters, and none of runs", () => {
+    const lines: readonly LineOf[] = [{ name: "a\u202eb" }, { name: "b0 … b3" }, { name: "c" }];
+    expect(suggestedNames(graphOf(lines), 2)).toEqual([]);
   });
 
   it("hold what someone has typed", () => {

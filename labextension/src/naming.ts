@@ -40,25 +40,20 @@ export function lineToName(graph: Graph, line: number | null): number | null {
 const MAX_NAMES = 8;
 
 /**
- * Saved names for a part: its own, and those beside it, first of what the program lacks. Names with
- * hidden characters stay away, and places in lists.
+ * Saved names for a line: its own, and those beside it, first of what the program lacks. Names with
+ * hidden characters stay away.
  */
-export function suggestedNames(graph: Graph, line: number): readonly string[] {
-  const { objects, table } = graph;
+export function suggestedNames({ table }: Graph, line: number): readonly string[] {
   if (table === null) {
     return [];
   }
-  const tree = objects ?? graph;
-  const { liveNode } = table.line(line);
   const beside = table.inside(table.parent(line));
   const lonely = beside.filter((id) => table.line(id).live === "" && !table.isQuiet(id));
-  const names = [line, ...lonely, ...beside].flatMap((id) => {
-    const { savedNode } = table.line(id);
-    return savedNode === null || isRun(table, id) ? [] : tree.savedLabel(savedNode);
-  });
-  const own = liveNode === null ? "" : tree.label(liveNode);
+  const names = [line, ...lonely, ...beside]
+    .filter((id) => !isRun(table, id))
+    .map((id) => table.line(id).saved);
   return [...new Set(names)].filter(
-    (name) => name !== own && visible(name) === name && !/^\d*$/.test(name),
+    (name) => name !== "" && name !== table.line(line).live && visible(name) === name,
   );
 }
 

@@ -20,10 +20,11 @@ import { lineToName, nodeToName, suggestedNames } from "../naming";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { formatCount, sentenceText, shortened, visible, whyWords } from "../text";
-import { ownName, placeName } from "../words";
+import { placeName } from "../words";
 import { CodeButtons, CodeText } from "./code";
 import type { ShowOther } from "./explorer";
-import { NameField } from "./name-field";
+import { MAX_NAME, NameField } from "./name-field";
+import { showTab } from "./parts";
 import type { Dispatch } from "./props";
 import type { LineField } from "./table";
 
@@ -81,7 +82,8 @@ export function ChangeStrip(props: StripProps) {
     } else if (deed === "name") {
       open(state.line);
     } else {
-      void edit(deed === "remove" ? { kind: "name", node, to: "" } : { kind: deed, node });
+      const was = deed === "remove" && state.line !== null ? usualName(state, state.line) : "";
+      void edit({ kind: deed === "remove" ? "name" : deed, node, was });
     }
   };
   useKeys(root, run);
@@ -142,12 +144,12 @@ function Edits({ answer: { edits }, insert, drop, children }: EditsProps) {
             })}
           </ol>
         )}
-        {children}
         {edits.length === 0 ? null : (
           <button type="button" aria-expanded={showsCode} onClick={() => setShowsCode(!showsCode)}>
             {words.asCode}
           </button>
         )}
+        {children}
       </div>
       {showsCode && edits.length > 0 ? (
         <Code code={edits.map(({ code }) => code).join("\n")} insert={insert} />
@@ -205,6 +207,9 @@ function useNaming(
         dispatch({ type: "toggleTable" });
       }
       dispatch({ type: "selectLine", line });
+      if (root.current !== null) {
+        showTab(root.current, "drawing");
+      }
       text.current = usualName(state, line);
       setNaming({ line, state, of: shown, problem: null, isWaiting: false });
     }
@@ -228,11 +233,12 @@ function useNaming(
     };
     const take = async (to: string, of: Naming) => {
       const node = nodeToName(of.state.graph, of.line);
-      if (node === null || to.trim() === usualName(of.state, of.line)) {
+      const was = usualName(of.state, of.line);
+      if (node === null || to.trim() === was) {
         return leave();
       }
       setNaming({ ...of, problem: null, isWaiting: true });
-      const edit: Edit = { kind: "name", node, to };
+      const edit: Edit = { kind: "name", node, to, was: was.slice(0, MAX_NAME) };
       const problem = await change((changes) => withEdit(changes, of.of, edit));
       return problem === null ? leave() : setNaming({ ...of, problem });
     };
@@ -259,10 +265,9 @@ function useNaming(
   return open;
 }
 
-/** The name that a field begins with; none for what the program lacks. */
+/** The name that a field begins with: that of the line. The program may have none. */
 function usualName({ graph }: State, line: number): string {
-  const live = graph.table?.line(line).liveNode ?? null;
-  return live === null ? "" : ownName(graph.objects ?? graph, live);
+  return graph.table?.line(line).live ?? "";
 }
 
 function placeIn({ graph }: State, line: number): string {

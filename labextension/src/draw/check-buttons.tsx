@@ -1,7 +1,7 @@
 /** The buttons of a check: restore now, its code, its steps, and changes of its program. */
 
 import * as WORDS from "../strings";
-import { type Part, showDetailsTab } from "./parts";
+import { type Part, showTab } from "./parts";
 import type { Restoring } from "./restoring";
 
 interface RestoreProps {
@@ -51,7 +51,7 @@ export function ViewButton({ part, isOpen, toggle }: ViewButtonProps) {
       onClick={({ currentTarget }) => {
         toggle();
         if (part === "code" && !isOpen) {
-          showDetailsTab(currentTarget);
+          showTab(currentTarget, "details");
         }
       }}
     >

@@ -3,6 +3,9 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { offeredNames } from "../naming";
 
+/** Characters of a name. */
+export const MAX_NAME = 200;
+
 interface NameFieldProps {
   readonly id: string;
   readonly label: string;
@@ -32,7 +35,9 @@ export function NameField({ id, label, usual, text, names, problem, ...rest }: N
     }
   }, []);
   useLayoutEffect(() => {
+    // If both have no space, the field is in sight.
     below.current?.scrollIntoView({ block: "nearest" });
+    box.current?.scrollIntoView({ block: "nearest" });
   }, [problem, offered.length]);
   const press = (event: KeyboardEvent) => {
     const { key, isComposing } = event;
@@ -66,7 +71,7 @@ export function NameField({ id, label, usual, text, names, problem, ...rest }: N
         aria-invalid={problem !== null}
         aria-describedby={problem === null ? undefined : `${id}-problem`}
         aria-busy={isWaiting}
-        maxLength={200}
+        maxLength={MAX_NAME}
         autocomplete="off"
         spellcheck={false}
         value={text.current}

@@ -1,7 +1,7 @@
 /** Actions that change the page but not the state of the view: moving the focus, copying a text. */
 
 import { type Deed, deedOf, isOurs, type PageAction } from "../deeds";
-import { partOf, showDetailsTab } from "./parts";
+import { partOf, showTab } from "./parts";
 import type { Dispatch } from "./props";
 
 /** Runs any action of an explorer. */
@@ -34,7 +34,7 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
       break;
     }
     case "goToDetails":
-      showDetailsTab(root);
+      showTab(root, "details");
       // If the panes are tabs, the details exist only after their tab is drawn.
       setTimeout(() => partOf(root, "details")?.focus());
       break;

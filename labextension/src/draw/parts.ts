@@ -4,10 +4,10 @@ import type { Part } from "../deeds";
 
 export type { Part };
 
-/** Shows the details where the panes are tabs. */
-export function showDetailsTab(within: Element): void {
+/** Shows the details, or the table or drawing, where the panes are tabs. */
+export function showTab(within: Element, tab: "details" | "drawing"): void {
   const root = within.closest(".ckpt-viz");
-  root?.querySelector<HTMLElement>("[role=tab][data-tab=details]")?.click();
+  root?.querySelector<HTMLElement>(`[role=tab][data-tab=${tab}]`)?.click();
 }
 
 export function partOf(root: Element, part: Part): HTMLElement | null {
