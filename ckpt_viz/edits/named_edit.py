@@ -55,13 +55,12 @@ class NamedEdit:
     def text(self, graph: Graph) -> str:
         """Return the edit in words, from the graph before it."""
         part, other = called(graph, self.part), called(graph, self.other)
+        place = self.to if node_of(graph, self.other) == ROOT else child_of(other, self.to)
         texts = {
             "rename": f"Rename {part} to {self.to}",
             "remove": f"Remove {part}",
-            "move": f"Move {part} to {child_of(other, self.to)}"
-            if self.to
-            else f"Move {part} into {other}",
-            "insert": f"Insert {child_of(other, self.to)}, like {part}",
+            "move": f"Move {part} to {place}" if self.to else f"Move {part} into {other}",
+            "insert": f"Insert {place}, like {part}",
             "exchange": f"Exchange {part} and {other}",
         }
         return _of_kind(texts, self.kind)

@@ -7,8 +7,8 @@ import { lineToName, nodeToName, offeredNames, suggestedNames } from "./naming";
 //        └─ 2 lm_head → head
 // 3 ema
 // 4 save_counter
-// 5 b0 … b3
-// 6 new
+// 5 b0 … b3 ── 6 b0
+// 7 new
 const LINES: readonly LineOf[] = [
   {
     ...{ name: "net", node: 1, plain: "nowhere" },
@@ -19,7 +19,7 @@ const LINES: readonly LineOf[] = [
   },
   { name: "ema", live: "", savedNode: 11, plain: "nowhere" },
   { name: "save_counter", live: "", savedNode: 12 },
-  { name: "b0 … b3", node: 4 },
+  { name: "b0 … b3", node: 4, inside: [{ name: "b0", node: 4 }] },
   { name: "", live: "new", node: 5, plain: "keeps" },
 ];
 const graphOf = (lines: readonly LineOf[]) =>
@@ -29,8 +29,8 @@ const GRAPH = graphOf(LINES);
 
 describe("the part whose name a line has", () => {
   it("is that of the program, or what only the checkpoint has; not one of a run", () => {
-    expect([0, 2, 3, 4, 5, 6].map((line) => nodeToName(GRAPH, line))).toEqual([
-      ...[1, 3, 11, 12, null, 5],
+    expect([0, 2, 3, 4, 5, 6, 7].map((line) => nodeToName(GRAPH, line))).toEqual([
+      ...[1, 3, 11, 12, null, 4, 5],
     ]);
   });
 
@@ -41,13 +41,13 @@ describe("the part whose name a line has", () => {
 
 describe("the line whose name someone changes first", () => {
   it("is the selected one, if it has one", () => {
-    expect([0, 3, 6].map((line) => lineToName(GRAPH, line))).toEqual([0, 3, 6]);
+    expect([0, 3, 7].map((line) => lineToName(GRAPH, line))).toEqual([0, 3, 7]);
     expect(lineToName(GRAPH, 5)).toBe(2);
   });
 
   it("is one with another saved name, else a new one, and none where all names are the same", () => {
     expect(lineToName(GRAPH, null)).toBe(2);
-    expect(lineToName(graphOf(LINES.slice(1)), null)).toBe(3);
+    expect(lineToName(graphOf(LINES.slice(1)), null)).toBe(4);
     const renamed: LineOf = { name: "old", live: "young", node: 3 };
     expect(lineToName(graphOf([{ name: "a", node: 2 }, renamed]), null)).toBe(1);
     expect(lineToName(graphOf([{ name: "a", node: 2 }]), null)).toBe(null);
@@ -57,14 +57,14 @@ describe("the line whose name someone changes first", () => {
 describe("suggestions", () => {
   it("begin with the saved name of the line, and with those that lack a part", () => {
     expect(suggestedNames(GRAPH, 2)).toEqual(["lm_head", "a"]);
-    expect(suggestedNames(GRAPH, 6)).toEqual(["ema", "net", "save_counter"]);
+    expect(suggestedNames(GRAPH, 7)).toEqual(["ema", "net", "save_counter"]);
     expect(suggestedNames(GRAPH, 3)).toEqual(["ema", "net", "save_counter"]);
     expect(suggestedNames({ ...GRAPH, table: null }, 2)).toEqual([]);
   });
 
   it("have no names with hidden characters, and none of runs", () => {
-    const lines: readonly LineOf[] = [{ name: "a\u202eb" }, { name: "b0 … b3" }, { name: "c" }];
-    expect(suggestedNames(graphOf(lines), 2)).toEqual([]);
+    const lines: readonly LineOf[] = [{ name: "a\u202eb" }, ...LINES.slice(3, 4)];
+    expect(suggestedNames(graphOf([...lines, { name: "c" }]), 3)).toEqual([]);
   });
 
   it("hold what someone has typed", () => {

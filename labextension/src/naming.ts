@@ -4,10 +4,11 @@ import type { Graph } from "./graph";
 import type { Line, Table } from "./table";
 import { visible } from "./text";
 
-/** Whether a line has several parts that are alike. */
+/** Whether a line has several parts that are alike: it then has the nodes of the first of these. */
 function isRun(table: Table, line: number): boolean {
-  const { live, saved } = table.line(line);
-  return [live, saved].some((name) => name.includes(" … "));
+  const [first] = table.inside(line);
+  const nodeOf = ({ liveNode, savedNode }: Line) => liveNode ?? savedNode;
+  return first !== undefined && nodeOf(table.line(first)) === nodeOf(table.line(line));
 }
 
 /** The part whose name a line has: of the program, or what only the checkpoint has. */
