@@ -158,7 +158,7 @@ def test_a_check_of_one_checkpoint_takes_changes_of_its_program(dropped: Path) -
         archive.extractall(dropped)
     session = Session()
     assert opened(session, "check", "renamed/before", "renamed/before")["show"] == "check"
-    changes = {"edits": [{"kind": "remove", "node": 1}]}
+    changes = {"edits": [{"kind": "name", "node": 1}]}
     answered = json.loads(session.ask(json.dumps({"ask": "changed", "changes": changes}))[0])
     assert "error" not in answered, answered
 
