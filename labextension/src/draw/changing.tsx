@@ -458,6 +458,9 @@ function viewOf(part: Element | null): HTMLElement | null {
   return root?.querySelector<HTMLElement>("[role=treegrid], [role=tree][tabindex]") ?? null;
 }
 
+/** The names of the program; in a narrow table a name may be that of both sides. */
+const PLACES_TO_TYPE = ".ckv-cell-live, .ckv-narrow .ckv-names-saved .ckv-table-name";
+
 /**
  * Answers the keys wherever the focus is in the explorer, before the explorer and Play do, and a
  * double click on a name.
@@ -478,7 +481,7 @@ function useKeys(
       const deed =
         event instanceof KeyboardEvent
           ? changeDeedOf(event, target.matches("[role=treegrid]"))
-          : target.closest(".ckv-cell-live") && "name";
+          : target.closest(PLACES_TO_TYPE) && "name";
       if (deed && !target.matches("input, select, dialog *")) {
         event.preventDefault();
         event.stopImmediatePropagation();
