@@ -167,6 +167,7 @@ def test_typed_names_remove_move_and_exchange_parts_and_each_edit_goes(opened: O
     expect(line(page, "lm_head").locator(".ckv-cell-live")).to_contain_text("not in the program")
     page.get_by_role("button", name="Take back: Move step to net.step").click()
     expect(_edits(page)).to_contain_text(["Exchange net.up and net.down", "Remove net.head"])
+    expect(page.get_by_role("treegrid")).to_be_focused()
     expect(line(page, "step").locator(".ckv-cell-plain")).to_contain_text("here")
     page.get_by_role("button", name="Show as code").click()
     expect(page.locator(".ckv-changing pre")).to_contain_text("del ckpt.net.head")

@@ -70,10 +70,17 @@ export function ChangeStrip(props: StripProps) {
   const [changing, change, tell] = useChanging(root, state.selected, ask, showOther);
   const { answer, changes, problem, shown } = changing;
   const edit = (edit: Edit) => change((changes) => withEdit(changes, shown, edit)).then(tell);
-  const open = useNaming(props, root, shown, change, answer === null && problem !== null);
+  const isRefused = answer === null && problem !== null;
+  const open = useNaming(props, root, shown, change, isRefused);
+  // A button that goes would take the focus with it.
+  const goBack = () => viewOf(root.current)?.focus();
   const run = (deed: ChangeDeed) => {
-    const node = selectedPart(state);
+    const node = selectedPart(state, deed === "name");
+    if (isRefused) {
+      return;
+    }
     if (deed === "undo") {
+      changes.edits.length > 1 || goBack();
       void change((changes) => ({ ...changes, edits: changes.edits.slice(0, -1) })).then(tell);
     } else if (deed === "build") {
       void edit({ kind: deed });
@@ -87,8 +94,10 @@ export function ChangeStrip(props: StripProps) {
     }
   };
   useKeys(root, run);
-  const drop = (place: number) =>
+  const drop = (place: number) => {
+    goBack();
     void change((changes) => withEdit(changes, changes, { kind: "drop", node: place })).then(tell);
+  };
   return (
     <section class="ckv-changing" aria-label={words.part} ref={root}>
       {answer === null ? null : (
@@ -224,6 +233,7 @@ function useNaming(
     if (naming !== null && (isRefused || graph !== before.graph)) {
       const isSelected = naming.line === before.line && line !== null && !isRefused;
       setNaming(isSelected ? { ...naming, line } : null);
+      isSelected || viewOf(root.current)?.focus();
     }
   }, [graph, line, isRefused]);
   useLayoutEffect(() => {
@@ -276,8 +286,8 @@ function placeIn({ graph }: State, line: number): string {
 }
 
 /** The part that an edit is about: that of the selected line, or the selected node of a drawing. */
-function selectedPart({ drawn, graph, line, selected }: State): number | null {
-  if (drawn === "table") {
+function selectedPart({ drawn, graph, line, selected }: State, isOfLine: boolean): number | null {
+  if (isOfLine || drawn === "table") {
     return line === null ? null : nodeToName(graph, line);
   }
   return selected !== null && selected >= 0 && selected < graph.size ? selected : null;
