@@ -238,10 +238,7 @@ function sideHead({ heads, totals }: Table, name: "saved" | "live"): Head {
 /** What a line may be while its numbers are its news: all else is worse. */
 const OF_NUMBERS: ReadonlySet<CellSign> = new Set<CellSign>(["here", "changed", "elsewhere"]);
 
-/**
- * By how much the values of a line differ, as a bar and in percent; null if something else is its
- * news, and before they were read.
- */
+/** By how much the values of a line differ: a bar and a percentage; null if other news is there. */
 function changeOf(graph: Graph, table: Table, { id, plain }: Line) {
   const change = OF_NUMBERS.has(plain.sign) ? changeIn(graph, table, id) : null;
   const isMoved = plain.sign === "elsewhere";
