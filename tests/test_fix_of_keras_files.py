@@ -250,6 +250,54 @@ def test_layers_that_took_each_others_values_get_their_own(
             np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
 
 
+@pytest.mark.parametrize("form", [".weights.h5", ".keras"])
+@pytest.mark.parametrize("is_grouped_now", [True, False])
+def test_the_list_of_a_models_layers_is_no_part(
+    form: str, is_grouped_now: bool, keras_3: ModuleType, tmp_path: Path
+) -> None:
+    """Keras lists the layers there whose attributes sort after `layers`: they are no group."""
+    layers = keras_3.layers
+
+    class Flat(keras_3.Model):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = layers.Dense(4), layers.LayerNormalization()
+            self.third = layers.Dense(4)
+
+        def call(self, x: Any) -> Any:
+            return self.third(self.second(self.first(x)))
+
+    class Grouped(keras_3.Model):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.group = keras_3.Sequential([layers.Dense(4), layers.LayerNormalization()])
+            self.third = layers.Dense(4)
+
+        def call(self, x: Any) -> Any:
+            return self.third(self.group(x))
+
+    def parts(model: Any) -> list[Any]:
+        model(np.ones((1, 4), "float32"))
+        inner = model.group.layers if isinstance(model, Grouped) else [model.first, model.second]
+        return [*inner, model.third]
+
+    flat, grouped = Flat(), Grouped()
+    old, new = (flat, grouped) if is_grouped_now else (grouped, flat)
+    saved_parts, (first, norm, third) = parts(old), parts(new)
+    path = saved(trained(old, keras_3.optimizers.SGD()), tmp_path / "x", form)
+    own = [_values(layer.weights) for layer in (first, norm, third)]
+    cv.check(new, path).fix().apply()
+    theirs = [_values(layer.weights) for layer in saved_parts]
+    np.testing.assert_array_equal(_values(norm.weights), theirs[1])
+    # Nothing tells the equal layers apart. The call itself puts `third` into `first` of the flat
+    # model, which is no evidence for the other one.
+    for layer, number in ((third, 2), *([(first, 0)] if is_grouped_now else [])):
+        for now, right, before in zip(
+            _values(layer.weights), theirs[number], own[number], strict=True
+        ):
+            assert np.array_equal(now, right) or np.array_equal(now, before)
+
+
 def test_a_new_head_keeps_its_own_values(keras_3: ModuleType, tmp_path: Path) -> None:
     old, new = _trained(keras_3), _with_other_values(keras_3, units=7)
     path = saved(old, tmp_path / "x", ".keras")

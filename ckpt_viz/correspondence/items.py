@@ -1,9 +1,10 @@
 """An object graph as an ordered tree of items that hold values.
 
 Optimizers, slot variables and the `save_counter` are no items. A list of variables that only an
-optimizer tracks is a child of the root. A chain of nodes with one child each
-is one item, so a wrapper that holds nothing else does not count. An item is the last node of its
-chain.
+optimizer tracks is a child of the root. The list of a model's layers in Keras' files is no item,
+either: it has the layers to which no attribute leads that sorts before `layers`. A chain of nodes
+with one child each is one item, so a wrapper that holds nothing else does not count. An item is the
+last node of its chain.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
+from ckpt_viz.matching.keras_sides import LISTS_OF_LAYERS
+from ckpt_viz.object_graph.graph import Graph, Layout
 from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 
@@ -68,7 +71,10 @@ def value_of(node: Node) -> Value | None:
 
 @dataclass(frozen=True)
 class Items:
-    """The items of a graph, in preorder, with what leads to them and how much they hold."""
+    """The items of a graph, in preorder, with what leads to them and how much they hold.
+
+    `lists` has the lists of layers that are no items, with the node that has each.
+    """
 
     order: Sequence[int]
     parent: Mapping[int, int]
@@ -79,6 +85,7 @@ class Items:
     value: Mapping[int, Value | None]
     units: Set[int]
     in_optimizers: Set[int]
+    lists: Mapping[int, int]
 
     @property
     def root(self) -> int:
@@ -92,31 +99,50 @@ class Items:
 
 def items_of(graph: GraphInTree) -> Items:
     """Return the items of a graph."""
-    in_optimizers = _in_optimizers(graph)
-    parents = _parents(graph, in_optimizers)
+    in_optimizers, lists = _in_optimizers(graph), _lists_of_layers(graph)
+    parents = _parents(graph, in_optimizers, lists)
     value = {node: value_of(graph.nodes[node]) for node in parents}
     size = _sizes(parents, value)
     children: defaultdict[int, list[int]] = defaultdict(list)
     for node, parent in parents.items():
         if size[node]:
             children[parent].append(node)
-    return _collapsed(children, value, size, in_optimizers)
+    return _collapsed(children, value, size, in_optimizers, lists)
 
 
 def with_values(graph: GraphInTree) -> set[int]:
     """Return the nodes that have a value, or items with values below them."""
-    parents, holding = _parents(graph, _in_optimizers(graph)), set[int]()
+    parents, holding = _parents(graph, _in_optimizers(graph), {}), set[int]()
     for node in reversed(parents):
         if node in holding or has_value(graph.nodes[node]):
             holding |= {node, parents[node]}
     return holding - {OUTSIDE}
 
 
-def _parents(graph: GraphInTree, in_optimizers: Set[int]) -> dict[int, int]:
+def _parents(
+    graph: GraphInTree, in_optimizers: Set[int], lists: Mapping[int, int]
+) -> dict[int, int]:
     """Return the parent of each node that counts, parents first."""
-    above = graph.tree.parents
+    tree_parents = graph.tree.parents
     counted = (node for node in graph.tree.preorder() if _counts(graph, node, in_optimizers))
-    return {node: ROOT if above[node] in in_optimizers else above[node] for node in counted}
+    parents: dict[int, int] = {}
+    for node in counted:
+        above = tree_parents[node]
+        parents[node] = ROOT if above in in_optimizers else lists.get(above, above)
+    return {node: above for node, above in parents.items() if node not in lists}
+
+
+def _lists_of_layers(graph: GraphInTree) -> Mapping[int, int]:
+    """Return the lists of layers in a graph of Keras' paths, with the node that has each."""
+    if not isinstance(graph, Graph) or graph.stored_layout is not Layout.KERAS_PATHS:
+        return {}
+    holders: dict[int, int] = {}
+    for node in graph.tree.preorder():
+        above = graph.tree.parents[node]
+        is_list = graph.nodes[node].role is Role.CONTAINER
+        if is_list and node != ROOT and graph.tree.labels[node] in LISTS_OF_LAYERS:
+            holders[node] = holders.get(above, above)
+    return holders
 
 
 def _counts(graph: GraphInTree, node: int, in_optimizers: Set[int]) -> bool:
@@ -152,6 +178,7 @@ def _collapsed(
     value: Mapping[int, Value | None],
     size: Mapping[int, int],
     in_optimizers: Set[int],
+    lists: Mapping[int, int],
 ) -> Items:
     """Join each chain to one item."""
     parent: dict[int, int] = {}
@@ -170,7 +197,7 @@ def _collapsed(
         stack.extend([(child, item) for child in reversed(children.get(item, ()))])
     place = {item: number for number, item in enumerate(order)}
     units = {parent[item] for item in order if not kept[item]}
-    return Items(order, parent, kept, chains, place, size, value, units, in_optimizers)
+    return Items(order, parent, kept, chains, place, size, value, units, in_optimizers, lists)
 
 
 def _chain(

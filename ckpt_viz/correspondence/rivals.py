@@ -10,7 +10,7 @@ from ckpt_viz.correspondence.descriptions import Described
 from ckpt_viz.correspondence.names import canonical
 from ckpt_viz.correspondence.nearest import depth_in_common
 from ckpt_viz.correspondence.pairing import PairedItems
-from ckpt_viz.correspondence.pairs import Certainty, Pair
+from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.object_graph.walks import reached
 
 _MOST_RIVALS = 60  # equal items of one side
@@ -82,8 +82,9 @@ class _Rivals:
     ) -> Iterator[tuple[tuple[int, int], bool]]:
         """Yield for each rival of an item its evidence for the other one, and whether it is free.
 
-        An item is no rival if a restore binds it, or its own counterpart has better evidence. Nor
-        is it if the pair agrees in names that the item does not have, or in having none.
+        An item is no rival if a restore binds it by more than order, or its own counterpart has
+        better evidence. Nor is it if the pair agrees in names that the item does not have, or in
+        having none.
         """
         equals = side.of_content(side.content[item])
         x, y = (item, other) if is_saved else (other, item)
@@ -98,8 +99,13 @@ class _Rivals:
             evidence, partner = self._evidence(*pair), self._partner(rival, is_saved=is_saved)
             if partner is None:
                 yield evidence, True
-            elif not self.paired.are_bound(*partner) and self._evidence(*partner) <= evidence:
+            elif not self._is_settled(*partner) and self._evidence(*partner) <= evidence:
                 yield evidence, False
+
+    def _is_settled(self, x: int, y: int) -> bool:
+        """Return whether a restore binds a pair, by more than the order of layers without names."""
+        is_by_order = self.paired.by_node[x].evidence is Evidence.ORDER
+        return self.paired.are_bound(x, y) and not is_by_order
 
     def _partner(self, item: int, *, is_saved: bool) -> tuple[int, int] | None:
         """Return the sure pair of an item."""

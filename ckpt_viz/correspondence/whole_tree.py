@@ -356,7 +356,16 @@ class WholeTree:
                 self.paired.add(x, y, pair.certainty, Evidence.WITHIN)
         for pair in pairs:
             self._with_holder_above(pair)
+        self._lists_of_layers()
         self.paired.queue.clear()
+
+    def _lists_of_layers(self) -> None:
+        """Pair the lists of layers of two models that are a pair."""
+        of_live = {holder: y for y, holder in self.live.items.lists.items()}
+        for x, holder in self.saved.items.lists.items():
+            pair = self.paired.by_node.get(holder)
+            if pair is not None and pair.obj in of_live:
+                self.paired.add(x, of_live[pair.obj], pair.certainty, Evidence.WITHIN)
 
     def _with_holder_above(self, pair: Pair) -> None:
         """Pair what a plain restore binds in a saved chain, if it holds the other chain."""

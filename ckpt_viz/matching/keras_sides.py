@@ -13,7 +13,8 @@ from ckpt_viz.object_graph.nodes import Stored
 
 VARS = "vars"  # the group with the variables of the object whose group it is in
 NESTED = "container"  # how a path names a list in a list
-_OF_2_13 = ("layers", "_layer_checkpoint_dependencies")  # what Keras looks for, and what 2.13 wrote
+# Of a model: what Keras looks for, and what 2.13 wrote.
+LISTS_OF_LAYERS = ("layers", "_layer_checkpoint_dependencies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class SavedWeights:
 
     def at(self, path: str) -> tuple[str, Mapping[str, Stored | None]]:
         """Return the variables that Keras finds for an inner path, and the path of their owner."""
-        for actual in (path, path.replace(*_OF_2_13)):
+        for actual in (path, path.replace(*LISTS_OF_LAYERS)):
             if actual in self.variables:
                 return actual, self.variables[actual]
         return path, {}

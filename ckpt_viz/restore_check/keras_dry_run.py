@@ -116,7 +116,7 @@ class KerasOutcome(Outcome):
         """The values in the places where Keras looks for them, and the objects that hold them.
 
         An object counts if all of its values fit. An optimizer has a state of each variable. Values
-        that have numbers for names may be at another path.
+        that have numbers for names may be at another path. Order alone proves nothing for others.
         """
         assert self.saved is not None
         live, parents = self.target.graph, (self.target.graph.tree.parents, self.saved.tree.parents)
@@ -133,9 +133,12 @@ class KerasOutcome(Outcome):
         counts = Counter(obj for obj, _ in owners), Counter(node for _, node in owners)
         only = (both for both in owners if counts[0][both[0]] == counts[1][both[1]] == 1)
         objects = {parents[0][obj] for obj in moved} | moved.keys()
+        by_order = {self.target.objects.get(number) for number in self.loading.offers.by_order}
         return [
             Pair(node, obj, Certainty.LIKELY, Evidence.CONTENT)
             if obj in objects
+            else Pair(node, obj, Certainty.CERTAIN, Evidence.ORDER)
+            if obj in by_order
             else Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
             for obj, node in [*sorted(both for both in only if ROOT not in both), *values.items()]
         ]

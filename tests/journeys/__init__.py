@@ -10,8 +10,6 @@ hold for each.
 | `truth` | where each saved value belongs after the edit, and what must be certain |
 | `walk` | walks a journey, and keeps what happened on the way as plain data |
 | `laws` | the seven laws |
-| `known` | the laws that are known to be broken, read from `known_breaks.txt` |
 
-`python -m tests.journeys` prints the table of kinds and laws, and each break. With `--write-known`
-it also writes `known_breaks.txt` again.
+`python -m tests.journeys` prints the table of kinds and laws, and each break.
 """
