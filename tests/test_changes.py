@@ -11,6 +11,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.edges import Edge
+from ckpt_viz.changes.emptied import Emptied
 from ckpt_viz.changes.in_sequences import shifts
 from ckpt_viz.changes.kind import CHANGES, Kind
 from ckpt_viz.changes.reading import changes_of
@@ -360,8 +361,9 @@ def test_a_part_is_inside_what_people_call_its_holder(tmp_path: Path) -> None:
     ],
 )
 def test_a_guess_without_rivals_names_none(has_rivals: bool, sentence: str) -> None:
-    names = cv.graph(keras3_adam()).names
+    graph = cv.graph(keras3_adam())
+    sentences = Sentences(graph.names, graph.names, Emptied(graph, graph, {}))
     subject = Subject(
         [1], [1], ("old", "new"), is_guess=True, has_rivals=has_rivals, is_by_looks=True
     )
-    assert Sentences(names, names).of(Kind.RENAMED, subject) == sentence
+    assert sentences.of(Kind.RENAMED, subject) == sentence

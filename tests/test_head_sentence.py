@@ -68,7 +68,7 @@ def transformer(
         ),
         (
             {"blocks": (0, 2), "classes": 9, "adapter": True, "optimizer": "sgd"},
-            "You added adapter and removed block1, lm_head is larger: 7 → 9, and 1 more change.",
+            "You removed block1 and added adapter, lm_head is larger: 7 → 9, and 1 more change.",
         ),
     ],
     ids=str,
@@ -115,12 +115,45 @@ def _blocks(number: int, **more: Any) -> Any:
             lambda: ckpt(net=module(w=var([1.0]), b=var([1.0, 2.0]))),
             "model seems to be net now.",
         ),
+        (
+            lambda: ckpt(net=module(w=var(1.0), b=module()), head=var([1.0, 2.0])),
+            lambda: ckpt(net=module(w=var(1.0), b=var([1.0])), head=module()),
+            "The program has no place for the values of the head, and the file has no values of b.",
+        ),
+        (
+            lambda: ckpt(old=module(w=var(1.0), b=var([1.0])), v=var([1.0, 2.0])),
+            lambda: ckpt(new=module(u=var([[1.0]]), c=var([[1.0, 2.0]])), v=var([1.0, 2.0])),
+            "You removed old and added new.",
+        ),
     ],
 )
 def test_an_edit_of_modules(
     saved: Callable[[], Any], live: Callable[[], Any], sentence: str, tmp_path: Path
 ) -> None:
     assert sentence_of(cv.check(live(), save_any(tmp_path, saved()))) == sentence
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"blocks": (0, 2)},
+        {"classes": 9, "head": "head"},
+        {"classes": 9, "adapter": True},
+        {"words": 9, "adapter": True},
+    ],
+    ids=str,
+)
+def test_an_edit_has_one_sentence_in_every_kind_of_file(
+    how: dict[str, Any], tmp_path: Path
+) -> None:
+    """Of two edits that are equally bad, the first in the program comes first."""
+    old, new = transformer(), transformer(**how)
+    path = save_any(tmp_path, old)
+    sentence = sentence_of(cv.check(new, path)).replace(" after block2", "")
+    for form in (".weights.h5", ".keras"):
+        file = tmp_path / f"x{form}"
+        (old.model.save if form == ".keras" else old.model.save_weights)(file)
+        assert sentence_of(cv.check(new.model, file)) == sentence
 
 
 def test_a_program_that_is_a_file_has_no_you(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def _subclassed(keras: Any, head: str, outputs: int) -> Any:
     return net
 
 
-REPLACED, RESIZED = "You replaced the head by out.", "out is larger: 3 → 5."
+REPLACED, RESIZED = "You replaced the head with out.", "out is larger: 3 → 5."
 
 
 @pytest.mark.filterwarnings("ignore")  # Keras calls its own `.h5` legacy

@@ -6,11 +6,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import cached_property
 
+from ckpt_viz.changes.emptied import Emptied
 from ckpt_viz.changes.in_sequences import index
 from ckpt_viz.changes.kind import Kind
+from ckpt_viz.changes.looks import have_doubles
 from ckpt_viz.changes.sentences import Subject
-from ckpt_viz.correspondence.pairs import Certainty
+from ckpt_viz.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.correspondence.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
@@ -18,6 +21,7 @@ from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 
 _INPUT = "InputLayer"  # Keras inserts it itself
+LOOKS = frozenset({Evidence.CONTENT, Evidence.ORDER, Evidence.ALONE})  # which tell no name
 SWAPPED = ("first", "second")  # the words of an order in which two items have changed places
 _Pair = tuple[int, int]
 
@@ -27,6 +31,8 @@ class Act(Enum):
 
     REMOVED = auto()
     ADDED = auto()
+    EMPTY = auto()  # the program has a part of the file, but nothing for its values
+    VALUELESS = auto()  # the file has a part of the program, but no values of it
     FEWER = auto()  # parts are gone among others that are alike
     MORE = auto()
     WEIGHTLESS = auto()  # layers without weights are new or gone, of which a file says nothing
@@ -80,6 +86,7 @@ class Deeds:
     """Reads deeds from changes, with the counterparts of their parts."""
 
     mapping: ValueMapping
+    emptied: Emptied
 
     @property
     def _saved(self) -> Graph:
@@ -98,13 +105,18 @@ class Deeds:
             case Kind.REMOVED | Kind.INSERTED:
                 return self._of_sequence(subject, is_new=kind is Kind.INSERTED)
             case Kind.UNRESOLVED:
-                is_unclear = words and look_alike(self._saved, subject.nodes)
+                is_unclear = words and have_doubles(self._saved, subject.nodes)
                 act = Act.FEWER if is_unclear else Act.REMOVED
-                return Deed(act, (*subject.nodes,), (), words)
+                is_empty = all(map(self.emptied.is_in_program, subject.nodes))
+                sure = Certainty.CERTAIN if is_unclear else self._sure_of(self._saved, subject)
+                return Deed(Act.EMPTY if is_empty else act, (*subject.nodes,), (), words, sure)
             case Kind.UNMATCHED:
-                is_unclear = words and look_alike(self._live, subject.objects)
+                is_unclear = words and have_doubles(self._live, subject.objects)
                 act = Act.MORE if is_unclear else Act.ADDED
-                return Deed(act, (), (*subject.objects,), words)
+                is_empty = all(map(self.emptied.is_in_file, subject.objects))
+                act = Act.VALUELESS if is_empty else act
+                sure = Certainty.CERTAIN if is_unclear else self._sure_of(self._live, subject)
+                return Deed(act, (), (*subject.objects,), words, sure)
             case Kind.SHAPE:
                 return self._reshaped(subject)
             case Kind.DTYPE:
@@ -117,6 +129,34 @@ class Deeds:
             return None
         nodes, objects = _sides(pairs)
         return Deed(self._act(kind, subject), nodes, objects, words, _certainty(subject))
+
+    def _sure_of(self, graph: Graph, subject: Subject) -> Certainty:
+        """Return how sure it is that one side has a part alone.
+
+        If it has no name of its own, and only looks tell where the items of its sequence are now,
+        they tell of it, too.
+        """
+        part = (*subject.nodes, *subject.objects)[0]
+        is_by_looks = graph.tree.parents[part] in self._told_by_looks[graph is self._live]
+        name, is_item = graph.names.name(part), INDEX.fullmatch(graph.tree.labels[part])
+        is_nameless = INDEX.fullmatch(name) is not None or is_automatic(name, None)
+        is_unsure = bool(subject.words) or (is_item is not None and is_nameless and is_by_looks)
+        return Certainty.LIKELY if is_unsure else Certainty.CERTAIN
+
+    @cached_property
+    def _told_by_looks(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The saved and live holders of parts whose other places only looks tell."""
+        saved, live = self._saved.tree, self._live.tree
+        pairs = [
+            (node, obj)
+            for node, obj, _, evidence in self.mapping.parts.values()
+            if evidence in LOOKS and saved.labels[node] != live.labels[obj]
+        ]
+        nodes, objects = _sides(pairs)
+        return (
+            frozenset(map(saved.parents.__getitem__, nodes)),
+            frozenset(map(live.parents.__getitem__, objects)),
+        )
 
     def replaced(self, node: int, obj: int) -> Deed:
         """Return that another part is in the place of one, with values of other shapes.
@@ -179,6 +219,8 @@ class Deeds:
             act = (Act.MORE if is_new else Act.FEWER) if valued else Act.WEIGHTLESS
         elif subject.is_by_looks or subject.is_guess:
             certainty = _certainty(subject)
+        elif not is_new and not valued:  # such a layer may be elsewhere now
+            certainty = Certainty.LIKELY
         nodes, objects = ((), alone) if is_new else (alone, ())
         return Deed(act, (*nodes,), (*objects,), (str(number),), certainty)
 
@@ -245,19 +287,6 @@ def _longest_in_order(places: Sequence[int]) -> set[int]:
         kept.add(last)
         last = before[last]
     return kept
-
-
-def look_alike(graph: Graph, parts: Sequence[int]) -> bool:
-    """Return whether parts have values of the same names and shapes."""
-    looks = (look_of(graph, part) for part in parts)
-    first = next(looks, None)
-    return all(look == first for look in looks)
-
-
-def look_of(graph: Graph, top: int) -> Sequence[object]:
-    """Return what parts that look alike have in common."""
-    below = (graph.nodes[node] for node in graph.tree.below(top))
-    return [(a.name, a.shape) for node in below if node.slot is None for a in node.attributes]
 
 
 def _certainty(subject: Subject) -> Certainty:

@@ -19,6 +19,7 @@ from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.text import listed, listed_by
 
 _MOST_NAMED = 8  # slots; those of all of Keras' optimizers
+ALSO_TRAINS = "also trains"  # of variables that it did not train
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _other_variables(
     if newly := (after & common) - before:
         parts = _holders(mapping.live, newly, before)
         names = listed_by(mapping.live.names.place, parts)
-        yield _Difference(f"The optimizer also trains {names} now", "also trains", parts)
+        yield _Difference(f"The optimizer also trains {names} now", ALSO_TRAINS, parts)
 
 
 def _holders(

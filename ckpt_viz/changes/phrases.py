@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ckpt_viz.changes.deeds import SWAPPED, Act, Deed, look_of
+from ckpt_viz.changes.deeds import SWAPPED, Act, Deed
+from ckpt_viz.changes.looks import look_of
+from ckpt_viz.changes.of_optimizers import ALSO_TRAINS
 from ckpt_viz.changes.short_names import Part, ShortNames, Side, with_article
 from ckpt_viz.correspondence.optimizer_classes import OptimizerSlots, has_slots_of
 from ckpt_viz.correspondence.pairs import Certainty
@@ -83,6 +85,12 @@ class Phrases:
                 return self._one_sided("removed", "gone", self._were(deeds))
             case Act.ADDED:
                 return self._added(deeds)
+            case Act.EMPTY:
+                return self._said(
+                    "the program has no place for the values of {}", self._were(deeds)
+                )
+            case Act.VALUELESS:
+                return self._said("the file has no values of {}", self._are(deeds))
             case Act.FEWER | Act.MORE:
                 return self._undecided(deeds[0])
             case Act.WEIGHTLESS:
@@ -140,10 +148,13 @@ class Phrases:
         things = self._listed(names)
         return Phrase(verb, things, things, state, len(names) > 1)
 
+    def _said(self, clause: str, names: list[str]) -> Phrase:
+        return Phrase("", "", "", "", clause=clause.format(self._listed(names)))
+
     def _added(self, deeds: Sequence[Deed]) -> Phrase:
         phrase = self._one_sided("added", "new", self._are(deeds))
         objects = deeds[0].objects
-        if len(deeds) > 1 or len(self.names.parts(self.names.live, objects)) > 1:
+        if phrase.is_many:
             return phrase
         before = "" if deeds[0].certainty is not Certainty.CERTAIN else self._before(objects)
         return replace(phrase, tail=f" after {before}") if before else phrase
@@ -193,8 +204,8 @@ class Phrases:
         """Return what to call items that are alike, and how many there are."""
         graph = side.graph
         holder = graph.names.holder(parts[0])
-        look = look_of(graph, parts[0])
-        number = sum(look_of(graph, item) == look for item in side.held[holder])
+        looks = [look_of(graph, part) for part in parts]
+        number = sum(look_of(graph, item) in looks for item in side.held[holder])
         is_model = holder == ROOT or graph.tree.parents[holder] == ROOT
         name = "" if is_model else self._called(side, holder)
         own = graph.names.name(holder)
@@ -202,6 +213,7 @@ class Phrases:
             return self._called(side, holder), max(number, len(parts))
         is_of_layers = any(node.role is Role.LAYER for node in self.names.live.graph.nodes)
         noun = "layers" if is_of_layers else "items"
+        noun = "values" if all(has_value(graph.nodes[part]) for part in parts) else noun
         return f"{noun} of {name}" if name else noun, max(number, len(parts))
 
     def _replaced(self, deeds: Sequence[Deed]) -> Phrase:
@@ -210,7 +222,7 @@ class Phrases:
             for d in deeds
         ]
         done = listed(
-            [f"{self._listed(was)} by {self._listed(now)}" for was, now in pairs], most=self.most
+            [f"{self._listed(was)} with {self._listed(now)}" for was, now in pairs], most=self.most
         )
         was, now = ([name for pair in pairs for name in pair[i]] for i in (0, 1))
         return Phrase(
@@ -254,11 +266,11 @@ class Phrases:
 
     def _root(self, deed: Deed) -> Phrase:
         if deed.nodes[0] == ROOT:
-            inside = self.names.now(deed.objects[0])
+            inside = with_article(self.names.now(deed.objects[0]))
             return Phrase(
                 "put", f"everything into {inside}", "everything", f"inside {inside}", is_new=True
             )
-        outside = self.names.was(deed.nodes[0])
+        outside = with_article(self.names.was(deed.nodes[0]))
         return Phrase(
             "took",
             f"everything out of {outside}",
@@ -334,7 +346,9 @@ class Phrases:
             return Phrase(
                 "moved", f"{things} after {before}", things, f"after {before}", is_new=True
             )
-        return Phrase("reordered", things, things, "in another order", len(names) > 1)
+        if len(names) == 1:
+            return Phrase("moved", f"{things} to another place", things, "in another place")
+        return Phrase("reordered", things, things, "in another order", is_many=True)
 
     def head_of(self, removed: Sequence[Deed], added: Sequence[Deed]) -> Deed | None:
         """Return that the last layers of a model are others, if that is what happened."""
@@ -352,7 +366,7 @@ class Phrases:
         states = f"{gone} {are[0]} gone, {new} {are[1]} new"
         return Phrase(
             "replaced",
-            f"{gone} by {new}",
+            f"{gone} with {new}",
             new,
             f"in place of {gone}",
             len(now) > 1,
@@ -378,7 +392,7 @@ class Phrases:
         left = sum(self.staying(optimizer) for d in deeds for optimizer in d.nodes)
         stay = (
             f": {count(left, 'slot')} {'stays' if left == 1 else 'stay'} in the file"
-            if left
+            if left and deed.words[0] != ALSO_TRAINS  # others stay, for another reason
             else ""
         )
         was, classes = _optimizer_classes(saved, deed.nodes[0])

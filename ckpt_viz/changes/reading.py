@@ -13,8 +13,9 @@ from functools import cached_property
 from itertools import chain
 
 from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.deeds import Deed, Deeds
+from ckpt_viz.changes.deeds import LOOKS, Deed, Deeds
 from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
+from ckpt_viz.changes.emptied import Emptied
 from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.of_optimizers import States, changed_optimizers
@@ -32,7 +33,6 @@ from ckpt_viz.text import listed
 # Changes that also tell of parts without a counterpart.
 _WITH_ONE_SIDED = (Kind.INSERTED, Kind.REMOVED, Kind.OPTIMIZER_CHANGED)
 
-_LOOKS = frozenset({Evidence.CONTENT, Evidence.ORDER, Evidence.ALONE})
 _MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred thousand
 
 
@@ -65,9 +65,10 @@ def changes_of(
     groups = _ChangesReader(mapping, in_place).groups()
     of_saved = _owners(mapping.saved, [group.nodes for group in groups])
     of_live = _owners(mapping.live, [group.objects for group in groups])
-    taken = {pair.obj for pair in mapping.parts.values()}
-    sentences = Sentences(mapping.saved.names, mapping.live.names, taken)
-    deeds = Deeds(mapping)
+    counterparts = {node: pair.obj for node, pair in mapping.parts.items()}
+    emptied = Emptied(mapping.saved, mapping.live, counterparts)
+    sentences = Sentences(mapping.saved.names, mapping.live.names, emptied)
+    deeds = Deeds(mapping, emptied)
     alike = Signatures(mapping.saved, mapping.live)
     replaced = _replaced(mapping, groups)
     ends = {id(new) for new, _, _ in replaced.values()}
@@ -197,7 +198,7 @@ def _first(mapping: ValueMapping, group: Group) -> tuple[str | None, str | None]
 def _is_by_looks(mapping: ValueMapping, group: Group) -> bool:
     """Return whether content or order speaks for the parts of a group, and no name."""
     pairs = (mapping.parts.get(node) for node in group.nodes)
-    return all(pair is None or pair.evidence in _LOOKS for pair in pairs)
+    return all(pair is None or pair.evidence in LOOKS for pair in pairs)
 
 
 def _certainty(mapping: ValueMapping, group: Group) -> Certainty:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ckpt_viz.changes.emptied import Emptied
 from ckpt_viz.changes.kind import Kind
+from ckpt_viz.changes.looks import have_doubles
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.object_graph.names import THE_ROOT, LayerNames, NamedGraph, dotted
 from ckpt_viz.object_graph.nodes import ROOT, has_value
-from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.text import count, listed, listed_by, shape_words
 
 _INPUT = "InputLayer"  # Keras inserts it itself
@@ -47,11 +48,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Says what happened, with the names of both sides; `taken` objects have saved counterparts."""
+    """Says what happened, with the names of both sides."""
 
     saved: LayerNames
     live: LayerNames
-    taken: Container[int] = ()
+    emptied: Emptied
 
     def of(self, kind: Kind, subject: Subject) -> str:
         """Return what happened to some parts, or may have happened."""
@@ -102,17 +103,18 @@ class Sentences:
                 return f"{self._variables(subject)} are {now} now, and were {was}."
             case Kind.OPTIMIZER_CHANGED:
                 return f"{'. '.join(subject.words)}."
-            case Kind.UNMATCHED if subject.words:
+            case Kind.UNMATCHED if subject.words and have_doubles(self.live.graph, subject.objects):
                 return self._undecided(self.live, subject.objects[0], subject.words[0], "new")
-            case Kind.UNRESOLVED if subject.words:
+            case Kind.UNRESOLVED if subject.words and have_doubles(self.saved.graph, subject.nodes):
                 return self._undecided(self.saved, subject.nodes[0], subject.words[0], "gone")
             case Kind.UNMATCHED:
-                return f"The program has added {listed_by(self.live.place, subject.objects)}."
+                new = listed_by(self.live.place, subject.objects)
+                if any(map(self.emptied.is_in_file, subject.objects)):
+                    return f"The file has no values of {new}."
+                return f"The program has added {new}."
             case Kind.UNRESOLVED:
                 gone = listed_by(self.saved.place, subject.nodes)
-                here = same_places(self.saved.graph, self.live.graph)
-                places = [place for node in subject.nodes if (place := here(node)) is not None]
-                if any(place not in self.taken for place in places):  # empty, or not yet built
+                if any(map(self.emptied.is_in_program, subject.nodes)):
                     return f"Nothing in the program takes the values of {gone}."
                 return f"The program no longer has {gone}."
             case _:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.deeds import Act, Deed
@@ -15,13 +15,16 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_table.rows import Destination, RestoreRow, RestoreTable, Why
+from ckpt_viz.restore_table.rows import Destination, RestoreTable, Why
 from ckpt_viz.text import count
 
 _RAISES = (Why.SHAPE, Why.DTYPE, Why.DAMAGED, Why.FAILURE)
 _MAY_FIT = (Why.GUESS, Why.SHAPE, Why.DTYPE)  # a value with a place that it cannot take now
+_RANKS = {Destination.INTO: 1, Destination.HERE: 4}
 _FAILING = (Severity.ERROR, Severity.FAIL)
 _FEWEST = 10  # values of a file that can be one of another model
+_ByPart = Mapping[tuple[bool, int], float]  # whether it is saved, and the node
+_LAST = float("inf")
 _IN_COMMON = 0.1  # of the values of the file, with less it is one of another model
 
 
@@ -31,7 +34,8 @@ def sentence_of_check(
     """Return what somebody did to the program, in at most 20 words; "" if nothing tells it."""
     every = [part for finding in findings for part in finding.all()]
     if is_without_problems(table, findings):
-        return f"Restores {_all(table.in_program)}."
+        whole = table.in_program
+        return f"Restores all {whole:,} values." if whole > 1 else "Restores 1 value."
     saved = table.saved
     if saved is None or changes is None:
         return ""
@@ -39,15 +43,12 @@ def sentence_of_check(
         number = f"{_fitting(table) or 'none'} of {count(_saved(table), 'value')}"
         return f"This file is of another model: {number} fit."
     names = ShortNames.of(saved, table.live)
-    ranks = _ranks(table)
-    ranked = sorted(
-        (change for change in changes if change.deed is not None), key=lambda c: _rank(c, ranks)
-    )
-    deeds = _without_followers(
-        [change.deed for change in ranked if change.deed is not None], saved, table.live
-    )
+    ranks, places = _ranks(table), _places(table, saved)
+    told = [(change, change.deed) for change in changes if change.deed is not None]
+    told.sort(key=lambda both: (_least(ranks, both[0]), _least(places, both[1])))
+    deeds = _without_followers([deed for _, deed in told], saved, table.live)
     by_person = table.live.origin is Origin.LIVE
-    phrases = Phrases(names, lambda optimizer: _staying(table, optimizer))
+    phrases = Phrases(names, lambda optimizer: _staying(table, saved, optimizer))
     return sentence_of(deeds, phrases, by_person=by_person, last=_waiting(table, every, names))
 
 
@@ -80,24 +81,20 @@ def _without_followers(deeds: Sequence[Deed], saved: Graph, live: Graph) -> list
     ]
 
 
-def _all(number: int) -> str:
-    return f"all {number:,} values" if number > 1 else "1 value"
-
-
 def _saved(table: RestoreTable) -> int:
     return sum(row.saved is not None for row in table.rows)
 
 
 def _fitting(table: RestoreTable, *, maybe: bool = False) -> int:
     """Return how many saved values have a place in the program, or may have one."""
-    return sum(row.saved is not None and _fits(row, maybe=maybe) for row in table.rows)
-
-
-def _fits(row: RestoreRow, *, maybe: bool) -> bool:
-    cell = row.plain if row.fixed is None else row.fixed
-    if cell.place in (Destination.HERE, Destination.WAITS):
-        return True
-    return maybe and cell.reason is not None and cell.reason.why in _MAY_FIT
+    cells = [
+        row.plain if row.fixed is None else row.fixed for row in table.rows if row.saved is not None
+    ]
+    return sum(
+        cell.place in (Destination.HERE, Destination.WAITS)
+        or (maybe and cell.reason is not None and cell.reason.why in _MAY_FIT)
+        for cell in cells
+    )
 
 
 def _is_unrelated(table: RestoreTable, findings: Iterable[Finding]) -> bool:
@@ -127,41 +124,44 @@ def _have_equal_shapes(table: RestoreTable) -> bool:
     return 2 * (shapes[0] & shapes[1]).total() >= min(side.total() for side in shapes)
 
 
-def _ranks(table: RestoreTable) -> dict[tuple[bool, int], int]:
+def _ranks(table: RestoreTable) -> _ByPart:
     """Return by side and node how bad it is: raises, wrong place, left out, new, fine."""
-    ranks: dict[tuple[bool, int], int] = {}
+    ranks: dict[tuple[bool, int], float] = {}
     for row in table.rows:
-        cell = row.plain
-        if cell.reason is not None and cell.reason.why in _RAISES:
-            rank = 0
-        elif cell.place is Destination.INTO:
-            rank = 1
-        elif cell.place is Destination.HERE:
-            rank = 4
-        else:
-            rank = 3 if row.saved is None else 2
+        does_raise = row.plain.reason is not None and row.plain.reason.why in _RAISES
+        rank = 0 if does_raise else _RANKS.get(row.plain.place, 3 if row.saved is None else 2)
         for is_saved, node in ((True, row.saved), (False, row.live)):
             if node is not None:
                 ranks[is_saved, node] = min(rank, ranks.get((is_saved, node), rank))
     return ranks
 
 
-def _rank(change: Change, ranks: dict[tuple[bool, int], int]) -> int:
-    nodes = [(True, node) for node in change.nodes] + [(False, obj) for obj in change.objects]
-    return min((ranks.get(node, 4) for node in nodes), default=4)
+def _places(table: RestoreTable, saved: Graph) -> _ByPart:
+    """Return by side and node its place in the file; what is new comes after its neighbour."""
+    places = {(True, node): float(i) for i, node in enumerate(saved.tree.preorder())}
+    counterparts = {row.live: row.saved for row in table.rows if None not in (row.saved, row.live)}
+    last = -1.0
+    for obj in table.live.tree.preorder():
+        node = counterparts.get(obj)
+        last = last if node is None else places[True, node]
+        places[False, obj] = last + (node is None) / 2
+    return places
 
 
-def _staying(table: RestoreTable, optimizer: int) -> int:
+def _least(of_parts: _ByPart, change: Change | Deed) -> float:
+    parts = [(True, node) for node in change.nodes] + [(False, obj) for obj in change.objects]
+    return min((of_parts.get(part, _LAST) for part in parts), default=_LAST)
+
+
+def _staying(table: RestoreTable, saved: Graph, optimizer: int) -> int:
     """Return how many slots of a saved optimizer, or of one inside it, stay in the file."""
-    saved = table.saved
-    if saved is None:
-        return 0
     within = {*saved.tree.below(optimizer)}
-    rows = (row for row in table.rows if row.saved is not None)
     return sum(
         (row.plain if row.fixed is None else row.fixed).place is Destination.STAYS
-        for row in rows
-        if (slot := saved.nodes[row.saved or 0].slot) is not None and slot.optimizer in within
+        for row in table.rows
+        if row.saved is not None
+        and (slot := saved.nodes[row.saved].slot) is not None
+        and slot.optimizer in within
     )
 
 

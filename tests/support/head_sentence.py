@@ -15,7 +15,7 @@ from ckpt_viz.restore_check.sentence import sentence_of_check
 
 _VERBS = re.compile(
     r"\b(removed|added|replaced|renamed|moved|put|took|wrapped|unwrapped|inlined|swapped|reordered"
-    r"|changed|is|are|seems?|keeps|trains)\b",
+    r"|changed|is|are|seems?|keeps|trains|has)\b",
     re.IGNORECASE,
 )
 _WHOLE = ("Restores all", "Restores 1", "This file is of another model")
@@ -54,6 +54,19 @@ def faults_in(check: RestoreCheck) -> Iterator[str]:
         names |= {"program"} if change.deed.act is Act.DTYPE else set()
         if names and not words & names:
             yield f"no name of {change.why!r}: {sentence}"
+        for graph, other, parts in ((saved, live, change.nodes), (live, saved, change.objects)):
+            is_alone = change.deed.act in (Act.REMOVED, Act.ADDED) and parts
+            if is_alone and _is_empty_in(other, graph.name(parts[0])):
+                yield f"{graph.name(parts[0])} is on both sides: {sentence}"
+
+
+def _is_empty_in(graph: Graph, name: str) -> bool:
+    """Return whether a graph has a part without values under a name that is no index."""
+    if name.rpartition(".")[2].isdecimal():
+        return False
+    node = next((n for n in graph.tree.preorder() if graph.name(n) == name), None)
+    below = () if node is None else graph.tree.below(node)
+    return node is not None and not any(graph.nodes[n].attributes for n in below)
 
 
 def _names(graph: Graph, nodes: tuple[int, ...]) -> Iterator[str]:
