@@ -81,7 +81,7 @@ def words_of_check(
         title=f"{_title(run)} → {run.live.title}",
         changes=sentence_of_check(table, findings, changes),
         verdict=_verdict(run, table, is_told=is_without_problems(table, findings)),
-        call=f"{run.method}(){', but for its error' * is_cut_short}",
+        call=f"{run.method}(){' to the end' * is_cut_short}",
         notes=[*beside[:_MOST_NOTES], *_left_out(beside), *notes],
         following=[*following(table, run.wording, raises=run.verdicts.restore is not None)],
     )
