@@ -135,7 +135,7 @@ class GraphDiff:
     @cached_property
     def _not_compared(self) -> Sequence[int]:
         differences, pairs = self._compared.differences, self._compared.pairs
-        return [pairs[node_a] for node_a, one in differences.items() if not one.is_compared]
+        return [pairs[a] for a, difference in differences.items() if not difference.is_compared]
 
     @property
     def pairs(self) -> Mapping[int, int]:

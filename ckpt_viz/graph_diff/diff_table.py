@@ -50,7 +50,7 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> Compa
     Args:
         overlay: The diff.
         notes: What no line tells.
-        unknown: How many values both graphs have whose numbers nobody has compared.
+        unknown: How many values both graphs have whose numbers are not compared.
     """
     lines = _DiffLines(overlay, DiffParts(overlay))
     a, b = overlay.names.other, overlay.names.base

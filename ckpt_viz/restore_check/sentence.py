@@ -44,9 +44,9 @@ def sentence_of_check(
         return f"This file is of another model: {number} fit."
     names = ShortNames.of(saved, table.live)
     ranks, places = _ranks(table), _places(table, saved)
-    told = [(change, change.deed) for change in changes if change.deed is not None]
-    told.sort(key=lambda both: (_least(ranks, both[0]), _least(places, both[1])))
-    deeds = _without_followers([deed for _, deed in told], saved, table.live)
+    named = [(change, change.deed) for change in changes if change.deed is not None]
+    named.sort(key=lambda both: (_least(ranks, both[0]), _least(places, both[1])))
+    deeds = _without_followers([deed for _, deed in named], saved, table.live)
     by_person = table.live.origin is Origin.LIVE
     phrases = Phrases(names, lambda optimizer: _staying(table, saved, optimizer))
     return sentence_of(deeds, phrases, by_person=by_person, last=_waiting(table, every, names))

@@ -37,7 +37,7 @@ _MAX_KEYS = 20
 _MOST_VERIFIED = 1 << 28
 _SMALL_BYTES = 100_000
 _MAX_PICTURE = 3_000_000  # characters: 300 rows of names that are cut at 1,000
-_DRAWN = {"svg", "title", "desc", "style", "rect", "path", "g", "text"}
+_DRAWN = {"svg", "title", "desc", "style", "rect", "circle", "path", "g", "text"}
 
 Stage = Callable[[str], None]
 
