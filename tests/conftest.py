@@ -160,6 +160,8 @@ def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
         chosen = tiers.in_rest(items)
     elif amounts.tier() is amounts.Tier.FIRST:
         chosen = tiers.in_first_tier(items)
+    elif amounts.tier() is amounts.Tier.ALL:
+        chosen = {*tiers.in_all(items)}
     else:
         return
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])

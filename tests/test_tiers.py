@@ -23,6 +23,9 @@ def test_that_is_fast(number): pass
 
 @pytest.mark.more
 def test_at_another_host(): pass
+
+@pytest.mark.nightly
+def test_with_another_library(): pass
 """
 
 
@@ -45,7 +48,9 @@ def test_the_rest_is_what_the_first_tier_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "test_sample.py").write_text(SAMPLE)
     first, rest = _collected(tmp_path), _collected(tmp_path, "--rest")
     assert (len(first), len(rest)) == (10 + 25, 15 + 1)
-    assert sorted(first + rest) == sorted(_collected(tmp_path, "--all"))
+    every = _collected(tmp_path, "--all")
+    assert sorted(first + rest) == sorted(every)
+    assert len(_collected(tmp_path, "--exhaustive")) == len(every) + 1
 
 
 def test_the_rest_has_the_tests_that_try_more_or_use_what_does() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import astuple
 
 import pytest
 
@@ -17,8 +18,13 @@ pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 
 def _inputs() -> Iterator[object]:
+    """Yield all journeys; `--all` has each edit of each kind, and into each file, per library."""
+    met = set[tuple[str, ...]]()
     for journey in journeys():
-        marks = [pytest.mark.more] if journey.kind == "mobilenet" else []
+        library, kind, file, edit = astuple(journey)
+        new = {(library, kind, edit), (library, file, edit), (kind, file)} - met
+        met |= new
+        marks = [] if new else [pytest.mark.nightly]
         yield pytest.param(journey, id=str(journey), marks=marks)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -225,14 +227,12 @@ class _Maker:
         return root, lambda: root.trainable_variables
 
     def _mobilenet(self) -> Any:
-        """Return Keras' own small network for images, with the layers of the program behind it."""
-        network = self.keras.applications.MobileNetV2
-        size = (32, 32, 3)
-        base = network(size, alpha=0.35, weights=None, include_top=False, pooling="avg")
+        """Return the first blocks of Keras' own network for images, and the program's layers."""
+        base = self.keras.Model.from_config(deepcopy(_first_blocks(self.keras)))
         for layer in base.layers:
             self.layers[layer.name] = layer
             self.specs[layer.name] = Layer(layer.name, type(layer).__name__, layer.name)
-        x = base.output
+        x = self.keras.layers.GlobalAveragePooling2D()(base.output)
         for spec in self.program.layers:
             x = self._layer(spec)(x)
         model = self.keras.Model(base.input, x, **self._named())
@@ -284,6 +284,13 @@ class _Maker:
                     slot_key = (*key, name.strip("_"))
                     found[slot_key] = slots[index]
         return found
+
+
+@cache
+def _first_blocks(keras: Any) -> Any:
+    network, size = keras.applications.MobileNetV2, (32, 32, 3)
+    base = network(size, alpha=0.35, weights=None, include_top=False)
+    return keras.Model(base.input, base.get_layer("block_2_add").output).get_config()
 
 
 def inner_optimizer(optimizer: Any) -> Any:

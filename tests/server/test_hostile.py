@@ -1,7 +1,7 @@
 """For hostile files, the server answers: with a graph or a refusal.
 
-The server opens them with the code that `tests/test_hostile.py` attacks. So the first tier attacks
-it once with each kind of answer, and `--all` with every file.
+The server opens them with the code that `tests/test_hostile.py` attacks at full size. So it gets
+small ones: in the first tier once for each kind of answer, and every one with `--all`.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ pytestmark = [
         not sys.platform.startswith("linux"), reason="some attacks are made by means of Linux"
     ),
 ]
-_OF_KIND = {re.split(r"[:, ]", attack.said)[0]: name for name, attack in ATTACKS.items()}
+_ATTACKS = {name: attack.of(attack.small) for name, attack in ATTACKS.items()}
+_OF_KIND = {re.split(r"[:, ]", attack.said)[0]: name for name, attack in _ATTACKS.items()}
 
 
 @pytest.mark.parametrize(
     "name",
     [
         pytest.param(name, marks=[pytest.mark.more] * (name not in _OF_KIND.values()))
-        for name in ATTACKS
+        for name in _ATTACKS
     ],
 )
 async def test_attack_is_answered(name: str, root: Path, ask: Ask) -> None:
-    path = os.path.relpath(ATTACKS[name].make(root), root)
+    path = os.path.relpath(_ATTACKS[name].make(root), root)
     reply = await ask("graph", path=path)
     _check(reply, root)
     head = await ask("graph", path=path, method="HEAD")
@@ -51,7 +52,7 @@ async def test_attack_is_answered(name: str, root: Path, ask: Ask) -> None:
 
 @pytest.mark.parametrize("name", ["chain", "star", "nasty_names"])
 async def test_attack_is_answered_in_every_way(name: str, root: Path, ask: Ask) -> None:
-    path = os.path.relpath(ATTACKS[name].make(root), root)
+    path = os.path.relpath(_ATTACKS[name].make(root), root)
     for kind in ("svg", "dot", "json", "html"):
         _check(await ask("answer", path=path, question={"ask": "file", "format": kind}), root)
     _check(await ask("graph", path=path, against=path), root)

@@ -8,7 +8,8 @@ inputs. So the first tier leaves out
 - of a dear test with many inputs those between a sample, which is spread over all of them. A test
   is dear if it needs TensorFlow or a browser.
 
-`--rest` runs what `--all` has beyond the first tier.
+`--rest` runs what `--all` has beyond the first tier. `--exhaustive` alone runs what is marked
+`nightly`: the rest of a matrix of which `--all` has a part that meets each value of each parameter.
 """
 
 from __future__ import annotations
@@ -28,10 +29,15 @@ _TESTS = Path(__file__).parents[1]
 _IMPORTED = re.compile(r"^(?:from|import) (tests\.[\w.]+)(?: import (\(.*?\)|.*?)$)?", re.M | re.S)
 
 
+def in_all(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests of `--all`."""
+    return [item for item in items if item.get_closest_marker("nightly") is None]
+
+
 def in_first_tier(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """Return the tests of the first tier."""
     by_function: defaultdict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
+    for item in in_all(items):
         if item.get_closest_marker("more") is None:
             by_function[item.nodeid.partition("[")[0]].append(item)
     return {
@@ -44,7 +50,7 @@ def in_first_tier(items: Sequence[pytest.Item]) -> set[pytest.Item]:
 def in_rest(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that are not in the first tier, or are smaller there."""
     first = in_first_tier(items)
-    return {item for item in items if item not in first or _tries_more(item)}
+    return {item for item in in_all(items) if item not in first or _tries_more(item)}
 
 
 def spread(inputs: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
