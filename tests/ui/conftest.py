@@ -97,6 +97,18 @@ def server(
 
 
 @pytest.fixture(scope="session")
+def notebook_server(
+    front_end: None, kernels: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[processes.Server]:
+    """A Jupyter Notebook 7 with the front end of today's sources."""
+    labextensions = tmp_path_factory.mktemp("labextensions")
+    (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
+    directory = tmp_path_factory.mktemp("notebook")
+    with processes.notebook_7(directory, labextensions, kernels=kernels) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def context(browser: Browser) -> BrowserContext:
     """The one that all pages of JupyterLab share.
 

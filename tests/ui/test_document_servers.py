@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Route, expect
@@ -33,49 +34,16 @@ def labextensions(server: processes.Server, tmp_path: Path) -> Path:
 
 
 @pytest.mark.more
-def test_without_the_extension_it_is_said_what_to_install_and_where(
-    context: BrowserContext, labextensions: Path, tmp_path: Path
-) -> None:
-    with processes.jupyterlab(tmp_path, labextensions, server_extension=False) as server:
-        files = Files(JupyterLab(new_page(context), server, "without"), "without")
-        files.write("ckpt-1", "kernel")
-        files.show()
-        files.item("ckpt-1.index").dblclick()
-        problem = files.tab.get_by_role("alert")
-        expect(problem).to_contain_text("Jupyter's server has no ckpt-viz")
-        expect(problem).to_contain_text("pip install ckpt-viz")
-        expect(problem).to_contain_text("in JupyterLab's environment")
-        files.lab.screenshot("document-without-server")
-        files.lab.shut_down()
-
-
-@pytest.mark.more
-def test_below_a_base_url_and_behind_a_token_everything_is_as_elsewhere(
-    context: BrowserContext, labextensions: Path, tmp_path: Path
-) -> None:
-    with processes.jupyterlab(tmp_path, labextensions, base_url="/user/me", token=_TOKEN) as server:
-        page = new_page(context)
-        page.goto(f"{server.url}/lab?token={_TOKEN}")
-        files = Files(JupyterLab(page, server, "guarded"), "guarded")
-        files.write("ckpt-1", "kernel")
-        files.write("ckpt-2", "bias")
-        tab = files.open("ckpt-1.index")
-        row(tab, "kernel").click()
-        show_values(tab)
-        files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
-        files.await_tab("ckpt-1 → ckpt-2")
-        assert files.complaints == []
-        files.lab.shut_down()
-
-
-@pytest.mark.more
 @pytest.mark.slow
-def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before(
+def test_behind_a_token_below_a_base_url_a_lost_server_is_said_and_asked_again_when_it_is_back(
     context: BrowserContext, labextensions: Path, tmp_path: Path
 ) -> None:
     asked: list[str] = []
-    with processes.jupyterlab(tmp_path, labextensions) as server:
-        files = Files(JupyterLab(new_page(context), server, "restarted"), "restarted")
+    guard = {"base_url": "/user/me", "token": _TOKEN}
+    with processes.jupyterlab(tmp_path, labextensions, **guard) as server:
+        page = new_page(context)
+        page.goto(f"{server.url}/lab?token={_TOKEN}")
+        files = Files(JupyterLab(page, server, "guarded"), "guarded")
         hurry(files.page, _HURRY)
         files.write("ckpt-1", "kernel")
         files.write("ckpt-2", "bias")
@@ -85,6 +53,7 @@ def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before
         _bring(files, "ckpt-1.index")
         row(tab, "kernel").click()
         show_values(tab)
+        assert files.complaints == []
     # JupyterLab itself warns of the lost server, at a time of its own.
     files.page.add_locator_handler(
         files.page.get_by_role("dialog", name="Server Connection Error"),
@@ -100,8 +69,8 @@ def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before
     row(tab, "kernel").click()
     files.page.wait_for_timeout(_DOWN_MS / _HURRY)
     assert len(asked) <= 2 + _DOWN_MS / 2_000  # two were asked for, the others look for changes
-    port = int(server.url.rpartition(":")[2])
-    with processes.jupyterlab(tmp_path, labextensions, port=port):
+    port = urlsplit(server.url).port or 0
+    with processes.jupyterlab(tmp_path, labextensions, port=port, **guard):
         problem.get_by_role("button", name="Try again").click()
         expect(tab.locator(".ckpt-viz-notices")).to_be_empty()
         show_values(tab)
@@ -137,6 +106,21 @@ def _tell(files: Files, **changes: object) -> None:
         route.fulfill(response=response, body=json.dumps(told))
 
     files.page.route(lambda url: "/ckpt-viz/api/v1/graph" in url, change)
+
+
+@pytest.mark.more
+def test_without_the_extension_it_is_said_what_to_install_and_where(files: Files) -> None:
+    def answered_by_no_extension(route: Route) -> None:
+        route.continue_(url=route.request.url.replace("/ckpt-viz/", "/no-extension/"))
+
+    files.page.route(lambda url: "/ckpt-viz/api/" in url, answered_by_no_extension)
+    files.show()
+    files.item("ckpt-1.index").dblclick()
+    problem = files.tab.get_by_role("alert")
+    expect(problem).to_contain_text("Jupyter's server has no ckpt-viz")
+    expect(problem).to_contain_text("pip install ckpt-viz")
+    expect(problem).to_contain_text("in JupyterLab's environment")
+    files.lab.screenshot("document-without-server")
 
 
 @pytest.mark.more

@@ -7,24 +7,15 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.ui import processes
+from tests.ui import test_notebook_7
 from tests.ui.file_browser import Files, show_values, state_of
 from tests.ui.jupyter import Notebook7
-from tests.ui.pages import new_page
 from tests.ui.test_explorer import row
-from tests.ui.test_notebook_7 import notebook_server
 
 pytest.importorskip("notebook")
-__all__ = ["notebook_server"]
-
-
-@pytest.fixture
-def lab(context: BrowserContext, notebook_server: processes.Server) -> Iterator[Notebook7]:
-    lab = Notebook7(new_page(context), notebook_server, workspace="")
-    yield lab
-    lab.shut_down()
+lab = test_notebook_7.lab
 
 
 class Tree(Files):
@@ -74,31 +65,17 @@ def test_a_double_click_opens_a_page_which_can_be_loaded_again(files: Tree) -> N
 
 
 @pytest.mark.more
-def test_a_file_of_keras_opens_too(files: Tree) -> None:
-    with files.page.context.expect_page() as opened:
-        files.item("model.weights.h5").dblclick()
-    page = opened.value
-    expect(row(page.locator(".ckpt-viz-tab"), "learning_rate")).to_be_visible()
-    page.close()
-
-
-@pytest.mark.more
-def test_an_index_of_any_name_opens_from_its_context_menu(files: Tree) -> None:
-    with files.page.context.expect_page() as opened:
-        files.choose("eff-1.index", menu="Open in Checkpoint Explorer")
-    page = opened.value
-    row(page.locator(".ckpt-viz-tab"), "(root)").wait_for()
-    page.close()
-
-
-@pytest.mark.more
-def test_a_directory_opens_from_its_context_menu(files: Tree) -> None:
-    with files.page.context.expect_page() as opened:
-        files.choose("run", menu="Open in Checkpoint Explorer")
-    page = opened.value
-    explorer = page.locator(".ckpt-viz-tab")
-    expect(row(explorer, "a")).to_be_visible()
-    page.close()
+def test_a_file_of_keras_an_index_of_any_name_and_a_directory_open_too(files: Tree) -> None:
+    menu = "Open in Checkpoint Explorer"
+    for open_it, shown in (
+        (lambda: files.item("model.weights.h5").dblclick(), "learning_rate"),
+        (lambda: files.choose("eff-1.index", menu=menu), "(root)"),
+        (lambda: files.choose("run", menu=menu), "a"),
+    ):
+        with files.page.context.expect_page() as opened:
+            open_it()
+        expect(row(opened.value.locator(".ckpt-viz-tab"), shown)).to_be_visible()
+        opened.value.close()
 
 
 @pytest.mark.more

@@ -15,7 +15,6 @@ from playwright.sync_api import Browser, CDPSession, Page, expect
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Child, Node
 from ckpt_viz.render.html import to_html
-from tests.support.amounts import size
 from tests.support.waiting import wait_until
 from tests.ui import processes
 from tests.ui.file_browser import Files
@@ -60,8 +59,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.more, pytest.mark.usefixtures("front
 
 
 def _wide() -> Graph:
-    """Thirty modules of fifty each: 1,531 rows when all is open."""
-    count, each = 30, 50
+    """Fifteen modules of twenty each: 316 rows when all is open."""
+    count, each = 15, 20
     modules = [
         Node(tuple(Child(f"item_{j}", 1 + count + i * each + j) for j in range(each)))
         for i in range(count)
@@ -103,14 +102,14 @@ def test_opening_and_closing_leaves_nothing_behind(browser: Browser, tmp_path: P
     page = context.new_page()
     path = tmp_path / "a.html"
     graph = _wide()
-    state = {"expanded": list(range(31)), "selected": 0}
+    state = {"expanded": list(range(16)), "selected": 0}
     path.write_text(showing_objects(to_html(graph, state=state)))
     page.goto(path.as_uri())
     page.get_by_role("treegrid").wait_for()
     page.evaluate(_CYCLES, 20)
     before = _alive(page)
-    page.evaluate(_CYCLES, 180)
-    assert _alive(page) - before < 180  # not one of each round
+    page.evaluate(_CYCLES, 100)
+    assert _alive(page) - before < 100  # not one of each round
     context.close()
 
 
@@ -128,10 +127,10 @@ def test_showing_and_closing_leaves_nothing_behind(browser: Browser, tmp_path: P
     path.write_text(html)
     page.goto(path.as_uri())
     page.get_by_role("treegrid").wait_for()
-    page.evaluate(_MOUNTS, 20)
+    page.evaluate(_MOUNTS, 10)
     before = _alive(page)
-    page.evaluate(_MOUNTS, 60)
-    assert _alive(page) - before < 60  # not one of each round
+    page.evaluate(_MOUNTS, 40)
+    assert _alive(page) - before < 40  # not one of each round
     context.close()
 
 
@@ -149,7 +148,7 @@ def test_a_closed_output_leaves_nothing_behind(lab: JupyterLab, shared: SharedKe
     without = _nodes(devtools)
     lab.run_cell(0)
     lab.output(0).get_by_role("treegrid").wait_for()
-    more = size(60, 180)
+    more = 60
     lab.page.evaluate(_CYCLES, 20)
     shown = _nodes(devtools)
     lab.page.evaluate(_CYCLES, more)
@@ -171,7 +170,7 @@ def test_documents_opened_and_closed_leave_nothing_behind(
     page = context.new_page()
     files = Files(JupyterLab(page, server, "heap"), "heap")
     hurry(page, 10)
-    files.write("ckpt-1", *(f"variable_{i}" for i in range(500)))
+    files.write("ckpt-1", *(f"variable_{i}" for i in range(200)))
     devtools = context.new_cdp_session(page)
     files.open("ckpt-1.index")
     panels = devtools.send("Runtime.evaluate", {"expression": _PANEL})["result"]["objectId"]
@@ -195,6 +194,6 @@ def test_documents_opened_and_closed_leave_nothing_behind(
     files.open("ckpt-1.index")
     shown = _nodes(devtools) - before
     files.close()
-    left = open_and_close(18) - before
+    left = open_and_close(8) - before
     context.close()
-    assert left / 19 < shown / 4  # JupyterLab leaves some of each tab
+    assert left / 9 < shown / 4  # JupyterLab leaves some of each tab

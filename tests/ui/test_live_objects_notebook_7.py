@@ -12,7 +12,7 @@ from tests.ui.test_explorer import row
 
 pytestmark = pytest.mark.tf
 
-notebook_server, lab = test_notebook_7.notebook_server, test_notebook_7.lab
+lab = test_notebook_7.lab
 
 
 @pytest.mark.more

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
 
-from tests.support import frontend
 from tests.ui import processes
 from tests.ui.jupyter import Notebook7, SharedKernel, code_cell
 from tests.ui.pages import new_page
@@ -19,18 +17,6 @@ from tests.ui.test_renderer import expect_live, expect_snapshot, saved_cell
 from tests.ui.test_restoring import CHECK
 
 pytest.importorskip("notebook")
-
-
-@pytest.fixture(scope="module")
-def notebook_server(
-    front_end: None, kernels: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[processes.Server]:
-    built = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
-    labextensions = tmp_path_factory.mktemp("labextensions")
-    (labextensions / "ckpt-viz").symlink_to(built, target_is_directory=True)
-    directory = tmp_path_factory.mktemp("notebook")
-    with processes.notebook_7(directory, labextensions, kernels=kernels) as running:
-        yield running
 
 
 @pytest.fixture
