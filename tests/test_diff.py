@@ -652,7 +652,7 @@ def test_repr_is_one_line() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("renamed", [False, True])
 def test_very_long_chains_are_compared(renamed: bool) -> None:
-    length = size(20_000, 100_000)
+    length = size(5_000, 100_000)
     deep = {i: {"next": i + 1} for i in range(length)}
     a = graph(deep, variables=(length,))
     b = graph({**deep, 0: {"other" if renamed else "next": 1}}, variables=(length,))

@@ -22,7 +22,9 @@ _WITHOUT = ("bfloat16", "own code", "trained", "optimizer", "cycle", "lead to")
 
 @pytest.mark.parametrize(
     ("library", "name"),
-    [pair for pair in keras_pairs.pairs_of_h5() if not any(w in pair[1] for w in _WITHOUT)],
+    keras_models.in_turns(
+        pair for pair in keras_pairs.pairs_of_h5() if not any(w in pair[1] for w in _WITHOUT)
+    ),
 )
 def test_keras_does_what_the_dry_run_says(library: str, name: str, tmp_path: Path) -> None:
     keras, pair = keras_models.library(library), keras_pairs.pair(name)

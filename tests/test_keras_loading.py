@@ -18,13 +18,13 @@ from tests.support.keras_loading import assert_as_keras
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 
-@pytest.mark.parametrize(("library", "name"), keras_models.models())
+@pytest.mark.parametrize(("library", "name"), keras_models.in_turns(keras_models.models()))
 def test_a_model_gets_back_what_it_has_saved(library: str, name: str, tmp_path: Path) -> None:
     saved, live = (keras_models.made(library, name) for _ in range(2))
     assert_as_keras(saved, live, tmp_path)
 
 
-@pytest.mark.parametrize(("library", "name"), keras_pairs.pairs())
+@pytest.mark.parametrize(("library", "name"), keras_models.in_turns(keras_pairs.pairs()))
 def test_a_changed_model_gets_what_the_dry_run_says(
     library: str, name: str, tmp_path: Path
 ) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 import h5py
 import numpy as np
 
-from tests.hostile.makers import LARGE, MANY, NASTY, add, attack, sized
+from tests.hostile.makers import LARGE, NASTY, add, attack, sized
 from tests.hostile.seeds import seeds
 from tests.support.amounts import size as size_of_tier
 
 _LONG = "x" * 40_000
 _NAMES = [name for name in NASTY if name and "\0" not in name]
-_VALUES = MANY // 2
+_VALUES = LARGE // 2
 _LATEST: Mapping[str, Any] = {"libver": "latest"}  # attributes of more than 64 KB
 
 # --- configurations

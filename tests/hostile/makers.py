@@ -22,7 +22,6 @@ from ckpt_viz.formats.sstable import read_table
 from tests.hostile.seeds import seeds
 from tests.hostile.use import PROGRAM, copy_of
 from tests.support import tables
-from tests.support.amounts import amount
 from tests.support.amounts import size as size_of_tier
 from tests.support.restore_code import CODE_NAMES
 from tests.support.tables import (
@@ -41,8 +40,7 @@ from tests.support.tables import (
     varint,
 )
 
-LARGE = 100_000
-MANY = amount(LARGE // 10, LARGE)  # the size of most attacks from `--all` on
+LARGE = 100_000  # the full size of most attacks
 _SMALL = 40  # work is counted at this size and at twice that size
 _DEEP = 70  # so for chains: names of more than 64 steps are cut
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -124,8 +122,8 @@ _OfSize = Callable[[Path, int], str]
 _Said = str | Callable[[int], str]
 
 
-def sized(said: _Said, full: int = MANY, small: int = _SMALL) -> Callable[[_OfSize], _OfSize]:
-    """Register a maker of an attack of any size; `full` is that from `--all` on."""
+def sized(said: _Said, full: int = LARGE, small: int = _SMALL) -> Callable[[_OfSize], _OfSize]:
+    """Register a maker of an attack of any size; `full` is that of an exhaustive run."""
 
     def register(make: _OfSize) -> _OfSize:
         answer = said if callable(said) else lambda size: said

@@ -1,8 +1,8 @@
 """How much a run tries: three tiers, each of which has what the one before has, and more.
 
 - The first tier, plain `pytest`, has a test for each claim and mechanism, with few inputs.
-- `--all` has all inputs and sizes of the same claims, and the tests marked `more`.
-- `--exhaustive` has as many random inputs as before a release.
+- `--all` has more inputs and larger sizes of the same claims, and the tests marked `more`.
+- `--exhaustive` has as many random inputs as before a release, and the full sizes.
 
 `tests/conftest.py` reads the options before it collects any test.
 """
@@ -15,6 +15,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _FIRST_OF_RANDOM = 5  # the first tier tries one random input in five
+_FULL_OF_ALL = 20  # `--all` has sizes of one in twenty
 
 
 class Tier(IntEnum):
@@ -53,5 +54,7 @@ def some(inputs: Sequence[T], number: int) -> Sequence[T]:
 
 
 def size(small: int, full: int) -> int:
-    """Return how large this run makes an input; from `--all` on it has its full size."""
-    return small if tier() is Tier.FIRST else full
+    """Return how large this run makes an input: `full` in an exhaustive run."""
+    if tier() is Tier.EXHAUSTIVE:
+        return full
+    return small if tier() is Tier.FIRST else max(small, full // _FULL_OF_ALL)

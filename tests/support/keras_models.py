@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 Make = Callable[[Any], Any]  # a model, made with a library
 
@@ -498,6 +500,17 @@ def models() -> list[tuple[str, str]]:
         for lib in ("keras", "tf_keras")
         if lib == "keras" or name not in KERAS_3_ONLY
     ]
+
+
+def in_turns(pairs: Iterable[tuple[str, str]]) -> Iterator[object]:
+    """Yield each library and name; `--all` has each name once, the libraries in turns."""
+    libraries: defaultdict[str, list[str]] = defaultdict(list)
+    for lib, name in pairs:
+        libraries[name].append(lib)
+    for number, (name, of_name) in enumerate(libraries.items()):
+        for place, lib in enumerate(of_name):
+            is_due = place == number % len(of_name)
+            yield pytest.param(lib, name, marks=[] if is_due else pytest.mark.nightly)
 
 
 def made(lib: str, name: str) -> Any:

@@ -63,9 +63,9 @@ def sample_size(inputs: int) -> int:
     """Return how many of the inputs of a dear test the first tier tries.
 
     >>> [sample_size(inputs) for inputs in (1, 3, 9, 30, 100, 400)]
-    [1, 3, 6, 10, 20, 40]
+    [1, 2, 4, 7, 14, 28]
     """
-    return min(inputs, isqrt(4 * inputs))
+    return isqrt(2 * inputs)
 
 
 def _is_dear(item: pytest.Item) -> bool:

@@ -294,6 +294,7 @@ explorer = cv.show(ckpt)
 explorer
 """
 
+
 @pytest.mark.more
 @pytest.mark.slow
 def test_a_large_model_answers_to_every_key(lab: JupyterLab, shared: SharedKernel) -> None:
