@@ -87,10 +87,10 @@ def alone(wheel: Path, key: str) -> Path:
     """An environment that holds the wheel and what it requires, and nothing else."""
 
     def install(environment: Path) -> None:
-        venv.create(environment, with_pip=True, symlinks=os.name != "nt")
+        venv.create(environment, symlinks=os.name != "nt")
         # What is imported is compiled then; nothing else need be.
-        command = ("-m", "pip", "install", "--quiet", "--no-compile", wheel)
-        _run(_script(environment, "python"), *command, needs=_INDEX.format("the wheel"))
+        pip = (sys.executable, "-m", "pip", "--python", _script(environment, "python"))
+        _run(*pip, "install", "--quiet", "--no-compile", wheel, needs=_INDEX.format("the wheel"))
 
     return keep_made("environment-of-the-wheel", key, install)
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.support.waiting import wait_until
 from tests.ui import forked_kernels
 from tests.ui.pages import as_new, new_page
 from tests.ui.processes import Server
@@ -105,7 +106,6 @@ _COMMAND_SECONDS = 180
 _DEFAULT_MS = 30_000  # Playwright's own
 _ANSWER_SECONDS = 20
 _KERNELS = 3
-_RUNS = 5
 WITHIN = """(promise, seconds) => Promise.race([
     promise,
     new Promise((_, fail) => setTimeout(
@@ -354,12 +354,12 @@ class JupyterLab:
         The kernel learns of changes in the browser one after the other. ipywidgets holds the next
         change back until the kernel has answered the last one, and may send a cell in between.
         """
-        for _ in range(_RUNS - 1):
+
+        def shows() -> bool:
             self.run_cell(index)
-            with suppress(AssertionError):
-                return expect(self.output(index)).to_contain_text(text, timeout=1000)
-        self.run_cell(index)
-        expect(self.output(index)).to_contain_text(text)
+            return " ".join(text.split()) in " ".join(self.output(index).inner_text().split())
+
+        wait_until(shows, f"for an output with {text!r}")
 
     def output(self, index: int) -> Locator:
         """Return the place of all outputs of one cell."""

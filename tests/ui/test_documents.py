@@ -335,7 +335,7 @@ def test_nothing_is_asked_for_a_tab_that_is_closed(files: Files) -> None:
 # --- nothing is written
 
 
-@pytest.mark.parametrize("mode", [0o755, 0o555], ids=["writable", "read-only"])
+@pytest.mark.parametrize("mode", [0o755, pytest.param(0o555, marks=pytest.mark.more)])
 def test_nothing_is_written(files: Files, mode: int) -> None:
     files.write("ckpt-1", "kernel")
     files.write("ckpt-2", "bias")

@@ -17,6 +17,7 @@ from tests.ui.test_renderer import expect_live, expect_snapshot, saved_cell
 from tests.ui.test_restoring import CHECK
 
 pytest.importorskip("notebook")
+pytestmark = pytest.mark.more
 
 
 @pytest.fixture
@@ -30,7 +31,6 @@ def _explorer(lab: Notebook7) -> Locator:
     return lab.output(0).locator(".ckpt-viz")
 
 
-@pytest.mark.more
 def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: Notebook7) -> None:
     lab.create_notebook("whole-way.ipynb", code_cell(TRAIN + SHOW), code_cell(SELECTED))
     lab.open_notebook("whole-way.ipynb")
@@ -59,7 +59,6 @@ def test_a_notebook_of_long_ago_shows_its_snapshot(lab: Notebook7) -> None:
     expect_snapshot(lab.output(0))
 
 
-@pytest.mark.more
 def test_the_code_of_a_check_goes_into_a_cell_below(lab: Notebook7) -> None:
     lab.create_notebook("fix.ipynb", code_cell(CHECK.removeprefix(SharedKernel.AFRESH)))
     lab.open_notebook("fix.ipynb")
@@ -72,7 +71,6 @@ def test_the_code_of_a_check_goes_into_a_cell_below(lab: Notebook7) -> None:
     lab.screenshot("notebook-7-code")
 
 
-@pytest.mark.more
 def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(lab: Notebook7) -> None:
     lab.create_notebook("keys.ipynb", *map(code_cell, CELLS))
     lab.open_notebook("keys.ipynb")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from pathlib import Path
+from tempfile import mkdtemp
 from threading import Thread
 
 import pytest
@@ -107,8 +109,7 @@ explorer
     ("keys", "value"), [("ArrowDown Tab", "role:"), ("r o Tab", "role:"), ("r Enter Tab", "r")]
 )
 def test_keys_count_from_before_the_list_is_there(lab: JupyterLab, keys: str, value: str) -> None:
-    directory = lab.server.root / keys.replace(" ", "-")
-    directory.mkdir()
+    directory = Path(mkdtemp(dir=lab.server.root))
     lab.create_notebook(f"{directory.name}/later.ipynb", code_cell(SHOW_NODES + LATER))
     lab.open_notebook(f"{directory.name}/later.ipynb")
     lab.run_cell(0)
