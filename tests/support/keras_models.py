@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ Make = Callable[[Any], Any]  # a model, made with a library
 MODELS: dict[str, Make] = {}
 KERAS_3_ONLY: set[str] = set()
 SHAPE = (6, 4)
+_NIGHTLY = pytest.mark.nightly
 
 
 def _model(make: Make) -> Make:
@@ -502,15 +503,16 @@ def models() -> list[tuple[str, str]]:
     ]
 
 
-def in_turns(pairs: Iterable[tuple[str, str]]) -> Iterator[object]:
-    """Yield each library and name; `--all` has each name once, the libraries in turns."""
+def in_turns(pairs: Iterable[tuple[str, str]]) -> list[Any]:
+    """Return each library and name; `--all` has each name once, the libraries in turns."""
     libraries: defaultdict[str, list[str]] = defaultdict(list)
     for lib, name in pairs:
         libraries[name].append(lib)
-    for number, (name, of_name) in enumerate(libraries.items()):
-        for place, lib in enumerate(of_name):
-            is_due = place == number % len(of_name)
-            yield pytest.param(lib, name, marks=[] if is_due else pytest.mark.nightly)
+    return [
+        pytest.param(lib, name, marks=[] if place == number % len(of_name) else _NIGHTLY)
+        for number, (name, of_name) in enumerate(libraries.items())
+        for place, lib in enumerate(of_name)
+    ]
 
 
 def made(lib: str, name: str) -> Any:

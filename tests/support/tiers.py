@@ -6,7 +6,8 @@ inputs. So the first tier leaves out
 - what is marked `more`: a claim of another test at another host, version or size, or of the built
   site or wheel;
 - of a dear test with many inputs those between a sample, which is spread over all of them. A test
-  is dear if it needs TensorFlow or a browser.
+  is dear if it needs TensorFlow or a browser;
+- likewise of the tests of a file in JupyterLab, which show one feature there.
 
 `--rest` runs what `--all` has beyond the first tier. `--exhaustive` alone runs what is marked
 `nightly`: the rest of a matrix of which `--all` has a part that meets each value of each parameter.
@@ -36,13 +37,13 @@ def in_all(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 def in_first_tier(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """Return the tests of the first tier."""
-    by_function: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    by_claim: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in in_all(items):
         if item.get_closest_marker("more") is None:
-            by_function[item.nodeid.partition("[")[0]].append(item)
+            by_claim[_claim(item)].append(item)
     return {
         item
-        for inputs in by_function.values()
+        for inputs in by_claim.values()
         for item in (spread(inputs) if _is_dear(inputs[0]) else inputs)
     }
 
@@ -66,6 +67,12 @@ def sample_size(inputs: int) -> int:
     [1, 2, 4, 7, 14, 28]
     """
     return isqrt(2 * inputs)
+
+
+def _claim(item: pytest.Item) -> str:
+    """Return a name that a test shares with those for other inputs, or of the same feature."""
+    in_lab = "lab" in getattr(item, "fixturenames", ())
+    return str(item.path) if in_lab else item.nodeid.partition("[")[0]
 
 
 def _is_dear(item: pytest.Item) -> bool:

@@ -14,7 +14,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from tests.support.waiting import wait_until
 from tests.ui import forked_kernels
-from tests.ui.pages import as_new, new_page
+from tests.ui.pages import EXPECT_MS, as_new, new_page
 from tests.ui.processes import Server
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -103,8 +103,7 @@ _STATE = """known => {
 
 # Playwright puts no bound on scripts; these become a failure instead of a test without an end.
 _COMMAND_SECONDS = 180
-_DEFAULT_MS = 30_000  # Playwright's own
-_ANSWER_SECONDS = 20
+_ANSWER_SECONDS = 60
 _KERNELS = 3
 WITHIN = """(promise, seconds) => Promise.race([
     promise,
@@ -181,7 +180,7 @@ class JupyterLab:
             self.page.remove_listener(event, listener)
         self._listeners.clear()
         self.page.unroute_all()
-        self.page.set_default_timeout(_DEFAULT_MS)
+        self.page.set_default_timeout(EXPECT_MS)
         self.page.mouse.move(0, 0)
         as_new(self.page)
         self.page.evaluate(_CLOSE_ALL, [_THEME, self._is_reloaded])
