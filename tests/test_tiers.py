@@ -21,6 +21,17 @@ def test_of_many_inputs(number): pass
 @pytest.mark.parametrize("number", range(25))
 def test_that_is_fast(number): pass
 
+@pytest.fixture
+def lab(): pass
+
+@pytest.mark.ui
+@pytest.mark.parametrize("number", range(4))
+def test_in_jupyterlab(number, lab): pass
+
+@pytest.mark.ui
+@pytest.mark.parametrize("number", range(4))
+def test_more_of_it(number, lab): pass
+
 @pytest.mark.more
 def test_at_another_host(): pass
 
@@ -47,7 +58,7 @@ def _collected(directory: Path, *options: str) -> list[str]:
 def test_the_rest_is_what_the_first_tier_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "test_sample.py").write_text(SAMPLE)
     first, rest = _collected(tmp_path), _collected(tmp_path, "--rest")
-    assert (len(first), len(rest)) == (7 + 25, 18 + 1)
+    assert (len(first), len(rest)) == (7 + 25 + 4, 18 + 4 + 1)
     every = _collected(tmp_path, "--all")
     assert sorted(first + rest) == sorted(every)
     assert len(_collected(tmp_path, "--exhaustive")) == len(every) + 1
