@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from tests.support.matrices import pairwise
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 GENERATIONS = ("keras", "tf_keras")
@@ -65,7 +66,7 @@ def _write(keras: Any, model: Any, path: Path) -> str:
     return str(path)
 
 
-CASES = [*product(GENERATIONS, PROGRAMS, (1, 4, 12), (True, False), (True, False), FILES)]
+CASES = pairwise(product(GENERATIONS, PROGRAMS, (1, 4, 12), (True, False), (True, False), FILES))
 
 
 @pytest.mark.filterwarnings("ignore")  # Keras calls its own `.h5` legacy
@@ -115,7 +116,7 @@ EDITS: dict[str, tuple[dict[str, Any], Callable[[cv.GraphDiff], object], object]
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "keras_name, program, is_named, is_trained, file, edit",
-    [*product(GENERATIONS, PROGRAMS[::2], (True, False), (True, False), FILES, EDITS)],
+    pairwise(product(GENERATIONS, PROGRAMS[::2], (True, False), (True, False), FILES, EDITS)),
 )
 def test_one_change_is_one_difference(
     keras_name: str,

@@ -10,6 +10,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from tests.support.load_recipes import (
     write_archive,
     write_file,
 )
+from tests.support.matrices import pairwise
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 LIBRARIES = ("keras", "tf_keras")
@@ -73,9 +75,9 @@ def assert_same(check: cv.LoadCheck, error: Exception | None) -> None:
 # --- against Keras
 
 
-@pytest.mark.parametrize("name", RECIPES)
-@pytest.mark.parametrize("suffix", [".keras", ".h5"])
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("library", "suffix", "name"), pairwise(product(LIBRARIES, (".keras", ".h5"), RECIPES))
+)
 def test_the_check_of_a_file_is_what_keras_does(
     library: str, suffix: str, name: str, load: Any, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -39,7 +40,7 @@ def test_behind_a_token_below_a_base_url_a_lost_server_is_said_and_asked_again_w
     context: BrowserContext, labextensions: Path, tmp_path: Path
 ) -> None:
     asked: list[str] = []
-    guard = {"base_url": "/user/me", "token": _TOKEN}
+    guard: dict[str, Any] = {"base_url": "/user/me", "token": _TOKEN}
     with processes.jupyterlab(tmp_path, labextensions, **guard) as server:
         page = new_page(context)
         page.goto(f"{server.url}/lab?token={_TOKEN}")
