@@ -103,14 +103,16 @@ def wide(browser: Browser, address: str) -> Iterator[Reader]:
         yield reader
 
 
-PAGES = (
-    *("docs/index", "docs/errors", "docs/gallery", "docs/restore_check", "README", "CONTRIBUTING"),
-    *("notebooks/quickstart", "notebooks/training_history"),
+PAGES = ("docs/index", "docs/errors", "docs/gallery", "README", "notebooks/quickstart")
+_MORE_PAGES = (
+    *("docs/restore_check", "CONTRIBUTING", "notebooks/training_history"),
     "notebooks/course/5_why_it_does_not_fit",
 )
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [*PAGES, *(pytest.param(name, marks=pytest.mark.nightly) for name in _MORE_PAGES)]
+)
 def test_a_page_fits_and_follows_the_system(wide: Reader, name: str) -> None:
     page = wide.read(f"{name}.html")
     page.wait_for_load_state("load")
