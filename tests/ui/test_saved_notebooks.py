@@ -364,10 +364,10 @@ def test_nbconverts_page_shows_picture_and_rows_offline(
     expect_picture(outputs.nth(0))
     expect(outputs.nth(1)).to_have_text("two nodes: see output [1]")
     expect_picture(outputs.nth(2))
-    rows = outputs.nth(2).locator("details details").first
+    rows = outputs.nth(2).locator("details table")
     expect(rows).not_to_be_visible()
     outputs.nth(2).locator("summary").first.click()
-    expect(rows).to_contain_text("(root)")
+    expect(rows).to_contain_text("layer")
     page.screenshot(path=SCREENSHOTS / "nbconvert-offline.png", full_page=True)
 
 

@@ -76,7 +76,7 @@ export function CheckTable(props: TableProps) {
   const names = useCutNames<HTMLDivElement>();
   const isNarrow = useIsNarrow(names);
   const hasTwo = ({ isQuestion, line }: Entry) =>
-    isNarrow && !isQuestion && (played !== null || hasNews(state, table, line));
+    isNarrow && !isQuestion && played === null && hasNews(state, table, line);
   const heights = useMemo(
     () => (isNarrow ? unevenly(entries.map((one) => (hasTwo(one) ? OF_TWO : PITCH))) : LINES),
     [entries, isNarrow, played === null],
