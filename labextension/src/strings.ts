@@ -217,6 +217,7 @@ export const table = {
   keeping: (count: string, of: string) => `${count} of ${of} keep their own`,
   selectLine: "Select a line to see why its values go there.",
   whereItGoes: "Where it goes",
+  howItDiffers: "How it differs",
   moreProblems: (count: number) => (count === 1 ? "1 more reason" : `${count} more reasons`),
   restore: (count: number, of: number) =>
     count === of ? `Restore ${count} values` : `Restore ${count} of ${of} values`,

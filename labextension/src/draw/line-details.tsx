@@ -61,7 +61,8 @@ function OfLine({ table, line, state, ...props }: LineDetailsProps & { readonly 
         <SignIcon sign={cellSign((fixed ?? plain).sign)} /> {visible(names)}
       </h3>
       <h4>
-        {WORDS.table.whereItGoes}: {countWords(values, ...WORDS.counts.values)}
+        {graph.overlay?.comparison === "diff" ? WORDS.table.howItDiffers : WORDS.table.whereItGoes}:{" "}
+        {countWords(values, ...WORDS.counts.values)}
       </h4>
       <dl class="ckv-value">
         {cells.map(([term, cell]) => (
