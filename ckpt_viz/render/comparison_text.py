@@ -74,11 +74,11 @@ def _cut(name: str) -> str:
 
 
 def grid_of(rows: Sequence[Sequence[str]], paint: Callable[[str], str]) -> Iterator[str]:
-    """Yield rows of cells as lines of straight columns; `paint` colours a cell."""
+    """Yield rows of cells as lines of straight columns; `paint` colours what is between names."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for *row, last in rows:
-        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        yield f"  {'   '.join([*map(paint, padded), last])}".rstrip()
+        first, *middle, name = (c.ljust(width) for c, width in zip(row, widths, strict=False))
+        yield f"  {'   '.join([first, *map(paint, middle), name, last])}".rstrip()
 
 
 def painted(cell: str) -> str:

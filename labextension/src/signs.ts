@@ -102,7 +102,9 @@ export function besideWords(overlay: Overlay | null, id: number, isExpanded: boo
     return "";
   }
   const cell = overlay.cell(id);
-  return filled(isQuiet(cell) ? "" : cellMark(cell).word, belowWords(overlay, id)).join("  ");
+  // A box has its sign in it: of numbers that differ, it says enough.
+  const own = isQuiet(cell) || cell?.sign === "changed" ? "" : cellMark(cell).word;
+  return filled(own, belowWords(overlay, id)).join("  ");
 }
 
 function filled(...words: readonly string[]): readonly string[] {

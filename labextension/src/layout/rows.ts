@@ -1,5 +1,6 @@
 /** The visible nodes and chunks: the tree without what is folded away, in reading order. */
 
+import type { CellSign } from "../contract";
 import { type Graph, ROOT } from "../graph";
 import { isQuiet } from "../overlay";
 import type { ChildrenOf, Chunk, ShownTree } from "./shown";
@@ -106,13 +107,22 @@ function opensByItself(graph: Graph, id: number): boolean {
   return !isVariable && !isAllOneCase(graph, id);
 }
 
-/** Whether a comparison says the same of all values of a part, or nothing while it does of others. */
+const WAYS: ReadonlySet<CellSign | undefined> = new Set<CellSign>([
+  "nowhere",
+  "keeps",
+  "waits",
+  "elsewhere",
+]);
+
+/** Whether a whole part has no problem, while others have, or all its values go another way. */
 function isAllOneCase({ overlay }: Graph, id: number): boolean {
   if (overlay === null || !overlay.isMarked(ROOT)) {
     return false;
   }
-  const isOfOneSign = overlay.below(id).length === 1 && overlay.matchedBelow(id) === 0;
-  return !overlay.isMarked(id) || isOfOneSign;
+  const [first, second] = overlay.below(id);
+  const isOfOneWay =
+    second === undefined && WAYS.has(first?.sign) && overlay.matchedBelow(id) === 0;
+  return !overlay.isMarked(id) || isOfOneWay;
 }
 
 /** The visible part of a graph for which the view chooses the open nodes. */
