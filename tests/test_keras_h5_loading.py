@@ -30,10 +30,9 @@ def test_keras_does_what_the_dry_run_says(library: str, name: str, tmp_path: Pat
     keras, pair = keras_models.library(library), keras_pairs.pair(name)
     path = tmp_path / "x.h5"
     _save_as_h5(library, pair.saved(keras), path)
-    tags = tag_file(path)
+    tags, live = tag_file(path), pair.live(keras)
+    walk, side = layers_of(live)
     for by_name, skips in product((False, True), repeat=2):
-        live = pair.live(keras)
-        walk, side = layers_of(live)
         options = {"by_name": by_name, "skip_mismatch": skips}
         dry = h5_loading(side, saved_layers(path), **options)
         assert_checked(live, path, dry, options)
