@@ -13,18 +13,16 @@ from tests.journeys.laws import PROGRAM, breaks_of
 from tests.journeys.walk import Walked, walk
 from tests.programs.law import UnfitError
 from tests.support.head_sentence import faults_in, sentence_of
+from tests.support.matrices import in_which_values_meet
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 
 def _inputs() -> Iterator[object]:
-    """Yield all journeys; `--all` has each edit of each kind, and into each file, per library."""
-    met = set[tuple[str, ...]]()
+    """Yield all journeys; in those of `--all` any two values meet, as a kind and an edit."""
+    chosen = in_which_values_meet([astuple(journey) for journey in journeys()])
     for journey in journeys():
-        library, kind, file, edit = astuple(journey)
-        new = {(library, kind, edit), (library, file, edit), (kind, file)} - met
-        met |= new
-        marks = [] if new else [pytest.mark.nightly]
+        marks = [] if astuple(journey) in chosen else [pytest.mark.nightly]
         yield pytest.param(journey, id=str(journey), marks=marks)
 
 

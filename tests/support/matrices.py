@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from random import Random
 from typing import Any
@@ -15,15 +15,18 @@ Case = tuple[Any, ...]
 def pairwise(matrix: Iterable[Case]) -> list[Any]:
     """Return all cases as parameters; in those of `--all` any two values meet at least once."""
     cases = list(matrix)
-    met, chosen = set[object](), set[Case]()
-    for case in Random(0).sample(cases, len(cases)):
-        if not met.issuperset(_pairs(case)):
-            met.update(_pairs(case))
-            chosen.add(case)
+    chosen = in_which_values_meet(cases)
     return [
         pytest.param(*case, marks=[] if case in chosen else pytest.mark.nightly) for case in cases
     ]
 
 
-def _pairs(case: Case) -> Iterator[object]:
-    return combinations(enumerate(case), 2)
+def in_which_values_meet(cases: Sequence[Case]) -> set[Case]:
+    """Return cases in which any two values meet that do so in a case."""
+    met, chosen = set[object](), set[Case]()
+    for case in Random(0).sample(cases, len(cases)):
+        pairs = set(combinations(enumerate(case), 2))
+        if not pairs <= met:
+            met |= pairs
+            chosen.add(case)
+    return chosen
