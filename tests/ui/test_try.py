@@ -83,7 +83,7 @@ def see_values(page: Page) -> None:
 
 def see_that_results_are_those_of_the_files(page: Page) -> None:
     expect(output(page, "graph.read(")).to_contain_text("array([-0.24, -0.65")
-    expect(output(page, "cv.diff(")).to_contain_text("12 values only in b, 9 by value")
+    expect(output(page, "cv.diff(")).to_contain_text("common values have other numbers.")
     expect(output(page, "cv.history(")).to_contain_text("8 checkpoints")
     expect(output(page, "print(cv.check(")).to_contain_text("All asserts pass.")
 
