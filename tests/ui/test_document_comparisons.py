@@ -28,7 +28,7 @@ def files(lab: JupyterLab, request: pytest.FixtureRequest) -> Files:
 
 def _expect_diff(files: Files) -> None:
     files.await_tab("ckpt-old → ckpt-new")
-    expect(files.tab.locator(".ckv-check-head")).to_contain_text("1 value only in b")
+    expect(files.tab.locator(".ckv-check-head")).to_contain_text("layer.bias is new.")
 
 
 @pytest.mark.parametrize("first", ["ckpt-old.index", "ckpt-new.index"])

@@ -139,7 +139,7 @@ def test_the_sign_for_nan_has_its_place_in_the_drawing_and_in_its_file(
     names = ("a", "b")
     values = {name: np.ones((4, 3), np.float32) for name in names}
     before = name_based.write(tmp_path / "before", **values)
-    values["b"] = np.full((4, 3), np.nan, np.float32)
+    values["b"] = np.full((4, 5), np.nan, np.float32)
     after = name_based.write(tmp_path / "after", **values)
     explorer = cv.show(before, against=after, measure="norm")
     explorer.view = "layers"

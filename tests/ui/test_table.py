@@ -95,15 +95,15 @@ def test_the_graph_of_a_check_has_the_signs_and_words_of_the_table(
     page.get_by_role("treegrid").press("t")
     cells = check.overlay.table.cell_of
     outline = page.get_by_role("treegrid")
-    for name in ("stem", "head"):
+    for name in ("stem", "head", "block1"):
         (node,) = (n for n in cells if check.overlay.names.name(n) == name)
         row = outline.get_by_role("row", name=re.compile(f"^{name}"))
         sign = row.locator(".ckv-sign")
         expect(sign).to_have_text(CELLS[cells[node].sign].glyph)
         expect(row.locator(".ckv-state-word")).to_have_text(cells[node].words)
     box = page.locator(f".ckv-drawing [data-node='{node}']")
-    expect(box.locator(".ckv-glyph")).to_have_text("✗")
-    expect(box.locator(".ckv-beside")).to_have_text("other shape")
+    expect(box.locator(".ckv-glyph")).to_have_text("↷")
+    expect(box.locator(".ckv-beside")).to_have_text("into block2")
     page.screenshot(path=_SCREENSHOTS / "table-graph-of-check.png")
 
 
