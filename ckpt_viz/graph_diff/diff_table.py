@@ -12,6 +12,7 @@ from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.changes.sentence import sentence_of
 from ckpt_viz.changes.short_names import ShortNames
 from ckpt_viz.correspondence.value_mapping import map_values
+from ckpt_viz.graph_diff.counterparts import compares_names
 from ckpt_viz.graph_diff.diff_parts import DiffParts
 from ckpt_viz.object_graph.comparison_table import (
     NO_LINE,
@@ -36,6 +37,7 @@ _SIGNS = {
     State.ONLY_B: CellSign.KEEPS,
 }
 _OF_VALUES = {State.MATCHED, State.PLAIN, State.VALUE}  # the structure is the same
+_BY = (State.ROLE, State.DTYPE, State.SHAPE)
 _CHANGES = "other numbers"
 # What a closed line tells first.
 _WORST = (
@@ -74,29 +76,36 @@ def _sentence(a: Graph, b: Graph, states: Mapping[State, int], unknown: int) -> 
     """Return how the structure differs, and then how many values have other numbers."""
     clauses = []
     if not {*states} <= _OF_VALUES:
-        deeds = [change.deed for change in changes_of(map_values(a, b)) if change.deed is not None]
-        phrases = Phrases(ShortNames.of(a, b), lambda _: 0)
-        clauses.append(sentence_of(deeds, phrases, by_person=False) or _in_numbers(states))
+        edits = "" if compares_names(a, b) else _edits(a, b)
+        clauses.append(edits or _in_numbers(states))
     changed = states.get(State.VALUE, 0)
     if changed:
         common = sum(states.get(state, 0) for state in (*_OF_VALUES, State.MOVED))
         have = "has" if changed == 1 else "have"
         clauses.append(f"{changed} of {count(common, 'common value')} {have} other numbers.")
     if unknown:
-        clauses.append(
-            f"{count(unknown, 'value')} {'was' if unknown == 1 else 'were'} not compared."
-        )
+        beginning = "" if clauses else "No difference is known: "
+        were = "was" if unknown == 1 else "were"
+        clauses.append(f"{beginning}{count(unknown, 'value')} {were} not compared.")
     return " ".join(clauses) or "No difference."
 
 
+def _edits(a: Graph, b: Graph) -> str:
+    """Return what people did to one graph to get the other; "" for nothing that they would name."""
+    deeds = [change.deed for change in changes_of(map_values(a, b)) if change.deed is not None]
+    return sentence_of(deeds, Phrases(ShortNames.of(a, b), lambda _: 0), by_person=False)
+
+
 def _in_numbers(states: Mapping[State, int]) -> str:
-    """Return how many values differ in which way, of differences that have no better words."""
+    """Return how many values differ in which way."""
     counts = [
-        f"{number} {'by ' if state in (State.ROLE, State.DTYPE, State.SHAPE) else ''}{state.value}"
+        (number, f"{'by ' if state in _BY else ''}{state.value}")
         for state in _WORST
         if state not in _OF_VALUES and (number := states.get(state, 0))
     ]
-    return f"Values differ: {', '.join(counts)}."
+    (first, way), *others = counts
+    more = [f"{number} {other}" for number, other in others]
+    return f"{', '.join([count(first, 'value') + ' ' + way, *more])}."
 
 
 @dataclass
