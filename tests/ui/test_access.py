@@ -155,7 +155,7 @@ def _measured_diff(opened: Open, **options: Any) -> Page:
     page = opened(overlay.graph, overlay, _measures(len(overlay.graph.nodes)), **options)
     page.set_viewport_size({"width": 700, "height": 800})
     page.get_by_role("columnheader").get_by_role("button").click()
-    page.locator(".ckv-change-bar").first.wait_for()
+    page.locator(".ckv-cell-change").first.wait_for()
     return page
 
 
