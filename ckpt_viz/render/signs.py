@@ -43,8 +43,3 @@ SIDES: Mapping[Comparison, tuple[str, str]] = {
 # The substitutes for signs that a stream's encoding lacks: terminals in latin-1 or cp1252, Windows'
 # default.
 ASCII: Mapping[str, str] = _SIGNS["ascii"]
-
-
-def verdict_sign(comparison: Comparison, passes: bool) -> Sign:
-    """Return the sign of a verdict; a difference of two graphs is not a failure."""
-    return _sign(_SIGNS["verdicts"][comparison.value]["yes" if passes else "no"])

@@ -107,7 +107,6 @@ export const freezes = (count: string) =>
 export const collections = "in collections";
 export const verdict = "Result of the comparison";
 export const states = "Show nodes by state";
-export const alsoAbout = "Also about";
 export const below = "Below";
 export const search = "Search (/)";
 export const searchHint =

@@ -89,9 +89,7 @@ def server(
     front_end: None, kernels: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[processes.Server]:
     """A JupyterLab with the front end of today's sources."""
-    labextensions = tmp_path_factory.mktemp("labextensions")
-    (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
-    directory = tmp_path_factory.mktemp("jupyterlab")
+    directory, labextensions = _directories(tmp_path_factory)
     with processes.jupyterlab(directory, labextensions, kernels=kernels) as running:
         yield running
 
@@ -101,11 +99,16 @@ def notebook_server(
     front_end: None, kernels: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[processes.Server]:
     """A Jupyter Notebook 7 with the front end of today's sources."""
-    labextensions = tmp_path_factory.mktemp("labextensions")
-    (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
-    directory = tmp_path_factory.mktemp("notebook")
+    directory, labextensions = _directories(tmp_path_factory)
     with processes.notebook_7(directory, labextensions, kernels=kernels) as running:
         yield running
+
+
+def _directories(factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a directory for a server, and one with the front end of today's sources."""
+    labextensions = factory.mktemp("labextensions")
+    (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
+    return factory.mktemp("server"), labextensions
 
 
 @pytest.fixture(scope="session")
