@@ -247,7 +247,6 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "problem_kind": strings.column(problem.kind for problem in problems),
         "problem_saved": strings.column(problem.saved for problem in problems),
         "problem_live": strings.column(problem.live for problem in problems),
-        "problem_place": strings.column(problem.place or None for problem in problems),
         "problem_why": strings.column(problem.why for problem in problems),
         "problem_remedy": strings.column(problem.to_do(wording) or None for problem in problems),
         "problem_fix": strings.column(problem.by_the_fix(EXPLORER) for problem in problems),

@@ -288,7 +288,6 @@ const OVERLAY_COLUMNS = {
     problem_kind: "text",
     problem_saved: "text",
     problem_live: "text",
-    problem_place: "text",
     problem_why: "text",
     problem_remedy: "text",
     problem_fix: "text",
@@ -520,7 +519,7 @@ function withAbsent(sections: Sections, nodeCount: number): Sections {
     ...absent(["overlay_goes_to", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
     ...absent(["overlay_saved_name"], nodeCount),
     ["overlay_is_held_elsewhere", new Uint8Array(nodeCount)],
-    ...absent(["problem_fix", "problem_place"], problemCount),
+    ...absent(["problem_fix"], problemCount),
     ...absent(["guess_saved", "guess_live", "guess_code"], 0),
     ...sections,
   ]);

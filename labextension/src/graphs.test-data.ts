@@ -125,7 +125,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     text == null ? -1 : strings.push(text) - 1;
   const ids = Array.from({ length: graph.size }, (_, id) => id);
   const { guesses = [], problems = [] } = comparison;
-  const texts = (key: "kind" | "saved" | "live" | "place" | "why" | "remedy" | "code") =>
+  const texts = (key: "kind" | "saved" | "live" | "why" | "remedy" | "code") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const table = comparison.lines === undefined ? null : tablePayloadOf(comparison.lines);
   const overlay = makeOverlay({
@@ -164,7 +164,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_kind: texts("kind"),
         problem_saved: texts("saved"),
         problem_live: texts("live"),
-        problem_place: texts("place"),
         problem_why: texts("why"),
         problem_remedy: texts("remedy"),
         problem_fix: Int32Array.from(problems, () => -1),

@@ -28,8 +28,6 @@ export interface Problem {
   /** The names in the checkpoint and in the program; in a diff: in a and in b. */
   readonly saved: string | null;
   readonly live: string | null;
-  /** What people call the object; null for a problem of the whole comparison. */
-  readonly place: string | null;
   readonly why: string;
   readonly remedy: string | null;
   /** The code that the remedy says to run; `live` is the checked object. */
@@ -295,10 +293,6 @@ function problemsOf(
         nodes: nodesOf(index),
         saved: text("problem_saved", index),
         live: text("problem_live", index),
-        place:
-          text("problem_place", index) ??
-          text("problem_live", index) ??
-          text("problem_saved", index),
         why: text("problem_why", index) ?? "",
         remedy: fix ?? text("problem_remedy", index),
         code: text("problem_code", index),

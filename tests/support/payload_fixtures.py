@@ -283,7 +283,6 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "nodes": p.nodes,
                 "saved": p.saved,
                 "live": p.live,
-                "place": p.place or p.live or p.saved,
                 "why": p.why,
                 "remedy": p.to_do(with_code_below(overlay.wording)) or None,
                 "code": code_of(p.remedy) or None,
