@@ -141,22 +141,25 @@ def check_load_model(
     *,
     keras: object = None,
 ) -> LoadCheck:
-    """Return what `keras.models.load_model` would do with a file; build and run nothing of it.
+    """Return what `keras.models.load_model` would do with a file.
 
-    The check reads the configuration in the file and the source of the installed Keras. It names
-    every class, function and argument of the file that this Keras does not take, not only the
-    first. It tests the checksums of a `.keras`, and follows neither values nor weights: after them,
-    `load_model` may still fail.
+    The check builds the model that the configuration describes, without weights, in a process of
+    its own. That process opens no file, starts no program and runs no code of the file. The check
+    names every class, function and argument that Keras does not take, not only the first. It tests
+    the checksums of a `.keras`, and reads no weights: after them, `load_model` may still fail.
+
+    The first check takes some seconds, to import Keras there. Later ones take less than one.
 
     Args:
         path: The path exactly as the program passes it to `load_model`: of a `.keras` archive, or
             of an `.h5` file with a whole model.
         custom_objects: The classes and functions of the program that `load_model` gets. Those that
-            the program has registered with Keras count, too.
+            the program has registered with Keras count, too. Their code does not run: the check
+            knows the signatures of their constructors alone.
         compile: Whether `load_model` also compiles the model.
         safe_mode: Whether it refuses Python code in the file.
-        keras: The module `keras` or `tf_keras`. The default is the one that the program has
-            imported; of both, `keras`.
+        keras: The module `keras` or `tf_keras`, or its name. The default is the one that the
+            program has imported; of both, `keras`.
 
     Returns:
         A LoadCheck. `print` shows it; `raises` holds the error that `load_model` would raise, and
@@ -165,11 +168,10 @@ def check_load_model(
     Raises:
         SourceError: The arguments do not fit, or Keras is not installed.
         FormatError: Keras opens the file, but its configuration is damaged.
-        UnsupportedError: The configuration takes too much memory, or the path leads to a directory
-            of Orbax, or to a SavedModel that tf_keras would load.
+        UnsupportedError: The configuration takes too much memory or time, or it opens a file. Or
+            the path leads to a directory of Orbax, or to a SavedModel that tf_keras would load.
     """
-    from ckpt_viz.load_check.load_result import load_check
-    from ckpt_viz.load_check.loading import LoadOptions
+    from ckpt_viz.load_check.load_result import LoadOptions, load_check
 
     return load_check(path, LoadOptions(custom_objects or {}, compile, safe_mode), keras)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
-import operator
 import os
+import re
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from copy import deepcopy
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,7 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 import tests.hostile.keras_makers  # noqa: F401 (registers attacks)
 from ckpt_viz.cli import main
-from ckpt_viz.load_check.loading import LoadOptions, faults_of
-from ckpt_viz.load_check.stored_model import StoredModel
 from tests.hostile.makers import ATTACKS
-from tests.support.amounts import some
-from tests.support.builtin_configs import KINDS, faulty_configs, sound_configs
 from tests.support.load_programs import PROGRAMS
 from tests.support.load_recipes import (
     RECIPES,
@@ -38,6 +34,7 @@ from tests.support.matrices import pairwise
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 LIBRARIES = ("keras", "tf_keras")
+OLD_VERSIONS = Path(__file__).parent / "data/old_versions"
 
 
 @pytest.fixture
@@ -68,8 +65,12 @@ def assert_same(check: cv.LoadCheck, error: Exception | None) -> None:
         return
     assert check.raises is not None, f"{type(error).__name__}: {error}"
     assert check.raises.type == type(error).__name__, error
-    assert check.raises.message.strip() in str(error)
+    assert _without_addresses(check.raises.message.strip()) in _without_addresses(str(error))
     assert check.raises.message.strip()
+
+
+def _without_addresses(text: str) -> str:
+    return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 
 # --- against Keras
@@ -97,39 +98,22 @@ def test_the_check_knows_the_classes_of_programs(name: str, load: Any, tmp_path:
         assert_same(check, load(keras, path, custom_objects=given))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("written_by", ["keras3.3", "keras3.9", "tf2.15"])
+@pytest.mark.parametrize("name", ["model.keras", "model.h5"])
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_the_check_knows_every_class_of_keras(library: str, kind: str) -> None:
-    keras = imported(library)
-    classes = dict(sound_configs(keras, kind))
-    assert len(classes) > 3
-    for number, (name, words) in enumerate(classes.items()):
-        sound, *faulty = faulty_configs(words)
-        for what, config in [sound, *some(faulty, number)]:
-            error = _built(keras, library, deepcopy(config))
-            faults = faults_of(StoredModel(config), library, LoadOptions({})).faults
-            said = f"{name}, {what}: Keras {error!r}, the check {faults[:1]}"
-            assert (error is None) is (not faults), said
-            if error is not None:
-                assert faults[0].type == type(error).__name__, said
-                assert faults[0].text and faults[0].text in str(error), said
-
-
-def _built(keras: Any, library: str, config: dict[str, Any]) -> Exception | None:
-    """Return what Keras raises when it makes an object, as it does for a `.keras` file."""
-    saving: Any = importlib.import_module(f"{library}.src.saving.saving_lib")
-    before = dict(vars(saving._SAVING_V3_ENABLED)) if library == "tf_keras" else {}
-    if library == "tf_keras":
-        saving._SAVING_V3_ENABLED.value = True
-    try:
-        keras.saving.deserialize_keras_object(config)
-    except Exception as error:
-        return error
-    finally:
-        if library == "tf_keras":
-            vars(saving._SAVING_V3_ENABLED).clear()
-            vars(saving._SAVING_V3_ENABLED).update(before)
-    return None
+def test_the_check_knows_files_of_old_writers(
+    library: str, name: str, written_by: str, load: Any, tmp_path: Path
+) -> None:
+    keras, path = imported(library), tmp_path / name
+    with zipfile.ZipFile(OLD_VERSIONS / written_by / "keras_files.zip") as archive:
+        path.write_bytes(archive.read(name))
+    check = cv.check_load_model(path, keras=keras)
+    assert_same(check, load(keras, path))
+    if check.raises is None:
+        return
+    assert bool(check.code) is ((library, name) != ("tf_keras", "model.h5"))
+    if check.code:
+        assert_loads(check.code, path)
 
 
 @pytest.mark.parametrize("suffix", [".keras", ".h5"])
@@ -142,7 +126,9 @@ def test_the_check_knows_files_of_the_other_keras(
     check = cv.check_load_model(path, keras=imported(loader))
     assert_same(check, load(imported(loader), path))
     if check.raises is not None:
-        assert f"{saver}.models.load_model(path) may load it" in str(check)
+        assert f"{saver}.models.load_model(" in check.code or f"Try {saver}" in str(check)
+    if check.code:
+        assert_loads(check.code, path)
 
 
 FILES = (
@@ -222,11 +208,11 @@ def test_a_check_names_every_cause_and_not_the_first_alone(tmp_path: Path) -> No
         f"Adam of keras {keras.__version__} does not take `lr`",
         f"keras {keras.__version__} does not know own_loss",
     ]
-    places = [place.partition(".")[2] for f in check.findings for place in f.places]
-    optimizer = "compile_config.optimizer"
-    assert places == ["body", "head", optimizer, "compile_config.loss"]
+    places = [place for finding in check.findings for place in finding.places]
+    assert places == ["body", "head", "compile_config.optimizer", "compile_config.loss"]
     assert "custom_objects={'pkg>Mine': Mine}" in check.findings[1].remedy
-    assert check.names == ("Mine", "own_loss")
+    assert check.findings[3].remedy.startswith("Load without the compilation: compile=False.")
+    assert "'pkg>Mine': ...," in check.code and "own_loss" not in check.code
     with pytest.raises(TypeError, match="lost"):
         check.assert_loads()
 
@@ -240,10 +226,7 @@ def test_alike_faults_are_one_finding_with_every_place(tmp_path: Path) -> None:
 
     path = write_file(LoadRecipe("dense", edit), keras, ".keras", tmp_path / "x")
     (finding,) = cv.check_load_model(path).findings
-    assert [place.partition(".")[2] for place in finding.places] == [
-        "body.kernel_initializer",
-        "head.kernel_initializer",
-    ]
+    assert finding.places == ("body.kernel_initializer", "head.kernel_initializer")
 
 
 def test_what_is_registered_or_in_a_scope_is_known(tmp_path: Path) -> None:
@@ -275,42 +258,53 @@ def test_a_class_of_the_program_that_lacks_keywords_is_told_from_those_of_keras(
 
 # --- code that loads
 
-WITH_CODE = (
-    *("an argument", "groups of DepthwiseConv2D", "time_major of LSTM", "two faults"),
-    *("model and optimizer", "lr of the optimizer", "code", "unknown loss", "unknown metric"),
-    *("initializer with an argument", "argument of an inner layer", "program's own"),
-    *("fault in a nested model", "batch_input_shape", "loss of a program"),
+
+def assert_loads(code: str, path: Path, own: Mapping[str, Any] | None = None) -> None:
+    """Assert that a program loads a model, with the user's code in place of `...`."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            node.values = [
+                ast.Subscript(ast.Name("own", ast.Load()), key, ast.Load())
+                for key in filter(None, node.keys)
+            ]
+    before = path.read_bytes()
+    names: dict[str, Any] = {"own": own}
+    exec(compile(ast.fix_missing_locations(tree), "program", "exec"), names)
+    assert type(names["model"]).__name__ in ("Sequential", "Functional")
+    assert path.read_bytes() == before
+
+
+WITHOUT_CODE = {
+    *("an argument of the base class", "no units", "no inner layer", "class that is a function"),
+    *("class that is no class", "class that Keras lacks", "hostile class", "unknown activation"),
+    *("configuration that is none", "program's own, all known"),
+}
+
+
+@pytest.mark.parametrize(
+    ("library", "suffix", "name"), pairwise(product(LIBRARIES, (".keras", ".h5"), RECIPES))
 )
-
-
-@pytest.mark.parametrize("name", WITH_CODE)
-@pytest.mark.parametrize("suffix", [".keras", ".h5"])
-@pytest.mark.parametrize("library", LIBRARIES)
 def test_the_code_of_a_check_loads_the_model(
     library: str, suffix: str, name: str, tmp_path: Path
 ) -> None:
     keras = imported(library)
-    path = write_file(RECIPES[name], keras, suffix, tmp_path / "x")
-    before = path.read_bytes()
-    check = cv.check_load_model(path, keras=keras)
-    if check.raises is None:
-        return
-    own = customs(keras)
-    names = {name: own[name] for name in check.names if name in own}
-    if len(names) < len(check.names):
+    path, options = write_file(RECIPES[name], keras, suffix, tmp_path / "x"), RECIPES[name].options
+    check = cv.check_load_model(path, **options(keras), keras=keras)
+    own = {**customs(keras), "Closed": customs(keras)["Open"]}
+    asked = re.findall(r"^    '(\S+)': \.\.\.,", check.code, re.MULTILINE)
+    if check.raises is None or not own.keys() >= set(asked):
         return  # what the file names is not in this program
-    assert check.code
-    names["Closed"] = own["Open"]
-    exec(check.code, names)
-    assert isinstance(names["model"], keras.Model)
-    assert path.read_bytes() == before
+    assert check.code or name in WITHOUT_CODE or library == "tf_keras", check
+    if check.code:
+        assert_loads(check.code, path, own)
 
 
 def test_no_code_claims_to_load_what_another_keras_has_saved(tmp_path: Path) -> None:
     """Its arguments mean something that this Keras would lose."""
     path = write_file(LoadRecipe("functional"), imported("keras"), ".h5", tmp_path / "x")
     check = cv.check_load_model(path, keras=imported("tf_keras"))
-    assert check.raises is not None and check.code == ""
+    assert check.raises is not None and "without" not in check.code
 
 
 def test_a_checkpoint_of_tensorflow_leads_to_the_fix(tmp_path: Path) -> None:
@@ -379,25 +373,7 @@ def test_no_class_or_function_of_the_program_runs(tmp_path: Path) -> None:
     path = write_file(RECIPES["program's own"], keras, ".keras", tmp_path / "x")
     own = {"Plain": Loud, "Closed": Loud, "own_loss": own_loss}
     check = cv.check_load_model(path, custom_objects=own)
-    assert check.raises is not None and "units" in check.raises.message
-    assert ran == []
-
-
-_TABLE: dict[str, int] = {}
-
-
-def test_a_table_that_code_out_of_sight_fills_lacks_no_key(tmp_path: Path) -> None:
-    keras = imported("keras")
-
-    class Own(keras.layers.Layer):  # type: ignore[misc, name-defined]
-        def __init__(self, **options: Any) -> None:
-            super().__init__(**options)
-            operator.setitem(_TABLE, "units", 3)
-            self.units = _TABLE["units"]
-
-    keras.Sequential([keras.Input((2,)), Own()]).save(tmp_path / "x.keras")
-    _TABLE.clear()
-    assert cv.check_load_model(tmp_path / "x.keras", custom_objects={"Own": Own}).raises is None
+    assert check.raises is None and ran == []
 
 
 def test_keras_and_the_program_are_as_before(tmp_path: Path) -> None:
@@ -411,6 +387,67 @@ def test_keras_and_the_program_are_as_before(tmp_path: Path) -> None:
 
 
 # --- hostile files
+
+
+def _part(words: dict[str, Any]) -> Callable[[Any, Any], None]:
+    return lambda model, training: layer(model, "head").update({"registered_name": None, **words})
+
+
+@pytest.mark.parametrize("name", ["open", "builtin", "import", "keyword", "system", "download"])
+@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_file_decides_nothing_that_runs(
+    library: str, suffix: str, name: str, tmp_path: Path
+) -> None:
+    keras, victim = imported(library), tmp_path / "victim.txt"
+    victim.write_text("of the user")
+    writes = {"config": {"file": str(victim), "mode": "w"}}
+    every: dict[str, dict[str, Any]] = {
+        "open": {"class_name": "open", "module": None, "registered_name": "open", **writes},
+        "builtin": {"class_name": "open", "module": "builtins", **writes},
+        "import": {"class_name": "__import__", "module": None, "config": {"name": "antigravity"}},
+        "keyword": {"class_name": "class", "module": None, "registered_name": "class"},
+        "system": {
+            **{"class_name": "system", "module": "os"},
+            "config": {"command": f"rm {victim}"},
+        },
+        "download": {
+            **{"class_name": "get_file", "module": "keras.utils"},
+            "config": {"fname": str(victim), "origin": "http://localhost/x"},
+        },
+    }
+    path = write_file(LoadRecipe("dense", _part(every[name])), keras, suffix, tmp_path / "x")
+    check = cv.check_load_model(path, keras=keras)
+    assert check.raises is not None and "antigravity" not in sys.modules
+    assert victim.read_text() == "of the user"
+    for node in ast.walk(ast.parse(check.code)):  # what the file names is text in the code
+        assert not isinstance(node, ast.Name) or node.id not in ("open", "system", "get_file")
+    assert name == "system" or "..." not in check.code
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_model_that_reads_a_file_is_not_built(library: str, tmp_path: Path) -> None:
+    keras, secret = imported(library), tmp_path / "secret.txt"
+    secret.write_text("a\nb\n")
+    config = {"name": "head", "vocabulary": str(secret)}
+    words = {"class_name": "StringLookup", "module": "keras.layers", "config": config}
+    path = write_file(LoadRecipe("dense", _part(words)), keras, ".h5", tmp_path / "x")
+    with pytest.raises(cv.UnsupportedError, match="stopped where the model opens a file"):
+        cv.check_load_model(path, safe_mode=False, keras=keras)
+
+
+@pytest.mark.parametrize("number", [600, pytest.param(1500, marks=pytest.mark.more)])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_many_arguments_are_one_cause(library: str, number: int, tmp_path: Path) -> None:
+    keras, names = imported(library), [f"bogus{each}" for each in range(number)]
+
+    def edit(model: dict[str, Any], training: dict[str, Any]) -> None:
+        layer(model, "head")["config"].update(dict.fromkeys(names, 1))
+
+    path = write_file(LoadRecipe("dense", edit), keras, ".keras", tmp_path / "x")
+    check = cv.check_load_model(path, keras=keras)
+    assert len(check.findings) == 1 and all(f"'{name}'" in check.code for name in names)
+    assert_loads(check.code, path)
 
 
 @pytest.fixture(scope="module")

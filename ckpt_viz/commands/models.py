@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib import import_module
 
 import click
 
 import ckpt_viz as cv
 from ckpt_viz.commands.output import DIFFERS, reporting_errors
-from ckpt_viz.commands.streams import InputError, echo
+from ckpt_viz.commands.streams import echo
 
 
 @click.command("check-model")
@@ -30,24 +29,17 @@ from ckpt_viz.commands.streams import InputError, echo
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def check_model(path: str, keras: str, no_compile: bool, no_safe_mode: bool, as_json: bool) -> None:
-    """Report what the installed Keras would do in load_model(PATH); build and run nothing.
+    """Report what the installed Keras would do in load_model(PATH).
 
-    PATH is a `.keras` archive, or an `.h5` file with a whole model. The command names every class,
-    function and argument that this Keras does not take.
+    PATH is a `.keras` archive, or an `.h5` file with a whole model. The command builds the model in
+    a process that opens no file and runs no code of it. It names every class, function and argument
+    that this Keras does not take.
 
     Exits with status 0 if nothing stops the call, 1 if it would raise, 2 on an error.
     """
     with reporting_errors():
-        library = _imported(keras)
         check = cv.check_load_model(
-            path, compile=not no_compile, safe_mode=not no_safe_mode, keras=library
+            path, compile=not no_compile, safe_mode=not no_safe_mode, keras=keras
         )
         echo(json.dumps(check.to_json(), indent=2) if as_json else str(check))
     sys.exit(0 if check.raises is None else DIFFERS)
-
-
-def _imported(name: str) -> object:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise InputError(f"cannot import {name}: {error}; install it first") from error

@@ -1,7 +1,8 @@
 """`%load_ext ckpt_viz`: the check and its fix, below the traceback of a restore that failed.
 
-The user has not asked for this check. So it ends within two seconds, or a message says what to
-call. No error in it reaches the cell.
+The user has not asked for this check. So the check of a restore ends within two seconds, or a
+message says what to call. That of `load_model` builds in another process: it takes longer the first
+time, and says so. No error in a check reaches the cell.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.jupyter.kernel_run import expression_for, free_name, held_objects, kernel_shell
@@ -37,7 +38,11 @@ _WARNINGS = (
     "Value in checkpoint could not be found in the restored object",
     "An attribute in the restored object could not be found in the checkpoint",
 )
+_OF_BUILDS = 60.0  # seconds for a process that imports Keras and builds the model
 _SECONDS = 1.8  # what cannot be interrupted, such as a collection of garbage, comes on top
+_BUILDS = (
+    "ckpt_viz: looking for all causes, which imports {} in a process of its own. Interrupt to stop."
+)
 _HINT = (
     "ckpt_viz: a restore left values of the checkpoint unused. To see which and why, run\n"
     "    check = ckpt_viz.check(ckpt, path)  # what you restored, and from where\n"
@@ -78,7 +83,7 @@ class FailedRestores:
             why = "a check has no time limit in this thread or on this system"
             print(call.hint(why, self._shell))
             return
-        limit = TimeLimit(_SECONDS)
+        limit = TimeLimit(call.seconds)
         try:
             with limit:
                 call.show_below(self._shell)
@@ -120,6 +125,7 @@ class RestoreCall:
     graph: Any = None
     options: Any = None
     session: Any = None
+    seconds: ClassVar[float] = _SECONDS
 
     def check(self) -> RestoreCheck:
         """Return the check of the call; raises what `check` raises."""
@@ -177,6 +183,7 @@ class LoadCall:
     path: str
     library: str
     options: Mapping[str, Any]
+    seconds: ClassVar[float] = _OF_BUILDS
 
     def check(self) -> LoadCheck:
         """Return the check of the call; raises what `check_load_model` raises."""
@@ -186,6 +193,10 @@ class LoadCall:
 
     def show_below(self, shell: Any) -> None:
         """Show the check if it finds why the call failed; raises what `check` raises."""
+        from ckpt_viz.load_check.builder import is_ready
+
+        if not is_ready(self.library):
+            print(_BUILDS.format(self.library))
         check = self.check()
         if check.raises is None:  # it failed for what the check does not follow
             return

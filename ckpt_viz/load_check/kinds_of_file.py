@@ -14,7 +14,7 @@ from ckpt_viz.formats.files import is_directory, is_file, open_file
 from ckpt_viz.formats.hdf5 import begins_as_hdf5
 from ckpt_viz.formats.zip_archive import member_names
 from ckpt_viz.live.keras_private import KERAS_2, KERAS_3, private
-from ckpt_viz.load_check.abstract import FaultSubject, LoadFault
+from ckpt_viz.load_check.faults import LoadFault
 from ckpt_viz.load_check.stored_model import CONFIG, StoredModel, in_archive, in_directory, in_hdf5
 from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.locate import locate
@@ -43,7 +43,7 @@ def opened(path: str, library: str) -> OpenedModel:
 
 def fault(cls: str, text: str, place: str = "the file") -> LoadFault:
     """Return an error that concerns the file as a whole."""
-    return LoadFault((0,), place, cls, text, FaultSubject())
+    return LoadFault([place], cls, text)
 
 
 def _by_keras_3(path: str) -> OpenedModel:

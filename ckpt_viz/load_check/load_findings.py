@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ckpt_viz.live.packages import KERAS
-from ckpt_viz.load_check.abstract import LoadFault
-from ckpt_viz.load_check.loading import COMPILATION
+from ckpt_viz.load_check.faults import LoadFault, UnknownName
+from ckpt_viz.load_check.load_code import is_of_keras, may_be_passed
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count, first_clause, listed, printable, readable
 
-_OF_CODE = "safe_mode=False"  # what every version of Keras offers then
 _MOST_TEXT = 200
+_UNCOMPILED = "Load without the compilation: compile=False. Then call model.compile()."
+_BUILD = "Build the model by code, then call model.load_weights(path)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +21,13 @@ class LoadFinding:
 
     `places` are the parts of the model that it concerns, by the names of layers. `raises` has the
     class of Keras' error and its text, as Keras would raise it without the causes before. `why` is
-    a sentence, and `remedy` another one.
+    a sentence, and `remedy` has one or more.
     """
 
     places: tuple[str, ...]
     raises: Raised
     why: str
     remedy: str
-    faults: tuple[LoadFault, ...] = ()
-
-    @property
-    def is_of_compilation(self) -> bool:
-        """Whether only the compilation of the model fails."""
-        return all(is_of_compilation(fault) for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,105 +51,91 @@ def findings_of(
     return tuple(_finding(alike, library, saved_by) for alike in causes.values())
 
 
-def is_of_compilation(fault: LoadFault) -> bool:
-    """Return whether an error comes only if the model is compiled."""
-    return COMPILATION in fault.place.split(".")
-
-
-def is_unknown_name(fault: LoadFault) -> bool:
-    """Return whether Keras would know the name if the program told it."""
-    subject = fault.subject
-    package = subject.module.partition(".")[0]
-    return bool(subject.key) and (package not in KERAS or not subject.module)
-
-
-def is_code(fault: LoadFault) -> bool:
-    """Return whether Keras refuses code that is in the file."""
-    return _OF_CODE in fault.text
-
-
-def is_about_arguments(fault: LoadFault) -> bool:
-    """Return whether the configuration has arguments that the constructor does not take."""
-    return bool(fault.subject.arguments) and "missing" not in fault.text.partition("'")[0]
-
-
 def _cause(fault: LoadFault) -> object:
-    subject = fault.subject
-    if subject.name:
-        return subject.name, subject.module
-    if subject.cls is not None and subject.arguments:
-        return id(subject.cls), is_about_arguments(fault)
-    return is_code(fault), fault.type, fault.text
+    if fault.unknown is not None:
+        return fault.unknown.name, fault.unknown.module
+    if arguments := (*fault.not_taken, *fault.refused, *fault.missing):
+        return fault.cls, arguments
+    return fault.is_code, fault.type, fault.text
 
 
 def _finding(alike: Sequence[LoadFault], library: Library, saved_by: str) -> LoadFinding:
     first = alike[0]
-    places = tuple(dict.fromkeys(fault.place for fault in alike))
-    arguments = dict.fromkeys(name for fault in alike for name in fault.subject.arguments)
-    about = replace(first, subject=replace(first.subject, arguments=tuple(arguments)))
-    why, remedy = _said(about, library, saved_by)
-    if all(is_of_compilation(fault) for fault in alike):
-        if first.subject.name and not is_unknown_name(first):
-            remedy = _UNCOMPILED
-        else:
-            remedy = f"{remedy} Or: {_UNCOMPILED}"
-    return LoadFinding(places, Raised(first.type, first.text), why, remedy, tuple(alike))
+    places = dict.fromkeys(place or "the model" for fault in alike for place in fault.places)
+    why, remedy = _said(first, library, saved_by)
+    if all(fault.is_of_compilation for fault in alike):
+        is_passed = first.unknown is not None and remedy.startswith("Import")
+        remedy = f"{_UNCOMPILED} Or: {remedy}" if is_passed else _UNCOMPILED
+    return LoadFinding(tuple(places), Raised(first.type, first.text), why, remedy)
 
 
 def _said(fault: LoadFault, library: Library, saved_by: str) -> tuple[str, str]:
-    subject = fault.subject
-    name = readable(printable(subject.name))
-    if is_code(fault):
+    if fault.is_code:
         return (
-            "The file has Python code here, which Keras does not run by default.",
-            "If you trust its author, pass safe_mode=False: load_model then runs the code.",
+            "The file has Python code here, which Keras does not run by default."
+            if fault.cls == "Lambda"
+            else "Keras refuses this by default: it runs code of the file, or reads other files.",
+            "If you trust the author of the file, pass safe_mode=False.",
         )
-    if is_unknown_name(fault):
-        key = readable(printable(subject.key))
+    if fault.unknown is not None:
+        return _about_name(fault.unknown, library, saved_by)
+    if fault.missing:
         return (
-            f"{library} does not know {name}, which is code of a program.",
-            f"Import the module that registers it, or pass custom_objects={{{key!r}: {name}}}.",
+            f"{_name(fault.cls)} needs {quoted(fault.missing)}, which its configuration lacks.",
+            f"Return it from get_config() of {_name(fault.cls)}, or build the model by code."
+            if fault.is_own
+            else _BUILD,
         )
-    if subject.name:
-        module = readable(printable(subject.module))
-        place = f"{module}.{name}".strip(".") if module != name else name
-        return f"{library} has no {place}.", _of_another_version(library, saved_by)
-    if subject.cls is not None and subject.arguments:
+    if fault.not_taken:
         return _about_arguments(fault, library)
     text = readable(first_clause(printable(fault.text.strip())))[:_MOST_TEXT]
+    if fault.refused:
+        arguments = quoted(fault.refused)
+        return (
+            f"{_name(fault.cls)} of {library} refuses the value of {arguments}: {text}",
+            _of_another_version(library, saved_by),
+        )
     return f"Keras raises {fault.type}: {text}", _BUILD
 
 
-def _about_arguments(fault: LoadFault, library: Library) -> tuple[str, str]:
-    cls = fault.subject.cls
-    assert cls is not None
-    name, module = cls.__name__, cls.__module__
-    arguments = quoted(fault.subject.arguments)
-    if not is_about_arguments(fault):
+def _name(name: str) -> str:
+    return readable(printable(name.rpartition(">")[2] or name))
+
+
+def _about_name(unknown: UnknownName, library: Library, saved_by: str) -> tuple[str, str]:
+    name, key = _name(unknown.name), readable(printable(unknown.key))
+    if is_of_keras(unknown.module):
+        place = f"{_name(unknown.module)}.{name}"
+        return f"{library} has no {place}.", _of_another_version(library, saved_by)
+    if not may_be_passed(unknown.name):
         return (
-            f"{name} needs {arguments}, which its configuration lacks.",
-            f"Return it from get_config() of {name}, or build the model by code."
-            if module.partition(".")[0] not in KERAS
-            else _BUILD,
+            f"The file asks for a class or function called `{name}`, which no program calls so.",
+            "Do not pass Python's own functions to load_model. Ask the author for the program.",
         )
-    if module.partition(".")[0] not in KERAS:
+    return (
+        f"{library} does not know {name}, which is code of a program.",
+        f"Import the module that registers it, or pass custom_objects={{{key!r}: {name}}}.",
+    )
+
+
+def _about_arguments(fault: LoadFault, library: Library) -> tuple[str, str]:
+    name, arguments = _name(fault.cls), quoted(fault.not_taken)
+    if fault.is_own:
         return (
             f"{name} of your program does not take {arguments}, which its configuration has.",
             f"Let {name}.__init__ take **kwargs, and pass them to super().__init__(**kwargs).",
         )
     return (
         f"{name} of {library} does not take {arguments}, which its configuration has.",
-        "If its value does not matter to your model, leave it out in a copy of the file.",
+        "If their values do not matter to your model, leave them out."
+        if fault.not_taken[1:]
+        else "If its value does not matter to your model, leave it out.",
     )
-
-
-_UNCOMPILED = "Load without the compilation: compile=False. Then call model.compile()."
-_BUILD = "Build the model by code, then call model.load_weights(path)."
 
 
 def quoted(names: Iterable[str]) -> str:
     """Return arguments as a list in words."""
-    return listed([f"`{readable(printable(name))}`" for name in names])
+    return listed([f"`{_name(name)}`" for name in names])
 
 
 def _of_another_version(library: Library, saved_by: str) -> str:

@@ -5,28 +5,27 @@ from __future__ import annotations
 import html
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any
 
-from ckpt_viz.errors import SourceError
+from ckpt_viz.errors import SourceError, UnsupportedError
 from ckpt_viz.formats.files import is_file
-from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.keras_private import KERAS_2, KERAS_3
-from ckpt_viz.load_check.abstract import LoadFault
-from ckpt_viz.load_check.kinds_of_file import FileContent, OpenedModel, content_of, fault, opened
-from ckpt_viz.load_check.load_code import code_of, names_of, options_of, to_leave_out, without
+from ckpt_viz.load_check.builder import built
+from ckpt_viz.load_check.faults import BuildAnswer, LoadFault
+from ckpt_viz.load_check.kinds_of_file import FileContent, content_of, fault, opened
 from ckpt_viz.load_check.load_findings import (
     Library,
     LoadFinding,
     findings_of,
     generation,
-    is_unknown_name,
     places_in_words,
 )
-from ckpt_viz.load_check.loading import LoadOptions, ReadFaults, faults_of
+from ckpt_viz.load_check.program_classes import described, registered
 from ckpt_viz.load_check.stored_model import (
     CONFIG,
     DamagedMember,
@@ -39,21 +38,22 @@ from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count, first_clause, listed, printable, readable, sendable
 
 _MOST_SHOWN = 20
+_COMPARED = 80  # letters of two errors that are the same
 _SCOPE = (
-    "The check follows classes, functions and arguments. It tests neither values nor weights, and "
-    "does not call the layers."
+    "The check built the model in a process of its own. It read no weights, and ran no code of "
+    "your program or of the file."
 )
-_UNREAD = "The configuration is too large or too deep: the check has not read all of it."
+_NO_WEIGHTS = "Expected a model.weights.h5 or model.weights.npz file."
 
 
 @dataclass(frozen=True, repr=False)
 class LoadCheck:
-    """What `load_model(path)` would do, up to the weights: nothing of the file is built or run.
+    """What `load_model(path)` would do, up to the weights.
 
     `raises` is what the call would raise: the class of Keras' error, and the text of the innermost
-    error, to which Keras adds configurations. It is None if no class, function or argument stops
-    the call. `findings` has every cause, Keras names the first alone. `code` loads the model in
-    spite of them, if a program can; "" if none is known. `notes` tells what the check leaves open.
+    error, to which Keras adds configurations. It is None if the model was built. `findings` has
+    every cause, Keras names the first alone. `code` loads the model in spite of them; the check has
+    executed it, without weights. It is "" if none is known. `notes` tells what is left open.
     """
 
     path: str
@@ -61,7 +61,6 @@ class LoadCheck:
     findings: tuple[LoadFinding, ...]
     notes: tuple[str, ...] = ()
     code: str = field(default="", repr=False)
-    names: tuple[str, ...] = ()
 
     @property
     def raises(self) -> Raised | None:
@@ -119,10 +118,9 @@ class LoadCheck:
 
     @property
     def _before_code(self) -> str:
-        if not self.names:
-            return "This loads the model:"
-        names = listed([f"`{name}`" for name in self.names])
-        return f"This loads the model ({names} {'are' if self.names[1:] else 'is'} yours):"
+        if "custom_objects" in self.code:
+            return "With your code in place of `...`, this builds the model:"
+        return "This builds the model:"
 
     def __repr__(self) -> str:
         return shown_on_stdout(f"<LoadCheck of {self.headline}>")
@@ -153,28 +151,35 @@ def _raised(raised: Raised) -> dict[str, str]:
     return {"type": raised.type, "message": raised.message}
 
 
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """The arguments of `load_model` beside the path."""
+
+    custom_objects: Mapping[str, Any]
+    compile: bool = True
+    safe_mode: bool = True
+
+
 def load_check(path: object, options: LoadOptions, keras: object = None) -> LoadCheck:
     """Return the check of `load_model` for a path, with the Keras that is meant."""
     if not isinstance(path, (str, os.PathLike)):
         raise SourceError(f"found {type(path).__name__} as the path, expected the path of a file")
-    library = library_of(keras)
-    return gc_paused(lambda: _checked(os.fspath(path), options, library))
+    return _checked(os.fspath(path), options, library_of(keras))
 
 
 def library_of(keras: object) -> Library:
-    """Return the Keras that is meant: a module of it, or the one that the program has imported."""
-    name = str(getattr(keras, "__name__", "")).partition(".")[0]
+    """Return the Keras that is meant: a module or its name, or the one that is imported."""
+    name = keras if isinstance(keras, str) else str(getattr(keras, "__name__", "")).split(".")[0]
     if keras is None:
         imported = [name for name in (KERAS_3, KERAS_2) if name in sys.modules]
         name = imported[0] if imported else KERAS_3
     if name not in (KERAS_3, KERAS_2):
         raise SourceError(f"found keras={keras!r}, expected the module keras or tf_keras")
     try:
-        module = import_module(name)
-        import_module(f"{name}.src.saving.saving_api")
-    except ImportError as error:
-        raise SourceError(f"cannot import {name}: {error}; install it first") from error
-    return Library(name, str(getattr(module, "__version__", "")))
+        module = sys.modules.get(name)
+        return Library(name, str(getattr(module, "__version__", "") or version(name)))
+    except PackageNotFoundError as error:
+        raise SourceError(f"{name} is not installed; install it first") from error
 
 
 def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
@@ -189,19 +194,87 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
     if stored is None:
         assert way.if_empty is not None
         return LoadCheck(path, library, (_of_file(path, way.if_empty),))
-    read = faults_of(stored, library.name, options)
-    faults = [*read.faults, *_of_weights(stored)]
-    findings = findings_of(faults, library, stored.keras_version)
-    notes = [*_generations(library, stored, faults), _SCOPE]
-    notes += [] if read.is_whole else [_UNREAD]
-    notes += _to_import(library, read.modules)
-    notes += [f"{part.why}: load_model sets damaged values." for part in damaged if not part.raises]
+    answer = built(library.name, _request(path, stored, options, library.name))
+    if answer.stopped and answer.raises is None:
+        raise UnsupportedError(
+            f"{path}: the check cannot tell what load_model does; it stopped {answer.stopped}. If "
+            "you trust the file, call load_model"
+        )
+    findings = _in_order(answer, library, stored)
+    if not stored.has_weights:
+        findings += findings_of([fault("ValueError", _NO_WEIGHTS)], library, "")
     findings += tuple(_of_damage(part) for part in damaged if part.raises)
-    check = LoadCheck(path, library, findings, tuple(notes))
-    if damaged or not read.is_whole:
-        return check
+    code, loads_by = "", library.name
+    if answer.faults and stored.has_weights and not damaged:
+        code, loads_by = _program_that_ran(path, stored, options, library, answer)
+    notes = [_SCOPE]
+    if findings and loads_by == library.name and _other_generation(stored, library):
+        saved_by, other = readable(printable(stored.keras_version)), _other(library)
+        notes = [f"Keras {saved_by} saved this file. Try {other}: pip install {other}.", _SCOPE]
+    if answer.modules:
+        names = listed([f"`{readable(printable(name))}`" for name in answer.modules])
+        notes += [f"{library.name} would import {names}, which the file names. The check did not."]
+    if answer.stopped:
+        notes += [f"The check stopped {answer.stopped}: there may be more causes."]
+    notes += [f"{part.why}: load_model sets damaged values." for part in damaged if not part.raises]
+    return LoadCheck(path, library, findings, tuple(notes), code)
+
+
+def _request(path: str, stored: StoredModel, options: LoadOptions, library: str) -> dict[str, Any]:
+    known = registered(library) if library in sys.modules else {}
+    return {
+        "path": path,
+        "model": stored.model,
+        "training": stored.training,
+        "is_archive": not stored.is_legacy,
+        "compile": options.compile,
+        "safe_mode": options.safe_mode,
+        "custom": {name: described(made) for name, made in options.custom_objects.items()},
+        "registered": {name: described(made) for name, made in known.items()},
+    }
+
+
+def _in_order(
+    answer: BuildAnswer, library: Library, stored: StoredModel
+) -> tuple[LoadFinding, ...]:
+    """Return the findings; the first is that of the error which `load_model` raises."""
+    if answer.raises is None:
+        return ()
+    faults = [fault for fault in answer.faults if not fault.follows] or answer.faults
+    faults = faults or [LoadFault(["the model"], *answer.raises)]
+    findings = [*findings_of(faults, library, stored.keras_version)]
+    raises = Raised(*answer.raises)
+    begins = raises.message[:_COMPARED]
+    firsts = [f for f in findings if f.raises.message[:_COMPARED] == begins] or findings
+    others = [finding for finding in findings if finding is not firsts[0]]
+    return replace(firsts[0], raises=raises), *others
+
+
+def _program_that_ran(
+    path: str, stored: StoredModel, options: LoadOptions, library: Library, answer: BuildAnswer
+) -> tuple[str, str]:
+    """Return a program that was executed without an error, "" for none, and the Keras in it."""
+    # What a newer Keras says by its arguments is more than what this one can leave out.
     is_newer = generation(stored.keras_version) > generation(library.version)
-    return _with_code(check, way, options, faults, is_newer=is_newer)
+    is_lossy = is_newer and any(fault.not_taken for fault in answer.faults)
+    if answer.program and answer.program_raises is None and not is_lossy:
+        return answer.program, library.name
+    other = _other(library)
+    if options.custom_objects or not _other_generation(stored, library) or not find_spec(other):
+        return "", library.name
+    by_other = built(other, _request(path, stored, options, other))
+    if by_other.raises is not None or by_other.stopped:
+        return "", library.name
+    return f"import {other}\n\nmodel = {other}.models.load_model({path!a})\n", other
+
+
+def _other(library: Library) -> str:
+    return KERAS_2 if library.name == KERAS_3 else KERAS_3
+
+
+def _other_generation(stored: StoredModel, library: Library) -> bool:
+    saved = generation(stored.keras_version)
+    return bool(saved) and saved != generation(library.version)
 
 
 def _of_damage(part: DamagedMember) -> LoadFinding:
@@ -209,30 +282,6 @@ def _of_damage(part: DamagedMember) -> LoadFinding:
     why = f"The archive is damaged: {first_clause(part.why)}."
     remedy = "Copy the file again from where it came."
     return LoadFinding(("the file",), Raised(*part.raises), why, remedy)
-
-
-def _to_import(library: Library, modules: Sequence[str]) -> list[str]:
-    if not modules:
-        return []
-    names = listed([f"`{readable(printable(name))}`" for name in modules])
-    return [f"{library.name} would import {names}, which the file names. The check does not."]
-
-
-def _of_weights(stored: StoredModel) -> list[LoadFault]:
-    if stored.has_weights:
-        return []
-    return [fault("ValueError", "Expected a model.weights.h5 or model.weights.npz file.")]
-
-
-def _generations(library: Library, stored: StoredModel, faults: list[LoadFault]) -> list[str]:
-    version = readable(printable(stored.keras_version))
-    if not faults or not version or generation(version) == generation(library.version):
-        return []
-    other = KERAS_2 if library.name == KERAS_3 else KERAS_3
-    return [
-        f"Keras {version} saved this file, and this is {library}. {other}.models.load_model(path) "
-        f"may load it: pip install {other}."
-    ]
 
 
 _OF_CONTENT = {
@@ -261,51 +310,4 @@ def _of_file(path: str, refusal: LoadFault) -> LoadFinding:
         remedy = f"Copy the file to a path that ends in {content.value}, then load that."
     else:
         why, remedy = _OF_CONTENT[content]
-    return LoadFinding(("the file",), Raised(refusal.type, refusal.text), why, remedy, (refusal,))
-
-
-def _with_code(
-    check: LoadCheck,
-    way: OpenedModel,
-    options: LoadOptions,
-    faults: list[LoadFault],
-    *,
-    is_newer: bool,
-) -> LoadCheck:
-    """Return the check with a program that loads the model, if a second reading finds no fault."""
-    names = names_of(faults)
-    if not faults or names is None:
-        return check
-    changed, arguments = options_of(faults), to_leave_out(faults)
-    if arguments and is_newer:  # it means more than what this Keras can leave out
-        return check
-    again = _again(way, check.library.name, replace(options, **changed), arguments)
-    if again is None or not all(is_unknown_name(fault) for fault in again.faults):
-        return check
-    if options.custom_objects:  # the program has more names, which the code cannot tell
-        names = {**{key: _name_in_code(key) for key in options.custom_objects}, **names}
-    given = {
-        **({} if options.compile else {"compile": False}),
-        **({} if options.safe_mode else {"safe_mode": False}),
-    }
-    code = code_of(check.library.name, check.path, names, {**given, **changed}, arguments)
-    return replace(check, code=code, names=tuple(dict.fromkeys(names.values())))
-
-
-def _name_in_code(key: str) -> str:
-    return key.rpartition(">")[2]
-
-
-def _again(
-    way: OpenedModel, library: str, options: LoadOptions, arguments: Mapping[str, Any]
-) -> ReadFaults | None:
-    """Return the faults of the file as the program would load it."""
-    stored = None if way.read is None else way.read()
-    if stored is None or not stored.has_weights:
-        return None
-    try:
-        model = without(stored.model, arguments)
-        training = None if stored.training is None else without(stored.training, arguments)
-    except RecursionError:
-        return None
-    return faults_of(replace(stored, model=model, training=training), library, options)
+    return LoadFinding(("the file",), Raised(refusal.type, refusal.text), why, remedy)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,6 @@ from ckpt_viz.formats.files import is_file, open_file
 from ckpt_viz.formats.hdf5 import open_hdf5
 from ckpt_viz.formats.zip_archive import error_of_zipfile, member, member_names, read_member
 from ckpt_viz.keras_files.bounded_json import mapping_in
-from ckpt_viz.load_check.abstract import UNKNOWN
 
 CONFIG = "config.json"
 WEIGHTS = ("model.weights.h5", "model.weights.npz")
@@ -112,27 +110,4 @@ def in_hdf5(path: str) -> StoredModel | None:
 def _decoded(place: str, text: str) -> dict[str, Any]:
     if len(text) > _MOST_JSON:
         raise UnsupportedError(f"{place} has {len(text)} letters, expected at most {_MOST_JSON}")
-    try:
-        decoded = _with_tuples(dict(mapping_in(place, text.encode("utf-8", "surrogatepass"))))
-    except RecursionError as error:
-        raise FormatError(f"{place} is nested too deep") from error
-    if not isinstance(decoded, dict):
-        raise FormatError(f"{place} describes no model")
-    return decoded
-
-
-def _with_tuples(value: Any) -> Any:
-    """Return JSON with the tuples that Keras 2 writes as objects; values of TensorFlow unknown."""
-    if isinstance(value, list):
-        return [_with_tuples(item) for item in value]
-    if not isinstance(value, Mapping):
-        return value
-    made = {name: _with_tuples(item) for name, item in value.items()}
-    match made.get("class_name"):
-        case "__tuple__" if isinstance(made.get("items"), list):
-            return tuple(made["items"])
-        case "__ellipsis__":
-            return ...
-        case "TensorShape" | "TypeSpec" | "CompositeTensor":
-            return UNKNOWN
-    return made
+    return dict(mapping_in(place, text.encode("utf-8", "surrogatepass")))

@@ -63,6 +63,9 @@ _CLOSE_ALL = """async ([theme, isReloaded]) => {
     for (const area of ["main", "down"]) {
         for (const widget of [...shell.widgets(area)]) widget.dispose();
     }
+    // JupyterLab asks after recent documents when it starts again, and prints a 404 of each that is
+    // gone; those of an earlier test are.
+    await commands.execute("docmanager:clear-recents");
     if (isReloaded) await commands.execute("launcher:create");
     if (document.body.dataset.jpThemeName !== theme) {
         await commands.execute("apputils:change-theme", { theme });
