@@ -1,8 +1,8 @@
 """`%load_ext ckpt_viz`: the check and its fix, below the traceback of a restore that failed.
 
 The user has not asked for this check. So the check of a restore ends within two seconds, or a
-message says what to call. That of `load_model` builds in another process: it takes longer the first
-time, and says so. No error in a check reaches the cell.
+message says what to call. The check of `load_model` builds in another process. It takes longer the
+first time, after a message. No error in a check reaches the cell.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ _REFUSED = re.compile(
 
 
 def main(library: str) -> None:
-    """Answer one line of JSON by another until the input ends, or nobody asks for a while."""
+    """Answer each line of JSON by another, until the input ends or none comes for minutes."""
     results = os.fdopen(os.dup(1), "w")
     requests = os.fdopen(os.dup(0), "r")
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -28,8 +28,9 @@ _NO_NAMES = (
 class FaultSearch:
     """The search for all faults of a configuration, which it repairs on its way.
 
-    It takes parts before wholes. A class or function that Keras does not know becomes a placeholder.
-    Arguments that stop a constructor are left out. A layer that still fails is replaced.
+    It takes parts before wholes. A placeholder takes the place of a class or function that Keras
+    does not know. Arguments that stop a constructor are left out. A layer that still fails is
+    replaced.
     """
 
     def __init__(
@@ -163,7 +164,7 @@ class FaultSearch:
     def _name_unknown(
         self, item: Json, key: str, place: str, fault: LoadFault, build: Callable[[], Any]
     ) -> bool:
-        """Put a placeholder for a name in the text of an error; return whether that error is gone."""
+        """Put a placeholder for a name in an error's text; return whether that error is gone."""
         for unknown, where, config in _names_in(item, key):
             name = unknown.name
             if unknown.key in self.custom or unknown.key in self.unknown:
@@ -185,10 +186,10 @@ class FaultSearch:
 
     def _missing_in(self, cls: str, config: Any) -> list[str]:
         """Return the arguments that the constructor of a class needs, and a configuration lacks."""
-        found = self._class(cls)
-        if found is None or not isinstance(config, dict):
+        known = self._class(cls)
+        if known is None or not isinstance(config, dict):
             return []
-        own = next(vars(base)["__init__"] for base in found.__mro__ if "__init__" in vars(base))
+        own = next(vars(base)["__init__"] for base in known.__mro__ if "__init__" in vars(base))
         parameters = [*inspect.signature(own).parameters.values()][1:]
         named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         return [
@@ -205,10 +206,10 @@ class FaultSearch:
             return False
         configs = [*_configs(config, fault.cls)]
         for cls, part in configs:
-            found = self._class(cls)
-            if found is None:
+            known = self._class(cls)
+            if known is None:
                 continue
-            named = {parameter.name for parameter in self._keras.parameters(found)}
+            named = {parameter.name for parameter in self._keras.parameters(known)}
             not_named = [name for name in part if name not in named]
             if self._without(part, not_named, fault, build):
                 fault.cls, fault.is_own = cls, self._is_own(cls)

@@ -40,10 +40,10 @@ class KerasBuilder:
         # Code in the file never runs, whatever safe_mode is.
         utils: Any = self._part("utils.python_utils" if self._is_3 else "utils.generic_utils")
         utils.func_load = lambda *_args, **_kwargs: lambda value, *_args, **_kwargs: value
-        for found in walk_packages(self.module.__path__, f"{name}.", onerror=lambda _name: None):
-            if not _NOT_NEEDED.search(found.name):
+        for module in walk_packages(self.module.__path__, f"{name}.", onerror=lambda _name: None):
+            if not _NOT_NEEDED.search(module.name):
                 with suppress(Exception):  # one that needs what is not installed
-                    import_module(found.name)
+                    import_module(module.name)
         if self._is_3:
             self._make_hollow()
 
@@ -61,7 +61,7 @@ class KerasBuilder:
                 made(self, initializer, *args, **kwargs)
 
         variables.Variable.__init__ = init
-        with suppress(ImportError, AttributeError):  # these two want a variable of TensorFlow
+        with suppress(ImportError, AttributeError):  # these two need a variable of TensorFlow
             optimizer = self._part("backend.tensorflow.optimizer").TFOptimizer
             del optimizer.add_variable_from_reference, optimizer._var_key
 
@@ -134,11 +134,11 @@ class KerasBuilder:
     def public(self, name: str) -> tuple[str, Any] | None:
         """Return the public path of a class or function, and itself."""
         for space in _SPACES:
-            found: Any = self.module
+            known: Any = self.module
             for part in (*space.split("."), name):
-                found = getattr(found, part, None)
-            if callable(found):
-                return f"{self.name}.{space}.{name}", found
+                known = getattr(known, part, None)
+            if callable(known):
+                return f"{self.name}.{space}.{name}", known
         return None
 
     def is_known(self, name: str) -> bool:

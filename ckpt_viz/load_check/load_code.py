@@ -45,10 +45,10 @@ def program_of(
         return ""
     arguments: dict[str, list[str]] = {}
     for fault in left:
-        found = public(fault.cls)
-        if found is None:
+        known = public(fault.cls)
+        if known is None:
             return ""
-        names = arguments.setdefault(found[0], [])
+        names = arguments.setdefault(known[0], [])
         names += [name for name in fault.not_taken if name not in names]
     lines = [f"import {library}", ""]
     if arguments:

@@ -77,12 +77,12 @@ class Placeholders:
         keras, placeholders = self._keras, self
 
         def compute_output_spec(self: Any, *args: Any, **_kwargs: Any) -> Any:
-            told = placeholders._outputs.get(self.name, [])
-            if not told:
+            outputs = placeholders._outputs.get(self.name, [])
+            if not outputs:
                 placeholders.has_untold_outputs = True
                 shape, dtype = getattr(args[0], "shape", ()), getattr(args[0], "dtype", None)
                 return keras.KerasTensor(shape, dtype=dtype)
-            made = [keras.KerasTensor(shape, dtype=dtype) for shape, dtype in told]
+            made = [keras.KerasTensor(shape, dtype=dtype) for shape, dtype in outputs]
             return made if made[1:] else made[0]
 
         def call(self: Any, inputs: Any = None, *_args: Any, **_kwargs: Any) -> Any:
