@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import re
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -86,6 +87,11 @@ def test_the_check_of_a_file_is_what_keras_does(
     path, options = write_file(recipe, keras, suffix, tmp_path / "x"), recipe.options(keras)
     check = cv.check_load_model(path, **options, keras=keras)
     assert_same(check, load(keras, path, **options))
+    own = {**customs(keras), "Closed": customs(keras)["Open"]}
+    asked = re.findall(r"^    '(\S+)': \.\.\.,", check.code, re.MULTILINE)
+    assert check.code or check.raises is None or name in WITHOUT_CODE or library == "tf_keras"
+    if check.code and own.keys() >= set(asked):  # the file names nothing else
+        assert_loads(check.code, path, own)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -282,24 +288,6 @@ WITHOUT_CODE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("library", "suffix", "name"), pairwise(product(LIBRARIES, (".keras", ".h5"), RECIPES))
-)
-def test_the_code_of_a_check_loads_the_model(
-    library: str, suffix: str, name: str, tmp_path: Path
-) -> None:
-    keras = imported(library)
-    path, options = write_file(RECIPES[name], keras, suffix, tmp_path / "x"), RECIPES[name].options
-    check = cv.check_load_model(path, **options(keras), keras=keras)
-    own = {**customs(keras), "Closed": customs(keras)["Open"]}
-    asked = re.findall(r"^    '(\S+)': \.\.\.,", check.code, re.MULTILINE)
-    if check.raises is None or not own.keys() >= set(asked):
-        return  # what the file names is not in this program
-    assert check.code or name in WITHOUT_CODE or library == "tf_keras", check
-    if check.code:
-        assert_loads(check.code, path, own)
-
-
 def test_no_code_claims_to_load_what_another_keras_has_saved(tmp_path: Path) -> None:
     """Its arguments mean something that this Keras would lose."""
     path = write_file(LoadRecipe("functional"), imported("keras"), ".h5", tmp_path / "x")
@@ -423,6 +411,49 @@ def test_a_file_decides_nothing_that_runs(
     for node in ast.walk(ast.parse(check.code)):  # what the file names is text in the code
         assert not isinstance(node, ast.Name) or node.id not in ("open", "system", "get_file")
     assert name == "system" or "..." not in check.code
+
+
+ATTEMPTS = """
+import ctypes, os, socket, subprocess, sys
+import ckpt_viz.load_check.child as child
+
+child._shut()
+attempts = {
+    "read": lambda: open(sys.argv[1]),
+    "read by the system": lambda: os.open(sys.argv[1], os.O_RDONLY),
+    "write": lambda: open(sys.argv[1], "w"),
+    "remove": lambda: os.remove(sys.argv[1]),
+    "rename": lambda: os.rename(sys.argv[1], sys.argv[1] + "2"),
+    "name of a host": lambda: socket.getaddrinfo(b"localhost", 9),
+    "list": lambda: os.listdir("/"),
+    "socket": lambda: socket.socket(),
+    "shell": lambda: os.system("true"),
+    "program": lambda: subprocess.run(["true"]),
+    "fork": os.fork,
+    "kill": lambda: os.kill(os.getppid(), 0),
+    "library": lambda: ctypes.CDLL("libm.so.6"),
+    "import": lambda: __import__("this"),
+    "memory": lambda: bytearray(child._MEMORY + (1 << 30)),
+}
+for name, attempt in attempts.items():
+    try:
+        attempt()
+    except (OSError, ImportError, MemoryError) as error:
+        print(name, type(error).__name__)
+    else:
+        print(name, "is allowed")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the limits are those of POSIX")
+def test_the_child_opens_writes_and_starts_nothing(tmp_path: Path) -> None:
+    victim = tmp_path / "victim.txt"
+    victim.write_text("of the user")
+    run = subprocess.run(
+        [sys.executable, "-c", ATTEMPTS, str(victim)], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.count("Error") == 15 and "allowed" not in run.stdout, run.stdout
+    assert victim.read_text() == "of the user"
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

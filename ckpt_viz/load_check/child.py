@@ -40,10 +40,9 @@ _MEMORY = 2 << 30  # bytes beside what the imports take
 _MOST_ANSWER = 1 << 24
 _IDLE_SECONDS = 300
 _REFUSED = re.compile(
-    r"(socket|subprocess|ctypes|shutil|urllib|ftplib|http|smtplib|pty|sqlite3|mmap|winreg|tempfile"
-    r"|_winapi|msvcrt|webbrowser|fcntl|glob|poplib|imaplib|telnetlib|nntplib|syslog|resource)\."
-    r"|os\.(?!scandir|listdir|walk|getxattr|listxattr)|signal\.|marshal\.loads|pickle\.find_class"
-    r"|code\.__new__|builtins\.(input|breakpoint)|cpython\.(run|_PySys)|sys\.(?!audit|_getframe)"
+    r"(_winapi|ctypes|fcntl|ftplib|glob|http|imaplib|mmap|msvcrt|os|poplib|pty|resource|shutil"
+    r"|signal|smtplib|socket|sqlite3|subprocess|syslog|telnetlib|tempfile|urllib|webbrowser|winreg)\."
+    r"|builtins\.(breakpoint|input)|code\.__new__|cpython\.run|marshal\.loads|pickle\.find_class"
 )
 
 
