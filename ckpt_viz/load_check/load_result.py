@@ -177,9 +177,12 @@ def library_of(keras: object) -> Library:
         raise SourceError(f"found keras={keras!r}, expected the module keras or tf_keras")
     try:
         module = sys.modules.get(name)
-        return Library(name, str(getattr(module, "__version__", "") or version(name)))
+        library = Library(name, str(getattr(module, "__version__", "") or version(name)))
     except PackageNotFoundError as error:
         raise SourceError(f"{name} is not installed; install it first") from error
+    if (name, generation(library.version)) == (KERAS_3, "2"):
+        raise UnsupportedError(f"{library}: expected Keras 3, or tf_keras: pip install tf_keras")
+    return library
 
 
 def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
