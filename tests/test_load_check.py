@@ -7,10 +7,12 @@ import importlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -454,6 +456,29 @@ def test_the_child_opens_writes_and_starts_nothing(tmp_path: Path) -> None:
     )
     assert run.stdout.count("Error") == 15 and "allowed" not in run.stdout, run.stdout
     assert victim.read_text() == "of the user"
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
+def test_after_an_interrupt_the_next_check_is_that_of_its_file(tmp_path: Path) -> None:
+    keras = imported("keras")
+    sound = write_file(RECIPES["sound"], keras, ".keras", tmp_path / "x")
+    faulty = write_file(RECIPES["an argument"], keras, ".keras", tmp_path / "y")
+    assert cv.check_load_model(sound).raises is None
+
+    def ring(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    try:
+        for seconds in (0.01, 0.03, 0.1):
+            with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+                cv.check_load_model(faulty)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert cv.check_load_model(sound).raises is None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from threading import Lock, Timer
-from typing import IO, Any
+from typing import Any
 
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.load_check.faults import BuildAnswer, answer_from
@@ -21,7 +21,7 @@ from ckpt_viz.load_check.child import main
 main(library)
 """
 _MOST_SECONDS = 180  # for the start of a process and a build
-_builders: dict[str, _Builder] = {}
+_builders: dict[tuple[int, str], _Builder] = {}  # of this process, and of those it was forked from
 _lock = Lock()
 
 
@@ -44,16 +44,17 @@ class _Builder:
         )
 
     def ask(self, line: bytes) -> bytes:
-        """Return the answer to a line; b"" if there is none. Any error ends the process."""
+        """Return the answer to a line; b"" if there is none."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         timer = Timer(_MOST_SECONDS, self._process.kill)
         timer.start()
         try:
-            return _ask(stdin, stdout, line)
-        except BaseException:
-            self.end()
-            raise
+            with suppress(BrokenPipeError):
+                stdin.write(line)
+                stdin.flush()
+                return stdout.readline()
+            return b""
         finally:
             timer.cancel()
 
@@ -62,14 +63,6 @@ class _Builder:
         self._process.kill()
         with suppress(BrokenPipeError):
             self._process.communicate()
-
-
-def _ask(stdin: IO[bytes], stdout: IO[bytes], line: bytes) -> bytes:
-    with suppress(BrokenPipeError):
-        stdin.write(line)
-        stdin.flush()
-        return stdout.readline()
-    return b""
 
 
 def built(library: str, request: dict[str, Any]) -> BuildAnswer:
@@ -81,14 +74,19 @@ def built(library: str, request: dict[str, Any]) -> BuildAnswer:
         line = json.dumps(request).encode() + b"\n"
     except RecursionError:
         return BuildAnswer(stopped="since the configuration is nested too deep")
+    key = os.getpid(), library
     with _lock:
-        for is_new in (library not in _builders, True):
+        for is_new in (key not in _builders, True):
             if is_new:
-                _builders[library] = _Builder(library)
-            answer = _builders[library].ask(line)
+                _builders[key] = _Builder(library)
+            answer = b""
+            try:
+                answer = _builders[key].ask(line)
+            finally:  # after an interrupt, an answer to come would be that of another question
+                if not answer:
+                    _builders.pop(key).end()
             if answer:
                 return answer_from(json.loads(answer))
-            _builders.pop(library).end()
     raise UnsupportedError(
         f"cannot build models in a process of their own: it could not import {library}; check that "
         f"`{sys.executable} -c 'import {library}'` works"
@@ -97,10 +95,11 @@ def built(library: str, request: dict[str, Any]) -> BuildAnswer:
 
 def is_ready(library: str) -> bool:
     """Return whether a process has imported the library already, so that an answer comes soon."""
-    return library in _builders
+    return (os.getpid(), library) in _builders
 
 
 @atexit.register
 def _end_all() -> None:
-    while _builders:
-        _builders.popitem()[1].end()
+    for (process, _), builder in _builders.items():
+        if process == os.getpid():
+            builder.end()
