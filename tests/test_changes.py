@@ -11,17 +11,15 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.edges import Edge
-from ckpt_viz.changes.emptied import Emptied
 from ckpt_viz.changes.in_sequences import shifts
 from ckpt_viz.changes.kind import CHANGES, Kind
 from ckpt_viz.changes.reading import changes_of
-from ckpt_viz.changes.sentences import Sentences, Subject
 from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.overlay import State
 from tests.programs.trees import REFACTORINGS, Part, graph_of, law_of
 from tests.support.amounts import amount
-from tests.support.graphs import graph, keras3_adam
+from tests.support.graphs import graph
 from tests.support.programs import (
     COUNTER,
     ckpt,
@@ -117,7 +115,7 @@ def test_a_model_in_another_dtype_is_one_cause(was: str, now: str, tmp_path: Pat
     (finding,) = check.findings
     assert finding.kind is Kind.DTYPE
     # Two dense layers and a normalization: 8 variables, of which Adam trains 6.
-    assert finding.why == f"8 variables are {now} now, and were {was} (20 values)."
+    assert finding.why == f"The program is {now}, the file {was} (20 values)."
     assert str(finding.remedy).startswith("Make the variables with the saved dtype")
 
 
@@ -149,7 +147,7 @@ def test_an_inserted_layer_and_a_new_head_are_two_findings(tmp_path: Path) -> No
     check = cv.check(network(3, normalized=True, first="stem"), path)
     told = [finding for finding in check.findings if finding.change is not None]
     assert [finding.kind.value for finding in told] == ["inserted", "shape"]
-    assert "norm is new" in told[0].why and "model.head" in told[1].why
+    assert "norm is new" in told[0].why and "head is larger" in told[1].why
     assert len(check.findings) == 3  # the last one is a note on the learning rate
     assert sum(len(finding.explains) for finding in told) >= 5
     assert "This change causes 5 more problems" in str(check.details)
@@ -196,7 +194,7 @@ def test_an_inserted_layer_is_named_among_layers_without_weights(
 
     check = cv.check(model("between"), save_any(tmp_path, model()))
     assert [finding.kind.value for finding in check.findings] == ["inserted", "shape"]
-    assert "between is new" in check.findings[0].why
+    assert "between seems to be new" in check.findings[0].why
 
 
 @pytest.mark.tf
@@ -210,7 +208,7 @@ def test_a_layer_of_another_class_is_not_of_another_version_of_keras(tmp_path: P
     path = save_any(tmp_path, model(keras.layers.Conv2D))
     check = cv.check(model(keras.layers.SeparableConv2D), path)
     assert "version of Keras" not in str(check.details)
-    assert "depthwise_kernel 3×3×3×4 → 3×3×3×1" in check.findings[0].why
+    assert "4 → 1" in check.findings[0].why
 
 
 @pytest.mark.tf
@@ -254,9 +252,7 @@ def test_a_guess_without_equal_parts_says_that_only_shapes_tell(tmp_path: Path) 
     path = str(layers(conv1=2, conv2=3, drop=7, pool=4).save(str(tmp_path / "ckpt")))
     check = cv.check(layers(conv1=2, drop=7, features=3, pool=4), path)
     renamed = [finding.why for finding in check.findings if finding.kind is cv.Kind.RENAMED]
-    assert renamed == [
-        "The saved 'conv2' may be called 'features' now, but only its shapes suggest it (2 values)."
-    ]
+    assert renamed == ["conv2 seems to be features now (2 values)."]
     assert len(check.fix(guesses=True).pairs) == len(check.fix().pairs) + 2
 
 
@@ -266,7 +262,7 @@ def test_a_guess_is_told_as_a_guess(tmp_path: Path) -> None:
     path = saved(tmp_path, a=module(w=var([1.0])), b=module(w=var([2.0])))
     check = cv.check(ckpt(x=module(w=var([0.0])), y=module(w=var([0.0]))), path)
     assert [finding.why for finding in check.findings] == [
-        f"The saved {old!r} may be called {new!r} now, but equal parts fit as well (1 value)."
+        f"{old} may be {new} now, but equal parts fit as well (1 value)."
         for old, new in (("a", "x"), ("b", "y"))
     ]
     fix = check.fix()
@@ -281,9 +277,9 @@ def test_a_guess_is_told_as_a_guess(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("was", "now", "why"),
     [
-        ("", "model_001/", "The names are in the scope 'model_001', which the file lacks."),
-        ("old/net/", "", "The names were in the scope 'old/net', which the program lacks."),
-        ("old/", "new/", "The names are in the scope 'new' now, and were in 'old'."),
+        ("", "model_001/", "All names are in the scope model_001."),
+        ("old/net/", "", "All names are outside of the scope old/net."),
+        ("old/", "new/", "The scope old is new now."),
     ],
 )
 def test_members_of_an_ensemble_are_in_scopes_of_their_own(
@@ -319,7 +315,7 @@ def test_which_of_two_alike_layers_was_removed_is_not_told_if_the_other_was_rena
     path = str(ckpt(model=was).save(str(tmp_path / "model")))
     fix = cv.check(ckpt(model=_named_layers(keras(), "gamma")), path).fix()
     assert len(fix.changes) == 1
-    assert fix.changes[0].why.startswith("1 item is gone, at ")
+    assert fix.changes[0].why.startswith("One of 2 alike layers is gone")
     assert {key.rpartition("/.ATTRIBUTES")[0].rpartition("/")[2] for key in fix.pairs} == {
         "kernel" if keras is keras_2 else "_kernel",
         "bias",
@@ -348,22 +344,4 @@ def test_a_part_is_inside_what_people_call_its_holder(tmp_path: Path) -> None:
     inner = keras.Sequential([keras.Input((2,)), *layers()], name="inner")
     head = keras.layers.Dense(3, name="head")
     live = tf.train.Checkpoint(model=keras.Sequential([keras.Input((2,)), inner, head]))
-    assert "3 parts are inside the new part 'model.inner'." in [
-        change.why for change in cv.fix(live, path).changes
-    ]
-
-
-@pytest.mark.parametrize(
-    ("has_rivals", "sentence"),
-    [
-        (True, "The saved 'old' may be called 'new' now, but equal parts fit as well."),
-        (False, "The saved 'old' seems to be called 'new' now, but only its shapes suggest it."),
-    ],
-)
-def test_a_guess_without_rivals_names_none(has_rivals: bool, sentence: str) -> None:
-    graph = cv.graph(keras3_adam())
-    sentences = Sentences(graph.names, graph.names, Emptied(graph, graph, {}))
-    subject = Subject(
-        [1], [1], ("old", "new"), is_guess=True, has_rivals=has_rivals, is_by_looks=True
-    )
-    assert sentences.of(Kind.RENAMED, subject) == sentence
+    assert "a, b and c are in inner now." in [change.why for change in cv.fix(live, path).changes]

@@ -172,9 +172,9 @@ def test_findings_name_all_saved_values_that_no_variable_takes(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("saved", "now", "why"),
     [
-        ("", "model_001/", "The names are in the scope 'model_001', which the file lacks"),
-        ("tower/", "", "The names were in the scope 'tower', which the program lacks"),
-        ("old/", "new/", "The names are in the scope 'new' now, and were in 'old'"),
+        ("", "model_001/", "All names are in the scope model_001"),
+        ("tower/", "", "All names are outside of the scope tower"),
+        ("old/", "new/", "The scope old is new now"),
     ],
 )
 def test_another_scope_is_one_finding_whose_code_restores_all(

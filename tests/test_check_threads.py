@@ -170,7 +170,7 @@ def tensorflow_42852_hundreds_of_warnings_of_load_weights(at: Path) -> Any:
     return str(at / "weights"), lambda: keras_2_sequential(4, 4, 4, 4, 4)
 
 
-@thread(Kind.UNRESOLVED, Severity.FAIL, "no longer has model._box_predictor (2 values)")
+@thread(Kind.UNRESOLVED, Severity.FAIL, "_box_predictor is gone (2 values)")
 def tensorflow_43554_fine_tuning_without_the_box_predictor(at: Path) -> Any:
     def detector(**parts: Any) -> Any:
         return module(_feature_extractor=module(conv=var([1.0, 2.0]), bn=var([3.0])), **parts)
@@ -199,7 +199,7 @@ def models_8996_zoo_model_restored_for_classification(at: Path) -> Any:
     return saved(at, model=model), lambda: ckpt(feature_extractor=extractor())
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).model", "levels")
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).model", "outside of the model")
 def models_9336_converted_checkpoint_has_one_level_more(at: Path) -> Any:
     def bert() -> Any:
         layers = [module(kernel=var([[1.0]]), bias=var([1.0])) for _ in range(3)]
@@ -208,7 +208,7 @@ def models_9336_converted_checkpoint_has_one_level_more(at: Path) -> Any:
     return saved(at, model=bert()), lambda: ckpt(bert())
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "The saved model is the root now", "(12 values)")
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "outside of the model now", "(12 values)")
 def tensorflow_39843_nothing_except_the_root_matched(at: Path) -> Any:
     units = (4, 5, 6, 7, 8, 9)
     return saved(at, model=keras_2_sequential(*units)), lambda: keras_2_sequential(*units)
@@ -239,7 +239,7 @@ def models_7412_names_of_tensorflow_1(at: Path) -> Any:
     return path, live
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "The saved root is model now", "(14 values)")
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "inside the model now", "(14 values)")
 def weights_of_a_trained_model_below_a_keyword(at: Path) -> Any:
     def trained() -> Any:
         model = called(keras_2_sequential(4, 2))
@@ -264,21 +264,19 @@ def trained_under(policy: str) -> Any:
     return ckpt(model=model, optimizer=model.optimizer)
 
 
-@thread(
-    Kind.WRAPPED, Severity.ERROR, "(root).optimizer", "a new part holds it as 'inner_optimizer'"
-)
+@thread(Kind.WRAPPED, Severity.ERROR, "(root).optimizer", "The optimizer is wrapped")
 def policy_has_become_mixed_float16(at: Path) -> Any:
     path = save_any(at, differently(trained_under("float32")))
     return path, lambda: trained_under("mixed_float16")
 
 
-@thread(Kind.UNWRAPPED, Severity.ERROR, "the part that held it as 'inner_optimizer' is gone")
+@thread(Kind.UNWRAPPED, Severity.ERROR, "The optimizer is unwrapped now")
 def policy_is_mixed_float16_no_more(at: Path) -> Any:
     path = save_any(at, differently(trained_under("mixed_float16")))
     return path, lambda: trained_under("float32")
 
 
-@thread(Kind.UNWRAPPED, Severity.FAIL, "the part that held it as 'inner_optimizer' is gone")
+@thread(Kind.UNWRAPPED, Severity.FAIL, "The optimizer is unwrapped now")
 def policy_has_become_bfloat16(at: Path) -> Any:
     return save_any(at, trained_under("mixed_float16")), lambda: trained_under("bfloat16")
 
@@ -311,7 +309,7 @@ def test_call_for_a_wrapped_optimizer_restores_all_of_the_model(
 # --- indices that shift
 
 
-@thread(Kind.INSERTED, Severity.ERROR, "(root).model", "layer_normalization", "is new")
+@thread(Kind.INSERTED, Severity.ERROR, "(root).model", "layer_normalization", "new")
 def retinaface_44_incompatible_tensor_of_layer_with_weights(at: Path) -> Any:
     layers = keras_2().layers
 
@@ -322,7 +320,7 @@ def retinaface_44_incompatible_tensor_of_layer_with_weights(at: Path) -> Any:
     return saved(at, model=keras_2_sequential(4, 5, 2)), live
 
 
-@thread(Kind.OPTIMIZER_CHANGED, Severity.ERROR, "(root).optimizer", "learning rate is a schedule")
+@thread(Kind.OPTIMIZER_CHANGED, Severity.ERROR, "(root).optimizer", "keeps no learning rate now")
 def keras_19492_learning_rate_has_become_a_schedule(at: Path) -> Any:
     def loop(rate: Any) -> Any:
         model = keras_3_sequential(4)
@@ -333,7 +331,7 @@ def keras_19492_learning_rate_has_become_a_schedule(at: Path) -> Any:
     return save_any(at, loop(0.1)), lambda: loop(schedule)
 
 
-@thread(Kind.SHAPE, Severity.ERROR, "kernel 4×10 → 4×3 and bias 10 → 3")
+@thread(Kind.SHAPE, Severity.ERROR, "is smaller: 10 → 3")
 def tensorflow_33969_head_with_another_number_of_classes(at: Path) -> Any:
     def loop(classes: int) -> Any:
         model = called(keras_2_sequential(4, classes))
@@ -443,7 +441,7 @@ def tensorflow_36916_unable_to_save_a_list_wrapper(at: Path) -> Any:
     return saved(at, model=model()), live
 
 
-@thread(Kind.UNMATCHED, Severity.FAIL, "The program has added text.table (1 value)")
+@thread(Kind.UNMATCHED, Severity.FAIL, "text.table is new (1 value)")
 def tensorflow_deep_learning_523_a_table_was_not_bound(at: Path) -> Any:
     import tensorflow as tf
 

@@ -71,7 +71,7 @@ def test_what_is_gone_is_told_beside_what_waits(tmp_path: Path) -> None:
     was = ckpt(model=built(keras_2()), step=var(3))
     path = was.save(str(tmp_path / "model"))
     fix = cv.check(ckpt(model=unbuilt(keras_2())), path).fix()
-    assert [change.why for change in fix.changes] == ["The program no longer has step."]
+    assert [change.why for change in fix.changes] == ["step is gone."]
     assert fix.unused == ("step/.ATTRIBUTES/VARIABLE_VALUE",)
 
 

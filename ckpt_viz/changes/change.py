@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ckpt_viz.changes.deeds import Deed
 from ckpt_viz.changes.kind import Kind
@@ -19,10 +21,9 @@ class Change:
         live: The name of the first live object that it is about; None if there is none.
         values: How many values it concerns, slot variables included.
         certainty: How sure the places of these values are.
-        why: One or two sentences.
         nodes: The saved nodes whose place it changes, those below them included.
         objects: The live objects that they are now, or that have no value.
-        deed: What somebody did, in a few words.
+        deed: What somebody did; None for what only follows from something else.
     """
 
     kind: Kind
@@ -30,7 +31,12 @@ class Change:
     live: str | None
     values: int
     certainty: Certainty
-    why: str
+    _say: Callable[[], str] = field(repr=False, compare=False)
     nodes: tuple[int, ...] = field(default=(), repr=False)
     objects: tuple[int, ...] = field(default=(), repr=False)
     deed: Deed | None = field(default=None, repr=False)
+
+    @cached_property
+    def why(self) -> str:
+        """What happened, in a sentence."""
+        return self._say()

@@ -12,7 +12,6 @@ from ckpt_viz.changes.emptied import Emptied
 from ckpt_viz.changes.in_sequences import index
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.looks import have_doubles
-from ckpt_viz.changes.sentences import Subject
 from ckpt_viz.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.correspondence.value_mapping import ValueMapping
@@ -64,6 +63,24 @@ _OF_KIND = {
     Kind.MIGRATED: Act.KERAS,
     Kind.DTYPE: Act.DTYPE,
 }
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Parts that changed alike: the topmost ones on both sides, and further words.
+
+    `alone` are the items of a sequence that one side has alone. Of a guess, order or shapes tell;
+    `has_rivals` says that either side has other parts of these shapes without a sure counterpart.
+    `is_by_looks` says that shapes tell of it, and no name.
+    """
+
+    nodes: Sequence[int]
+    objects: Sequence[int]
+    words: Sequence[str]
+    alone: Sequence[int] = ()
+    is_guess: bool = False
+    has_rivals: bool = False
+    is_by_looks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,29 +16,23 @@ from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
-from ckpt_viz.text import listed, listed_by
+from ckpt_viz.text import listed
 
-_MOST_NAMED = 8  # slots; those of all of Keras' optimizers
 ALSO_TRAINS = "also trains"  # of variables that it did not train
 
 
 @dataclass(frozen=True)
 class OptimizerChange:
-    """An optimizer that has become another one, with all of its state.
-
-    `words` says what differs, and `deed` what is first.
-    """
+    """An optimizer that has become another one, with all of its state."""
 
     nodes: tuple[int, ...]
     objects: tuple[int, ...]
-    words: tuple[str, ...]
     deed: Deed
 
 
 class _Difference(NamedTuple):
-    """A difference in a sentence, as what follows "the optimizer", and the live variables in it."""
+    """A difference, as what follows "the optimizer", and the live variables in it."""
 
-    sentence: str
     clause: str
     variables: tuple[int, ...] = ()
 
@@ -93,8 +87,7 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
             named = (pair.obj, *differences[0].variables)
             deed = Deed(Act.OPTIMIZER, (node,), named, (differences[0].clause,))
-            words = tuple(difference.sentence for difference in differences)
-            changes.append(OptimizerChange(nodes, objects, words, deed))
+            changes.append(OptimizerChange(nodes, objects, deed))
     return changes
 
 
@@ -107,7 +100,7 @@ def _is_built(graph: Graph, optimizer: int) -> bool:
 def _differences(
     mapping: ValueMapping, node: int, obj: int, slots: tuple[list[int], list[int]]
 ) -> Iterator[_Difference]:
-    """Yield in sentences how an optimizer differs as a whole from what it was."""
+    """Yield how an optimizer differs as a whole from what it was."""
     saved, live = mapping.saved, mapping.live
     was, now = slot_names(saved, slots[0]), slot_names(live, slots[1])
     if now and not was and not trained_variables(saved.nodes, node):
@@ -118,33 +111,19 @@ def _differences(
     names = {} if shared.is_other else shared.names
     kept = set(names.values())
     new = [name for name in now if name not in kept]
-    saved_has = f"The saved optimizer has {_named(was)}"
     if new:
-        of_class = ", of another class," if was and shared.is_other else ""
-        yield _Difference(
-            f"{saved_has}; this one{of_class} {'also ' if kept else ''}has {_named(new)}",
-            f"keeps {listed(new)} now",
-        )
+        yield _Difference(f"keeps {listed(new)} now")
     elif len(names) < len(was) and was.keys() != now.keys():
-        yield _Difference(
-            f"{saved_has}; this one has {'only ' if now else ''}{_named(now)}",
-            f"no longer keeps {listed([name for name in was if name not in names])}",
-        )
+        left = [name for name in was if name not in names]
+        yield _Difference(f"no longer keeps {listed(left)}")
     elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
-        yield _Difference(
-            "Another version of Keras stored the optimizer's state in another way",
-            "is of another version of Keras",
-        )
+        yield _Difference("is of another version of Keras")
 
 
 def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
     """Return the names of slots among nodes, in the order in which the optimizer keeps them."""
     names = (slot.name for node in sorted(nodes) if (slot := graph.nodes[node].slot) is not None)
     return dict.fromkeys(names)
-
-
-def _named(names: Collection[str]) -> str:
-    return listed([f"{name!r}" for name in names], most=_MOST_NAMED) or "no slot variables"
 
 
 def _other_variables(
@@ -161,13 +140,9 @@ def _other_variables(
     before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
     after = {_variable(mapping.live, slot) for slot in now}
     if no_more := (before & common) - after:
-        parts = _holders(mapping.live, no_more, after)
-        names = listed_by(mapping.live.names.place, parts)
-        yield _Difference(f"The optimizer no longer trains {names}", "no longer trains", parts)
+        yield _Difference("no longer trains", _holders(mapping.live, no_more, after))
     if newly := (after & common) - before:
-        parts = _holders(mapping.live, newly, before)
-        names = listed_by(mapping.live.names.place, parts)
-        yield _Difference(f"The optimizer also trains {names} now", ALSO_TRAINS, parts)
+        yield _Difference(ALSO_TRAINS, _holders(mapping.live, newly, before))
 
 
 def _holders(
@@ -193,19 +168,13 @@ def _other_state(
         _alone(mapping.saved, inner, mapping.unused),
         _alone(mapping.live, live_inner, mapping.missing),
     )
-    for names, verb in zip(own, ("has no place for", "adds"), strict=True):
+    verbs = ("keeps no", "no longer keeps"), ("keeps a", "also keeps")
+    for names, (keeps_rate, keeps) in zip(own, verbs, strict=True):
         if "learning_rate" in names:
-            is_schedule = names is own[0]
-            is_now = "is a schedule now" if is_schedule else "was a schedule"
-            keeps = "keeps no" if is_schedule else "keeps a"
-            yield _Difference(f"The learning rate {is_now}", f"{keeps} learning rate now")
+            yield _Difference(f"{keeps_rate} learning rate now")
             names.remove("learning_rate")
         if names:
-            keeps = "no longer keeps" if names is own[0] else "also keeps"
-            yield _Difference(
-                f"The optimizer {verb} {listed([repr(name) for name in names])}",
-                f"{keeps} {listed(names)}",
-            )
+            yield _Difference(f"{keeps} {listed(names)}")
 
 
 def _alone(graph: Graph, within: set[int], alone: Iterable[int]) -> list[str]:

@@ -21,6 +21,11 @@ from ckpt_viz.text import count, listed, shape_words
 
 _Shape = Sequence[int | None]
 _MODULE = "Module"  # a class that says nothing of its objects
+_BE = {
+    Certainty.CERTAIN: ("is", "are"),
+    Certainty.LIKELY: ("seems to be", "seem to be"),
+    Certainty.GUESS: ("may be", "may be"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +49,11 @@ class Phrase:
     clause: str = ""
     question: str = ""
 
-    def as_state(self, *, seems: bool) -> str:
+    def as_state(self, certainty: Certainty) -> str:
         """Return a clause without a person: "block5 is gone"."""
         if self.clause:
             return self.clause
-        if seems:
-            verb = "seem to be" if self.is_many else "seems to be"
-        else:
-            verb = "are" if self.is_many else "is"
+        verb = _BE[certainty][self.is_many]
         return f"{self.subject} {verb} {self.state}{' now' if self.is_new else ''}"
 
     def as_question(self) -> str:
@@ -75,7 +77,7 @@ class Phrases:
     """
 
     names: ShortNames
-    staying: Callable[[int], int]
+    staying: Callable[[int], int] = lambda _: 0
     most: int = 3
 
     def of(self, deeds: Sequence[Deed]) -> Phrase:
@@ -110,7 +112,7 @@ class Phrases:
             case Act.OPTIMIZER:
                 return self._optimizer(deeds)
             case Act.SCOPE:
-                return self._scope(deeds[0])
+                return scope_phrase(*deeds[0].words)
             case Act.KERAS:
                 return Phrase(
                     "changed", "the major version of Keras", "the major version of Keras", "another"
@@ -237,8 +239,8 @@ class Phrases:
             (_shape(self.names.saved.graph, node), _shape(self.names.live.graph, obj))
             for node, obj in zip(nodes, objects, strict=True)
         ]
-        sizes = {_sizes(was, now) for was, now in shapes}
-        tail = f": {sizes.pop()}" if len(sizes) == 1 or len(names) == 1 else ""
+        sizes = [*dict.fromkeys(_sizes(was, now) for was, now in shapes)]
+        tail = f": {sizes[0]}" if len(sizes) == 1 or len(names) == 1 else ""
         things = self._listed(names, "layer")
         return Phrase("", "", things, _larger(shapes), len(names) > 1, tail=tail)
 
@@ -315,7 +317,8 @@ class Phrases:
         match act:
             case Act.WRAPPED if holder == ROOT or saved.names.name(node) == live.names.name(holder):
                 kind = live.nodes[live.tree.parents[obj]].type_name or _MODULE
-                return _Move("wrapped", was, "" if kind == _MODULE else f"in {kind}", "wrapped")
+                where = "" if kind == _MODULE else f"in {kind}"
+                return _Move("wrapped", was, where, f"wrapped {where}".strip())
             case Act.UNWRAPPED:
                 return _Move("unwrapped", now, "", "unwrapped")
             case Act.INLINED:
@@ -411,23 +414,22 @@ class Phrases:
             clause = f"{optimizer} is not built yet"
         return Phrase("", "", optimizer, "", tail=stay, clause=clause)
 
-    def _scope(self, deed: Deed) -> Phrase:
-        was, now = deed.words
-        if was and now:
-            return Phrase(
-                "renamed", f"the scope {was} to {now}", f"the scope {was}", now, is_new=True
-            )
-        if now:
-            return Phrase(
-                "put", f"all names into the scope {now}", "all names", f"in the scope {now}", True
-            )
+
+def scope_phrase(was: str, now: str) -> Phrase:
+    """Return that all names begin with a different scope; "" for none."""
+    if was and now:
+        return Phrase("renamed", f"the scope {was} to {now}", f"the scope {was}", now, is_new=True)
+    if now:
         return Phrase(
-            "took",
-            f"all names out of the scope {was}",
-            "all names",
-            f"outside of the scope {was}",
-            True,
+            "put", f"all names into the scope {now}", "all names", f"in the scope {now}", True
         )
+    return Phrase(
+        "took",
+        f"all names out of the scope {was}",
+        "all names",
+        f"outside of the scope {was}",
+        True,
+    )
 
 
 def states_of_optimizers(graph: Graph) -> Iterator[int]:

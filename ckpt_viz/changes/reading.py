@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.deeds import LOOKS, Deed, Deeds
+from ckpt_viz.changes.deeds import LOOKS, Act, Deed, Deeds, Subject
 from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.emptied import Emptied
 from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.of_optimizers import States, changed_optimizers
-from ckpt_viz.changes.sentences import Sentences, Subject
+from ckpt_viz.changes.phrases import Phrases
+from ckpt_viz.changes.sentence import reason_of
+from ckpt_viz.changes.short_names import ShortNames
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.correspondence.sequences import INDEX
 from ckpt_viz.correspondence.signatures import Signatures
@@ -40,7 +42,7 @@ _MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred
 class Group:
     """Parts that changed alike: their topmost saved nodes and live objects, and what tells more.
 
-    `words` are what the sentence needs: labels, or what an optimizer has. `alone` are the items of
+    `words` are labels that tell more. `alone` are the items of
     a sequence that one side has alone. `deed` is what somebody did to an optimizer.
     """
 
@@ -67,11 +69,11 @@ def changes_of(
     of_live = _owners(mapping.live, [group.objects for group in groups])
     counterparts = {node: pair.obj for node, pair in mapping.parts.items()}
     emptied = Emptied(mapping.saved, mapping.live, counterparts)
-    sentences = Sentences(mapping.saved.names, mapping.live.names, emptied)
+    phrases = Phrases(ShortNames.of(mapping.saved, mapping.live))
     deeds = Deeds(mapping, emptied)
     alike = Signatures(mapping.saved, mapping.live)
     replaced = _replaced(mapping, groups)
-    ends = {id(new) for new, _, _ in replaced.values()}
+    ends = {id(new): (node, obj) for new, node, obj in replaced.values()}
     changes = []
     for group, nodes, objects in zip(groups, of_saved, of_live, strict=True):
         first = _first(mapping, group)
@@ -85,21 +87,26 @@ def changes_of(
         subject = _subject(mapping, group, certainty is Certainty.GUESS, alike)
         deed = group.deed or deeds.of(group.kind, subject)
         if id(group) in replaced:
-            _, node, obj = replaced[id(group)]
-            deed = deeds.replaced(node, obj)
+            deed = deeds.replaced(*replaced[id(group)][1:])
+        cause = deeds.replaced(*ends[id(group)]) if id(group) in ends else deed
+        cause = cause or Deed(Act.MOVED, (nodes[0],), (objects[0],), certainty=certainty)
         changes.append(
             Change(
                 group.kind,
                 *first,
                 max(len(valued), len(now)),
                 certainty,
-                sentences.of(group.kind, subject),
+                partial(_reason, phrases, cause),
                 tuple(nodes),
                 tuple(objects),
                 None if id(group) in ends else deed,
             )
         )
     return tuple(changes)
+
+
+def _reason(phrases: Phrases, deed: Deed) -> str:
+    return reason_of(phrases.of([deed]), deed.certainty)
 
 
 def _replaced(mapping: ValueMapping, groups: Sequence[Group]) -> dict[int, tuple[Group, int, int]]:
@@ -249,7 +256,7 @@ class _ChangesReader:
             kind = Kind.OPTIMIZER_CHANGED
             nodes, objects = list(change.nodes), list(change.objects)
             self._leave_out_slots(nodes, objects)
-            self._groups[kind, change] = Group(kind, change.words, nodes, objects, deed=change.deed)
+            self._groups[kind, change] = Group(kind, (), nodes, objects, deed=change.deed)
         self._misfits()
         self._one_sided(self.mapping.missing, self.mapping.live, Kind.UNMATCHED)
         self._one_sided(self.mapping.unused, self.mapping.saved, Kind.UNRESOLVED)

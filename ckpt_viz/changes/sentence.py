@@ -54,6 +54,13 @@ def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, las
     return text
 
 
+def reason_of(phrase: Phrase, certainty: Certainty) -> str:
+    """Return a phrase as a sentence about the program, with what speaks against it."""
+    doubt = ", but equal parts fit as well" if certainty is Certainty.GUESS else ""
+    doubt = ", and nothing shows which" if phrase.question else doubt
+    return f"{_capital(phrase.as_state(certainty))}{phrase.tail}{doubt}."
+
+
 def _key(deed: Deed) -> object:
     """Return what the deeds of one clause have in common."""
     return deed.act, deed.certainty, deed if deed.act in _ALONE else None
@@ -112,7 +119,7 @@ def _text(clauses: Sequence[_Clause], left: int, last: str, *, by_person: bool) 
 
 def _state(clause: _Clause) -> str:
     phrase = clause.phrase
-    return phrase.as_state(seems=clause.certainty is Certainty.LIKELY) + phrase.tail
+    return phrase.as_state(clause.certainty) + phrase.tail
 
 
 def _acts(phrases: Sequence[Phrase], *, is_alone: bool) -> str:

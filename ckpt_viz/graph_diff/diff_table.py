@@ -93,7 +93,7 @@ def _sentence(a: Graph, b: Graph, states: Mapping[State, int], unknown: int) -> 
 def _edits(a: Graph, b: Graph) -> str:
     """Return what people did to one graph to get the other; "" for nothing that they would name."""
     deeds = [change.deed for change in changes_of(map_values(a, b)) if change.deed is not None]
-    return sentence_of(deeds, Phrases(ShortNames.of(a, b), lambda _: 0), by_person=False)
+    return sentence_of(deeds, Phrases(ShortNames.of(a, b)), by_person=False)
 
 
 def _in_numbers(states: Mapping[State, int]) -> str:

@@ -60,7 +60,7 @@ def _in_the_scope(at: Path, scope: str) -> Pair:
     )
 
 
-@shows(Kind.SCOPE_CHANGED, FAIL, None, None, "in the scope 'model_001', which the file lacks")
+@shows(Kind.SCOPE_CHANGED, FAIL, None, None, "All names are in the scope model_001 (2 variables)")
 def all_names_in_a_new_scope(at: Path) -> Pair:
     return _in_the_scope(at, "model_001/")
 

@@ -239,7 +239,7 @@ def variable_that_the_class_has_under_another_name_now(at: Path) -> Pair:
     FAIL,
     "(root).net",
     None,
-    "Nothing in the program takes the values of net",
+    "The program has no place for the values of net (2 values)",
     "unless the program makes their objects later",
 )
 def module_that_lost_all_its_variables(at: Path) -> Pair:

@@ -912,7 +912,7 @@ def counter_of_an_inner_checkpoint(at: Path) -> Pair:
     FAIL,
     "(root).head",
     None,
-    "The program no longer has head (2 values)",
+    "The head is gone (2 values)",
     "check.fix()",
 )
 def part_of_the_model_is_gone(at: Path) -> Pair:
@@ -924,9 +924,7 @@ def part_of_the_model_is_gone(at: Path) -> Pair:
     )
 
 
-@shows(
-    Kind.UNRESOLVED, FAIL, "(root).model.b", None, "The program no longer has model.b (2 values)"
-)
+@shows(Kind.UNRESOLVED, FAIL, "(root).model.b", None, "b is gone (2 values)")
 def slot_variables_of_a_variable_that_is_gone(at: Path) -> Pair:
     def make(*names: str) -> Any:
         model = module(**{name: var([1.0]) for name in names})
@@ -941,7 +939,7 @@ def slot_variables_of_a_variable_that_is_gone(at: Path) -> Pair:
     FAIL,
     "(root).o",
     None,
-    "Nothing in the program takes the values of o (1 value)",
+    "The program has no place for the values of o (1 value)",
 )
 def variable_of_a_class_without_a_module_is_gone(at: Path) -> Pair:
     def make(**variables: Any) -> Any:
@@ -1050,7 +1048,7 @@ def values_below_a_poisoned_container(at: Path) -> Pair:
     FAIL,
     None,
     "(root).head",
-    "The program has added head (2 values)",
+    "The head is new (2 values)",
 )
 def part_of_the_model_is_new(at: Path) -> Pair:
     path = saved(at, v=var())
@@ -1170,7 +1168,7 @@ def two_configurations_for_one_layer_without_weights(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(model=with_dropout(keras_2(), is_shared=True)))
 
 
-@shows(Kind.MIGRATED, FAIL, None, None, "under other local names (6 values)")
+@shows(Kind.MIGRATED, FAIL, None, None, "The major version of Keras is another (6 values)")
 def configurations_in_keras_3(at: Path) -> Pair:
     return Pair(_of_tensorflow_2_0(at), lambda: ckpt(model=with_dropout(keras_3())))
 

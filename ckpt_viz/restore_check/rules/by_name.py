@@ -11,7 +11,8 @@ from typing import NamedTuple
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.edges import changed_scope
 from ckpt_viz.changes.kind import Kind
-from ckpt_viz.changes.sentences import scope_sentence
+from ckpt_viz.changes.phrases import scope_phrase
+from ckpt_viz.changes.sentence import reason_of
 from ckpt_viz.correspondence.pairs import Certainty, is_guess
 from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.matching.name_based_restore import NameTrace
@@ -359,7 +360,7 @@ def _by_scopes(run: DryRun, findings: Mapping[str, Collection[Finding]]) -> Iter
             continue
         objects = tuple(dict.fromkeys(obj for finding in group for obj in finding.objects))
         nodes = tuple(dict.fromkeys(node for finding in group for node in finding.nodes))
-        first, why = group[0], scope_sentence(*scope)
+        first, why = group[0], reason_of(scope_phrase(*scope), Certainty.CERTAIN)
         kind, remedy = Kind.SCOPE_CHANGED, first.remedy
         if run.outcome.is_of_map:
             in_file, written = (repr(f"{name}/" if name else "/") for name in scope)
@@ -372,7 +373,7 @@ def _by_scopes(run: DryRun, findings: Mapping[str, Collection[Finding]]) -> Iter
             nodes=nodes,
             objects=objects,
             change=Change(
-                *(kind, first.saved, first.live, len(group), Certainty.LIKELY, why),
+                *(kind, first.saved, first.live, len(group), Certainty.LIKELY, why.__str__),
                 objects=objects,
             ),
             explains=tuple(group),
