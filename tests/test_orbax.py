@@ -127,7 +127,7 @@ def test_a_subclassed_model_has_no_layer_for_itself() -> None:
 def test_other_files_of_the_same_model_differ_in_the_metrics_alone(other: str) -> None:
     diff = cv.diff(SEEDS / "orbax_keras", SEEDS / other)
     lines = [line.strip() for line in str(diff.details).splitlines()]
-    assert any("only in a      metrics" in line for line in lines)
+    assert any("only in a  metrics" in line for line in lines)
     assert lines[-1].startswith("differs: 2 values only in a;")
 
 
@@ -594,7 +594,7 @@ def test_models_of_all_kinds_differ_from_their_h5_in_metrics_and_seeds_alone(
     assert graph.provenance is not None and graph.provenance.format is cv.Format.KERAS_ORBAX
     diff = cv.diff(graph, tmp_path / "model.h5", values=True, progress=False)
     for line in str(diff.details).splitlines()[2:]:
-        is_same = line.startswith(("  \N{CHECK MARK}", "differs", "values", "no difference"))
+        is_same = line.startswith(("      ", "differs", "values", "no difference"))
         assert is_same or re.search("only in a +(metrics|.*seed_generator)", line), line
     assert diff.values is not None
     assert not [change for change in diff.values if change.relative]

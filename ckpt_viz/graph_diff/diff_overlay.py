@@ -57,7 +57,7 @@ def overlay_of(
     problems = [
         sides.problem(group, marks[group.top])
         for group in groups(merged.graph, marks)
-        if sides.is_listed(group)
+        if group.state is not State.MATCHED
     ]
     return Overlay(
         Comparison.DIFF,
@@ -143,10 +143,6 @@ class _Sides:
     @cached_property
     def _in_a(self) -> dict[int, int]:
         return {place: node_a for node_a, place in self.of_a.items()}
-
-    def is_listed(self, group: NodeGroup) -> bool:
-        """Return whether to list a group: if it differs."""
-        return group.state is not State.MATCHED
 
     def problem(self, group: NodeGroup, mark: Mark) -> Problem:
         """Return a group's difference as a problem; `mark` is the mark of its top."""

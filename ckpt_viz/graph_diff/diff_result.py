@@ -25,8 +25,8 @@ from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.comparison_svg import comparison_svg
 from ckpt_viz.render.comparison_text import comparison_text
+from ckpt_viz.render.details import Details
 from ckpt_viz.render.encodings import shown_on_stdout
-from ckpt_viz.render.plan import Details
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.text import ALARM
 from ckpt_viz.render.views import MAX_LINES

@@ -368,6 +368,6 @@ def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
 # --- what to call many
 
 
-def counted(nodes: Iterable[Node], *, other: bool = False) -> str:
+def counted(nodes: Iterable[Node]) -> str:
     """Return the number of nodes with a value: "3 values"."""
-    return count(sum(map(has_value, nodes)), "other value" if other else "value")
+    return count(sum(map(has_value, nodes)), "value")

@@ -8,8 +8,6 @@ from typing import Protocol
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import ROOT_NAME, slot_of, without_root
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.signs import SIDES
 from ckpt_viz.render.text import shortened
 
 
@@ -34,17 +32,3 @@ def both_names(names: NamesOfSides, graph: Graph, node_id: int) -> Iterator[str]
     name = names.readable_name(node_id)
     if without_root(name) != own:
         yield f"at {shortened(name)}"
-
-
-def partner_words(overlay: Overlay, node_id: int) -> Iterator[str]:
-    """Yield where a node is on the other side, if it has another name there."""
-    mark, names = overlay.marks[node_id], overlay.names
-    if mark.partner:
-        side, _ = SIDES[overlay.comparison]
-        place = names.place_in_other(node_id)
-        has_other_place = place not in ("", names.place(node_id))
-        yield f"{side} {shortened(place if has_other_place else mark.partner)}"
-        if has_other_place and without_root(mark.partner) != place:
-            yield f"at {shortened(mark.partner)}"
-    if mark.goes_to is not None:
-        yield f"goes into {shortened(names.place(mark.goes_to))}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ckpt_viz.object_graph.comparison_table import CellSign, ComparisonTable
-from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.object_graph.overlay import Overlay, Severity
 from ckpt_viz.render.comparison_rows import ComparisonRow, heads_of, rows_of
-from ckpt_viz.render.signs import CELLS
+from ckpt_viz.render.signs import CELLS, SEVERITIES
 from ckpt_viz.render.text import shortened
 from ckpt_viz.render.views import MAX_LINES
 from ckpt_viz.text import count, end_of
@@ -25,7 +25,7 @@ _COLORS: Mapping[str, str] = {
         CellSign.KEEPS: _GREEN,
         CellSign.WAITS: _CYAN,
     }.items()
-}
+} | {SEVERITIES[Severity.WARNING].glyph: _YELLOW, SEVERITIES[Severity.INFO].glyph: _FAINT}
 _WIDEST = 38  # characters of a name in a cell
 
 

@@ -16,8 +16,8 @@ from ckpt_viz.object_graph.comparison_table import ComparisonTable
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.comparison_svg import comparison_svg
+from ckpt_viz.render.details import Details
 from ckpt_viz.render.encodings import shown_on_stdout
-from ckpt_viz.render.plan import Details
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.static_html import comparison_html
 from ckpt_viz.render.text import printable
