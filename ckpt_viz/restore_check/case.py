@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.kind import Kind
 from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, is_guess
 from ckpt_viz.correspondence.signatures import Signatures
@@ -17,9 +16,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import generation_of
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Remedy
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.placement import Placement
 from ckpt_viz.restore_check.sides import LiveSide, SavedSide
 
@@ -132,29 +129,6 @@ class Case:
             if live_way is not None and live_way is not saved_way:
                 others[node] = (obj, saved_way, live_way)
         return others
-
-    def finding(
-        self,
-        severity: Severity,
-        kind: Kind,
-        why: str,
-        remedy: Remedy,
-        *,
-        nodes: Iterable[int] = (),
-        objects: Iterable[int] = (),
-    ) -> Finding:
-        """Return a finding about these saved nodes and live objects, named by the first of each."""
-        on_saved, on_live = tuple(nodes), tuple(objects)
-        return Finding(
-            severity,
-            kind,
-            self.saved.name(on_saved[0]) if on_saved else None,
-            self.run.live_name(on_live[0]) if on_live else None,
-            why,
-            remedy,
-            on_saved,
-            on_live,
-        )
 
     def severity(self, nodes: Iterable[int], objects: Iterable[int]) -> Severity:
         """Return the severity of a problem with these nodes: whether an assert fails for them."""

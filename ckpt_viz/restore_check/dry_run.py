@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.defaults import with_defaults
 from ckpt_viz.correspondence.of_savers import map_names
 from ckpt_viz.correspondence.pairs import Pair
@@ -25,7 +26,9 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import ROOT, Fault, Stored
-from ckpt_viz.object_graph.remedy import Advice, LoadWithKeras
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.remedy import Advice, LoadWithKeras, Remedy
+from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.objects_by_name import as_named
 from ckpt_viz.restore_check.orbax_load import remedy_of
@@ -167,11 +170,6 @@ class Outcome:
     def caller(self) -> str:
         """What the story of a restore by names calls the restoring object; "" for a checkpoint."""
         return ""
-
-    @property
-    def failing(self) -> str:
-        """What the headline calls values whose restore fails."""
-        return "failing"
 
     @property
     def finds_no_name(self) -> bool:
@@ -364,6 +362,28 @@ class DryRun:
     def live_name(self, obj: int) -> str:
         """Return the name of a live object."""
         return self.outcome.names.full(obj)
+
+    def finding(
+        self,
+        severity: Severity,
+        kind: Kind,
+        why: str,
+        remedy: Remedy | str,
+        *,
+        nodes: Iterable[int] = (),
+        objects: Iterable[int] = (),
+        saved: str | None = None,
+    ) -> Finding:
+        """Return a finding about these saved nodes and live objects, named by the first of each.
+
+        `saved` is the name in the file that leads, for a restore by names.
+        """
+        on_saved, on_live = tuple(nodes), tuple(objects)
+        if saved is None and self.saved is not None and on_saved:
+            saved = self.saved.name(on_saved[0])
+        live = self.live_name(on_live[0]) if on_live else None
+        advice = Advice(remedy) if isinstance(remedy, str) else remedy
+        return Finding(severity, kind, saved, live, why, advice, on_saved, on_live)
 
     def unused_attributes(self) -> dict[str, tuple[str, ...]]:
         """Return names by node: see RestoreCheck."""

@@ -106,11 +106,6 @@ class KerasOutcome(Outcome):
         """False: HDF5 files have none."""
         return False
 
-    @property
-    def failing(self) -> str:
-        """What the headline calls variables that keep their values."""
-        return "not loaded"
-
     @cached_property
     def certain(self) -> Sequence[Pair]:
         """The values in the places where Keras looks for them, and the objects that hold them.

@@ -155,10 +155,6 @@ class LiveSide(_SideOfRestore):
         """Return what people call an object; of a slot variable, whose state it is."""
         return self.names.place(obj)
 
-    def unbound_below(self, obj: int, seen: set[int]) -> Iterator[int]:
-        """Yield an object and those below it that no node is bound to; skip those in `seen`."""
-        return _below(self.graph, obj, self.trace.holders, seen)
-
     @cached_property
     def unmatched_groups(self) -> Mapping[int, tuple[int, ...]]:
         """Unmatched objects by the top of the subtree in which no node was bound."""

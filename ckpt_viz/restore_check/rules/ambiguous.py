@@ -10,7 +10,6 @@ from ckpt_viz.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.correspondence.sequences import INDEX, sequences
 from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count
@@ -88,12 +87,12 @@ def _numbers_of_alike(case: Case, item: int) -> tuple[int, int] | None:
 def _undecided(
     case: Case, nodes: Sequence[int], states: Sequence[int], of_saved: int, of_live: int
 ) -> Finding:
-    return case.finding(
+    return case.run.finding(
         Severity.INFO,
         Kind.UNKNOWABLE,
         f"The checkpoint has {of_saved} items that look alike, the program {of_live}. Names do not "
         f"show which belong together, so {count(len(nodes), 'value')} may go into wrong items.",
-        Advice("Restore before you add, remove or move items. Then give each item its own name."),
+        "Restore before you add, remove or move items. Then give each item its own name.",
         nodes=nodes,
         objects=dict.fromkeys((*(case.trace.bound[node] for node in nodes), *states)),
     )

@@ -146,24 +146,19 @@ class ByName:
         severity: Severity,
         kind: Kind,
         why: str,
-        remedy: Remedy,
+        remedy: Remedy | str,
         *,
         saved: str | None = None,
         names: Iterable[str] = (),
         objects: Iterable[int] = (),
     ) -> Finding:
         """Return a finding about these objects and the names in the file; `saved` leads them."""
-        on_live = tuple(dict.fromkeys(objects))
         nodes = (self._nodes.get(name) for name in (*names, *([saved] if saved else [])))
-        return Finding(
-            severity,
-            kind,
-            saved,
-            self.run.live_name(on_live[0]) if on_live else None,
-            why,
-            remedy,
-            tuple(dict.fromkeys(node for node in nodes if node is not None)),
-            on_live,
+        return self.run.finding(
+            *(severity, kind, why, remedy),
+            nodes=dict.fromkeys(node for node in nodes if node is not None),
+            objects=dict.fromkeys(objects),
+            saved=saved,
         )
 
 
@@ -183,7 +178,7 @@ def by_names(case: ByName) -> Iterator[Finding]:
             Kind.UNKNOWABLE,
             "In a graph, run_restore_ops() looks up the names in the file; until then every assert "
             "fails.",
-            Advice("Call run_restore_ops() on the status that restore() returns."),
+            "Call run_restore_ops() on the status that restore() returns.",
         )
         return
     yield from _failures(case)
@@ -387,14 +382,14 @@ def _not_reached(case: ByName, obj: int) -> Finding:
             Kind.SAVE_COUNTER,
             "The restore makes this counter beside the root, where a name-based restore does not "
             "look: every assert fails for it.",
-            Advice("Use read() instead of restore(), or leave the asserts out."),
+            "Use read() instead of restore(), or leave the asserts out.",
             objects=[obj],
         )
     return case.finding(
         Severity.FAIL,
         Kind.UNMATCHED,
         "The restore by names did not reach this object.",
-        Advice("Restore again, now that the object exists."),
+        "Restore again, now that the object exists.",
         objects=[obj],
     )
 
@@ -412,7 +407,7 @@ def by_saver(case: ByName, outcome: SaverOutcome) -> Iterator[Finding]:
             Kind.VALUE_LOST,
             "From an object-based checkpoint, a Saver restores only the last part of a partitioned "
             "variable.",
-            Advice("Make the variable without a partitioner, or restore with tf.train.Checkpoint."),
+            "Make the variable without a partitioner, or restore with tf.train.Checkpoint.",
             saved=case.run.live.nodes[obj].attributes[0].full_name,
             objects=[obj],
         )
@@ -422,7 +417,7 @@ def by_saver(case: ByName, outcome: SaverOutcome) -> Iterator[Finding]:
             Kind.VALUE_LOST,
             f"The {outcome.nameless} variables of Keras 3 in the Saver's list share one name, so "
             "the Saver saves and restores only the last.",
-            Advice("Give the Saver a dict of names, or use tf.train.Checkpoint."),
+            "Give the Saver a dict of names, or use tf.train.Checkpoint.",
         )
     for obj in sorted(outcome.unknown):
         error = case.run.live.nodes[obj].attributes[0].error
@@ -430,7 +425,7 @@ def by_saver(case: ByName, outcome: SaverOutcome) -> Iterator[Finding]:
             Severity.INFO,
             Kind.UNKNOWABLE,
             f"Only the object's own code decides what restore() reads: {error}.",
-            Advice("Read the object's own code."),
+            "Read the object's own code.",
             objects=[obj],
         )
 
@@ -450,7 +445,7 @@ def silently_reshaped(case: ByName) -> Iterator[Finding]:
                 f"The saved value has shape {shape_words(saved)}, the program's "
                 f"{shape_words(shape)}; the graph takes it without an error and keeps the wrong "
                 "shape.",
-                Advice("Make the variable with the saved shape, or give it another name."),
+                "Make the variable with the saved shape, or give it another name.",
                 saved=name,
                 objects=[obj],
             )

@@ -11,7 +11,6 @@ from ckpt_viz.live.code_reading import setter_of
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.harmless import is_harmless
@@ -43,13 +42,13 @@ def created_later(case: Case, explained: Explained) -> Iterator[Finding]:
         number = sum(node in case.unresolved for node in part.nodes)
         if not number:
             continue
-        yield case.finding(
+        yield case.run.finding(
             Severity.DEFERRED,
             Kind.DEFERRED,
             f"{count(number, 'saved value')} {'waits' if number == 1 else 'wait'} until "
             f"{_creators(part.methods)} created {'its object' if number == 1 else 'their objects'}"
             f". {passes}.",
-            Advice("Call the module once, or run one training step, and check again."),
+            "Call the module once, or run one training step, and check again.",
             nodes=part.nodes,
             objects=(_common_holder(case, list(part.objects)),),
         )

@@ -8,9 +8,8 @@ its part. What only an error keeps from its object has none.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.pairs import is_guess
@@ -21,7 +20,6 @@ from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.object_graph.graph import Graph, Layout
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.check_table import table_without_fix
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding
@@ -38,38 +36,13 @@ _FIX = "Call check.fix().apply(), which restores"
 _KINDS = {Stays.SHAPE: Kind.SHAPE, Stays.DTYPE: Kind.DTYPE}
 
 
-class _Content(NamedTuple):
-    """What a finding has. Its nodes and objects come before those of rows, if it has rows."""
-
-    severity: Severity
-    kind: Kind
-    sentence: str
-    advice: str
-    nodes: Sequence[int] = ()
-    objects: Sequence[int] = ()
-
-
 Rows = Sequence[RestoreRow]
-_Rule = Callable[[int, Rows], _Content]
-_error, _warning, _info = (
-    partial(_Content, severity) for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)
-)
+_Rule = Callable[[int, Rows], Finding]
 
 
 def keras_weights(run: DryRun, outcome: KerasOutcome) -> Iterator[Finding]:
     """Find why the call raises, and what it does without a message."""
-    rules = _Rules(run, outcome)
-    for content in rules.all():
-        yield Finding(
-            content.severity,
-            content.kind,
-            rules.saved.name(content.nodes[0]) if content.nodes else None,
-            rules.live.name(content.objects[0]) if content.objects else None,
-            content.sentence,
-            Advice(content.advice),
-            tuple(content.nodes),
-            tuple(content.objects),
-        )
+    return _Rules(run, outcome).all()
 
 
 class _Rules:
@@ -82,7 +55,7 @@ class _Rules:
         self.loading, self.target = outcome.loading, outcome.target
         self.of_model = KerasObjects(run, outcome)
 
-    def all(self) -> Iterator[_Content]:
+    def all(self) -> Iterator[Finding]:
         yield from self._of_call()
         is_refused = bool(self.loading.raises) and not self.target.is_built
         if not (is_refused or self.loading.text == NEEDS_BY_NAME):
@@ -93,7 +66,7 @@ class _Rules:
             yield from self._unknown()
             yield from self._by_order()
 
-    def _of_call(self) -> Iterator[_Content]:
+    def _of_call(self) -> Iterator[Finding]:
         """Find that the call ends before it looks at an object, as for the number of layers."""
         if not self.loading.raises or (self.loading.failures and self.target.is_built):
             return
@@ -105,11 +78,11 @@ class _Rules:
             advice = "Call the model on some data first, or build it: model.build(input_shape)."
         elif self.loading.text == NEEDS_BY_NAME:
             advice = "Give load_weights by_name=True, too, or leave out skip_mismatch."
-        yield _error(kind, why, advice, objects=(ROOT,))
+        yield self._finding(Severity.ERROR, kind, why, advice, objects=(ROOT,))
 
     # --- the rows
 
-    def _of_rows(self) -> Iterator[_Content]:
+    def _of_rows(self) -> Iterator[Finding]:
         """Find why values are not in their own objects: once for each object, or part."""
         groups: dict[tuple[_Rule, int], list[RestoreRow]] = defaultdict(list)
         groups |= {(self._failing, number): [] for number in self.loading.failures}
@@ -118,13 +91,26 @@ class _Rules:
             if rule is not None:
                 groups[rule].append(row)
         for (tell, key), rows in groups.items():
-            content = tell(key, rows)
-            nodes = (row.saved for row in rows if row.saved is not None)
-            objects = (row.live for row in rows if row.live is not None)
-            yield content._replace(
-                nodes=[*dict.fromkeys([*content.nodes, *nodes])],
-                objects=[*dict.fromkeys([*content.objects, *objects])],
-            )
+            yield tell(key, rows)
+
+    def _finding(
+        self,
+        severity: Severity,
+        kind: Kind,
+        why: str,
+        advice: str,
+        nodes: Iterable[int] = (),
+        objects: Iterable[int] = (),
+        rows: Rows = (),
+    ) -> Finding:
+        """Return a finding about some nodes and objects, and those of rows."""
+        saved = (row.saved for row in rows if row.saved is not None)
+        live = (row.live for row in rows if row.live is not None)
+        return self.run.finding(
+            *(severity, kind, why, advice),
+            nodes=dict.fromkeys([*nodes, *saved]),
+            objects=dict.fromkeys([*objects, *live]),
+        )
 
     def _rule_of(self, row: RestoreRow) -> tuple[_Rule, int] | None:
         """Return the rule for a row, and the object or part that it tells of."""
@@ -157,7 +143,7 @@ class _Rules:
     def _unused(self) -> frozenset[int]:
         return frozenset(self.run.verdicts.unresolved)
 
-    def _failing(self, number: int, rows: Rows) -> _Content:
+    def _failing(self, number: int, rows: Rows) -> Finding:
         why = self.of_model.failure(number, rows)
         is_new = why.stays is Stays.NO_GROUP and all(row.saved is None for row in rows)
         kind = Kind.KEY_MISSING if why.stays is None else _KINDS.get(why.stays, Kind.KEY_MISSING)
@@ -165,11 +151,12 @@ class _Rules:
         if why.raises:
             advice = self.of_model.advice("the rest", is_new=is_new)
         severity = Severity.ERROR if why.raises else Severity.WARNING
-        return _Content(severity, kind, why.sentence, advice, why.nodes, why.objects)
+        return self._finding(severity, kind, why.sentence, advice, why.nodes, why.objects, rows)
 
-    def _skipping(self, number: int, rows: Rows) -> _Content:
+    def _skipping(self, number: int, rows: Rows) -> Finding:
         saved, own = self.of_model.offered(number), self.target.weights.saveables[number].own
-        return _warning(
+        return self._finding(
+            Severity.WARNING,
             Kind.OPTIMIZER_CHANGED,
             "Keras skips the whole state of the optimizer, with one line of warning: the file "
             f"has {count(len(saved), 'value')}, and this optimizer {len(own)}.",
@@ -178,9 +165,10 @@ class _Rules:
             else "Use the class and options that were saved, for the same variables.",
             [*map(self.of_model.holder, saved[:1]), *saved],
             self.of_model.nodes_of([number]),
+            rows,
         )
 
-    def _not_read(self, _: int, rows: Rows) -> _Content:
+    def _not_read(self, _: int, rows: Rows) -> Finding:
         saved = sum(row.saved is not None for row in rows)
         fitting = {pair.node for pair in self.run.mapping.pairs if not is_guess(pair)}
         restored = sum(row.saved in fitting for row in rows)
@@ -196,14 +184,16 @@ class _Rules:
         every = enumerate(self.saved.nodes) if saved else ()
         optimizers = [node_id for node_id, node in every if node.role is Role.OPTIMIZER]
         why = f"load_weights reads no optimizer from `.h5`: {what}."
-        return _info(Kind.OPTIMIZER_MISSING, why, advice, optimizers)
+        return self._finding(
+            Severity.INFO, Kind.OPTIMIZER_MISSING, why, advice, optimizers, rows=rows
+        )
 
     @cached_property
     def _has_unbuilt_optimizer(self) -> bool:
         every = (o for o, node in enumerate(self.live.nodes) if node.role is Role.OPTIMIZER)
         return any(is_unbuilt(self.live.object(obj)) for obj in every)
 
-    def _astray(self, obj: int, rows: Rows) -> _Content:
+    def _astray(self, obj: int, rows: Rows) -> Finding:
         """Tell that an object takes values that belong to another one."""
         node, name = self._parts_astray(rows[0])[0], self.live.names.place
         own_name = self.saved.nodes[node].own_name
@@ -212,13 +202,15 @@ class _Rules:
         if pair is not None or live is not None:
             belongs = name(self.live.tree.parents[live or 0] if pair is None else pair.obj)
         evidence = " by the names in the file" if own_name else ""
-        return _warning(
+        return self._finding(
+            Severity.WARNING,
             Kind.MISPLACED,
             f"{name(obj)} gets the values that belong to {readable(belongs)}{evidence}: Keras goes "
             "by the order of layers.",
             _BY_NAMES,
             [node],
             [obj, *(row.plain.other for row in rows if row.plain.other is not None)],
+            rows,
         )
 
     def _parts_astray(self, row: RestoreRow) -> tuple[int, int]:
@@ -235,49 +227,54 @@ class _Rules:
             node, obj = above
         return node, obj
 
-    def _nowhere(self, holder: int, rows: Rows) -> _Content:
+    def _nowhere(self, holder: int, rows: Rows) -> Finding:
         is_silent = self.run.method == METHOD and not self.loading.raises
         leaves = f"{METHOD} leaves them out without a message" if is_silent else "they stay there"
         why = f"No object of the model takes {self._values_of(holder, rows)}; {leaves}."
         advice = "Add the part to the model, or leave it out on purpose."
-        return _warning(Kind.UNRESOLVED, why, advice, [holder])
+        return self._finding(Severity.WARNING, Kind.UNRESOLVED, why, advice, [holder], rows=rows)
 
-    def _elsewhere(self, holder: int, rows: Rows) -> _Content:
+    def _elsewhere(self, holder: int, rows: Rows) -> Finding:
         why = f"{METHOD} leaves {self._values_of(holder, rows)} out, though the model has the part"
         why = f"{why}: Keras looks for it in another place."
-        return _warning(Kind.MISPLACED, why, _BY_NAMES, [holder])
+        return self._finding(Severity.WARNING, Kind.MISPLACED, why, _BY_NAMES, [holder], rows=rows)
 
     def _values_of(self, holder: int, rows: Rows) -> str:
         part = self.saved.names.place(holder) if holder else "the model"
         return f"{count(len(rows), 'saved value')} of {part}"
 
-    def _guessed(self, _: int, rows: Rows) -> _Content:
+    def _guessed(self, _: int, rows: Rows) -> Finding:
         nodes = [row.saved for row in rows if row.saved is not None]
         parts = [*dict.fromkeys(map(self.of_model.holder, nodes))]
-        return _warning(
+        return self._finding(
+            Severity.WARNING,
             Kind.UNRESOLVED,
             f"Only order or shape tells where {count(len(nodes), 'saved value')} of "
             f"{names_of(self.saved, parts)} belong.",
             "Look at them first: check.fix(guesses=True) restores these, too.",
+            rows=rows,
         )
 
-    def _kept(self, _: int, rows: Rows) -> _Content:
+    def _kept(self, _: int, rows: Rows) -> Finding:
         objects = [row.live for row in rows if row.live is not None]
-        return _warning(
+        return self._finding(
+            Severity.WARNING,
             Kind.UNMATCHED,
             f"The model keeps its own values of {count(len(objects), 'variable')}: "
             f"{names_of(self.live, objects)}.",
             "Save them with the model, or set them by your own code.",
+            rows=rows,
         )
 
     # --- what the call does to variables
 
-    def _partly_overwritten(self) -> Iterator[_Content]:
+    def _partly_overwritten(self) -> Iterator[Finding]:
         every = [*enumerate(self.loading.loaded)]
         changed = [v for v, each in every if each.key is not None or each.stays is Stays.ZEROED]
         if self.loading.raises and changed:
             objects = self.of_model.variables(changed)
-            yield _error(
+            yield self._finding(
+                Severity.ERROR,
                 Kind.PARTIAL_OVERWRITE,
                 f"{len(objects)} of {count(len(every), 'variable')} already have saved values when "
                 f"load_weights raises: {names_of(self.live, objects)}.",
@@ -286,13 +283,14 @@ class _Rules:
                 objects=objects,
             )
 
-    def _zeroed(self) -> Iterator[_Content]:
+    def _zeroed(self) -> Iterator[Finding]:
         for number, saveable in enumerate(self.target.weights.saveables):
             zeroed = () if saveable.loading is None else saveable.loading.zeroed
             is_set = (v for v in zeroed if self.loading.loaded[v].stays is Stays.ZEROED)
             names = [self.target.weights.variables[v].name for v in is_set]
             if names:
-                yield _warning(
+                yield self._finding(
+                    Severity.WARNING,
                     Kind.UNMATCHED,
                     f"load_weights sets {listed(names)} of {self.of_model.place(number)} to zero, "
                     "and training cannot change them from there.",
@@ -301,12 +299,13 @@ class _Rules:
                     objects=self.of_model.nodes_of([number]),
                 )
 
-    def _cast(self) -> Iterator[_Content]:
+    def _cast(self) -> Iterator[Finding]:
         casts = Counter(loaded.cast for loaded in self.loading.loaded if loaded.cast)
         for (saved, live), number in casts.items():
             loaded = enumerate(self.loading.loaded)
             objects = self.of_model.variables(v for v, y in loaded if y.cast == (saved, live))
-            yield _warning(
+            yield self._finding(
+                Severity.WARNING,
                 Kind.DTYPE,
                 f"Keras converts {count(number, 'value')} from {saved} to {live} in silence: "
                 f"{names_of(self.live, objects)}.",
@@ -314,7 +313,7 @@ class _Rules:
                 objects=objects,
             )
 
-    def _unknown(self) -> Iterator[_Content]:
+    def _unknown(self) -> Iterator[Finding]:
         for number in self.loading.unknown:
             saveable, place = self.target.weights.saveables[number], self.of_model.place(number)
             what = (
@@ -326,7 +325,8 @@ class _Rules:
                     f"Keras 2 converts the saved values of {place}, which have an older form: only "
                     "a load shows the result."
                 )
-            yield _info(
+            yield self._finding(
+                Severity.INFO,
                 Kind.UNKNOWABLE,
                 what,
                 "Load into a copy of the model to see the result.",
@@ -334,11 +334,12 @@ class _Rules:
                 self.of_model.variables(saveable.own),
             )
 
-    def _by_order(self) -> Iterator[_Content]:
+    def _by_order(self) -> Iterator[Finding]:
         """Find layers without names that go by their order, though the file has another number."""
         numbers = self.loading.offers.by_order
         if numbers:
-            yield _warning(
+            yield self._finding(
+                Severity.WARNING,
                 Kind.UNKNOWABLE,
                 "The file has another number of layers without names: only the order tells "
                 f"{count(len(numbers), 'layer')} apart, which may get values of others.",

@@ -14,7 +14,6 @@ from ckpt_viz.live import facts
 from ckpt_viz.live.keras_calls import takes_directly
 from ckpt_viz.live.left_aside import VOCABULARY, Aside, aside_of, asides_of
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import listed
@@ -54,16 +53,14 @@ def _note(case: Case, data: str, asides: Mapping[int, Aside]) -> Finding:
         if data == VOCABULARY
         else "the restore keeps those of the program"
     )
-    return case.finding(
+    return case.run.finding(
         Severity.INFO,
         Kind.NOT_TRACKED,
         f"No checkpoint holds the {data} of {listed(called)}: {so}.",
-        Advice(
-            f"Load the {data} of the saved program from a file, or adapt() to the same data; "
-            f"Keras' save() stores the {data}."
-            if is_of_keras
-            else "Make the table from the data of the saved program."
-        ),
+        f"Load the {data} of the saved program from a file, or adapt() to the same data; "
+        f"Keras' save() stores the {data}."
+        if is_of_keras
+        else "Make the table from the data of the saved program.",
         nodes=[case.trace.holders[obj][0] for obj in asides],
         objects=asides,
     )
@@ -81,16 +78,14 @@ def _misfit(case: Case, obj: int, aside: Aside) -> Finding | None:
             continue
         had = "had" if saved < aside.size else "probably had"
         had = had if rows.is_known else "may have had"
-        return case.finding(
+        return case.run.finding(
             Severity.WARNING,
             Kind.NOT_TRACKED,
             f"The vocabulary of {_called(case, obj, aside)} has {aside.size:,} entries, but "
             f"{case.live_side.place(weights)} was saved with {saved:,} rows: the saved program "
             f"{had} another vocabulary.",
-            Advice(
-                "Give the layer the vocabulary of the saved program; no checkpoint holds one, but "
-                "Keras' save() stores it."
-            ),
+            "Give the layer the vocabulary of the saved program; no checkpoint holds one, but "
+            "Keras' save() stores it.",
             nodes=case.trace.holders[obj][:1],
             objects=(obj, weights),
         )

@@ -33,26 +33,24 @@ def save_counter(case: Case, explained: Explained) -> Iterator[Finding]:
     counters = [obj for obj in case.run.verdicts.unmatched if is_save_counter(obj)]
     if counters:
         saved_model = is_saved_model(case)
-        yield case.finding(
+        yield case.run.finding(
             Severity.FAIL,
             Kind.LEFTOVER if saved_model else Kind.SAVE_COUNTER,
             "A SavedModel has no save_counter, so this tf.train.Checkpoint keeps its own."
             if saved_model
             else "write() stored no save_counter in this checkpoint, and restore() expects one.",
-            Advice(
-                "Call assert_nontrivial_match() or expect_partial() instead."
-                if saved_model
-                else "Read the checkpoint with read(), or save it with save()."
-            ),
+            "Call assert_nontrivial_match() or expect_partial() instead."
+            if saved_model
+            else "Read the checkpoint with read(), or save it with save().",
             objects=counters,
         )
     saved = case.saved.save_counter
     if saved is not None and saved in case.unresolved:
-        yield case.finding(
+        yield case.run.finding(
             Severity.FAIL,
             Kind.SAVE_COUNTER,
             "save() stored a save_counter in this checkpoint, and read() does not restore it.",
-            Advice("Restore the checkpoint with restore(), or write it with write()."),
+            "Restore the checkpoint with restore(), or write it with write().",
             nodes=(saved,),
         )
 
@@ -68,7 +66,7 @@ def exported(case: Case, explained: Explained) -> Iterator[Finding]:
     if len(tops) < len(_OF_EXPORTS) or not nodes:
         return
     objects = [obj for obj in case.run.verdicts.unmatched if case.live_side.is_in_graph(obj)]
-    yield case.finding(
+    yield case.run.finding(
         Severity.FAIL,
         Kind.UNRESOLVED,
         f"Keras' export() stored {count(len(nodes), 'value')} in lists for serving, without the "
@@ -84,23 +82,23 @@ def kept_beside(case: Case, explained: Explained) -> Iterator[Finding]:
     for top, group in case.saved_side.unresolved_groups.items():
         nodes = [node for node in group if node not in explained.nodes and _is_valued(case, node)]
         if nodes and is_harmless(case, top):
-            yield case.finding(
+            yield case.run.finding(
                 Severity.FAIL,
                 Kind.LEFTOVER,
                 f"A SavedModel or Keras keeps {count(len(nodes), 'value')} beside the variables; "
                 "the program restores them by another path, or never.",
-                Advice("Ignore this; call expect_partial() to silence the warning."),
+                "Ignore this; call expect_partial() to silence the warning.",
                 nodes=dict.fromkeys((top, *nodes)),
             )
     for top, group in case.live_side.unmatched_groups.items():
         objects = [obj for obj in group if obj not in explained.objects]
         if objects and case.live.tree.labels[top] in OF_SAVED_MODELS:
-            yield case.finding(
+            yield case.run.finding(
                 Severity.FAIL,
                 Kind.LEFTOVER,
                 f"A loaded SavedModel keeps {count(len(objects), 'value')} beside the variables, "
                 "mostly metrics; a checkpoint of the model lacks them.",
-                Advice("Call assert_nontrivial_match() instead."),
+                "Call assert_nontrivial_match() instead.",
                 objects=dict.fromkeys((top, *objects)),
             )
 
@@ -110,7 +108,7 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
     for top, group in case.saved_side.unresolved_groups.items():
         nodes = [node for node in group if node not in explained.nodes and _is_valued(case, node)]
         if nodes:
-            yield case.finding(
+            yield case.run.finding(
                 Severity.FAIL,
                 Kind.UNRESOLVED,
                 f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, top)}.",
@@ -191,7 +189,7 @@ def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:
                 ),
             )
         if elsewhere:
-            yield case.finding(
+            yield case.run.finding(
                 Severity.FAIL,
                 Kind.UNMATCHED,
                 f"No saved value has the place of {count(len(elsewhere), 'value')} of the program: "
@@ -202,7 +200,7 @@ def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _lacking(case: Case, top: int, objects: Sequence[int], remedy: Remedy) -> Finding:
-    return case.finding(
+    return case.run.finding(
         Severity.FAIL,
         Kind.UNMATCHED,
         f"The checkpoint lacks {count(len(objects), 'value')} of the program: "
@@ -217,17 +215,15 @@ def _saved_as_another(case: Case, layer: int, objects: Sequence[int]) -> Finding
     node = case.trace.holders[layer][0]
     is_known = was_without_weights(case, layer)
     number = len(objects)
-    return case.finding(
+    return case.run.finding(
         Severity.FAIL,
         Kind.UNMATCHED,
         f"The checkpoint lacks {count(number, 'value')} of this "
         f"{type(case.live_side.object(layer)).__name__}: what was saved in its place has "
         + ("no weights." if is_known else "no weights, or was not built yet."),
-        Advice(
-            "Keep the saved layers, or accept the difference with assert_nontrivial_match()."
-            if is_known
-            else "Keep the saved layers, or save again after you have built all of them."
-        ),
+        "Keep the saved layers, or accept the difference with assert_nontrivial_match()."
+        if is_known
+        else "Keep the saved layers, or save again after you have built all of them.",
         nodes=(node,),
         objects=objects,
     )
@@ -263,11 +259,11 @@ def unused_attributes(case: Case, explained: Explained) -> Iterator[Finding]:
     configured = {node: None for node, names in unused.items() if set(names) == {CONFIGURATION}}
     for node, names in unused.items():
         if node not in configured:
-            yield case.finding(
+            yield case.run.finding(
                 Severity.FAIL,
                 Kind.UNUSED_ATTRIBUTE,
                 f"The object in the program has no place for the saved {listed(names)}.",
-                Advice("Restore into an object of the saved class, or rename the attribute."),
+                "Restore into an object of the saved class, or rename the attribute.",
                 nodes=(node,),
                 objects=(case.trace.bound[node],),
             )
@@ -275,12 +271,12 @@ def unused_attributes(case: Case, explained: Explained) -> Iterator[Finding]:
     if configured or gone:
         number = len(configured) + len(gone)
         stored = "the layer's configuration" if number == 1 else f"{number} layers' configurations"
-        yield case.finding(
+        yield case.run.finding(
             Severity.FAIL,
             Kind.LEFTOVER,
             f"An old version of Keras stored {stored} here, and nothing reads "
             f"{'it' if number == 1 else 'them'} now.",
-            Advice("Ignore this; assert_consumed() still fails."),
+            "Ignore this; assert_consumed() still fails.",
             nodes=(*configured, *gone),
             objects=dict.fromkeys(case.trace.bound[node] for node in configured),
         )

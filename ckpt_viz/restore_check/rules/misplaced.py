@@ -57,7 +57,7 @@ def _untied(case: Case, tops: tuple[int, int], values: Mapping[int, int]) -> Fin
     firsts = [case.trace.bound[node] for node in nodes]
     first, other = map(case.live_side.place, tops)
     has_fix = case.placement.are_shared(values)
-    return case.finding(
+    return case.run.finding(
         case.severity((), (*values,)),
         Kind.UNTIED,
         f"The program has {first} and {other} for one saved object. The restore fills only "
@@ -101,15 +101,13 @@ def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
     state = case.saved_side.state_of(optimizer) & case.unresolved
     misleading, live = case.saved_side.place(optimizer), case.trace.bound.get(optimizer)
     live_state = case.live_side.state_of(live) & case.unmatched if live is not None else ()
-    return case.finding(
+    return case.run.finding(
         case.severity(state, (*objects, *live_state)),
         Kind.MISPLACED,
         f"The lists of {misleading} and {_what_tells(case, nodes)} disagree about "
         f"{count(len(variables), 'saved value')}. {_led(case, node, wrong)}",
-        Advice(
-            "Build the optimizer with the saved trainable variables in the saved "
-            f"order{_or_restore_the_model_alone(case, nodes)}."
-        ),
+        "Build the optimizer with the saved trainable variables in the saved "
+        f"order{_or_restore_the_model_alone(case, nodes)}.",
         nodes=dict.fromkeys(
             (*filter(case.placement.keeps_its_object, nodes), *moved, *sorted(state))
         ),
@@ -192,11 +190,11 @@ def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -
         why += ", and the other way round: by name, their values change places."
     else:
         why += f", and so on: by name, {len(members)} values change places."
-    return case.finding(
+    return case.run.finding(
         Severity.WARNING,
         Kind.SWAPPED,
         why,
-        Advice("Put the variables back in the saved order."),
+        "Put the variables back in the saved order.",
         nodes=[node for node, _, _ in members],
         objects=[obj for _, obj, _ in members],
     )
@@ -220,12 +218,12 @@ def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
     if not astray:
         return
     node, wrong = next(iter(astray.items()))
-    yield case.finding(
+    yield case.run.finding(
         Severity.WARNING,
         Kind.SWAPPED,
         f"{count(len(astray), 'variable')} of the program {'gets' if len(astray) == 1 else 'get'} "
         f"the value of another. {_led(case, node, wrong)}",
-        Advice("Put the variables back in the saved order."),
+        "Put the variables back in the saved order.",
         nodes=dict.fromkeys((*astray, *astray.values())),
         objects=dict.fromkeys(
             obj
@@ -312,16 +310,14 @@ def _misled_slots(case: Case, explained: Explained) -> set[int]:
 
 def _slots_change_places(case: Case, kind: Kind, nodes: list[int]) -> Finding:
     node, obj = nodes[0], case.trace.bound[nodes[0]]
-    return case.finding(
+    return case.run.finding(
         Severity.WARNING,
         kind,
         f"{count(len(nodes), 'value')} of the optimizer's state change places: "
         f"{case.saved_side.place(node)} goes by index into {case.live_side.place(obj)}.",
-        Advice(
-            "Restore with the Keras version and the optimizer that saved it."
-            if kind is Kind.SWAPPED
-            else "Build the optimizer with the saved trainable variables in the saved order."
-        ),
+        "Restore with the Keras version and the optimizer that saved it."
+        if kind is Kind.SWAPPED
+        else "Build the optimizer with the saved trainable variables in the saved order.",
         nodes=nodes,
         objects=[case.trace.bound[state] for state in nodes],
     )

@@ -12,7 +12,6 @@ from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import files_of, lost_to
 from ckpt_viz.restore_check.finding import Explained, Finding
@@ -34,12 +33,12 @@ def not_built(case: Case, explained: Explained) -> Iterator[Finding]:
     waiting = _waiting(case, explained)
     trapped = _trapped(case, waiting)
     for obj, nodes in trapped.items():
-        yield case.finding(
+        yield case.run.finding(
             Severity.FAIL,
             Kind.NOT_BUILT,
             f"{type(case.live_side.object(obj)).__name__} has no build() of its own, so Keras 3 "
             "builds it by a symbolic call, in which a waiting restore fails without an error.",
-            Advice("Build the model before restoring: call it on data, or give it a build()."),
+            "Build the model before restoring: call it on data, or give it a build().",
             nodes=[low for node in nodes for low in case.saved_side.unbound_below(node, seen)],
             objects=(obj,),
         )
@@ -55,16 +54,14 @@ def _unfit(case: Case, obj: int) -> Iterator[Finding]:
         return
     unbuilt = case.live_side.object(obj)
     more = f" ({len(misfits) - 1} more)" if len(misfits) > 1 else ""
-    yield case.finding(
+    yield case.run.finding(
         Severity.FAIL,
         Kind.NOT_BUILT,
         f"Once built, this {type(unbuilt).__name__} will not fit the checkpoint: "
         f"{misfits[0].why}{more}.",
-        Advice(
-            "Make the optimizer as it was when saved, or restore the model alone."
-            if facts.is_optimizer(unbuilt)
-            else "Make its layers as they were when saved."
-        ),
+        "Make the optimizer as it was when saved, or restore the model alone."
+        if facts.is_optimizer(unbuilt)
+        else "Make its layers as they were when saved.",
         nodes=dict.fromkeys(node for misfit in misfits for node in misfit.nodes),
         objects=(obj,),
     )
@@ -121,15 +118,13 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
         else:
             needs = "variables" if facts.is_optimizer(unbuilt) else "inputs"
             why = f"{until} for the same {needs}. Then assert_consumed() passes."
-        yield case.finding(
+        yield case.run.finding(
             Severity.DEFERRED,
             Kind.DEFERRED,
             why,
-            Advice(
-                f"Build {what} before the assert: {build}."
-                if is_known
-                else f"Build {what} and check again: {build}."
-            ),
+            f"Build {what} before the assert: {build}."
+            if is_known
+            else f"Build {what} and check again: {build}.",
             nodes=below,
             objects=(obj,),
         )
@@ -147,11 +142,11 @@ def _lost(case: Case, lost: Mapping[str, LostFiles], waiting: Sequence[int]) -> 
             of_files.setdefault(files, []).append(node)
     for files, nodes in of_files.items():
         wait = "value waits" if len(nodes) == 1 else "values wait"
-        yield case.finding(
+        yield case.run.finding(
             Severity.WARNING,
             Kind.DAMAGED,
             f"{files.why}; {len(nodes)} {wait}, and building raises {files.raises}.",
-            Advice(files.remedy),
+            files.remedy,
             nodes=nodes,
         )
 
@@ -248,7 +243,7 @@ def saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
         early.setdefault(model, []).extend(objects)
     for top, objects in early.items():
         number = count(len(objects), "value")
-        yield case.finding(
+        yield case.run.finding(
             Severity.FAIL,
             Kind.NOT_BUILT,
             f"The saved optimizer has no {_what_optimizers_have(case, objects)}: it had made no "
@@ -257,7 +252,7 @@ def saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
             if _may_have_had_none(case, top, objects)
             else f"The checkpoint has this object without its {number}: the program saved it "
             "before it had variables.",
-            Advice("Save again after you have built the model and run one training step."),
+            "Save again after you have built the model and run one training step.",
             nodes=(case.trace.holders[top][0],),
             objects=(top, *objects),
         )

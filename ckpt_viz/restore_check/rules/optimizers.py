@@ -43,7 +43,7 @@ def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
         number = count(len(values), "value")
         places = f"at most {taken} of {number} fit" if taken else f"none of {number} fits"
         rest = " The rest of the checkpoint fits." if case.unresolved <= state else ""
-        yield case.finding(
+        yield case.run.finding(
             Severity.ERROR if obj in hooks else case.severity(nodes, objects),
             Kind.OPTIMIZER_GENERATION,
             f"The saved optimizer ({saved_way.value}) and the program's ({live_way.value}) keep "
@@ -78,12 +78,12 @@ def other_class(case: Case, explained: Explained) -> Iterator[Finding]:
         ]
         objects = [case.trace.bound[slot] for slot in slots]
         if slots and _mean_other_things(case, (node, slots), (obj, objects)):
-            yield case.finding(
+            yield case.run.finding(
                 Severity.WARNING,
                 Kind.MISPLACED,
                 f"The program's optimizer is of another class: {count(len(slots), 'saved value')} "
                 "of its state go into slots that mean something else.",
-                Advice("Use the optimizer that was saved."),
+                "Use the optimizer that was saved.",
                 nodes=(node, *slots),
                 objects=(obj, *objects),
             )
@@ -111,30 +111,26 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
         if top in case.trace.bound or is_explained or not is_optimizer(case.saved.nodes[top]):
             continue
         rest = _everything_else(case, len(nodes))
-        yield case.finding(
+        yield case.run.finding(
             Severity.FAIL,
             Kind.OPTIMIZER_MISSING,
             f"The program has no optimizer here, so {count(len(nodes), 'saved value')} stay "
             f"unused{rest}.",
-            Advice(
-                "Add the optimizer to train further. Else call assert_existing_objects_matched() "
-                "in place of assert_consumed()."
-            ),
+            "Add the optimizer to train further. Else call assert_existing_objects_matched() "
+            "in place of assert_consumed().",
             nodes=dict.fromkeys((top, *nodes)),
         )
     for top, objects in case.live_side.unmatched_groups.items():
         is_explained = top in explained.objects or explained.objects.issuperset(objects)
         if top in case.trace.holders or is_explained or not is_optimizer(case.live_side.node(top)):
             continue
-        yield case.finding(
+        yield case.run.finding(
             Severity.FAIL,
             Kind.OPTIMIZER_MISSING,
             f"The checkpoint has no optimizer here, so {count(len(objects), 'value')} of the "
             "program's optimizer stay unchanged.",
-            Advice(
-                "Call assert_nontrivial_match() instead of assert_consumed(); training starts "
-                "with a fresh optimizer."
-            ),
+            "Call assert_nontrivial_match() instead of assert_consumed(); training starts "
+            "with a fresh optimizer.",
             objects=dict.fromkeys((top, *objects)),
         )
 

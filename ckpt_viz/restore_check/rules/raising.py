@@ -92,7 +92,7 @@ def _failure(
     if failure.cause is Cause.PREDICATE and step.node is not None:
         saver = case.saved.nodes[step.node].registered_saver
         reason = f"The registered saver {saver!r} saved this object, and refuses to restore it."
-    return case.finding(
+    return case.run.finding(
         Severity.WARNING if failure.in_session else Severity.ERROR,
         kind,
         reason,
@@ -133,7 +133,7 @@ def _refused(case: Case, steps: list[Step], lost: LostFiles | None) -> Finding:
         is_optimizer = facts.is_optimizer(case.live_side.object(obj) if obj is not None else None)
         kind = Kind.OPTIMIZER_GENERATION if is_optimizer else Kind.OPTIMIZER_MISSING
         remedy = _OTHER_CLASS if is_optimizer else _NO_OPTIMIZER
-    return case.finding(
+    return case.run.finding(
         Severity.WARNING if failure.in_session else Severity.ERROR,
         kind,
         reason,
@@ -169,7 +169,7 @@ def damaged_later(case: Case, explained: Explained) -> Iterator[Finding]:
     if faults:
         first = next(iter(faults.values()))
         waits = "waits is damaged" if len(faults) == 1 else "wait are damaged"
-        yield case.finding(
+        yield case.run.finding(
             Severity.WARNING,
             Kind.DAMAGED,
             f"{count(len(faults), 'value')} that {waits}, and building raises {first.raises}: "
@@ -188,12 +188,12 @@ def slots_out_of_scope(case: Case, explained: Explained) -> Iterator[Finding]:
             waiting.setdefault(step.obj, []).append(step.node)
     for obj, nodes in waiting.items():
         name = type(case.live_side.object(obj)).__name__
-        yield case.finding(
+        yield case.run.finding(
             Severity.DEFERRED,
             Kind.STRATEGY_SCOPE,
             f"{count(len(nodes), 'slot variable')} wait for the first step of this {name}, because "
             "the scope of another tf.distribute.Strategy is active.",
-            Advice("Call restore outside of the scope, or make the optimizer inside it."),
+            "Call restore outside of the scope, or make the optimizer inside it.",
             nodes=nodes,
             objects=(obj,),
         )
@@ -205,12 +205,12 @@ def forgotten_slots(case: Case, explained: Explained) -> Iterator[Finding]:
     if not nodes:
         return
     names = {case.run.live_name(case.trace.bound[node]) for node in nodes}
-    yield case.finding(
+    yield case.run.finding(
         Severity.FAIL,
         Kind.UNRESOLVED,
         f"The restore fills {count(len(nodes), 'slot variable')} of a sharded variable's shards, "
         "but the asserts miss the object that holds them.",
-        Advice("Call expect_partial() instead of the asserts: the values are restored."),
+        "Call expect_partial() instead of the asserts: the values are restored.",
         nodes=nodes,
         objects=[obj for obj in case.run.verdicts.unmatched if case.run.live_name(obj) in names],
     )
@@ -225,7 +225,7 @@ def poisoned_before_asserts(case: Case, explained: Explained) -> Iterator[Findin
         if "NotImplementedError" in node.error:
             yield _reused(case, obj)
         elif IS_POISONED in node.error:
-            yield case.finding(
+            yield case.run.finding(
                 Severity.FAIL,
                 Kind.POISONED_CONTAINER,
                 f"{IS_POISONED}: every assert and the next save raise ValueError: "
@@ -245,12 +245,12 @@ def _reused(case: Case, optimizer: int) -> Finding:
     # If the restore leaves out slot variables, the asserts leave them out too.
     asserts = verdicts.nontrivial is not None and verdicts.nontrivial.type == "NotImplementedError"
     raises = "every assert and the next save raise NotImplementedError"
-    return case.finding(
+    return case.run.finding(
         Severity.FAIL if asserts or verdicts.restore is not None else Severity.WARNING,
         Kind.SLOT_REUSED,
         f"A slot variable of {place(optimizer)} is tracked a second time, as {names}: "
         f"{raises if asserts else 'the next save raises NotImplementedError'}.",
-        Advice("Do not assign a slot variable to an attribute of a tracked object."),
+        "Do not assign a slot variable to an attribute of a tracked object.",
         objects=(*again, optimizer),
     )
 
@@ -274,11 +274,11 @@ def partial_overwrite(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _overwritten(case: Case, written: list[Step]) -> Finding:
-    return case.finding(
+    return case.run.finding(
         Severity.ERROR,
         Kind.PARTIAL_OVERWRITE,
         f"The restore raises after it has overwritten {count(len(written), 'value')}.",
-        Advice("Fix the cause, then recreate the objects: some are already overwritten."),
+        "Fix the cause, then recreate the objects: some are already overwritten.",
         nodes=[step.node for step in written if step.node is not None],
         objects=[step.obj for step in written if step.obj is not None],
     )

@@ -14,7 +14,6 @@ from ckpt_viz.live.untracked import attributes_of, ids_of
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.nodes import Node, NotSaved, Role
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count, listed
@@ -76,9 +75,7 @@ def _attribute(case: Case, obj: int, attribute: NotSaved) -> Finding:
         )
         advice = "Assign each object to an attribute of its own, or pass it to tf.train.Checkpoint."
     severity = Severity.WARNING if attribute.is_lost else Severity.INFO
-    return case.finding(
-        severity, Kind.NOT_TRACKED, why, Advice(advice), nodes=hanging, objects=(obj,)
-    )
+    return case.run.finding(severity, Kind.NOT_TRACKED, why, advice, nodes=hanging, objects=(obj,))
 
 
 def _hanging_left(case: Case) -> list[int]:
@@ -91,14 +88,12 @@ def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
     """Find metrics and the like, which begin again after a restore."""
     place = case.live_side.graph.names.child_place
     names = [f"{place(obj, attribute.name)} ({attribute.type_name})" for obj, attribute in left_out]
-    return case.finding(
+    return case.run.finding(
         Severity.INFO,
         Kind.NOT_TRACKED,
         f"TensorFlow neither saves nor restores {listed(names)}: metrics, seeds and counters start "
         "again, and no trained value is lost.",
-        Advice(
-            "To save such state, pass tf.train.Checkpoint a keyword with the list of its variables."
-        ),
+        "To save such state, pass tf.train.Checkpoint a keyword with the list of its variables.",
         objects=dict.fromkeys(obj for obj, _ in left_out),
     )
 
@@ -136,15 +131,13 @@ def _weights(case: Case) -> Iterator[Finding]:
         missing = facts.untracked_weights(case.live_side.object(obj), known)
         if missing:
             names = ", ".join(missing[:_MAX_NAMED]) + (", …" if len(missing) > _MAX_NAMED else "")
-            yield case.finding(
+            yield case.run.finding(
                 Severity.WARNING,
                 Kind.NOT_TRACKED,
                 f"The object graph lacks {count(len(missing), 'weight')} of this "
                 f"{case.live.nodes[obj].type_name} ({names}): no checkpoint holds them, and no "
                 "assert fails.",
-                Advice(
-                    "Assign the object that holds them to an attribute, not to a list, dict or set."
-                ),
+                "Assign the object that holds them to an attribute, not to a list, dict or set.",
                 objects=(obj,),
             )
             return  # a model that contains this layer would report the weights again
@@ -165,15 +158,13 @@ def _not_finalized(case: Case, obj: int) -> Iterator[Finding]:
         and facts.is_stale(layer, child.local_name, _restored_value(case, saved, child.node_id))
     }
     if stale:
-        yield case.finding(
+        yield case.run.finding(
             Severity.WARNING,
             Kind.NOT_TRACKED,
             f"This {node.type_name} keeps using its old {' and '.join(stale)}, because the "
             "restore does not call finalize_state(); no assert fails.",
-            Advice(
-                "Call the layer's finalize_state() after restoring, and compile() the model again "
-                "if it has made predictions."
-            ),
+            "Call the layer's finalize_state() after restoring, and compile() the model again "
+            "if it has made predictions.",
             nodes=(case.trace.holders[obj][0], *stale.values()),
             objects=(obj,),
         )
@@ -194,15 +185,13 @@ def _not_adapted(case: Case, obj: int) -> Iterator[Finding]:
         return
     if case.live.tree.labels[obj] == "_lookup_layer":  # the program knows the layer that holds it
         obj = case.live.tree.parents[obj]
-    yield case.finding(
+    yield case.run.finding(
         Severity.WARNING,
         Kind.NOT_TRACKED,
         f"This {case.live.nodes[obj].type_name} has no {lacking} yet, and no checkpoint holds one: "
         "calling it raises, although every assert may pass.",
-        Advice(
-            f"Call its adapt(), or give it the {lacking} of the saved program; Keras' save() "
-            f"stores the {lacking}."
-        ),
+        f"Call its adapt(), or give it the {lacking} of the saved program; Keras' save() "
+        f"stores the {lacking}.",
         nodes=case.trace.holders.get(obj, ())[:1],
         objects=(obj,),
     )

@@ -11,7 +11,6 @@ from ckpt_viz.matching.trace import Action, Cause, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.text import count
@@ -24,13 +23,13 @@ _Shapes = tuple[tuple[str, tuple[int, ...] | None], ...]
 def unrelated(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find checkpoints of another model."""
     if case.unresolved and case.unmatched and _is_unrelated(case):
-        yield case.finding(
+        yield case.run.finding(
             Severity.FAIL,
             Kind.UNRELATED,
             "Nothing of the checkpoint fits the program: it seems to belong to another model "
             f"({count(_shapes_of_values(case.saved).total(), 'value')} against "
             f"{_shapes_of_values(case.live).total()}).",
-            Advice("Look at the objects of the checkpoint, and choose another path."),
+            "Look at the objects of the checkpoint, and choose another path.",
             nodes=(ROOT, *sorted(case.unresolved)),
             objects=(ROOT, *sorted(case.unmatched)),
         )

@@ -9,7 +9,6 @@ from ckpt_viz.changes.kind import Kind
 from ckpt_viz.matching.initializers import MappedScope
 from ckpt_viz.matching.trace import Cause
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.rules.by_name import ByName, examples, silently_reshaped
 from ckpt_viz.restore_check.warm_start_dry_run import WarmOutcome
@@ -37,7 +36,7 @@ def warm_starts(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
 
 def _silent(case: ByName, beginning: str, advice: str, saved: str | None = None) -> Finding:
     why = f"{beginning}: {case.run.method}() assigns nothing, and raises nothing."
-    return case.finding(Severity.WARNING, Kind.UNRESOLVED, why, Advice(advice), saved=saved)
+    return case.finding(Severity.WARNING, Kind.UNRESOLVED, why, advice, saved=saved)
 
 
 # --- names in the map
@@ -56,7 +55,7 @@ def _no_name(case: ByName, outcome: WarmOutcome, key: str, value: str, raised: s
         Kind.UNRESOLVED,
         f"{value!r} is no name of a variable made by get_variable, and {key!r} is no scope: "
         f"{raised}.",
-        Advice(advice),
+        advice,
         saved=key or None,
     )
 
@@ -81,7 +80,7 @@ def _of_scope(case: ByName, outcome: WarmOutcome, scope: MappedScope) -> Iterato
             Severity.WARNING,
             Kind.UNRESOLVED,
             f"{value!r} is no name of a variable: TensorFlow takes {instead} in its place{cut}.",
-            Advice(f"Write {value + '/'!r} for a scope."),
+            f"Write {value + '/'!r} for a scope.",
             saved=scope.key,
         )
 
@@ -106,7 +105,7 @@ def _partly_replaced(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
         Severity.WARNING,  # the cause comes first
         Kind.PARTIAL_OVERWRITE,
         f"The call raises after it has {verb} {count(len(before), noun)}.",
-        Advice("Fix the cause, then make the variables again: some are already changed."),
+        "Fix the cause, then make the variables again: some are already changed.",
         objects=sorted(before),
     )
 
@@ -122,7 +121,7 @@ def _replaced_twice(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
                 Severity.WARNING,
                 Kind.VALUE_LOST,
                 f"The map gives {every} to one variable, which keeps {names[-1]!r}.",
-                Advice("Leave out the pairs that do not count."),
+                "Leave out the pairs that do not count.",
                 saved=names[0],
                 names=names,
                 objects=[obj],
@@ -137,7 +136,7 @@ def _by_vocabulary(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
             Kind.UNKNOWABLE,
             f"Vocabularies decide about the rows of {count(len({*objects}), 'variable')}. The "
             "check reads no vocabulary.",
-            Advice("Compare the rows after the warm start."),
+            "Compare the rows after the warm start.",
             objects=objects,
         )
 
@@ -168,6 +167,6 @@ def _left_out(case: ByName, outcome: WarmOutcome) -> Iterator[Finding]:
                 Kind.UNMATCHED,
                 f"The map leaves out {count(len(objects), 'variable')}{words} {keep}: "
                 f"{examples(names)}.",
-                Advice(advice),
+                advice,
                 objects=objects,
             )

@@ -9,7 +9,6 @@ from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding
 from ckpt_viz.restore_check.sides import is_optimizer
@@ -20,12 +19,12 @@ _HYPERPARAMETERS = ("learning_rate", "decay", "beta_1", "beta_2", "momentum", "r
 def unknowable(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find values that the object's own code takes, and restores that run later."""
     if case.trace.builds_graph:
-        yield case.finding(
+        yield case.run.finding(
             Severity.INFO,
             Kind.UNKNOWABLE,
             "In a graph, restore() only adds operations; run_restore_ops() assigns the values "
             "later.",
-            Advice("Call run_restore_ops() on the status that restore() returns."),
+            "Call run_restore_ops() on the status that restore() returns.",
         )
     for step in case.trace.steps_of(Action.RESTORE):
         if step.node is None or step.obj is None:
@@ -34,12 +33,12 @@ def unknowable(case: Case, explained: Explained) -> Iterator[Finding]:
         if live is None or live.role in (Role.VARIABLE, Role.SLOT):
             continue
         if facts.takes_values_by_own_code(case.live_side.object(step.obj)):
-            yield case.finding(
+            yield case.run.finding(
                 Severity.INFO,
                 Kind.UNKNOWABLE,
                 "The object's own code takes the saved value; only a real restore shows whether it "
                 "can.",
-                Advice("Restore into a copy of the object first."),
+                "Restore into a copy of the object first.",
                 nodes=(step.node,),
                 objects=(step.obj,),
             )
@@ -56,11 +55,11 @@ def overwritten(case: Case, explained: Explained) -> Iterator[Finding]:
             continue
         values = _scalars(case, node, case.trace.bound[node])
         if values is not None and values[0] != values[1]:
-            yield case.finding(
+            yield case.run.finding(
                 Severity.INFO,
                 Kind.OVERWRITTEN,
                 f"The restore changes {name} from {values[1]:.7g} to the saved {values[0]:.7g}.",
-                Advice("To keep the program's value, set it again after restoring."),
+                "To keep the program's value, set it again after restoring.",
                 nodes=(node,),
                 objects=(case.trace.bound[node],),
             )

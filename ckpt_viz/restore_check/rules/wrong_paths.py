@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice, OtherPath, PathResult
+from ckpt_viz.object_graph.remedy import OtherPath, PathResult
 from ckpt_viz.restore_check.dry_run import (
     CheckpointOfOrbax,
     DamagedFile,
@@ -32,32 +32,26 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             else "restore reads it as a name-based checkpoint without variables and restores "
             "nothing"
         )
-        yield Finding(
+        yield run.finding(
             _severity(run),
             Kind.WRONG_PATH,
-            None,
-            None,
             f"{run.reading} is not a checkpoint's prefix: {effect}.",
             OtherPath(run.correction.prefix, _result(run.correction.verdicts)),
         )
     elif isinstance(run.correction, (FileOfKeras, CheckpointOfOrbax)):
         does = "restores nothing" if raised is None else f"raises {raised.type}"
-        yield Finding(
+        yield run.finding(
             _severity(run),
             Kind.WRONG_PATH,
-            None,
-            None,
             f"{run.correction.path} is a {run.correction.format.value}: {run.method}() {does}.",
             run.correction.remedy,
         )
     elif raised is not None and isinstance(run.correction, NoSuchPath):
-        yield Finding(
+        yield run.finding(
             Severity.ERROR,
             Kind.WRONG_PATH,
-            None,
-            None,
             f"{run.reading}: {in_words(raised.type, first_line(raised.message).rstrip('.?'))}.",
-            Advice(f"{run.correction.advice}.".replace("?.", "?")),
+            f"{run.correction.advice}.".replace("?.", "?"),
         )
 
 
@@ -67,27 +61,25 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
     damage = run.correction if isinstance(run.correction, DamagedFile) else None
     if damage is not None and damage.lost is not None and run.trace is not None:
         why = f"{damage.why}; {run.method}() does not restore these."
-        yield Finding(Severity.ERROR, Kind.DAMAGED, None, None, why, Advice(damage.lost.remedy))
+        yield run.finding(Severity.ERROR, Kind.DAMAGED, why, damage.lost.remedy)
     if raised is None or run.reading is None:
         return
     raises = in_words(raised.type, in_one_sentence(raised.message, run.reading))
     if run.outcome.remedy is not None:
         why = f"The Saver cannot restore: {raises}."
-        yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.outcome.remedy)
+        yield run.finding(Severity.ERROR, Kind.NOT_BUILT, why, run.outcome.remedy)
         return
     if run.trace is not None or (run.correction is not None and damage is None):
         return
     if damage is not None and damage.lost is not None:
         why = f"{damage.why}; the restore raises {raises}."
-        yield Finding(Severity.ERROR, Kind.DAMAGED, None, None, why, Advice(damage.lost.remedy))
+        yield run.finding(Severity.ERROR, Kind.DAMAGED, why, damage.lost.remedy)
         return
-    yield Finding(
+    yield run.finding(
         Severity.ERROR,
         Kind.KEY_MISSING,
-        None,
-        None,
         f"{run.reading} cannot be read: {raises}.",
-        Advice(_repair(damage)),
+        _repair(damage),
     )
 
 
@@ -107,16 +99,12 @@ def no_checkpoint(run: DryRun) -> Iterator[Finding]:
     if run.reading is None and run.trace is None:
         raised = run.verdicts.restore
         does = f"raises {raised.type}" if raised is not None else "returns and restores nothing"
-        yield Finding(
+        yield run.finding(
             _severity(run),
             Kind.WRONG_PATH,
-            None,
-            None,
             f"The path is None: restore() {does}.",
-            Advice(
-                "Check the directory given to tf.train.latest_checkpoint(): it returns None if the "
-                "`checkpoint` file is missing or names a missing checkpoint."
-            ),
+            "Check the directory given to tf.train.latest_checkpoint(): it returns None if the "
+            "`checkpoint` file is missing or names a missing checkpoint.",
         )
 
 

@@ -10,7 +10,6 @@ from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import IMPORT_SAVER, make_as_saved
 from ckpt_viz.restore_check.finding import Explained, Finding
@@ -34,13 +33,13 @@ def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
         if _is_gone(case, step.node) and not _is_gone(case, kept):
             continue  # an index led the value to the object of another
         is_kept = has_value(case.saved.nodes[kept])
-        yield case.finding(
+        yield case.run.finding(
             Severity.WARNING,
             Kind.VALUE_LOST,
             f"Two saved objects share this one object: {case.saved_side.place(kept)} "
             f"{'is restored' if is_kept else 'comes first and has no value'}, and the value of "
             f"{case.saved_side.place(step.node)} is lost.",
-            Advice("Give the program two objects, as when it was saved."),
+            "Give the program two objects, as when it was saved.",
             nodes=(step.node, kept),
             objects=(step.obj,),
         )
@@ -71,15 +70,13 @@ def never_restored(case: Case, explained: Explained) -> Iterator[Finding]:
             continue
         if is_optimizer(live) or step.obj in lost:
             continue
-        yield case.finding(
+        yield case.run.finding(
             Severity.WARNING,
             Kind.NEVER_RESTORED,
             "The checkpoint has an object without a value here, so the program's value stays "
             "unchanged, and no assert fails.",
-            Advice(
-                "Give the two objects different local names, or restore into an object of the "
-                "saved class."
-            ),
+            "Give the two objects different local names, or restore into an object of the "
+            "saved class.",
             nodes=(step.node,),
             objects=(step.obj,),
         )
@@ -107,12 +104,12 @@ def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
             if attribute.name not in _known_to_file(case, step.obj)
         ]
         if ignored:
-            yield case.finding(
+            yield case.run.finding(
                 Severity.WARNING,
                 Kind.TENSOR_IGNORED,
                 f"The object reads {len(step.names)} of the saved tensors and leaves "
                 f"{listed(ignored)} unread, and no assert fails.",
-                Advice("Restore into an object of the saved class."),
+                "Restore into an object of the saved class.",
                 nodes=(step.node,),
                 objects=(step.obj,),
             )
@@ -138,7 +135,7 @@ def saver_unknown(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find objects whose registered saver does not run here."""
     for step in case.trace.steps_of(Action.SKIP_SAVER):
         assert step.node is not None and step.obj is not None
-        yield case.finding(
+        yield case.run.finding(
             Severity.WARNING,
             Kind.SAVER_UNKNOWN,
             f"The program lacks the registered saver {step.name!r}, or the saver refuses this "
@@ -158,7 +155,7 @@ def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
         shape = live.attributes[0].shape if live is not None and len(live.attributes) == 1 else None
         stored = case.saved.stored(step.names[0]) if len(step.names) == 1 else None
         if stored is not None and not fits(shape, stored.shape):
-            yield case.finding(
+            yield case.run.finding(
                 Severity.WARNING,
                 Kind.SHAPE,
                 f"The saved value has shape {shape_words(stored.shape)}, the program's variable "
