@@ -249,11 +249,6 @@ class Trace:
         return frozenset(step.node for step in steps if step.node is not None)
 
     @cached_property
-    def filled(self) -> frozenset[int]:
-        """The live objects that get a saved value."""
-        return frozenset(self.bound[node] for node in self.restored)
-
-    @cached_property
     def source_of(self) -> Mapping[int, int]:
         """For each object that takes a value, the saved node that supplies it."""
         sources: dict[int, int] = {}
