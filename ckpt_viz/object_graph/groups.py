@@ -32,14 +32,12 @@ class NodeGroup:
     """Nodes of one state: a single node, or all nodes of a subtree with no other state.
 
     `members` are the nodes that count; `top` may not be among them, if all below it are alike. With
-    `of_slots`, the group holds only the slot variables of the optimizer `top`. `section` is the
-    child of the root above the group, or the root itself.
+    `of_slots`, the group holds only the slot variables of the optimizer `top`.
     """
 
     state: State
     top: int
     members: tuple[int, ...]
-    section: int
     of_slots: bool = False
 
 
@@ -53,15 +51,13 @@ def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[NodeGroup]:
     states = [_state_to_report(node, mark) for node, mark in zip(graph.nodes, marks, strict=True)]
     states += [None] * len(outline.optimizers)
     summaries = _summaries(outline, states)
-    place, section = 0, ROOT
+    place = 0
     while place < len(outline.order):
         node_id = outline.order[place]
         own, summary = states[node_id], summaries[node_id]
-        if outline.parents[node_id] == ROOT and node_id < len(graph.nodes):
-            section = node_id
         if summary is _MIXED:
             if own is not None:
-                yield NodeGroup(own, node_id, (node_id,), section)
+                yield NodeGroup(own, node_id, (node_id,))
             place += 1
             continue
         below = outline.order[place : place + outline.sizes[node_id]]
@@ -69,7 +65,7 @@ def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[NodeGroup]:
             members = tuple([i for i in below if states[i] is not None])
             optimizer = outline.optimizers.get(node_id)
             top = node_id if optimizer is None else optimizer
-            yield NodeGroup(summary, top, members, section, of_slots=optimizer is not None)
+            yield NodeGroup(summary, top, members, of_slots=optimizer is not None)
         place += len(below)
 
 

@@ -96,11 +96,6 @@ class RowTree:
         """Return the node of a row; None for a group."""
         return self.nodes[row] if row < len(self.nodes) else None
 
-    def row_of(self, node_id: int) -> int:
-        """Return the row that shows a node, or the row of the parts that its own is like."""
-        row = node_id if self.layers is None else self.layers.shown_in[node_id]
-        return ROOT if row == NOWHERE else self._stand_in[row]
-
     def below(self, row: int) -> list[int]:
         """Return the rows of a subtree, its top first."""
         place = self._places[row]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from ckpt_viz.changes.kind import Kind
 from ckpt_viz.correspondence.defaults import with_defaults
@@ -69,8 +69,16 @@ class Outcome:
 
     An object-based checkpoint has the graph `saved`, a name-based has `tensors`. `trace` is
     None if the restore reads nothing. For Keras' `load_weights`, `loading` is what it does, and
-    `options` those of the call.
+    `options` those of the call. `keys` has the checkpoint keys by the names that the call reads;
+    None if the names are keys. `remedy` is what to do if the restoring object cannot restore any
+    file. `later` is what a session raises after a call that returns. `opens` says that the call has
+    opened a file without looking for names.
     """
+
+    # What the story of a restore by names calls the restoring object; "" for a checkpoint.
+    caller: ClassVar[str] = ""
+    has_steps: ClassVar[bool] = True  # whether the restore can be told and played step by step
+    has_checksums: ClassVar[bool] = True  # whether the format has one for each value
 
     names: LiveNames
     verdicts: Verdicts
@@ -79,6 +87,10 @@ class Outcome:
     tensors: Mapping[str, Stored] = field(default_factory=dict)
     loading: WeightsLoading | None = None
     options: Mapping[str, bool] = field(default_factory=dict)
+    keys: Mapping[str, str] | None = None
+    remedy: Advice | None = None
+    later: Raised | None = None
+    opens: bool = False
 
     @property
     def saver(self) -> SaversProgram | None:
@@ -127,49 +139,14 @@ class Outcome:
         return ""
 
     @property
-    def later(self) -> Raised | None:
-        """What a session raises after a call that returns."""
-        return None
-
-    @property
-    def keys(self) -> Mapping[str, str] | None:
-        """The checkpoint keys by the names that the call reads; None if the names are keys."""
-        return None
-
-    @property
-    def remedy(self) -> Advice | None:
-        """What to do if the restoring object cannot restore any file; None if it can."""
-        return None
-
-    @property
     def loses_parts(self) -> bool:
         """Whether the call restores less of some variables than the file has."""
         return False
 
     @property
-    def opens(self) -> bool:
-        """Whether the call has opened a file without looking for names."""
-        return False
-
-    @property
-    def has_steps(self) -> bool:
-        """Whether the restore can be told and played step by step."""
-        return True
-
-    @property
-    def has_checksums(self) -> bool:
-        """Whether the format stores a checksum for each value."""
-        return True
-
-    @property
     def is_of_map(self) -> bool:
         """Whether an assignment map, and no fix, decides which names are read."""
         return self.caller == "warm"
-
-    @property
-    def caller(self) -> str:
-        """What the story of a restore by names calls the restoring object; "" for a checkpoint."""
-        return ""
 
     @property
     def finds_no_name(self) -> bool:

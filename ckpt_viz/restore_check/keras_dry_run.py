@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.correspondence.value_mapping import fits
@@ -68,6 +68,8 @@ class KerasOutcome(Outcome):
     number. `nodes` has the saved node of each key.
     """
 
+    has_checksums: ClassVar[bool] = False  # HDF5 files have none
+    has_steps: ClassVar[bool] = False  # Keras' own walk is not told yet
     target: KerasTarget = field(kw_only=True)
     loading: WeightsLoading = field(kw_only=True)
     nodes: Mapping[str, int] = field(kw_only=True)
@@ -95,16 +97,6 @@ class KerasOutcome(Outcome):
         loaded = enumerate(self.loading.loaded)
         numbers = [number for number, each in loaded if each.stays in reasons]
         return frozenset(self.target.variables[n] for n in numbers if n in self.target.variables)
-
-    @property
-    def has_steps(self) -> bool:
-        """False: Keras' own walk is not told yet."""
-        return False
-
-    @property
-    def has_checksums(self) -> bool:
-        """False: HDF5 files have none."""
-        return False
 
     @cached_property
     def certain(self) -> Sequence[Pair]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ckpt_viz.formats.files import is_file
 from ckpt_viz.live import tensorflow_private as tf_private
@@ -66,24 +66,16 @@ _IN_GRAPH = "Call restore, and this check, inside as_default() of the Saver's gr
 class SaverOutcome(Outcome):
     """What the `restore` of a Saver would do.
 
-    `remedy` says what to do if the Saver itself cannot restore any file. `reshapes` says that
-    values are reshaped. For the variables `in_parts`, only the last part is restored. `nameless` is
-    the number of variables without a name of their own; only the last of them is restored. `keys`
-    has the keys of an object-based checkpoint by the names that the Saver reads; None if the names
-    are keys.
+    `reshapes` says that values are reshaped. For the variables `in_parts`, only the last part is
+    restored. `nameless` is the number of variables without a name of their own; only the last of
+    them is restored.
     """
 
-    remedy: Advice | None = None
+    caller: ClassVar[str] = "saver"
     reshapes: bool = False
     in_parts: tuple[int, ...] = ()
     nameless: int = 0
-    keys: Mapping[str, str] | None = None
     program: SaversProgram | None = None
-
-    @property
-    def caller(self) -> str:
-        """A Saver."""
-        return "saver"
 
     @property
     def loses_parts(self) -> bool:

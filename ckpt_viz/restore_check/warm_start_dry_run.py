@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
@@ -43,21 +43,14 @@ class WarmOutcome(Outcome):
     """What a warm start would do.
 
     `others` are the nodes of the variables that the map does not mean. `store` has the names that
-    the map can use. `later` is what a session raises that runs the initializers. `opens` says that
-    the call opens the file.
+    the map can use.
     """
 
+    caller: ClassVar[str] = "warm"
     warm: WarmTrace = field(default_factory=WarmTrace)
     others: tuple[int, ...] = ()
     store: frozenset[str] = frozenset()
-    later: Raised | None = None
     is_eager: bool = False
-    opens: bool = False
-
-    @property
-    def caller(self) -> str:
-        """A warm start."""
-        return "warm"
 
     @cached_property
     def full_names(self) -> frozenset[str]:

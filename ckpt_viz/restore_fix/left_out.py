@@ -14,6 +14,7 @@ from ckpt_viz.object_graph.names import LayerNames, is_holder
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
+from ckpt_viz.text import count, listed
 
 _MOST_ALTERNATIVES = 3
 _MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
@@ -141,6 +142,19 @@ class LeftOut:
     def unused(self) -> Sequence[LeftValue]:
         """The values in the checkpoint that the program has no place for."""
         return self.values.get(WhyLeftOut.UNUSED, ())
+
+    def in_words(self, guessed_parts: Sequence[str]) -> Iterator[str]:
+        """Yield a line for each reason; `guessed_parts` are the saved parts that hold guesses."""
+        for reason, values in self.values.items():
+            every = [*dict.fromkeys(value.part for value in values)]
+            yield f"{count(len(values), 'value')} {reason.words} {listed(every)}"
+        if self.untracked:
+            number = count(len(self.untracked), "attribute")
+            yield f"{number} left out; TensorFlow does not track {listed([*self.untracked])}"
+        if self.guesses:
+            number = count(len(self.guesses), "value")
+            why = "because only order or shape suggests their places"
+            yield f"{number} left out as guesses, {why}: {listed([*guessed_parts])}"
 
     def without(self, reason: WhyLeftOut, names: Collection[str]) -> LeftOut:
         """Return the same without the values of a reason that have one of these names or keys."""

@@ -29,10 +29,10 @@ from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.verified import keys_read
 from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
-from ckpt_viz.restore_fix.in_words import Summary
 from ckpt_viz.restore_fix.left_out import LeftOut, keys_of, left_out
 from ckpt_viz.restore_table.fixed_values import FixedValues
 from ckpt_viz.restore_table.rows import RestoreTable
+from ckpt_viz.text import count, listed, printable
 from ckpt_viz.values.verifying import verify
 
 CheckT = TypeVar("CheckT")
@@ -125,7 +125,26 @@ class RestoreFix(ABC, Generic[CheckT]):
         """
 
     def __str__(self) -> str:
-        return "\n".join(self._summary.lines())
+        pairs, left = {pair.node for pair in self._sure}, self._left_out
+        asked = {pair.node for pair in self._unasked.pairs if is_guess(pair)}
+        accepted = len(pairs & asked)
+        first = "restores nothing: no value has a sure place"
+        if self.pairs:
+            taken = f", {accepted} of them accepted guesses" if accepted else ""
+            first = f"restores {count(len(self.pairs), 'value')} {self._how}{taken}"
+        lines = [first]
+        if self._saved.save_counter in pairs:
+            lines.append("save_counter is restored, so save() counts on from this checkpoint")
+        for words, names in self._converted.items():
+            lines.append(f"{count(len(names), 'value')} {words}: {listed([*names])}")
+        lines += left.in_words([part.saved for part in guessed_parts(self._mapping)])
+        return "\n".join(
+            [
+                printable(self._title),
+                *(f"  {printable(line)}" for line in lines),
+                *self._following(),
+            ]
+        )
 
     def _repr_html_(self) -> str:
         """Return the text and the code for a notebook, both escaped."""
@@ -137,22 +156,14 @@ class RestoreFix(ABC, Generic[CheckT]):
         return f"<div><pre>{escape(str(self))}</pre></div>"
 
     def __repr__(self) -> str:
-        return f"<RestoreFix of {self._summary.headline()}>"
+        left = count(len(self._left_out.guesses), "guess", "guesses")
+        more = f", {left} left out" if self._left_out.guesses else ""
+        restored = count(len(self.pairs), "value")
+        return f"<RestoreFix of {printable(self._title)}: {restored} restored{more}>"
 
     @property
-    def _summary(self) -> Summary:
-        accepted = {pair.node for pair in self._unasked.pairs if is_guess(pair)}
-        return Summary(
-            title=f"{self._saved.title} into {self._live.title}",
-            restored=len(self.pairs),
-            accepted=len({pair.node for pair in self._sure} & accepted),
-            how=self._how,
-            is_counted=self._saved.save_counter in {pair.node for pair in self._sure},
-            converted=self._converted,
-            left=self._left_out,
-            guessed_parts=[part.saved for part in guessed_parts(self._mapping)],
-            following=[*self._following()],
-        )
+    def _title(self) -> str:
+        return f"{self._saved.title} into {self._live.title}"
 
     @property
     def _converted(self) -> Mapping[str, Sequence[str]]:
