@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import cached_property
 
@@ -65,24 +65,6 @@ _OF_KIND = {
 }
 
 
-@dataclass(frozen=True)
-class Subject:
-    """Parts that changed alike: the topmost ones on both sides, and further words.
-
-    `alone` are the items of a sequence that one side has alone. Of a guess, order or shapes tell;
-    `has_rivals` says that either side has other parts of these shapes without a sure counterpart.
-    `is_by_looks` says that shapes tell of it, and no name.
-    """
-
-    nodes: Sequence[int]
-    objects: Sequence[int]
-    words: Sequence[str]
-    alone: Sequence[int] = ()
-    is_guess: bool = False
-    has_rivals: bool = False
-    is_by_looks: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Deed:
     """What somebody did: the act, its saved and its live parts, and further words.
@@ -96,6 +78,22 @@ class Deed:
     objects: tuple[int, ...] = ()
     words: tuple[str, ...] = ()
     certainty: Certainty = Certainty.CERTAIN
+
+
+@dataclass
+class Group:
+    """Parts that changed alike: their topmost saved nodes and live objects, and what tells more.
+
+    `words` are labels that tell more. `alone` are the items of a sequence that one side has alone.
+    `deed` is what somebody did to an optimizer.
+    """
+
+    kind: Kind
+    words: tuple[str, ...] = ()
+    nodes: list[int] = field(default_factory=list)
+    objects: list[int] = field(default_factory=list)
+    alone: list[int] = field(default_factory=list)
+    deed: Deed | None = None
 
 
 @dataclass(frozen=True)
@@ -113,51 +111,51 @@ class Deeds:
     def _live(self) -> Graph:
         return self.mapping.live
 
-    def of(self, kind: Kind, subject: Subject) -> Deed | None:
+    def of(self, group: Group, certainty: Certainty) -> Deed | None:
         """Return what was done to some parts; None if Keras chose the name that differs."""
-        words = tuple(subject.words)
+        words, kind = group.words, group.kind
         match kind:
-            case Kind.RENAMED if self._saved.is_of_keras and self._is_renamed_by_keras(subject):
+            case Kind.RENAMED if self._saved.is_of_keras and self._is_renamed_by_keras(group):
                 return None
             case Kind.REMOVED | Kind.INSERTED:
-                return self._of_sequence(subject, is_new=kind is Kind.INSERTED)
+                return self._of_sequence(group, certainty, is_new=kind is Kind.INSERTED)
             case Kind.UNRESOLVED:
-                is_unclear = words and have_doubles(self._saved, subject.nodes)
+                is_unclear = words and have_doubles(self._saved, group.nodes)
                 act = Act.FEWER if is_unclear else Act.REMOVED
-                is_empty = all(map(self.emptied.is_in_program, subject.nodes))
-                sure = Certainty.CERTAIN if is_unclear else self._sure_of(self._saved, subject)
-                return Deed(Act.EMPTY if is_empty else act, (*subject.nodes,), (), words, sure)
+                is_empty = all(map(self.emptied.is_in_program, group.nodes))
+                sure = Certainty.CERTAIN if is_unclear else self._sure_of(self._saved, group)
+                return Deed(Act.EMPTY if is_empty else act, (*group.nodes,), (), words, sure)
             case Kind.UNMATCHED:
-                is_unclear = words and have_doubles(self._live, subject.objects)
+                is_unclear = words and have_doubles(self._live, group.objects)
                 act = Act.MORE if is_unclear else Act.ADDED
-                is_empty = all(map(self.emptied.is_in_file, subject.objects))
+                is_empty = all(map(self.emptied.is_in_file, group.objects))
                 act = Act.VALUELESS if is_empty else act
-                sure = Certainty.CERTAIN if is_unclear else self._sure_of(self._live, subject)
-                return Deed(act, (), (*subject.objects,), words, sure)
+                sure = Certainty.CERTAIN if is_unclear else self._sure_of(self._live, group)
+                return Deed(act, (), (*group.objects,), words, sure)
             case Kind.SHAPE:
-                return self._reshaped(subject)
+                return self._reshaped(group, certainty)
             case Kind.DTYPE:
-                pairs = [*zip(subject.nodes, subject.objects, strict=False)]
+                pairs = [*zip(group.nodes, group.objects, strict=False)]
             case Kind.REORDERED:
-                pairs, words = self._moved_in_order(subject)
+                pairs, words = self._moved_in_order(group)
             case _:
-                pairs = self._moved(subject)
+                pairs = self._moved(group)
         if not pairs:  # an order in which other parts have moved
             return None
         nodes, objects = _sides(pairs)
-        return Deed(self._act(kind, subject), nodes, objects, words, _certainty(subject))
+        return Deed(self._act(group), nodes, objects, words, certainty)
 
-    def _sure_of(self, graph: Graph, subject: Subject) -> Certainty:
+    def _sure_of(self, graph: Graph, group: Group) -> Certainty:
         """Return how sure it is that one side has a part alone.
 
         If it has no name of its own, and only looks tell where the items of its sequence are now,
         they tell of it, too.
         """
-        part = (*subject.nodes, *subject.objects)[0]
+        part = (*group.nodes, *group.objects)[0]
         is_by_looks = graph.tree.parents[part] in self._told_by_looks[graph is self._live]
         name, is_item = graph.names.name(part), INDEX.fullmatch(graph.tree.labels[part])
         is_nameless = INDEX.fullmatch(name) is not None or is_automatic(name, None)
-        is_unsure = bool(subject.words) or (is_item is not None and is_nameless and is_by_looks)
+        is_unsure = bool(group.words) or (is_item is not None and is_nameless and is_by_looks)
         return Certainty.LIKELY if is_unsure else Certainty.CERTAIN
 
     @cached_property
@@ -185,11 +183,11 @@ class Deeds:
             return Deed(Act.RESIZED, values, others)
         return Deed(Act.REPLACED, (node,), (obj,))
 
-    def _is_renamed_by_keras(self, subject: Subject) -> bool:
+    def _is_renamed_by_keras(self, group: Group) -> bool:
         """Return whether Keras made a name, or files and programs alone spell it differently."""
         was, now = self._saved.names.name, self._live.names.name
-        return is_automatic(subject.words[0], None) or all(
-            was(node) == now(obj) for node, obj in self._pairs(subject)
+        return is_automatic(group.words[0], None) or all(
+            was(node) == now(obj) for node, obj in self._pairs(group)
         )
 
     def _is_resized(self, node: int, obj: int) -> bool:
@@ -200,57 +198,55 @@ class Deeds:
         words = [{*name.split("_")} for name in (was, now)]
         return words[0] <= words[1] or words[1] <= words[0]
 
-    def _act(self, kind: Kind, subject: Subject) -> Act:
-        match kind:
+    def _act(self, group: Group) -> Act:
+        match group.kind:
             case Kind.WRAPPED:
-                label = self._live.tree.labels[subject.objects[0]]
-                return Act.WRAPPED if label == subject.words[-1] else Act.PUT_INTO
+                label = self._live.tree.labels[group.objects[0]]
+                return Act.WRAPPED if label == group.words[-1] else Act.PUT_INTO
             case Kind.UNWRAPPED:
-                label = self._saved.tree.labels[subject.nodes[0]]
-                return Act.UNWRAPPED if label == subject.words[-1] else Act.INLINED
+                label = self._saved.tree.labels[group.nodes[0]]
+                return Act.UNWRAPPED if label == group.words[-1] else Act.INLINED
             case _:
-                return _OF_KIND[kind]
+                return _OF_KIND[group.kind]
 
-    def _reshaped(self, subject: Subject) -> Deed:
+    def _reshaped(self, group: Group, certainty: Certainty) -> Deed:
         """Return that values of a layer have other shapes, or that another one took its place."""
-        pairs = [*zip(subject.nodes, subject.objects, strict=True)]
+        pairs = [*zip(group.nodes, group.objects, strict=True)]
         above = self._saved.tree.parents[pairs[0][0]], self._live.tree.parents[pairs[0][1]]
-        if min(above) > ROOT and {*_values(self._saved, above[0])} <= {*subject.nodes}:
+        if min(above) > ROOT and {*_values(self._saved, above[0])} <= {*group.nodes}:
             deed = self.replaced(*above)
             if deed.act is Act.REPLACED:
-                return replace(deed, certainty=_certainty(subject))
-        return Deed(
-            Act.RESIZED, tuple(subject.nodes), tuple(subject.objects), (), _certainty(subject)
-        )
+                return replace(deed, certainty=certainty)
+        return Deed(Act.RESIZED, (*group.nodes,), (*group.objects,), (), certainty)
 
-    def _of_sequence(self, subject: Subject, *, is_new: bool) -> Deed | None:
+    def _of_sequence(self, group: Group, sure: Certainty, *, is_new: bool) -> Deed | None:
         """Return which items of a sequence one side has alone, so far as they are known."""
-        graph, number = self._live if is_new else self._saved, int(subject.words[1])
-        valued = [top for top in subject.alone if _values(graph, top)]
-        alone = valued or [top for top in subject.alone if graph.nodes[top].type_name != _INPUT]
+        graph, number = self._live if is_new else self._saved, int(group.words[1])
+        valued = [top for top in group.alone if _values(graph, top)]
+        alone = valued or [top for top in group.alone if graph.nodes[top].type_name != _INPUT]
         act = Act.ADDED if is_new else Act.REMOVED
         certainty = Certainty.CERTAIN
         if not alone:  # they came from elsewhere
             return None
         if len(alone) > number:
             act = (Act.MORE if is_new else Act.FEWER) if valued else Act.WEIGHTLESS
-        elif subject.is_by_looks or subject.is_guess:
-            certainty = _certainty(subject)
+        elif sure is not Certainty.CERTAIN:
+            certainty = sure
         elif not is_new and not valued:  # such a layer may be elsewhere now
             certainty = Certainty.LIKELY
         nodes, objects = ((), alone) if is_new else (alone, ())
         return Deed(act, (*nodes,), (*objects,), (str(number),), certainty)
 
-    def _pairs(self, subject: Subject) -> list[_Pair]:
+    def _pairs(self, group: Group) -> list[_Pair]:
         """Return the parts that both sides have, those with values if any has one."""
         parts = self.mapping.parts
-        pairs = [(node, parts[node].obj) for node in subject.nodes if node in parts]
+        pairs = [(node, parts[node].obj) for node in group.nodes if node in parts]
         return [pair for pair in pairs if _values(self._saved, pair[0])] or pairs
 
-    def _moved(self, subject: Subject) -> list[_Pair]:
+    def _moved(self, group: Group) -> list[_Pair]:
         """Return the parts whose name or holder differs, without those that only follow them."""
         saved, live = self._saved.tree, self._live.tree
-        pairs = self._pairs(subject)
+        pairs = self._pairs(group)
         above = {node: self.mapping.parts.get(saved.parents[node]) for node, _ in pairs}
         return [
             (node, obj)
@@ -260,13 +256,11 @@ class Deeds:
             or not _are_indices(saved.labels[node], live.labels[obj])
         ] or pairs
 
-    def _moved_in_order(self, subject: Subject) -> tuple[list[_Pair], tuple[str, ...]]:
+    def _moved_in_order(self, group: Group) -> tuple[list[_Pair], tuple[str, ...]]:
         """Return the fewest items whose move explains an order, and how they moved."""
         saved, live = self._saved.tree.labels, self._live.tree.labels
         pairs = [
-            (node, obj)
-            for node, obj in self._pairs(subject)
-            if _are_indices(saved[node], live[obj])
+            (node, obj) for node, obj in self._pairs(group) if _are_indices(saved[node], live[obj])
         ]
         pairs.sort(key=lambda pair: index(saved[pair[0]]))
         by_place = sorted(pairs, key=lambda pair: index(live[pair[1]]))
@@ -304,12 +298,6 @@ def _longest_in_order(places: Sequence[int]) -> set[int]:
         kept.add(last)
         last = before[last]
     return kept
-
-
-def _certainty(subject: Subject) -> Certainty:
-    if subject.is_guess and subject.has_rivals:
-        return Certainty.GUESS
-    return Certainty.LIKELY if subject.is_guess or subject.is_by_looks else Certainty.CERTAIN
 
 
 def _values(graph: Graph, top: int) -> tuple[int, ...]:

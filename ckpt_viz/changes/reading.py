@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 
 from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.deeds import LOOKS, Act, Deed, Deeds, Subject
+from ckpt_viz.changes.deeds import LOOKS, Act, Deed, Deeds, Group
 from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.emptied import Emptied
 from ckpt_viz.changes.in_sequences import Shift, shifts
@@ -36,22 +36,6 @@ from ckpt_viz.text import listed
 _WITH_ONE_SIDED = (Kind.INSERTED, Kind.REMOVED, Kind.OPTIMIZER_CHANGED)
 
 _MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred thousand
-
-
-@dataclass
-class Group:
-    """Parts that changed alike: their topmost saved nodes and live objects, and what tells more.
-
-    `words` are labels that tell more. `alone` are the items of
-    a sequence that one side has alone. `deed` is what somebody did to an optimizer.
-    """
-
-    kind: Kind
-    words: tuple[str, ...] = ()
-    nodes: list[int] = field(default_factory=list)
-    objects: list[int] = field(default_factory=list)
-    alone: list[int] = field(default_factory=list)
-    deed: Deed | None = None
 
 
 def changes_of(
@@ -84,8 +68,7 @@ def changes_of(
         if is_unbuilt or not (valued or now):
             continue
         certainty = _certainty(mapping, group)
-        subject = _subject(mapping, group, certainty is Certainty.GUESS, alike)
-        deed = group.deed or deeds.of(group.kind, subject)
+        deed = group.deed or deeds.of(*_without_slots(mapping, group, certainty, alike))
         if id(group) in replaced:
             deed = deeds.replaced(*replaced[id(group)][1:])
         cause = deeds.replaced(*ends[id(group)]) if id(group) in ends else deed
@@ -158,21 +141,22 @@ def _ranks(graph: Graph, top: int) -> list[int]:
     )
 
 
-def _subject(mapping: ValueMapping, group: Group, is_guess: bool, alike: Signatures) -> Subject:
-    """Return what to say of a group: states of optimizers only follow."""
+def _without_slots(
+    mapping: ValueMapping, group: Group, certainty: Certainty, alike: Signatures
+) -> tuple[Group, Certainty]:
+    """Return a group without states of optimizers, which only follow, and how sure the deed is.
+
+    Order or shapes tell of a guess: it is none if neither side has another part of these shapes.
+    """
     saved, live = mapping.saved.nodes, mapping.live.nodes
     # What is a slot on one side alone has no other part to tell of.
     nodes = [node for node in group.nodes if saved[node].slot is None] or group.nodes
     objects = [obj for obj in group.objects if live[obj].slot is None] or group.objects
-    return Subject(
-        nodes,
-        objects,
-        group.words,
-        group.alone,
-        is_guess,
-        is_guess and _have_rivals(mapping, nodes, objects, alike),
-        _is_by_looks(mapping, group),
-    )
+    is_guess = certainty is Certainty.GUESS
+    sure = Certainty.LIKELY if is_guess or _is_by_looks(mapping, group) else Certainty.CERTAIN
+    if is_guess and _have_rivals(mapping, nodes, objects, alike):
+        sure = Certainty.GUESS
+    return replace(group, nodes=nodes, objects=objects), sure
 
 
 def _have_rivals(
