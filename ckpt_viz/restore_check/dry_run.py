@@ -29,10 +29,10 @@ from ckpt_viz.object_graph.nodes import ROOT, Fault, Stored
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import Advice, LoadWithKeras, Remedy
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.live_names import LiveNames
+from ckpt_viz.restore_check.live_names import LiveNames, new_objects
 from ckpt_viz.restore_check.objects_by_name import as_named
 from ckpt_viz.restore_check.orbax_load import remedy_of
-from ckpt_viz.restore_check.verdicts import Raised, Verdicts
+from ckpt_viz.restore_check.verdicts import Raised, Verdicts, object_based
 from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.orbax_reader import ORBAX
@@ -162,6 +162,18 @@ class Outcome:
     def by_names(self) -> NameTrace | None:
         """The steps of a restore that reads names."""
         return None if self.trace is None else self.trace.by_names
+
+
+def outcome_of_objects(
+    live: Graph, saved: Graph, trace: Trace, valued: Sequence[int], **asserts: Any
+) -> Outcome:
+    """Return the outcome of a restore of objects; `asserts` are options of its verdicts.
+
+    `valued` are the objects for which the asserts expect a value.
+    """
+    names = LiveNames(live, new_objects(live, saved, trace.steps, trace.bound))
+    verdicts = object_based(saved, trace, valued, names.readable, **asserts)
+    return Outcome(names, verdicts, trace, saved)
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,11 @@ from ckpt_viz.restore_check.dry_run import (
     NoSuchPath,
     Outcome,
     file_of_keras,
+    outcome_of_objects,
     prefix_of,
 )
-from ckpt_viz.restore_check.live_names import LiveNames, new_objects
-from ckpt_viz.restore_check.verdicts import Bindings, Raised, Verdicts, name_based, object_based
+from ckpt_viz.restore_check.live_names import LiveNames
+from ckpt_viz.restore_check.verdicts import Raised, Verdicts, name_based
 from ckpt_viz.saved.location import INDEX
 
 _NO_TABLE = "perhaps your file is in a different file format and you need to use a different "
@@ -98,18 +99,9 @@ def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slot
     side = GraphSide(live, creates_slots=True)
     restored = SavedGraph(saved, path if method == RESTORE else None)
     trace = match(restored, side, Rules(skips_slots=skips_slots))
-    names = LiveNames(live, new_objects(live, saved, trace.steps, trace.bound))
     made = range(len(live.nodes), len(live.nodes) + len(side.made))
-    verdicts = object_based(
-        saved,
-        Bindings(trace.bound, trace.unused_attributes, slots_left=trace.slots_left),
-        (*_valued(live, skips_slots=skips_slots), *made),
-        raised=trace.raised,
-        listing=None,
-        skips_slots=skips_slots,
-        live_name=names.readable,
-    )
-    return Outcome(names, verdicts, trace, saved)
+    valued = (*_valued(live, skips_slots=skips_slots), *made)
+    return outcome_of_objects(live, saved, trace, valued, skips_slots=skips_slots)
 
 
 def _valued(live: Graph, *, skips_slots: bool) -> Iterator[int]:

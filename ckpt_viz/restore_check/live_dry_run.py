@@ -34,15 +34,14 @@ from ckpt_viz.restore_check.dry_run import (
     Outcome,
     correction_of,
     damage_of,
+    outcome_of_objects,
     prefix_of,
 )
-from ckpt_viz.restore_check.live_names import MADE_SAVE_COUNTER, LiveNames, NewObject, new_objects
+from ckpt_viz.restore_check.live_names import MADE_SAVE_COUNTER, LiveNames, NewObject
 from ckpt_viz.restore_check.verdicts import (
-    Bindings,
     Raised,
     Verdicts,
     name_based,
-    object_based,
     without_checkpoint,
 )
 from ckpt_viz.saved.saved_access import faulty, with_faults
@@ -110,18 +109,13 @@ def status_dry_run(status: Any) -> DryRun:
     if trace is None or saved is None:
         outcome = Outcome(names, without_checkpoint(), trace, saved)
         return DryRun(outcome, RESTORE, has_happened=True)
-    names = LiveNames(target.graph, new_objects(target.graph, saved, trace.steps, trace.bound))
-    verdicts = object_based(
-        saved,
-        Bindings(trace.bound, trace.unused_attributes, done.stale, trace.slots_left),
-        target.valued,
-        raised=None,
+    outcome = outcome_of_objects(
+        *(target.graph, saved, trace, target.valued),
+        skips_slots=done.skips_slots,
+        stale=done.stale,
         listing=target.listing,
         valuing=target.valuing,
-        skips_slots=done.skips_slots,
-        live_name=names.readable,
     )
-    outcome = Outcome(names, verdicts, trace, saved)
     return DryRun(outcome, RESTORE, saved.title, has_happened=True)
 
 
@@ -188,25 +182,14 @@ class RestoreByPath:
         saved = SavedGraph(graph, str(given) if target.wraps_not_found else None)
         rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
         trace = match(saved, program.side, rules)
-        new = new_objects(program.graph, graph, trace.steps, trace.bound)
-        names = LiveNames(program.graph, new)
         made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
-        verdicts = object_based(
-            graph,
-            Bindings(
-                trace.bound,
-                trace.unused_attributes,
-                slots_left=trace.slots_left,
-                forgotten=program.side.momentary,
-            ),
-            (*program.valued, *made),
-            raised=trace.raised,
+        return outcome_of_objects(
+            *(program.graph, graph, trace, (*program.valued, *made)),
+            skips_slots=skips_slots,
+            forgotten=program.side.momentary,
             listing=target.listing,
             valuing=target.valuing,
-            skips_slots=skips_slots,
-            live_name=names.readable,
         )
-        return Outcome(names, verdicts, trace, graph)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ fails, or the first ten; these name all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
-from ckpt_viz.matching.trace import Failure
+from ckpt_viz.matching.trace import Failure, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT
@@ -42,45 +42,27 @@ class Verdicts:
     unmatched: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Bindings:
-    """The result of a restore, real or dry.
-
-    `stale` are bound nodes whose object was never visited, which only a real restore can leave.
-    `slots_left` are variables' nodes with slots that no optimizer requested. `forgotten` are bound
-    objects that TensorFlow does not hold.
-    """
-
-    bound: Mapping[int, int]
-    unused_attributes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    stale: Sequence[int] = ()
-    slots_left: Sequence[int] = ()
-    forgotten: Collection[int] = ()
-
-    @property
-    def held(self) -> Mapping[int, int]:
-        """The bound objects that the asserts find."""
-        return {node: obj for node, obj in self.bound.items() if obj not in self.forgotten}
-
-
 def object_based(
     saved: Graph,
-    bindings: Bindings,
+    trace: Trace,
     valued: Sequence[int],
-    *,
-    raised: Failure | None,
-    listing: Failure | None,
-    skips_slots: bool,
     live_name: Callable[[int], str],
+    *,
+    skips_slots: bool = False,
+    stale: Sequence[int] = (),
+    forgotten: Collection[int] = (),
+    listing: Failure | None = None,
     valuing: Failure | None = None,
 ) -> Verdicts:
     """Return the verdicts on an object-based checkpoint.
 
     The code of live objects may raise in the asserts: `listing` while it lists all of them,
-    `valuing` while it checks which have a value.
+    `valuing` while it checks which have a value. `stale` are bound nodes whose object was never
+    visited, which only a real restore can leave. `forgotten` are bound objects that TensorFlow does
+    not hold.
     """
-    saved_name = partial(readable_name, saved)
-    held = bindings.held if bindings.forgotten else bindings.bound
+    saved_name, raised = partial(readable_name, saved), trace.raised
+    held = {node: obj for node, obj in trace.bound.items() if obj not in forgotten}
     taken = set(held.values())
     unmatched = tuple(obj for obj in dict.fromkeys(valued) if obj not in taken)
     skipped = (
@@ -96,25 +78,25 @@ def object_based(
     if raised is not None:
         error = Raised(raised.type, raised.message)
         return Verdicts(error, error, error, error, unresolved, unmatched)
-    existing = _existing(bindings, unmatched, listing or valuing, saved_name, live_name)
+    existing = _existing(stale, unmatched, listing or valuing, saved_name, live_name)
     return Verdicts(
-        consumed=existing or _consumed(saved, bindings, unresolved, skips_slots=skips_slots),
+        consumed=existing or _consumed(saved, trace, unresolved, skips_slots=skips_slots),
         existing=existing,
-        nontrivial=_nontrivial(bindings, unmatched, listing, valuing, live_name),
+        nontrivial=_nontrivial(len(held), unmatched, listing, valuing, live_name),
         unresolved=unresolved,
         unmatched=unmatched,
     )
 
 
 def _existing(
-    bindings: Bindings,
+    stale: Sequence[int],
     unmatched: Sequence[int],
     listing: Failure | None,
     saved_name: Callable[[int], str],
     live_name: Callable[[int], str],
 ) -> Raised | None:
-    if bindings.stale:
-        names = ", ".join(map(saved_name, bindings.stale))
+    if stale:
+        names = ", ".join(map(saved_name, stale))
         return _failed(f"Object not assigned a value from checkpoint: {names}")
     if listing is not None:
         return Raised(listing.type, listing.message)
@@ -127,7 +109,7 @@ def _existing(
 
 
 def _consumed(
-    saved: Graph, bindings: Bindings, unresolved: Sequence[int], *, skips_slots: bool
+    saved: Graph, trace: Trace, unresolved: Sequence[int], *, skips_slots: bool
 ) -> Raised | None:
     saved_name = partial(readable_name, saved)
     if unresolved:
@@ -137,17 +119,17 @@ def _consumed(
             unresolved[0],
             f"Unresolved object{'s' if len(unresolved) > 1 else ''} in checkpoint: {names}",
         )
-    if bindings.slots_left and not skips_slots:
-        names = ", ".join(map(saved_name, bindings.slots_left))
+    if trace.slots_left and not skips_slots:
+        names = ", ".join(map(saved_name, trace.slots_left))
         return _failed(f"Unresolved slot restorations: {names}")
-    if bindings.unused_attributes:
+    if trace.unused_attributes:
         lines = "".join(
             f"\n{saved_name(node)}: {list(names)}"
-            for node, names in bindings.unused_attributes.items()
+            for node, names in trace.unused_attributes.items()
         )
         return _failed_naming(
             saved,
-            next(iter(bindings.unused_attributes)),
+            next(iter(trace.unused_attributes)),
             "Unused attributes in these objects (the attributes exist in the checkpoint but were "
             f"not restored):{lines}",
         )
@@ -180,7 +162,7 @@ def _failed_naming(saved: Graph, first: int, message: str) -> Raised:
 
 
 def _nontrivial(
-    bindings: Bindings,
+    held: int,
     unmatched: Sequence[int],
     listing: Failure | None,
     valuing: Failure | None,
@@ -188,7 +170,7 @@ def _nontrivial(
 ) -> Raised | None:
     if listing is not None:
         return Raised(listing.type, listing.message)
-    if len(bindings.held) > 1:
+    if held > 1:
         return None
     if valuing is not None:
         return Raised(valuing.type, valuing.message)

@@ -17,9 +17,8 @@ from ckpt_viz.matching.trace import Action, Cause, Step, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.restore_check.arrangement import Arrangement
-from ckpt_viz.restore_check.dry_run import DryRun, Outcome, prefix_of
+from ckpt_viz.restore_check.dry_run import DryRun, outcome_of_objects, prefix_of
 from ckpt_viz.restore_check.keras_dry_run import FIX
-from ckpt_viz.restore_check.live_names import LiveNames
 from ckpt_viz.restore_check.rehearsal import (
     Rehearsal,
     checkpoint_of,
@@ -27,7 +26,6 @@ from ckpt_viz.restore_check.rehearsal import (
     rehearse_on_graphs,
 )
 from ckpt_viz.restore_check.skeleton import Skeleton
-from ckpt_viz.restore_check.verdicts import Bindings, object_based
 from ckpt_viz.restore_fix.applying import (
     apply,
     assign_variables,
@@ -138,17 +136,8 @@ class FixOfObjects(RestoreFix[CheckT]):
         bound = {pair.node: pair.obj for pair in pairs}
         taken = {pair.obj for pair in self._sure}
         valued = {*mapping.missing, *(pair.obj for pair in mapping.pairs)}
-        names = LiveNames(live)
-        verdicts = object_based(
-            saved,
-            Bindings(bound),
-            sorted(valued - (taken - {*bound.values()})),  # a value of several is bound once
-            raised=None,
-            listing=None,
-            skips_slots=False,
-            live_name=names.readable,
-        )
-        outcome = Outcome(names, verdicts, Trace(steps, bound, {}), saved)
+        expected = sorted(valued - (taken - {*bound.values()}))  # a value of several is bound once
+        outcome = outcome_of_objects(live, saved, Trace(steps, bound, {}), expected)
         return DryRun(outcome, FIX, prefix_of(saved), tested=self._run.tested)
 
     def apply(self, session: Any = None) -> RestoreFix[CheckT]:
