@@ -114,9 +114,8 @@ class Phrases:
             case Act.SCOPE:
                 return scope_phrase(*deeds[0].words)
             case Act.KERAS:
-                return Phrase(
-                    "changed", "the major version of Keras", "the major version of Keras", "another"
-                )
+                clause = "another major version of Keras wrote the file"
+                return Phrase("changed", "the major version of Keras", "", "", clause=clause)
             case Act.ROOT:
                 return self._root(deeds[0])
         return self._elsewhere(deeds)

@@ -152,4 +152,4 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:] if first in _BEGINNINGS or first.isdecimal() else text
 
 
-_BEGINNINGS = ("you", "the", "one", "all", "everything", "this")
+_BEGINNINGS = ("you", "the", "one", "all", "another", "everything", "this")

@@ -377,7 +377,7 @@ def optimizer_that_follows_its_model(at: Path) -> Pair:
 # --- other versions of Keras
 
 
-@shows(Kind.MIGRATED, FAIL, None, None, "The major version of Keras is another (4 values)")
+@shows(Kind.MIGRATED, FAIL, None, None, "Another major version of Keras wrote the file (4 values)")
 def sequential_of_keras_2_in_keras_3(at: Path) -> Pair:
     path = save_any(at, differently(ckpt(model=keras_2_sequential(4, 2))))
     return Pair(path, lambda: ckpt(model=keras_3_sequential(4, 2)))

@@ -1168,7 +1168,7 @@ def two_configurations_for_one_layer_without_weights(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(model=with_dropout(keras_2(), is_shared=True)))
 
 
-@shows(Kind.MIGRATED, FAIL, None, None, "The major version of Keras is another (6 values)")
+@shows(Kind.MIGRATED, FAIL, None, None, "Another major version of Keras wrote the file (6 values)")
 def configurations_in_keras_3(at: Path) -> Pair:
     return Pair(_of_tensorflow_2_0(at), lambda: ckpt(model=with_dropout(keras_3())))
 

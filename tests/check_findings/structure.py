@@ -850,7 +850,7 @@ def two_renamed_that_only_their_full_names_tell_apart(at: Path) -> Pair:
     FAIL,
     None,
     None,
-    "The major version of Keras is another (4 values)",
+    "Another major version of Keras wrote the file (4 values)",
     "(4 values)",
 )
 def model_of_keras_2_in_keras_3(at: Path) -> Pair:
@@ -867,7 +867,7 @@ def model_of_keras_2_in_keras_3(at: Path) -> Pair:
     FAIL,
     None,
     None,
-    "The major version of Keras is another (4 values)",
+    "Another major version of Keras wrote the file (4 values)",
     "check.fix()",
 )
 def model_of_keras_3_in_keras_2(at: Path) -> Pair:
