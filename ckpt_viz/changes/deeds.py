@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import cached_property
@@ -65,6 +65,10 @@ _OF_KIND = {
 }
 
 
+# Of the saved side and of the program: among alike parts, gone or new, without values elsewhere.
+_ONE_SIDED = ((Act.FEWER, Act.REMOVED, Act.EMPTY), (Act.MORE, Act.ADDED, Act.VALUELESS))
+
+
 @dataclass(frozen=True, slots=True)
 class Deed:
     """What somebody did: the act, its saved and its live parts, and further words.
@@ -120,18 +124,9 @@ class Deeds:
             case Kind.REMOVED | Kind.INSERTED:
                 return self._of_sequence(group, certainty, is_new=kind is Kind.INSERTED)
             case Kind.UNRESOLVED:
-                is_unclear = words and have_doubles(self._saved, group.nodes)
-                act = Act.FEWER if is_unclear else Act.REMOVED
-                is_empty = all(map(self.emptied.is_in_program, group.nodes))
-                sure = Certainty.CERTAIN if is_unclear else self._sure_of(self._saved, group)
-                return Deed(Act.EMPTY if is_empty else act, (*group.nodes,), (), words, sure)
+                return self._one_sided(group, self._saved, self.emptied.is_in_program)
             case Kind.UNMATCHED:
-                is_unclear = words and have_doubles(self._live, group.objects)
-                act = Act.MORE if is_unclear else Act.ADDED
-                is_empty = all(map(self.emptied.is_in_file, group.objects))
-                act = Act.VALUELESS if is_empty else act
-                sure = Certainty.CERTAIN if is_unclear else self._sure_of(self._live, group)
-                return Deed(act, (), (*group.objects,), words, sure)
+                return self._one_sided(group, self._live, self.emptied.is_in_file)
             case Kind.SHAPE:
                 return self._reshaped(group, certainty)
             case Kind.DTYPE:
@@ -144,6 +139,15 @@ class Deeds:
             return None
         nodes, objects = _sides(pairs)
         return Deed(self._act(group), nodes, objects, words, certainty)
+
+    def _one_sided(self, group: Group, graph: Graph, is_empty: Callable[[int], bool]) -> Deed:
+        """Return that one side has parts alone; the other may have them without values."""
+        parts = group.nodes if graph is self._saved else group.objects
+        fewer, gone, empty = _ONE_SIDED[graph is self._live]
+        is_unclear = bool(group.words) and have_doubles(graph, parts)
+        act = empty if all(map(is_empty, parts)) else fewer if is_unclear else gone
+        sure = Certainty.CERTAIN if is_unclear else self._sure_of(graph, group)
+        return Deed(act, (*group.nodes,), (*group.objects,), group.words, sure)
 
     def _sure_of(self, graph: Graph, group: Group) -> Certainty:
         """Return how sure it is that one side has a part alone.

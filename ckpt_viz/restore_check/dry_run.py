@@ -208,23 +208,18 @@ class DamagedFile:
 
 @dataclass(frozen=True)
 class FileOfKeras:
-    """A file of Keras, which TensorFlow cannot restore: its path, its format, and what loads it."""
+    """A file of Keras, which TensorFlow cannot restore: its path, its format, and what loads it.
 
-    path: str
-    format: Format
-    remedy: LoadWithKeras
-
-
-@dataclass(frozen=True)
-class CheckpointOfOrbax:
-    """An Orbax checkpoint, as `FileOfKeras`; no fix takes its values."""
+    Of Orbax, `has_fix` is False: no fix takes its values.
+    """
 
     path: str
     format: Format
     remedy: LoadWithKeras | Advice
+    has_fix: bool = True
 
 
-Correction = MeantPath | NoSuchPath | DamagedFile | FileOfKeras | CheckpointOfOrbax
+Correction = MeantPath | NoSuchPath | DamagedFile | FileOfKeras
 
 
 @dataclass(frozen=True)
@@ -448,7 +443,7 @@ def correction_of(given: object, restoring: Callable[[str], Verdicts]) -> Correc
     return None if prefix == path else MeantPath(prefix, restoring(prefix))
 
 
-def damage_of(path: str) -> DamagedFile | FileOfKeras | CheckpointOfOrbax | None:
+def damage_of(path: str) -> DamagedFile | FileOfKeras | None:
     """Return which file makes a checkpoint unreadable, judged by this project's own reader."""
     try:
         saved = read_saved(path)
@@ -474,13 +469,13 @@ def damage_in(saved: Graph) -> DamagedFile | None:
     return DamagedFile(lost[0].why, lost[0]) if lost else None
 
 
-def file_of_keras(saved: Graph) -> FileOfKeras | CheckpointOfOrbax | None:
+def file_of_keras(saved: Graph) -> FileOfKeras | None:
     """Return the file of Keras or Orbax that a saved graph comes from; None for other graphs."""
     source = saved.provenance
     if source is None or not saved.is_of_keras:
         return None
     if saved.written_by == "Orbax":
-        return CheckpointOfOrbax(source.prefix, source.format, remedy_of(saved))
+        return FileOfKeras(source.prefix, source.format, remedy_of(saved), has_fix=False)
     # The configuration of a model names its class; weights alone have none.
     remedy = LoadWithKeras(source.prefix, saved.nodes[ROOT].type_name is not None)
     return FileOfKeras(source.prefix, source.format, remedy)

@@ -27,7 +27,6 @@ from ckpt_viz.object_graph.keras_optimizers import TRAINABLE, VARIABLES
 from ckpt_viz.object_graph.nodes import Attribute, Child, Role
 from ckpt_viz.object_graph.optimizer_table import SLOT_NAMES, Generation
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.sides import subtree
 from ckpt_viz.text import shape_words
 
 _DECLARING = (Generation.TENSORFLOW_1, Generation.LEGACY)
@@ -161,7 +160,7 @@ class _FutureComparison:
         for place, gone in enumerate(missing):
             if known.owns.match(gone.local_name):
                 self._misfit(
-                    tuple(subtree(self._case.saved, gone.node_id)),
+                    tuple(self._case.saved.tree.below(gone.node_id)),
                     f"{_class(pair.counterpart)} has no place for {self._name(gone.node_id)}",
                 )
             elif not place:
@@ -225,7 +224,7 @@ class _FutureComparison:
         if obj is None:
             return _will_have_variables(part)
         answers: set[bool | None] = set()
-        for below in subtree(self._case.live, obj):
+        for below in self._case.live.tree.below(obj):
             held = self._case.live_side.object(below)
             if facts.is_unbuilt(held) and not facts.is_optimizer(held):
                 answers.add(_will_have_variables(held))

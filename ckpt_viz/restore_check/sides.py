@@ -28,7 +28,7 @@ class _SideOfRestore:
 
     def state_of(self, optimizer: int) -> set[int]:
         """Return what is below an optimizer, its slot variables, and those of optimizers in it."""
-        state = set(subtree(self.graph, optimizer))
+        state = set(self.graph.tree.below(optimizer))
         state.update([slot for node in tuple(state) for slot in self._slots.get(node, ())])
         return state
 
@@ -170,11 +170,6 @@ class LiveSide(_SideOfRestore):
 def is_optimizer(node: Node | None) -> bool:
     """Return whether a node is an optimizer, judged by its graph."""
     return node is not None and node.role is Role.OPTIMIZER
-
-
-def subtree(graph: Graph, top: int) -> Iterator[int]:
-    """Yield a node and all below it in the outline."""
-    return graph.tree.below(top)
 
 
 def _groups(

@@ -8,7 +8,6 @@ from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained
 from ckpt_viz.restore_check.harmless import is_count_of_keras
-from ckpt_viz.restore_check.sides import subtree
 
 _OPERATIONS = "_operations"  # where Keras 3 keeps the layers of a model that is built
 
@@ -75,7 +74,7 @@ def was_unbuilt(case: Case, model: int) -> bool:
     must have been saved without values. If the model is a single layer, this applies to all layers
     of the program.
     """
-    is_model = sum(_is_layer(case, obj) for obj in subtree(case.live, model)) > 1
+    is_model = sum(_is_layer(case, obj) for obj in case.live.tree.below(model)) > 1
     parts = _layers_with_weights(case, model if is_model else ROOT)
     if any(_had_weights(case, part) for part in parts):
         return False
@@ -108,7 +107,7 @@ def _layers_with_weights(case: Case, top: int) -> list[int]:
     nodes = case.live.nodes
     return [
         obj
-        for obj in subtree(case.live, top)
+        for obj in case.live.tree.below(top)
         if _is_layer(case, obj)
         and any(nodes[child.node_id].attributes for child in nodes[obj].children)
     ]

@@ -9,7 +9,6 @@ from ckpt_viz.edits.as_checkpoint import as_objects
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.restore_check.dry_run import (
-    CheckpointOfOrbax,
     DamagedFile,
     DryRun,
     FileOfKeras,
@@ -37,7 +36,7 @@ def _why_not(run: DryRun) -> str:
             return f": {advice}"
         case DamagedFile(why):
             return f": {why}"
-        case CheckpointOfOrbax(format=form, remedy=remedy):
+        case FileOfKeras(format=form, remedy=remedy):
             return f"; this is a {form.value}. {remedy}".rstrip(".")
     return ""
 
@@ -77,7 +76,7 @@ def _fix_of(
             "tf.train.Checkpoint(**map); the findings tell which names to write into the map"
         )
     is_by_saver = run.outcome.saver is not None
-    if isinstance(run.correction, FileOfKeras):
+    if isinstance(run.correction, FileOfKeras) and run.correction.has_fix:
         by_names = _again(run, as_objects(read_saved(run.correction.path)), run.method)
         return FixOfKerasFile(by_names, check_of)
     if not run.reading or not (is_meant or is_by_saver or run.outcome.tensors):

@@ -18,7 +18,6 @@ from ckpt_viz.restore_check.harmless import (
     is_saved_model,
 )
 from ckpt_viz.restore_check.keras_exports import remedy_for_export
-from ckpt_viz.restore_check.sides import subtree
 from ckpt_viz.restore_check.without_values import saved_without_values, was_without_weights
 from ckpt_viz.text import count, listed
 
@@ -62,7 +61,7 @@ def exported(case: Case, explained: Explained) -> Iterator[Finding]:
     lists = [case.saved_side.child(ROOT, name) for name in _OF_EXPORTS]
     tops = [top for top in lists if top is not None and top not in case.trace.bound]
     left = case.unresolved - explained.nodes
-    nodes = [node for top in tops for node in subtree(case.saved, top) if node in left]
+    nodes = [node for top in tops for node in case.saved.tree.below(top) if node in left]
     if len(tops) < len(_OF_EXPORTS) or not nodes:
         return
     objects = [obj for obj in case.run.verdicts.unmatched if case.live_side.is_in_graph(obj)]

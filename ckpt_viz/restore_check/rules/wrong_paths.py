@@ -8,7 +8,6 @@ from ckpt_viz.changes.kind import Kind
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.remedy import OtherPath, PathResult
 from ckpt_viz.restore_check.dry_run import (
-    CheckpointOfOrbax,
     DamagedFile,
     DryRun,
     FileOfKeras,
@@ -38,7 +37,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             f"{run.reading} is not a checkpoint's prefix: {effect}.",
             OtherPath(run.correction.prefix, _result(run.correction.verdicts)),
         )
-    elif isinstance(run.correction, (FileOfKeras, CheckpointOfOrbax)):
+    elif isinstance(run.correction, FileOfKeras):
         does = "restores nothing" if raised is None else f"raises {raised.type}"
         yield run.finding(
             _severity(run),
