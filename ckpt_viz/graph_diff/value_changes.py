@@ -15,7 +15,6 @@ from ckpt_viz.graph_diff.change_sentence import NodeChange, node_change
 from ckpt_viz.graph_diff.value_change import ValueChange
 from ckpt_viz.graph_diff.value_comparison import (
     Comparer,
-    by_checksums,
     by_reading,
     differ_by_index,
     tensors_differ,
@@ -140,7 +139,7 @@ def _size(change: ValueChange) -> tuple[bool, bool, float, str]:
 
 def by_values(a: Graph, b: Graph, changes: ValueChanges) -> Comparer:
     """Return a comparison that knows what was read, and reads what was not, such as strings."""
-    by_checksum, read = by_checksums(a, b), by_reading(a, b)
+    read = by_reading(a, b)
 
     def differ(left: Attribute, right: Attribute) -> bool | None:
         keys = a.tensor_keys(left.checkpoint_key), b.tensor_keys(right.checkpoint_key)
@@ -148,7 +147,6 @@ def by_values(a: Graph, b: Graph, changes: ValueChanges) -> Comparer:
             known = [changes.pairs.get(pair) for pair in zip(*keys, strict=True)]
             if None not in known:
                 return True in known
-        differs = by_checksum(left, right)
-        return read(left, right) if differs is None else differs
+        return read(left, right)
 
     return differ
