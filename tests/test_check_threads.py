@@ -170,7 +170,7 @@ def tensorflow_42852_hundreds_of_warnings_of_load_weights(at: Path) -> Any:
     return str(at / "weights"), lambda: keras_2_sequential(4, 4, 4, 4, 4)
 
 
-@thread(Kind.UNRESOLVED, Severity.FAIL, "_box_predictor is gone (2 values)")
+@thread(Kind.UNRESOLVED, Severity.FAIL, "are gone (2 values)")
 def tensorflow_43554_fine_tuning_without_the_box_predictor(at: Path) -> Any:
     def detector(**parts: Any) -> Any:
         return module(_feature_extractor=module(conv=var([1.0, 2.0]), bn=var([3.0])), **parts)
@@ -441,7 +441,7 @@ def tensorflow_36916_unable_to_save_a_list_wrapper(at: Path) -> Any:
     return saved(at, model=model()), live
 
 
-@thread(Kind.UNMATCHED, Severity.FAIL, "text.table is new (1 value)")
+@thread(Kind.UNMATCHED, Severity.FAIL, "table is new (1 value)")
 def tensorflow_deep_learning_523_a_table_was_not_bound(at: Path) -> Any:
     import tensorflow as tf
 

@@ -222,7 +222,7 @@ def as_it_is(optimizer: Any) -> Any:
     ERROR,
     "(root).optimizer",
     "(root).optimizer.inner_optimizer",
-    "The optimizer is wrapped now (6 values)",
+    "The optimizer is wrapped in LossScaleOptimizer now (6 values)",
     "check.fix()",
 )
 def optimizer_wrapped_since(at: Path) -> Pair:
@@ -273,7 +273,7 @@ def optimizer_not_wrapped_any_more(at: Path) -> Pair:
     ERROR,
     "(root).d_opt",
     "(root).d_opt.inner_optimizer",
-    "d_opt and g_opt are wrapped now (12 values)",
+    "d_opt and g_opt are wrapped in LossScaleOptimizer now (12 values)",
     "check.fix()",
 )
 def two_optimizers_wrapped_since(at: Path) -> Pair:
