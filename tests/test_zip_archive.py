@@ -15,6 +15,7 @@ import pytest
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
 from ckpt_viz.formats import zip_archive
 from ckpt_viz.formats.hdf5 import open_hdf5
+from ckpt_viz.formats.unpacking import SMALL_BYTES
 from ckpt_viz.formats.zip_archive import member, member_names, read_member
 from tests.hostile.limits import ends
 from tests.support.amounts import amount
@@ -127,14 +128,11 @@ def test_other_compressions_are_refused(tmp_path: Path, method: int) -> None:
         member(path, "model.weights.h5")
 
 
-def test_a_member_that_is_too_large_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = archive(tmp_path / "m.keras", DEFLATED)
+def test_a_member_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    path = archive(tmp_path / "m.keras", DEFLATED, {"large": bytes(SMALL_BYTES + 1)})
     with pytest.raises(UnsupportedError, match="takes 10240 bytes, expected at most 100; unpack"):
         read_member(path, "model.weights.h5", 100)
-    monkeypatch.setattr(zip_archive, "_MAX_UNPACKED", 1000)
-    assert "takes 10240 bytes, expected at most 1000" in error_of(path)
+    assert "takes 67108865 bytes, expected at most 67108864" in error_of(path, "large")
 
 
 def test_a_member_that_claims_to_be_small_is_not_unpacked_further(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from ckpt_viz.formats.files import File
 from ckpt_viz.formats.hdf5_types import ElementType, is_opaque
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.streams import FileStream
+from ckpt_viz.formats.unpacking import Budget
 from ckpt_viz.formats.zip_archive import Member
 
 if TYPE_CHECKING:
@@ -241,7 +242,8 @@ class _Walk:
         self.entries: dict[str, Dataset] = {}
         self.faults: dict[str, _Fault] = {}
         self._stream = stream
-        self._datasets: dict[int, tuple[Dataset, _Fault | None]] = {}
+        self._datasets: dict[int, tuple[Dataset, _Fault | None, int]] = {}
+        self._budget = Budget(stream.size)  # of all values: they may share their bytes
         self._groups: set[int] = set()
         self._links = self._path_bytes = 0
 
@@ -270,9 +272,11 @@ class _Walk:
             header = objects.header_at(self._stream, address)
             if not objects.is_dataset(header):
                 return self._visit_group(path, address, header)
-            _, entry, fault = _dataset(self._stream, address, header)
-            self._datasets[address] = entry, fault
-        self.entries[path], fault = self._datasets[address]
+            parsed, entry, fault = _dataset(self._stream, address, header)
+            cost = 0 if fault is not None else values.cost_of(parsed)
+            self._datasets[address] = entry, fault, cost
+        self.entries[path], fault, cost = self._datasets[address]
+        fault = fault or values.excess_of(cost, self._budget)
         if fault is not None:
             self.faults[path] = fault
         return []

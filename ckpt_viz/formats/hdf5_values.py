@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,12 +12,12 @@ from ckpt_viz.formats.hdf5_objects import (
     UNDEFINED,
     DatasetHeader,
     GlobalHeaps,
-    StorageLayout,
     StoredAttribute,
     StoredFilter,
 )
 from ckpt_viz.formats.hdf5_types import ElementType
 from ckpt_viz.formats.streams import FileStream
+from ckpt_viz.formats.unpacking import Budget, cost, inflated, most_packed
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -38,9 +37,7 @@ _FILTERS = {
 }
 _REPACK = "convert the file with `h5repack -f NONE -l CONTI old.h5 new.h5`"
 
-_MAX_CHUNKS = 100_000
-_SMALL_BYTES = 64 << 20  # of a value; above, it may have only so many times its stored bytes:
-_MAX_RATIO = 64
+_SPARE_CHUNKS = 1_000  # entries of an index for chunks that an array has no more
 _TEXT_BYTES = 50  # of a `bytes` object, besides its bytes
 
 
@@ -63,8 +60,7 @@ def fault_of(
     damage = _damage(header, size)
     if damage is not None:
         return FormatError, f"{damage}; copy the file again"
-    excess = _excess(header, size)
-    return None if excess is None else (UnsupportedError, f"{excess}; {_REPACK}")
+    return excess_of(cost_of(header), Budget(size))
 
 
 def _unsupported(header: DatasetHeader) -> str | None:
@@ -100,19 +96,27 @@ def _damage(header: DatasetHeader, size: int) -> str | None:
     return None
 
 
-def _excess(header: DatasetHeader, size: int) -> str | None:
-    """Return why a value takes far more memory than the file has bytes of it, None if not."""
-    shape, layout, stored = header.shape or (), header.layout, 0
-    if layout.kind == "chunked" and 0 not in shape:
-        pairs = zip(shape, layout.chunk, strict=True)
-        shape, stored = tuple(-(-whole // part) * part for whole, part in pairs), size
-    elif layout.address != UNDEFINED or layout.kind == "compact":
-        return None
+def excess_of(cost: int, budget: Budget) -> tuple[type[UnsupportedError], str] | None:
+    """Return why a data set of this cost is beyond a budget, None if it is not; spend its cost."""
+    try:
+        budget.spend(cost)
+    except UnsupportedError as error:
+        return UnsupportedError, f"{error}; {_REPACK}"
+    return None
+
+
+def cost_of(header: DatasetHeader) -> int:
+    """Return what it costs to read a data set that has no damage (see `unpacking`)."""
+    shape, layout, chunks = header.shape or (), header.layout, 1
+    if layout.kind == "chunked":
+        counts = tuple(map(_parts, shape, layout.chunk))
+        chunks, shape = math.prod(counts), tuple(map(int.__mul__, counts, layout.chunk))
     of_element = header.elements.size + (_TEXT_BYTES if header.elements.texts else 0)
-    needed = math.prod(shape) * of_element
-    if needed <= max(_SMALL_BYTES, _MAX_RATIO * stored):
-        return None
-    return f"it takes {needed} bytes, expected at most {_MAX_RATIO} times the {stored} stored ones"
+    return cost(chunks, math.prod(shape) * of_element)
+
+
+def _parts(whole: int, part: int) -> int:
+    return -(-whole // part)
 
 
 def read_value(header: DatasetHeader, stream: FileStream, place: str) -> Array:
@@ -192,12 +196,18 @@ def _from_chunks(header: DatasetHeader, stream: FileStream) -> bytes:
     of_element = np.dtype((np.void, header.elements.size))
     whole: Any = np.full(shape, np.void(_fill(header)), of_element)
     size = math.prod(chunk_shape) * of_element.itemsize
-    for chunk in _chunks(stream, header.layout):
+    left = most_packed(cost_of(header))  # many chunks may share their bytes
+    for chunk in _chunks(stream, header):
         if any(map(int.__ge__, chunk.corner, shape)):
             continue  # left over from when the array was larger
         if any(map(int.__mod__, chunk.corner, chunk_shape)):
             raise FormatError(
                 f"found a chunk at {chunk.corner}, expected multiples of {chunk_shape}"
+            )
+        left -= chunk.size
+        if left < 0:
+            raise FormatError(
+                f"found chunks that are stored in more bytes than {math.prod(shape)} elements need"
             )
         stream.seek(chunk.address)
         data = _unfiltered(stream.read(chunk.size), header.filters, chunk.mask, size)
@@ -210,13 +220,14 @@ def _from_chunks(header: DatasetHeader, stream: FileStream) -> bytes:
     return bytes(whole.tobytes())
 
 
-def _chunks(stream: FileStream, layout: StorageLayout) -> Iterator[_Chunk]:
+def _chunks(stream: FileStream, header: DatasetHeader) -> Iterator[_Chunk]:
     """Yield the chunks in an index; several entries for the same one count once."""
     from pyfive.btree import BTreeV1RawDataChunks
 
-    dims = len(layout.chunk) + 1
-    with stream.at_most(5 * _MAX_CHUNKS, _MAX_CHUNKS * (24 + 8 * dims)):
-        tree = BTreeV1RawDataChunks(stream, layout.address, dims)
+    dims = len(header.layout.chunk) + 1
+    count = math.prod(map(_parts, header.shape or (), header.layout.chunk)) + _SPARE_CHUNKS
+    with stream.at_most(5 * count, count * (24 + 8 * dims)):
+        tree = BTreeV1RawDataChunks(stream, header.layout.address, dims)
     entries = {
         tuple(key["chunk_offset"][:-1]): (address, key["chunk_size"], key["filter_mask"])
         for node in tree.all_nodes[0]
@@ -233,7 +244,7 @@ def _unfiltered(data: bytes, filters: tuple[StoredFilter, ...], mask: int, size:
         if mask >> number & 1:
             continue
         if stored.number == _DEFLATE:
-            data = zlib.decompressobj().decompress(data, most + 1)
+            data = inflated(data, most)
         elif stored.number == _SHUFFLE:
             data = _unshuffled(data, stored.parameters[0])
         else:

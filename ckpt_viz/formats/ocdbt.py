@@ -11,12 +11,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import checksums
-from ckpt_viz.formats.files import join, open_file
+from ckpt_viz.formats.files import file_sizes, join, open_file
 from ckpt_viz.formats.sstable import brief
+from ckpt_viz.formats.unpacking import Budget, cost
 from ckpt_viz.formats.zstd import unpacked
 
 MANIFEST = "manifest.ocdbt"
@@ -29,9 +31,6 @@ _PLAIN, _ZSTD = 0, 1
 _IN_FILE = 1  # the kind of a value that a data file has
 
 _MOST_MANIFEST = 16 << 20
-_MOST_ENCODED = 64 << 20  # bytes of a node
-_MOST_DECODED = 256 << 20  # bytes of all nodes
-_MOST_NODES = 50_000
 _MOST_KEYS = 600_000
 _MOST_KEY_BYTES = 96 << 20
 _MOST_PATH = 4096
@@ -69,15 +68,29 @@ class Ocdbt:
     directory: str
     entries: Mapping[bytes, bytes | InFile] = field(repr=False)
 
-    def size(self, key: bytes) -> int:
-        """Return the size of a value in bytes; 0 if there is none."""
-        value = self.entries.get(key, b"")
-        return value.size if isinstance(value, InFile) else len(value)
+    @cached_property
+    def stored_bytes(self) -> int:
+        """The bytes of all values in the tree, and of the data files that exist."""
+        values = self.entries.values()
+        paths = {value.path for value in values if isinstance(value, InFile)}
+        sizes = file_sizes(sorted(paths))
+        in_files = sum(size for size in sizes if isinstance(size, int))
+        return in_files + sum(len(value) for value in values if isinstance(value, bytes))
 
-    def get(self, key: bytes) -> bytes | None:
-        """Return a value, None if there is none. Raises as `open_file`, and FormatError."""
+    def get(self, key: bytes, most: int) -> bytes | None:
+        """Return a value, None if there is none.
+
+        Raises as `open_file`, and FormatError for one of more than `most` bytes.
+        """
         value = self.entries.get(key)
-        if not isinstance(value, InFile):
+        if value is None:
+            return None
+        size = value.size if isinstance(value, InFile) else len(value)
+        if size > most:
+            raise FormatError(
+                f"{self.directory}: {brief(key)}: has {size} bytes, expected at most {most}"
+            )
+        if isinstance(value, bytes):
             return value
         with open_file(value.path) as file:
             return file.read(value.offset, value.size)
@@ -85,11 +98,13 @@ class Ocdbt:
     def get_small(self, keys: list[bytes], most: int) -> dict[bytes, bytes]:
         """Return the values of many keys; leave out those of more than `most` bytes.
 
-        Values that are close to each other in a file are read together. Raises as `get`.
+        Values that are close to each other in a file are read together. Raises as `get`, and
+        UnsupportedError if they share so many bytes that they are far larger than the files.
         """
         values = {key: self.entries[key] for key in keys if key in self.entries}
         inline = {key: value for key, value in values.items() if isinstance(value, bytes)}
         placed = {key: value for key, value in values.items() if isinstance(value, InFile)}
+        Budget(self.stored_bytes).spend(sum(min(place.size, most) for place in placed.values()))
         for run in _runs({key: place for key, place in placed.items() if place.size <= most}):
             start = run[0][1].offset
             with open_file(run[0][1].path) as file:
@@ -132,7 +147,7 @@ def open_ocdbt(directory: str) -> Ocdbt:
             )
         data = file.read(0, file.size)
     with _Explained(path):
-        root = _root(directory, _Body(_body(data, _MANIFEST_MAGIC, _MOST_MANIFEST)))
+        root = _root(directory, _Body(_body(data, _MANIFEST_MAGIC, Budget(len(data)))))
     walk = _TreeWalk(directory)
     if root is not None:
         walk.follow(root)
@@ -205,7 +220,7 @@ class _Body:
         return texts
 
 
-def _body(data: bytes, magic: int, most: int) -> bytes:
+def _body(data: bytes, magic: int, budget: Budget) -> bytes:
     """Return what a manifest or a node holds, unpacked; check its header and its checksum."""
     if len(data) < _HEADER.size + _CHECKSUM.size:
         raise FormatError(f"has {len(data)} bytes, expected more")
@@ -226,9 +241,8 @@ def _body(data: bytes, magic: int, most: int) -> bytes:
         raise FormatError("its checksum does not match its bytes")
     body = data[_HEADER.size : end]
     if compression == _ZSTD:
-        return unpacked(body, most)
-    if len(body) > most:
-        raise UnsupportedError(f"has {len(body)} bytes, expected at most {most}")
+        body = unpacked(body, budget.left)
+    budget.spend(len(body))
     return body
 
 
@@ -317,7 +331,9 @@ class _TreeWalk:
         self.entries: dict[bytes, bytes | InFile] = {}
         self._directory = directory
         self._nodes: set[InFile] = set()
-        self._decoded = self._key_bytes = 0
+        self._key_bytes = 0
+        self._budget = Budget(0)
+        self._paths: set[str] = set()
 
     def follow(self, root: _Node) -> None:
         """Visit a node and all below it."""
@@ -337,6 +353,8 @@ class _TreeWalk:
         count = body.varint()
         if not count:
             return []
+        if len(self.entries) + count > _MOST_KEYS:
+            raise UnsupportedError(f"its tree has more than {_MOST_KEYS} keys")
         prefixes, sizes = body.varints(count - 1), body.varints(count)
         if height:
             return self._children(node, files, body, prefixes, sizes)
@@ -344,20 +362,17 @@ class _TreeWalk:
         return []
 
     def _read(self, node: _Node) -> _Body:
-        size = node.place.size
+        path, offset, size = node.place
         if node.place in self._nodes:
             raise UnsupportedError("its tree has a node that two others lead to")
         self._nodes.add(node.place)
-        if len(self._nodes) > _MOST_NODES or size > _MOST_ENCODED:
-            raise UnsupportedError(
-                f"its tree has more than {_MOST_NODES} nodes, or one of more than {_MOST_ENCODED} "
-                "bytes"
-            )
-        with open_file(node.place.path) as file:
-            data = file.read(node.place.offset, size)
-        body = _body(data, _NODE_MAGIC, _MOST_DECODED - self._decoded)
-        self._decoded += len(body)
-        return _Body(body)
+        with open_file(path) as file:
+            if path not in self._paths:
+                self._paths.add(path)
+                self._budget.store(file.size)
+            self._budget.spend(cost(1, size))  # nodes may share bytes
+            data = file.read(offset, size)
+        return _Body(_body(data, _NODE_MAGIC, self._budget))
 
     def _children(
         self,
@@ -391,8 +406,6 @@ class _TreeWalk:
         lengths, kinds = body.varints(count), body.varints(count)
         placed = [i for i, kind in enumerate(kinds) if kind == _IN_FILE]
         ids, offsets = body.varints(len(placed)), body.varints(len(placed))
-        if len(self.entries) + count > _MOST_KEYS:
-            raise UnsupportedError(f"its tree has more than {_MOST_KEYS} keys")
         path_of = {number: files.path(number) for number in set(ids)}
         values: dict[int, bytes | InFile] = {
             i: InFile(path_of[number], offset, lengths[i])

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import checksums
 from ckpt_viz.formats.files import BytesFile, File
+from ckpt_viz.formats.unpacking import Budget
 
 GIT_LFS_POINTER = b"version https://git-lfs"
 
@@ -30,11 +31,6 @@ _VARINT_BYTES = 10
 # long as the block.
 _KEY_BYTES_PER_BLOCK_BYTE = 16
 _MAX_KEY_BYTES = 1 << 28  # 256 MiB in a table; a tensor's key has some 60 bytes
-
-# The shortest form of "repeat" in snappy takes 3 bytes, for at most 64 bytes.
-_SNAPPY_RATIO = 22
-_SNAPPY_MAX_BYTES = 64 << 20  # TensorFlow's blocks have 256 KiB
-_SNAPPY_MAX_TENSOR_BYTES = 1 << 31  # or one tensor of V1, which its writer refuses from here on
 
 
 class _Block(NamedTuple):
@@ -99,10 +95,8 @@ class Table:
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key; read only the block that may hold it."""
-        # Under the empty key, both formats describe the file: that alone is read to open one.
-        most = _SNAPPY_MAX_TENSOR_BYTES if key else _SNAPPY_MAX_BYTES
         for _, offset, size in self._blocks_for(key):
-            place, block = _read_block(self._file, offset, size, most)
+            place, block = _read_block(self._file, offset, size)
             for stored_key, value in _entries(block, place):
                 if stored_key == key:
                     return value
@@ -203,10 +197,8 @@ def _place(file: File, offset: int) -> str:
     return f"{file.path}: block at offset {offset}"
 
 
-def _read_block(
-    file: File, offset: int, size: int, most: int = _SNAPPY_MAX_BYTES
-) -> tuple[str, bytes]:
-    """Return a block's position, for messages, and its entries, decompressed to `most` bytes.
+def _read_block(file: File, offset: int, size: int) -> tuple[str, bytes]:
+    """Return a block's position, for messages, and its entries, decompressed.
 
     The file gives offset and size in bytes; the size excludes the trailer.
     """
@@ -218,7 +210,7 @@ def _read_block(
         raise FormatError(
             f"{place}: masked crc32c is 0x{masked:08x}, the file says 0x{expected:08x}"
         )
-    block = _decompress(stored[:-_TRAILER_BYTES], stored[-_TRAILER_BYTES], place, most)
+    block = _decompress(stored[:-_TRAILER_BYTES], stored[-_TRAILER_BYTES], place)
     return place, _without_restarts(block, place)
 
 
@@ -233,24 +225,23 @@ def _check_end(file: File, offset: int, size: int) -> str:
     return place
 
 
-def _decompress(block: bytes, block_type: int, place: str, most: int) -> bytes:
+def _decompress(block: bytes, block_type: int, place: str) -> bytes:
     match block_type:
         case 0:
             return block
         case 1:  # every V1 file of TensorFlow up to 1.1, and some indexes of later versions
-            return _decompress_snappy(block, place, min(most, _SNAPPY_RATIO * len(block)))
+            return _decompress_snappy(block, place)
     raise FormatError(f"{place}: type is {block_type}, expected 0 (stored) or 1 (snappy)")
 
 
-def _decompress_snappy(block: bytes, place: str, most: int) -> bytes:
+def _decompress_snappy(block: bytes, place: str) -> bytes:
     import cramjam  # here, because TensorFlow compresses no checkpoint's index
 
     size, _ = read_varint(block, 0, f"{place}: snappy")
-    if size > most:
-        raise FormatError(
-            f"{place}: claims to decompress to {size} bytes, expected at most {most} "
-            f"of {len(block)} bytes of snappy"
-        )
+    try:
+        Budget(len(block)).spend(size)
+    except UnsupportedError as error:
+        raise FormatError(f"{place}: {error}") from error
     try:
         decompressed = bytearray(size)
         length = cramjam.snappy.decompress_raw_into(block, decompressed)

@@ -19,8 +19,8 @@ from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats import checksums
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES, ByteOrder
 from ckpt_viz.formats.sstable import brief
+from ckpt_viz.formats.unpacking import cost, inflated, most_packed
 from ckpt_viz.formats.zstd import unpacked
-from ckpt_viz.text import shape_words
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 DESCRIPTIONS = {2: ".zarray", 3: "zarr.json"}
 """The names under which each version describes an array."""
 
-Get: TypeAlias = Callable[[str], bytes | None]
-"""Returns a part of an array by its key, None for one that is not stored."""
+Get: TypeAlias = Callable[[str, int], bytes | None]
+"""Returns a part of an array by its key, None for one that is not stored.
+
+It gets the most bytes that the part may have, and raises CkptVizError for more.
+"""
 Shape: TypeAlias = tuple[int, ...]
 
 _MAX_RANK = 64
 _MAX_SIZE = 1 << 62
-_MAX_CHUNKS = 100_000
-_SMALL_BYTES = 64 << 20  # of a value; above, it may have only so many times its stored bytes:
-_MAX_RATIO = 1_000
 _MAX_CHECKSUMS = 8  # codecs of a chunk
 _ABSENT = (1 << 64) - 1  # the offset and the size of a chunk that a shard lacks
 _PLACE_BYTES, _CHECKSUM_BYTES = 16, 4
@@ -83,20 +83,17 @@ class ZarrArray:
         """The bytes of the value, without compression."""
         return math.prod(self.shape) * (ELEMENT_BYTES.get(self.dtype or "") or 0)
 
-    def excess(self, stored_bytes: Callable[[], int]) -> str | None:
-        """Return why the array is too large for its stored bytes, None if it is not."""
-        inner = self.chunk if self.sharding is None else self.sharding.chunk
-        chunks = math.prod(_count(self.shape, inner))
-        if chunks > _MAX_CHUNKS:
-            return f"has {chunks} chunks, expected at most {_MAX_CHUNKS}; {_OTHER_READER}"
+    @property
+    def cost(self) -> int:
+        """What it costs to unpack all chunks (see `unpacking`)."""
+        chunk, of_indexes = self.chunk, 0
+        if self.sharding is not None:
+            chunk = self.sharding.chunk
+            listed = math.prod(_count(self.chunk, chunk))
+            of_indexes = math.prod(_count(self.shape, self.chunk)) * listed * _PLACE_BYTES
+        count = math.prod(_count(self.shape, chunk))
         of_element = ELEMENT_BYTES.get(self.dtype or "") or 0
-        largest = max(self.size, math.prod(inner) * of_element)
-        if largest <= _SMALL_BYTES or largest <= _MAX_RATIO * stored_bytes():
-            return None
-        return (
-            f"has {self.size} bytes in chunks of {shape_words(inner)} elements, but only "
-            f"{stored_bytes()} bytes are stored; {_OTHER_READER}"
-        )
+        return cost(count, count * math.prod(chunk) * of_element + of_indexes)
 
     @property
     def keys(self) -> Iterator[str]:
@@ -127,10 +124,12 @@ class ZarrArray:
 
     def _chunks(self, get: Get, place: str, size: int) -> Iterator[tuple[Shape, Shape, bytes]]:
         """Yield the stored chunks that hold elements: their corners, shapes and bytes."""
+        left = most_packed(self.cost)  # many keys may lead to the same bytes
         for number in _numbers(_count(self.shape, self.chunk)):
-            data = get(self._key(number))
+            data = get(self._key(number), left)
             if data is None:
                 continue
+            left -= len(data)
             corner = tuple(map(int.__mul__, number, self.chunk))
             where = f"{place}: chunk {self._key(number)}"
             if self.sharding is None:
@@ -204,7 +203,7 @@ def _unpacked(data: bytes, codecs: _Codecs, needed: int, where: str) -> bytes:
             data = _DECODERS[name](data, most)
     except FormatError as error:
         raise FormatError(f"{where}: {error}") from error
-    except (UnsupportedError, zlib.error) as error:
+    except UnsupportedError as error:
         raise FormatError(f"{where}: {error}; expected {needed} bytes") from error
     return data
 
@@ -217,7 +216,7 @@ def _without_checksum(data: bytes, most: int) -> bytes:
 
 
 def _inflated(data: bytes, most: int) -> bytes:
-    return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(data, most)
+    return inflated(data, most, zlib.MAX_WBITS | 32)
 
 
 _DECODERS: Mapping[str, Callable[[bytes, int], bytes]] = {

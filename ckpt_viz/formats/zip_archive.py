@@ -18,13 +18,13 @@ from contextlib import contextmanager
 from functools import partial
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
-from ckpt_viz.formats.files import BytesFile, File, file_stamp, is_remote, open_file
+from ckpt_viz.formats.files import BytesFile, File, file_size, file_stamp, is_remote, open_file
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.streams import FileStream
+from ckpt_viz.formats.unpacking import SMALL_BYTES, Budget, cost, inflated, most_packed
 
 _MAX_DIRECTORY_BYTES = 4 << 20  # of the list of members: 40,000 of them, with usual names
 _DIRECTORY_READS = 100
-_MAX_UNPACKED = 64 << 20
 _PIECE_BYTES = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 1
@@ -62,7 +62,8 @@ class Member:
         self.path, self.name, self.size = path, info.filename, info.compress_size
         self._info = info
         is_stored = info.compress_type == zipfile.ZIP_STORED
-        self._unpacked = None if is_stored else _unpacked(path, info, _MAX_UNPACKED)
+        # It stays in memory: so it may have what a small file may.
+        self._unpacked = None if is_stored else _unpacked(path, info, SMALL_BYTES)
         self._tested: tuple[object, str] | None = None  # the state of the file, and its damage
         self().close()  # tests the local header
 
@@ -142,10 +143,20 @@ def member_names(path: str) -> list[str]:
 def every_member(path: str) -> Iterator[tuple[str, Callable[[], Member]]]:
     """Yield the name of each member in the archive's order, with what makes the member.
 
-    It reads the archive's directory once; the functions raise as `Member`.
+    It reads the archive's directory once; the functions raise as `Member`. The members may share
+    bytes: UnsupportedError is also raised for those beyond what the archive may unpack to.
     """
+    budget = Budget(file_size(path) or 0)
     for name, info in _infos(path).items():
-        yield name, partial(Member, path, info)
+        yield name, partial(_within, budget, path, info)
+
+
+def _within(budget: Budget, path: str, info: zipfile.ZipInfo) -> Member:
+    try:
+        budget.spend(cost(1, max(info.compress_size, info.file_size)))
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{path}: {brief(info.filename)}: {error}") from error
+    return Member(path, info)
 
 
 def read_member(path: str, name: str, most: int) -> bytes | None:
@@ -254,14 +265,14 @@ def _unpacked(path: str, info: zipfile.ZipInfo, most: int) -> bytes:
         raise _too_large(place, info.file_size, most)
     with open_file(path) as file:
         begin, size = _range(file, info)
-        if size > most + (1 << 20):  # a deflated member is hardly longer than its content
+        if size > most_packed(cost(1, most)):
             raise _too_large(place, size, most)
         data = file.read(begin, size)
     if info.compress_type == zipfile.ZIP_DEFLATED:
         try:
-            data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, info.file_size + 1)
-        except zlib.error as error:
-            raise FormatError(f"{place}: is damaged ({error}); copy the archive again") from error
+            data = inflated(data, info.file_size, -zlib.MAX_WBITS)
+        except FormatError as error:
+            raise FormatError(f"{place}: {error}; copy the archive again") from error
         except MemoryError as error:
             raise CkptVizError(f"{place}: does not fit into memory") from error
     damage = _misfit(place, info, len(data), zlib.crc32(data))

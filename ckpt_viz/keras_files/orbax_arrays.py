@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from ckpt_viz.errors import CkptVizError, FormatError, GoneError
-from ckpt_viz.formats.files import file_size, is_file, join, open_file
+from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
+from ckpt_viz.formats.files import file_sizes, is_file, join, open_file
 from ckpt_viz.formats.ocdbt import MANIFEST, InFile, Ocdbt, open_ocdbt
 from ckpt_viz.formats.sstable import brief
+from ckpt_viz.formats.unpacking import Budget
+from ckpt_viz.formats.unpacking import SMALL_BYTES, Budget
 from ckpt_viz.formats.zarr import DESCRIPTIONS, ZarrArray, zarr_array
 from ckpt_viz.keras_files.bounded_json import mapping_in
 
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
 _MOST_DESCRIPTION = 64 << 10  # bytes; usual ones have 500
-_MOST_SPARE = 1 << 20  # what a file may have beyond the bytes of its chunk
+_MOST_LOOKED_AT = 1_000  # files of an array, to learn how much is stored
+_MOST_IN_ALL = 1_000_000
+_OTHER_READER = "read it with tensorstore, which Orbax installs"
 _UNMERGED = "ocdbt.process_"
 
 
@@ -28,8 +33,15 @@ class OrbaxArrays(Protocol):
     def described(self, names: Iterable[str]) -> dict[str, ZarrArray | str]:
         """Return each array, or why it cannot be described; none for a name without an array."""
 
-    def why_unreadable(self, name: str, array: ZarrArray) -> str | None:
-        """Return why an array cannot be read, None if it may be readable; read nothing."""
+    @property
+    def stored_bytes(self) -> int:
+        """The bytes of all files with arrays."""
+
+    def stored_bytes(self, arrays: Mapping[str, ZarrArray]) -> int:
+        """Return how many bytes the files of these arrays have."""
+
+    def why_unreadable(self, name: str) -> str | None:
+        """Return which file of an array is missing, None if none is; read nothing."""
 
     def read(self, name: str, array: ZarrArray, place: str) -> Array:
         """Return the value of an array."""
@@ -46,6 +58,24 @@ def arrays_in(directory: str) -> OrbaxArrays:
             "another step"
         )
     return ArrayDirectories(directory)
+
+
+def excesses(arrays: OrbaxArrays, described: Mapping[str, ZarrArray | str]) -> dict[str, str]:
+    """Return why arrays cannot be read: those beyond what the files may unpack to."""
+    sound = {
+        name: array
+        for name, array in described.items()
+        if isinstance(array, ZarrArray) and array.fault is None
+    }
+    is_small = sum(array.cost for array in sound.values()) <= SMALL_BYTES
+    budget = Budget(0 if is_small else arrays.stored_bytes(sound))
+    found = {}
+    for name, array in sound.items():
+        try:
+            budget.spend(array.cost)
+        except UnsupportedError as error:
+            found[name] = f"{error}; {_OTHER_READER}"
+    return found
 
 
 class StoredArrays:
@@ -78,20 +108,22 @@ class StoredArrays:
             arrays[name] = known[words]
         return arrays
 
-    def why_unreadable(self, name: str, array: ZarrArray) -> str | None:
-        """Return why an array cannot be read: its codecs, its size, or a missing file."""
+    def stored_bytes(self, arrays: Mapping[str, ZarrArray]) -> int:
+        """Return how many bytes the files of the store have."""
+        return self._store.stored_bytes
+
+    def why_unreadable(self, name: str) -> str | None:
+        """Return which file of an array is missing, None if none is; read nothing."""
         keys = self._parts(name)
         paths = {
             value.path for key in keys if isinstance(value := self._store.entries[key], InFile)
         }
         missing = next((path for path in sorted(paths) if not self._is_there(path)), None)
-        if missing is not None:
-            return f"the data file {missing} is missing"
-        return array.fault or array.excess(lambda: sum(map(self._store.size, keys)))
+        return None if missing is None else f"the data file {missing} is missing"
 
     def read(self, name: str, array: ZarrArray, place: str) -> Array:
         """Return the value of an array."""
-        return array.read(lambda key: self._store.get(_key(name, key)), place)
+        return array.read(lambda key, most: self._store.get(_key(name, key), most), place)
 
     def _parts(self, name: str) -> list[bytes]:
         """Return the keys of an array, with that of its description."""
@@ -121,18 +153,24 @@ class ArrayDirectories:
                     break
         return arrays
 
-    def why_unreadable(self, name: str, array: ZarrArray) -> str | None:
-        """Return why an array cannot be read: its codecs or its size."""
-        return array.fault or array.excess(lambda: self._stored_bytes(name, array))
+    def stored_bytes(self, arrays: Mapping[str, ZarrArray]) -> int:
+        """Return how many bytes the files of these arrays have, of many files only the first."""
+        paths = (
+            path
+            for name, array in arrays.items()
+            for key in islice(array.keys, _MOST_LOOKED_AT)
+            if (path := self._path(name, key)) is not None
+        )
+        sizes = file_sizes(list(islice(paths, _MOST_IN_ALL)))
+        return sum(size for size in sizes if isinstance(size, int))
+
+    def why_unreadable(self, name: str) -> str | None:
+        """Return None: a chunk that is not stored has the value that fills."""
+        return None
 
     def read(self, name: str, array: ZarrArray, place: str) -> Array:
         """Return the value of an array."""
-        most = array.size + _MOST_SPARE
-        return array.read(lambda key: self._file(name, key, most), place)
-
-    def _stored_bytes(self, name: str, array: ZarrArray) -> int:
-        paths = (self._path(name, key) for key in array.keys)
-        return sum(file_size(path) or 0 for path in paths if path is not None)
+        return array.read(lambda key, most: self._file(name, key, most), place)
 
     def _path(self, name: str, part: str) -> str | None:
         """Return the path of a file of an array, None if it leads to another directory."""

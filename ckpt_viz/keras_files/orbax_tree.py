@@ -23,7 +23,7 @@ from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.zarr import ZarrArray
 from ckpt_viz.keras_files.bounded_json import mapping_in
 from ckpt_viz.keras_files.drafts import MOST_NODES
-from ckpt_viz.keras_files.orbax_arrays import OrbaxArrays, arrays_in
+from ckpt_viz.keras_files.orbax_arrays import OrbaxArrays, arrays_in, excesses
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -81,6 +81,7 @@ class OrbaxTree:
     error: str | None
     _arrays: OrbaxArrays | None = field(repr=False)
     _described: Mapping[str, ZarrArray | str] = field(repr=False)
+    _excesses: Mapping[str, str] = field(repr=False)
 
     def stored(self, name: str) -> StoredLeaf:
         """Return what the files say of the value of a leaf."""
@@ -100,7 +101,9 @@ class OrbaxTree:
         array = self._described.get(name)
         if array is None:
             return f"{self.directory} has no array of this name; {_OTHER_READER}"
-        return array if isinstance(array, str) else self._arrays.why_unreadable(name, array)
+        if isinstance(array, str):
+            return array
+        return self._arrays.why_unreadable(name) or array.fault or self._excesses.get(name)
 
     def read(self, name: str) -> Array:
         """Return the value of a leaf."""
@@ -131,13 +134,15 @@ def open_tree(directory: str) -> OrbaxTree:
     names = [name for name, leaf in leaves.items() if leaf.has_value and leaf.kind != _TEXT]
     arrays: OrbaxArrays | None = None
     described: Mapping[str, ZarrArray | str] = {}
+    too_large: Mapping[str, str] = {}
     error = None
     try:
         arrays = arrays_in(directory)
         described = arrays.described(names)
+        too_large = excesses(arrays, described)
     except CkptVizError as raised:
         arrays, error = None, f"{raised}; {_OTHER_READER}"
-    return OrbaxTree(directory, leaves, texts, error, arrays, described)
+    return OrbaxTree(directory, leaves, texts, error, arrays, described, too_large)
 
 
 def read_json(path: str) -> Mapping[str, Any]:

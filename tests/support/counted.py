@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -88,3 +89,34 @@ def bytes_of(function: Callable[[], object]) -> int:
     with counted_bytes() as taken:
         function()
         return taken()
+
+
+def counted_unpacked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that gets how many bytes each call of a codec unpacks."""
+    import cramjam
+
+    sizes: list[int] = []
+    for codec, name in ((cramjam.zstd, "decompress_into"), (cramjam.snappy, "decompress_raw_into")):
+        unpack: Callable[..., int] = getattr(codec, name)
+
+        def into(data: bytes, target: bytearray, unpack: Callable[..., int] = unpack) -> int:
+            sizes.append(unpack(data, target))
+            return sizes[-1]
+
+        monkeypatch.setattr(codec, name, into)
+
+    class Inflating:
+        def __init__(self, wbits: int = zlib.MAX_WBITS) -> None:
+            self._inflating = inflating(wbits)
+
+        def decompress(self, data: bytes, most: int = 0) -> bytes:
+            unpacked = self._inflating.decompress(data, most)
+            sizes.append(len(unpacked))
+            return unpacked
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._inflating, name)
+
+    inflating = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", Inflating)
+    return sizes
