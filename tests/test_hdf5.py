@@ -765,7 +765,7 @@ def test_values_that_were_never_written_are_bounded(chunks: tuple[int, ...] | No
     for name in ("w", "texts"):
         with (
             limited(),
-            pytest.raises(UnsupportedError, match=r"takes .* bytes when unpacked, expected at most 6"),
+            pytest.raises(UnsupportedError, match=r"bytes when unpacked, expected at most 6"),
         ):
             file.read(name)
 

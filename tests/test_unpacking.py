@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def _zstd(size: int) -> bytes:
 
 
 def _gzip(size: int) -> bytes:
-    return zlib.compress(bytes(size), wbits=31)
+    return gzip.compress(bytes(size), mtime=0)
 
 
 def _orbax(
@@ -64,9 +64,7 @@ def _orbax(
         entries |= {b"a%d/%d.0" % (n, chunk): (0, len(frame)) for chunk in range(chunks)}
     node = ocdbt.leaf(dict(sorted(entries.items())))
     (path / ocdbt.DATA).write_bytes(frame + node)
-    (path / "manifest.ocdbt").write_bytes(
-        ocdbt.manifest(len(frame), len(node), keys=len(entries))
-    )
+    (path / "manifest.ocdbt").write_bytes(ocdbt.manifest(len(frame), len(node), keys=len(entries)))
     return str(path)
 
 
@@ -95,9 +93,7 @@ def test_chunks_that_share_far_more_bytes_than_they_unpack_to(
     entries |= {b"a/%d" % chunk: (0, len(frame)) for chunk in range(_MANY)}
     node = ocdbt.leaf(dict(sorted(entries.items())))
     (path / ocdbt.DATA).write_bytes(frame + node)
-    (path / "manifest.ocdbt").write_bytes(
-        ocdbt.manifest(len(frame), len(node), keys=len(entries))
-    )
+    (path / "manifest.ocdbt").write_bytes(ocdbt.manifest(len(frame), len(node), keys=len(entries)))
     graph = cv.graph(str(path))
     reads = counted_reads(monkeypatch)
     graph.values(progress=False)

@@ -18,7 +18,7 @@ from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import checksums
 from ckpt_viz.formats.files import file_sizes, join, open_file
 from ckpt_viz.formats.sstable import brief
-from ckpt_viz.formats.unpacking import Budget, cost
+from ckpt_viz.formats.unpacking import SMALL_BYTES, Budget, cost
 from ckpt_viz.formats.zstd import unpacked
 
 MANIFEST = "manifest.ocdbt"
@@ -104,8 +104,11 @@ class Ocdbt:
         values = {key: self.entries[key] for key in keys if key in self.entries}
         inline = {key: value for key, value in values.items() if isinstance(value, bytes)}
         placed = {key: value for key, value in values.items() if isinstance(value, InFile)}
-        Budget(self.stored_bytes).spend(sum(min(place.size, most) for place in placed.values()))
-        for run in _runs({key: place for key, place in placed.items() if place.size <= most}):
+        placed = {key: place for key, place in placed.items() if place.size <= most}
+        total = sum(place.size for place in placed.values())
+        if total > SMALL_BYTES:
+            Budget(self.stored_bytes).spend(total)
+        for run in _runs(placed):
             start = run[0][1].offset
             with open_file(run[0][1].path) as file:
                 data = file.read(start, max(_end(place) for _, place in run) - start)

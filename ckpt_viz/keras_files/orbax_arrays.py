@@ -12,7 +12,6 @@ from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedErr
 from ckpt_viz.formats.files import file_sizes, is_file, join, open_file
 from ckpt_viz.formats.ocdbt import MANIFEST, InFile, Ocdbt, open_ocdbt
 from ckpt_viz.formats.sstable import brief
-from ckpt_viz.formats.unpacking import Budget
 from ckpt_viz.formats.unpacking import SMALL_BYTES, Budget
 from ckpt_viz.formats.zarr import DESCRIPTIONS, ZarrArray, zarr_array
 from ckpt_viz.keras_files.bounded_json import mapping_in
@@ -32,10 +31,6 @@ class OrbaxArrays(Protocol):
 
     def described(self, names: Iterable[str]) -> dict[str, ZarrArray | str]:
         """Return each array, or why it cannot be described; none for a name without an array."""
-
-    @property
-    def stored_bytes(self) -> int:
-        """The bytes of all files with arrays."""
 
     def stored_bytes(self, arrays: Mapping[str, ZarrArray]) -> int:
         """Return how many bytes the files of these arrays have."""

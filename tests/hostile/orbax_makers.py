@@ -161,6 +161,23 @@ def orbax_chunk_that_is_a_zstd_bomb(directory: Path) -> str:
     return _store(directory, {b"a/.zarray": words, b"a/0": bomb})
 
 
+@attack(r"graph of \d+ nodes, 1 marked: takes \d+ bytes when unpacked, expected at most")
+def orbax_chunks_that_share_a_zstd_frame(directory: Path) -> str:
+    """100,000 chunks of 16 MB, all in one frame: 1.6 TB in a directory of 1 MB."""
+    import cramjam
+
+    chunk, count = 1 << 24, 100_000
+    frame = bytes(cramjam.zstd.compress(bytes(chunk)))
+    words = ocdbt.described([count, 1], "|u1", chunks=[1, chunk], compressor={"id": "zstd"})
+    path = ocdbt.write_tree(directory / "t", [["a"]])
+    entries: dict[bytes, bytes | tuple[int, int]] = {b"a/.zarray": words}
+    entries |= {b"a/%d.0" % n: (0, len(frame)) for n in range(count)}
+    node = ocdbt.leaf(dict(sorted(entries.items())))
+    (path / ocdbt.DATA).write_bytes(frame + node)
+    (path / "manifest.ocdbt").write_bytes(ocdbt.manifest(len(frame), len(node), keys=count + 1))
+    return str(path)
+
+
 @attack(r"graph of \d+ nodes")
 def orbax_tree_whose_nodes_are_below_each_other(directory: Path) -> str:
     """Each inner node leads many times to the next one."""

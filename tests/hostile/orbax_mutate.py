@@ -70,7 +70,7 @@ def store(chooser: random.Random, files: dict[str, bytes]) -> None:
 @cache
 def _entries(directory: str) -> dict[bytes, bytes | tuple[int, int]]:
     opened = open_ocdbt(str(DIRECTORY / directory))
-    return {key: opened.get(key) or b"" for key in opened.entries}
+    return {key: opened.get(key, 1 << 20) or b"" for key in opened.entries}
 
 
 def _reframed(chooser: random.Random, data: bytes, magic: int) -> bytes:
