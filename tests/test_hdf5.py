@@ -779,7 +779,7 @@ def test_chunks_that_unpack_to_far_more_than_is_stored_are_refused() -> None:
     assert len(data) < 200_000
     with limited():
         said = error_of(data, lambda file: file.read("w"))
-    assert "bytes when unpacked, expected at most 67108864 of the" in said
+    assert "bytes when unpacked, expected at most 67108864 for" in said
 
 
 def test_a_chunk_that_unpacks_to_more_than_its_size_is_refused() -> None:

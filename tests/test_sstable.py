@@ -178,8 +178,8 @@ def test_snappy_that_is_none_is_refused() -> None:
 def test_snappy_that_claims_more_than_it_can_hold_is_refused_unread() -> None:
     bomb = varint(1 << 62) + b"\x00x"
     assert snappy_error_of(bomb) == (
-        f"takes {1 << 62} bytes when unpacked, expected at most {SMALL_BYTES} of the {len(bomb)} "
-        "bytes that are stored"
+        f"takes {1 << 62} bytes when unpacked, expected at most {SMALL_BYTES} for {len(bomb)} "
+        "stored bytes"
     )
     bomb = varint(22 * 3 + 1) + b"x"
     assert snappy_error_of(bomb).startswith("its 2 bytes are not snappy: ")

@@ -21,7 +21,7 @@ from ckpt_viz.formats.files import File
 from ckpt_viz.formats.hdf5_types import ElementType, is_opaque
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.streams import FileStream
-from ckpt_viz.formats.unpacking import Budget
+from ckpt_viz.formats.unpacking import Allowance
 from ckpt_viz.formats.zip_archive import Member
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ class _Walk:
         self.faults: dict[str, _Fault] = {}
         self._stream = stream
         self._datasets: dict[int, tuple[Dataset, _Fault | None, int]] = {}
-        self._budget = Budget(stream.size)  # of all values: they may share their bytes
+        self._allowance = Allowance(stream.size)  # of all values: they may share their bytes
         self._groups: set[int] = set()
         self._links = self._path_bytes = 0
 
@@ -276,7 +276,7 @@ class _Walk:
             cost = 0 if fault is not None else values.cost_of(parsed)
             self._datasets[address] = entry, fault, cost
         self.entries[path], fault, cost = self._datasets[address]
-        fault = fault or values.excess_of(cost, self._budget)
+        fault = fault or values.excess_of(cost, self._allowance)
         if fault is not None:
             self.faults[path] = fault
         return []

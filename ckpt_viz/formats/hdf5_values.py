@@ -17,7 +17,7 @@ from ckpt_viz.formats.hdf5_objects import (
 )
 from ckpt_viz.formats.hdf5_types import ElementType
 from ckpt_viz.formats.streams import FileStream
-from ckpt_viz.formats.unpacking import Budget, cost, inflated, most_packed
+from ckpt_viz.formats.unpacking import Allowance, cost, inflated, most_packed
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -60,7 +60,7 @@ def fault_of(
     damage = _damage(header, size)
     if damage is not None:
         return FormatError, f"{damage}; copy the file again"
-    return excess_of(cost_of(header), Budget(size))
+    return excess_of(cost_of(header), Allowance(size))
 
 
 def _unsupported(header: DatasetHeader) -> str | None:
@@ -96,10 +96,10 @@ def _damage(header: DatasetHeader, size: int) -> str | None:
     return None
 
 
-def excess_of(cost: int, budget: Budget) -> tuple[type[UnsupportedError], str] | None:
-    """Return why a data set of this cost is beyond a budget, None if it is not; spend its cost."""
+def excess_of(cost: int, allowance: Allowance) -> tuple[type[UnsupportedError], str] | None:
+    """Return why a data set costs more than is left, None if it does not; spend its cost."""
     try:
-        budget.spend(cost)
+        allowance.spend(cost)
     except UnsupportedError as error:
         return UnsupportedError, f"{error}; {_REPACK}"
     return None

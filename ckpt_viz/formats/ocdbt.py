@@ -18,7 +18,7 @@ from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import checksums
 from ckpt_viz.formats.files import file_sizes, join, open_file
 from ckpt_viz.formats.sstable import brief
-from ckpt_viz.formats.unpacking import SMALL_BYTES, Budget, cost
+from ckpt_viz.formats.unpacking import SMALL_BYTES, Allowance, cost
 from ckpt_viz.formats.zstd import unpacked
 
 MANIFEST = "manifest.ocdbt"
@@ -107,7 +107,7 @@ class Ocdbt:
         placed = {key: place for key, place in placed.items() if place.size <= most}
         total = sum(place.size for place in placed.values())
         if total > SMALL_BYTES:
-            Budget(self.stored_bytes).spend(total)
+            Allowance(self.stored_bytes).spend(total)
         for run in _runs(placed):
             start = run[0][1].offset
             with open_file(run[0][1].path) as file:
@@ -150,7 +150,7 @@ def open_ocdbt(directory: str) -> Ocdbt:
             )
         data = file.read(0, file.size)
     with _Explained(path):
-        root = _root(directory, _Body(_body(data, _MANIFEST_MAGIC, Budget(len(data)))))
+        root = _root(directory, _Body(_body(data, _MANIFEST_MAGIC, Allowance(len(data)))))
     walk = _TreeWalk(directory)
     if root is not None:
         walk.follow(root)
@@ -223,7 +223,7 @@ class _Body:
         return texts
 
 
-def _body(data: bytes, magic: int, budget: Budget) -> bytes:
+def _body(data: bytes, magic: int, allowance: Allowance) -> bytes:
     """Return what a manifest or a node holds, unpacked; check its header and its checksum."""
     if len(data) < _HEADER.size + _CHECKSUM.size:
         raise FormatError(f"has {len(data)} bytes, expected more")
@@ -244,8 +244,8 @@ def _body(data: bytes, magic: int, budget: Budget) -> bytes:
         raise FormatError("its checksum does not match its bytes")
     body = data[_HEADER.size : end]
     if compression == _ZSTD:
-        body = unpacked(body, budget.left)
-    budget.spend(len(body))
+        body = unpacked(body, allowance.left)
+    allowance.spend(len(body))
     return body
 
 
@@ -335,7 +335,7 @@ class _TreeWalk:
         self._directory = directory
         self._nodes: set[InFile] = set()
         self._key_bytes = 0
-        self._budget = Budget(0)
+        self._allowance = Allowance(0)
         self._paths: set[str] = set()
 
     def follow(self, root: _Node) -> None:
@@ -372,10 +372,10 @@ class _TreeWalk:
         with open_file(path) as file:
             if path not in self._paths:
                 self._paths.add(path)
-                self._budget.store(file.size)
-            self._budget.spend(cost(1, size))  # nodes may share bytes
+                self._allowance.store(file.size)
+            self._allowance.spend(cost(1, size))  # nodes may share bytes
             data = file.read(offset, size)
-        return _Body(_body(data, _NODE_MAGIC, self._budget))
+        return _Body(_body(data, _NODE_MAGIC, self._allowance))
 
     def _children(
         self,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import checksums
 from ckpt_viz.formats.files import BytesFile, File
-from ckpt_viz.formats.unpacking import Budget
+from ckpt_viz.formats.unpacking import Allowance
 
 GIT_LFS_POINTER = b"version https://git-lfs"
 
@@ -239,7 +239,7 @@ def _decompress_snappy(block: bytes, place: str) -> bytes:
 
     size, _ = read_varint(block, 0, f"{place}: snappy")
     try:
-        Budget(len(block)).spend(size)
+        Allowance(len(block)).spend(size)
     except UnsupportedError as error:
         raise FormatError(f"{place}: {error}") from error
     try:

@@ -1,4 +1,4 @@
-"""How much a file may unpack to: one budget of bytes, whatever unpacks them.
+"""How much a file may unpack to: one bound, whatever unpacks them.
 
 A few stored bytes can claim to be petabytes: packed by a codec, shared by the chunks of an array or
 by many values, or as values that were never stored. So all that is read of a file together may be
@@ -18,7 +18,7 @@ _RATIO = 64  # bytes for each stored one: trained weights hardly shrink, and few
 _PART_BYTES = 1 << 10  # what finding and unpacking a part costs, besides its bytes
 
 
-class Budget:
+class Allowance:
     """The bytes that may still be unpacked of a file, or of the files of a checkpoint.
 
     `stored` is how many bytes they have.
@@ -37,17 +37,17 @@ class Budget:
         return max(SMALL_BYTES, _RATIO * self._stored) - self._spent
 
     def spend(self, size: int) -> None:
-        """Take from the budget; raise UnsupportedError, and take nothing, if so much is not left.
+        """Use up so many bytes; raise UnsupportedError, and use none, if there are not so many.
 
-        >>> budget = Budget(100)
-        >>> budget.spend(SMALL_BYTES)
-        >>> budget.left
+        >>> allowance = Allowance(100)
+        >>> allowance.spend(SMALL_BYTES)
+        >>> allowance.left
         0
         """
         if size > self.left:
             raise UnsupportedError(
-                f"takes {size} bytes when unpacked, expected at most {self.left} of the "
-                f"{self._stored} bytes that are stored"
+                f"takes {size} bytes when unpacked, expected at most {self.left} for "
+                f"{self._stored} stored bytes"
             )
         self._spent += size
 

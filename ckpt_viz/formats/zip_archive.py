@@ -21,7 +21,7 @@ from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedErr
 from ckpt_viz.formats.files import BytesFile, File, file_size, file_stamp, is_remote, open_file
 from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.streams import FileStream
-from ckpt_viz.formats.unpacking import SMALL_BYTES, Budget, cost, inflated, most_packed
+from ckpt_viz.formats.unpacking import SMALL_BYTES, Allowance, cost, inflated, most_packed
 
 _MAX_DIRECTORY_BYTES = 4 << 20  # of the list of members: 40,000 of them, with usual names
 _DIRECTORY_READS = 100
@@ -146,14 +146,14 @@ def every_member(path: str) -> Iterator[tuple[str, Callable[[], Member]]]:
     It reads the archive's directory once; the functions raise as `Member`. The members may share
     bytes: UnsupportedError is also raised for those beyond what the archive may unpack to.
     """
-    budget = Budget(file_size(path) or 0)
+    allowance = Allowance(file_size(path) or 0)
     for name, info in _infos(path).items():
-        yield name, partial(_within, budget, path, info)
+        yield name, partial(_within, allowance, path, info)
 
 
-def _within(budget: Budget, path: str, info: zipfile.ZipInfo) -> Member:
+def _within(allowance: Allowance, path: str, info: zipfile.ZipInfo) -> Member:
     try:
-        budget.spend(cost(1, max(info.compress_size, info.file_size)))
+        allowance.spend(cost(1, max(info.compress_size, info.file_size)))
     except UnsupportedError as error:
         raise UnsupportedError(f"{path}: {brief(info.filename)}: {error}") from error
     return Member(path, info)

@@ -12,7 +12,7 @@ from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedErr
 from ckpt_viz.formats.files import file_sizes, is_file, join, open_file
 from ckpt_viz.formats.ocdbt import MANIFEST, InFile, Ocdbt, open_ocdbt
 from ckpt_viz.formats.sstable import brief
-from ckpt_viz.formats.unpacking import SMALL_BYTES, Budget
+from ckpt_viz.formats.unpacking import SMALL_BYTES, Allowance
 from ckpt_viz.formats.zarr import DESCRIPTIONS, ZarrArray, zarr_array
 from ckpt_viz.keras_files.bounded_json import mapping_in
 
@@ -63,14 +63,14 @@ def excesses(arrays: OrbaxArrays, described: Mapping[str, ZarrArray | str]) -> d
         if isinstance(array, ZarrArray) and array.fault is None
     }
     is_small = sum(array.cost for array in sound.values()) <= SMALL_BYTES
-    budget = Budget(0 if is_small else arrays.stored_bytes(sound))
-    found = {}
+    allowance = Allowance(0 if is_small else arrays.stored_bytes(sound))
+    too_large = {}
     for name, array in sound.items():
         try:
-            budget.spend(array.cost)
+            allowance.spend(array.cost)
         except UnsupportedError as error:
-            found[name] = f"{error}; {_OTHER_READER}"
-    return found
+            too_large[name] = f"{error}; {_OTHER_READER}"
+    return too_large
 
 
 class StoredArrays:
