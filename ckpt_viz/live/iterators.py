@@ -10,7 +10,7 @@ less or other data, and can read back only that.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,7 +21,9 @@ from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.matching.saved_graph import not_found
 from ckpt_viz.matching.trace import Cause, Failure
 
-_PART = re.compile(rb"Iterator::Root((?:::[\w\[\]]+)*)((?:@@[\w.:|\[\]]*)+)")
+# Without a key, it also matches, so that no part of a path is looked at twice.
+_PART = re.compile(rb"Iterator::Root((?:::[\w\[\]]+)*)((?:@@[\w.:|\[\]]*)*)")
+_MOST_STAGES = 100  # of a pipeline
 _INPUT = re.compile(r"\[.*")  # the index of its input, added to a stage's name
 # likewise, and additions by its progress
 _ADDED = re.compile(rf"{_INPUT.pattern}|_invocation.*|Impl$")
@@ -93,8 +95,8 @@ def pipelines(state: bytes) -> frozenset[Pipeline]:
     frozenset({('BatchV2', 'Range')})
     """
     paths = set()
-    for part in _PART.finditer(state):
-        names = [_ADDED.sub("", name) for name in part[1].decode("ascii", "replace").split("::")]
+    for path, _ in _parts(state):
+        names = [_ADDED.sub("", name) for name in path]
         stages = [n for n in names if n and not n.isdecimal() and n != _OF_EVERY_PIPELINE]
         if stages:
             paths.add(tuple(stages))
@@ -109,15 +111,21 @@ def keys_by_stage(state: bytes) -> dict[Pipeline, frozenset[str]]:
     >>> keys_by_stage(b"Iterator::Root::Zip[1]::Range@@next")
     {('Zip',): frozenset({'[1]'}), ('Zip', 'Range'): frozenset({'next'})}
     """
-    keys: dict[Pipeline, frozenset[str]] = {}
-    for part in _PART.finditer(state):
-        names = part[1].decode("ascii", "replace").split("::")[1:]
+    keys: dict[Pipeline, set[str]] = {}
+    for names, written in _parts(state):
         stage = tuple(_INPUT.sub("", name) for name in names)
-        written = part[2].decode("ascii", "replace").split("@@")[1:]
         for depth, name in enumerate(names, 1):
             new_keys = _INPUT.findall(name) if depth < len(names) else written
-            keys[stage[:depth]] = keys.get(stage[:depth], frozenset()).union(new_keys)
-    return keys
+            keys.setdefault(stage[:depth], set()).update(new_keys)
+    return {stage: frozenset(written) for stage, written in keys.items()}
+
+
+def _parts(state: bytes) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the stages of each part of a state, outermost first, and the keys behind them."""
+    for part in _PART.finditer(state):
+        stages, keys = (group.decode("ascii", "replace") for group in part.groups())
+        if keys and stages.count("::") <= _MOST_STAGES:
+            yield stages.split("::")[1:], keys.split("@@")[1:]
 
 
 def first_unwritten(

@@ -174,7 +174,7 @@ def shortened(name: str) -> str:
     return printable(readable(name))
 
 
-_SHARD = re.compile(r"^.*?([^/\\]+\.data-\d{5}-of-\d{5}): ", re.DOTALL)
+_SHARD = re.compile(r"\.data-\d{5}-of-\d{5}: ")
 
 
 def briefly(error: str) -> str:
@@ -183,8 +183,12 @@ def briefly(error: str) -> str:
     >>> briefly("a/b.data-00000-of-00001: no such file, expected a shard; the copy is partial")
     'b.data-00000-of-00001: no such file, expected a shard'
     """
-    match = _SHARD.match(error)
-    return error if match is None else f"{match[1]}: {first_clause(error[match.end() :])}"
+    match = _SHARD.search(error)
+    if match is None:
+        return error
+    before = error[: match.start()]
+    name = before[max(before.rfind("/"), before.rfind("\\")) + 1 :]
+    return f"{name}{match[0]}{first_clause(error[match.end() :])}" if name else error
 
 
 def _tree_lines(graph: Graph, tree: Tree) -> Iterator[str]:

@@ -17,10 +17,11 @@ from ckpt_viz.search.syntax import BLANKS, plain
 
 MAX_NAMES = 100
 _BLANK = f"[{BLANKS}]"
-_QUOTES = "'\"`\\[({<"
+_QUOTES = "'\"`[({<"
 # A separate name or key, not one behind a field: `(root).model`, but not `under:(root)`.
-_ROOT = re.compile(rf"(?:^|{_BLANK}|[{_QUOTES}]){re.escape(ROOT_NAME)}")
-_KEY = re.compile(rf"(?:^|{_BLANK}|[{_QUOTES}])[^:{BLANKS}]*/\.ATTRIBUTES/")
+_ROOT = re.compile(rf"(?:^|{_BLANK}|[{re.escape(_QUOTES)}]){re.escape(ROOT_NAME)}")
+_WORD = re.compile(rf"(:?)([^:{BLANKS}]+)")
+_OF_KEY = "/.ATTRIBUTES/"
 # TensorFlow's text about a value, by the full name of its variable.
 _SENTENCES = tuple(
     re.compile(sentence, re.ASCII)
@@ -42,8 +43,13 @@ _ENDS = re.compile(rf"\Z|[{BLANKS}:,;'\"`\])}}>]|\.(?:\Z|{_BLANK})")
 
 def is_pasted(text: str) -> bool:
     """Return whether a text is a TensorFlow message, not a query."""
-    signs = (_ROOT, _KEY, *_SENTENCES)
-    return any(sign.search(text) for sign in signs)
+    signs = (_ROOT, *_SENTENCES)
+    return any(sign.search(text) for sign in signs) or any(map(_has_key, _WORD.finditer(text)))
+
+
+def _has_key(word: re.Match[str]) -> bool:
+    colon, before = word[1], word[2].rpartition(_OF_KEY)
+    return before[1] != "" and (not colon or not set(_QUOTES).isdisjoint(before[0]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from ckpt_viz.text import count
 MOST = 1_000
 """The most checkpoints of a history, unless the caller asks for more."""
 _WILD = re.compile(r"[*?[]")
-_NUMBER = re.compile(r"(\d+)(?!.*\d)")  # the last one
+_NUMBER = re.compile(r"\d+")
 # Names of the variable that counts steps, the surest first.
 _STEPS = ("global_step", "step", "steps", "iterations", "_iterations", "iteration", "iter")
 
@@ -55,8 +55,8 @@ class Checkpoint:
     @property
     def number(self) -> int | None:
         """The last number in the name."""
-        match = _NUMBER.search(self.title.partition("-?????-of-")[0])  # not that of V1 shards
-        return int(match[1]) if match is not None and len(match[1]) < 20 else None
+        numbers = _NUMBER.findall(self.title.partition("-?????-of-")[0])  # not that of V1 shards
+        return int(numbers[-1]) if numbers and len(numbers[-1]) < 20 else None
 
 
 @dataclass(frozen=True)

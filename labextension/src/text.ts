@@ -28,7 +28,7 @@ export function visibleLines(text: string): string {
 
 /** Untrusted sentences of any length on one line: there, the end of a line is a space. */
 export function onOneLine(text: string): string {
-  return visible(text.replace(/\s*[\r\n]\s*/g, " ").trim());
+  return visible(text.replace(/\s+/g, (gap) => (/[\r\n]/.test(gap) ? " " : gap)).trim());
 }
 
 /** The message of an error, which may contain untrusted text from a file. */
@@ -46,14 +46,14 @@ const SEPARATORS = /[\s._/›:-]+$/u;
 /** A word with the separators behind it; a class such as LayerNormalization has several. */
 const WORD = /[^\s._/›:-]+?(?:[\s._/›:-]+|(?<=\p{Ll})(?=\p{Lu})|$)|[\s._/›:-]+/gu;
 /** Longer names are those of an attack: their middle is not read. */
-const MAX_READ = 1000;
+export const MAX_READ = 1000;
 
 /**
  * A name, without the middle of a long one: names differ at either end. It keeps whole words, first
  * the last one; "" if no word fits.
  */
 export function wholeWords(text: string, most: number): string {
-  const words = text.match(WORD) ?? [];
+  const words = endsOf(text).match(WORD) ?? [];
   let [head, tail] = ["", ""];
   for (let [from, to] = [0, words.length]; from < to; ) {
     const before = `${words[to - 1]}${tail}`;
@@ -72,19 +72,24 @@ export function wholeWords(text: string, most: number): string {
   return tail === "" ? "" : `${head.replace(SEPARATORS, "")}…${tail}`;
 }
 
+/** The ends of a long text, which are what is read of it. */
+function endsOf(text: string): string {
+  if (text.length <= MAX_READ) {
+    return text;
+  }
+  const characters = [...text];
+  return [...characters.slice(0, MAX_READ / 2), ...characters.slice(-MAX_READ / 2)].join("");
+}
+
 /** A name of at most some characters, cut in the middle: between words, or else in a giant one. */
 export function shortened(text: string, most = MAX_LABEL): string {
   const characters = [...text];
   if (characters.length <= most) {
     return text;
   }
-  const ends =
-    characters.length <= MAX_READ
-      ? text
-      : [...characters.slice(0, MAX_READ / 2), ...characters.slice(-MAX_READ / 2)].join("");
   const end = Math.floor((most - 1) / 2);
   return (
-    wholeWords(ends, most) ||
+    wholeWords(text, most) ||
     `${characters.slice(0, most - 1 - end).join("")}…${end === 0 ? "" : characters.slice(-end).join("")}`
   );
 }

@@ -5,7 +5,7 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { shortened, wholeWords } from "../text";
+import { MAX_READ, shortened, wholeWords } from "../text";
 import { BOLD, type MeasureText, textMeasure } from "./text-width";
 
 /** Shows the attribute in place of the text (explorer.css). */
@@ -60,7 +60,7 @@ function shortIn(element: HTMLElement, width: number): typeof UNCUT {
   const isOptional = element.matches(".ckv-type, .ckv-segment-name");
   const cut = isOptional ? wholeWords : shortened;
   let short = name;
-  for (let most = name.length; most > 1 && measure.of(short, size) > width; ) {
+  for (let most = Math.min(name.length, MAX_READ); most > 1 && measure.of(short, size) > width; ) {
     short = cut(name, most);
     most = Math.min(most, [...short].length) - 1;
   }

@@ -243,7 +243,7 @@ export function placed(sides: readonly Side[], side: Side, zone: Zone): readonly
 
 function merged(own: readonly PageFile[], others: readonly PageFile[]): readonly PageFile[] {
   // A shard is beside the index, in whatever folder that is.
-  const folder = own[0]?.path.replace(/[^/]*$/, "") ?? "";
+  const folder = own[0]?.path.slice(0, own[0].path.lastIndexOf("/") + 1) ?? "";
   const added = others.map(({ path, file }) => ({
     path: path.includes("/") ? path : folder + path,
     file,

@@ -8,7 +8,7 @@ import { FIELDS } from "./fields";
 import { LIMITS } from "./grammar";
 import { atOrBelow, both, either, type Index, indexOf, type Marks, pathsOf, where } from "./index";
 import { findNamed, isPasted, withoutOutput } from "./pasted";
-import { AROUND, BLANK_OR_END, BLANKS, FIELD_NAME, Reader } from "./syntax";
+import { BLANK_OR_END, BLANKS, FIELD_NAME, Reader, stripped } from "./syntax";
 import { withWholeName } from "./whole-names";
 
 const REGEX = /\/((?:\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[^/[\\])*)\//;
@@ -19,7 +19,7 @@ const REGEX = /\/((?:\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[^/[\\])*)\//;
  */
 export function find(graph: Graph, query: string): readonly number[] {
   const head = query.length > LIMITS.pasted ? [...query].slice(0, LIMITS.pasted).join("") : query;
-  const pasted = head.replaceAll(AROUND, "");
+  const pasted = stripped(head);
   if (pasted === "") {
     return [];
   }

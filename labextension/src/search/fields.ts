@@ -27,7 +27,7 @@ import {
   wherePathFits,
   whereValue,
 } from "./index";
-import { AROUND, type Reader } from "./syntax";
+import { type Reader, stripped } from "./syntax";
 
 type Field = (reader: Reader, index: Index) => Marks;
 
@@ -156,7 +156,7 @@ function byShape(reader: Reader, index: Index): Marks {
   const { place } = reader;
   const value = reader.value();
   const bare = value.replace(/^\((.*)\)$|^\[(.*)\]$|^scalar$/s, "$1$2");
-  const sizes = bare.split(/[,x×]/).map((size) => size.replaceAll(AROUND, ""));
+  const sizes = bare.split(/[,x×]/).map((size) => stripped(size));
   if (sizes.at(-1) === "" && (sizes.length > 1 || bare !== value)) {
     sizes.pop(); // as Python writes: (), (5,)
   }

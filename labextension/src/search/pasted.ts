@@ -5,7 +5,7 @@
 
 import { type Attribute, type Graph, ROOT } from "../graph";
 import { both, firstChildren, type Index, type Marks, ROOT_NAME, whereValue } from "./index";
-import { BLANKS } from "./syntax";
+import { BLANKS, stripped } from "./syntax";
 
 const MAX_NAMES = 100;
 const BEFORE = `(?:^|[${BLANKS}]|['"\`\\[({<])`;
@@ -18,18 +18,23 @@ const SENTENCES: readonly RegExp[] = [
   /\bVariable path=([^ ,>]{1,1000})/g,
 ];
 /** A name or a key by itself, not behind a field: `(root).model`, not `under:(root)`. */
-const SIGNS: readonly RegExp[] = [
-  new RegExp(`${BEFORE}\\(root\\)`),
-  new RegExp(`${BEFORE}[^:${BLANKS}]*/\\.ATTRIBUTES/`),
-];
+const NAME = new RegExp(`${BEFORE}\\(root\\)`);
+const WORD = new RegExp(`(:?)([^:${BLANKS}]+)`, "g");
+const OF_KEY = "/.ATTRIBUTES/";
 /** As TensorFlow prints it, `(3, 2)` or `()`, and as ckpt-viz does, `3×2` or `scalar`. */
 const SHAPE = /\bshape[ =](\([0-9, ]{0,200}\)|[0-9×]{1,200}(?![0-9×?])|scalar\b)/g;
 const ENDS = new RegExp(`$|[${BLANKS}:,;'"\`\\])}>]|\\.(?:$|[${BLANKS}])`, "y");
-const AROUND = /^['"`,;()[\]{}<>]+|['"`,;()[\]{}<>]+$/g;
+const AROUND = "'\"`,;()[]{}<>";
 
 /** Whether a text is TensorFlow's, not a query. */
 export function isPasted(text: string): boolean {
-  return [...SIGNS, ...SENTENCES].some((sign) => text.search(sign) >= 0);
+  const hasSign = [NAME, ...SENTENCES].some((sign) => text.search(sign) >= 0);
+  return hasSign || [...text.matchAll(WORD)].some(hasKey);
+}
+
+function hasKey([, colon, word = ""]: RegExpMatchArray): boolean {
+  const at = word.lastIndexOf(OF_KEY);
+  return at >= 0 && (colon === "" || /['"`[({<]/.test(word.slice(0, at)));
 }
 
 /** The parts of a text that may name a node: positions of `(root)`, words, full names, shapes. */
@@ -46,9 +51,7 @@ export function named(text: string): Named {
   );
   return {
     roots: Array.from(text.matchAll(/\(root\)/g), ({ index }) => index).slice(0, MAX_NAMES),
-    words: new Set(
-      text.split(new RegExp(`[${BLANKS}]+`)).map((word) => word.replaceAll(AROUND, "")),
-    ),
+    words: new Set(text.split(new RegExp(`[${BLANKS}]+`)).map((word) => stripped(word, AROUND))),
     fullNames: new Set(sentences.map((name) => withoutOutput(name.replace(/\.$/, "")))),
     shapes: new Set(
       Array.from(text.matchAll(SHAPE), ([, sizes = ""]) =>

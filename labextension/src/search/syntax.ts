@@ -3,7 +3,6 @@
 /** The same in both languages. */
 export const BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff";
 export const BLANK_OR_END = `(?=[${BLANKS}]|$)`;
-export const AROUND = new RegExp(`^[${BLANKS}]+|[${BLANKS}]+$`, "g");
 /** A word that a colon or a sign follows; it may be the name of a field. */
 export const FIELD_NAME = `[A-Za-z]+(?=:|[${BLANKS}]*[<>=])`;
 /** In quotes, in brackets (`[3, 4]`, but not `(root).a (or)`), or up to a blank. */
@@ -12,6 +11,18 @@ const VALUE = new RegExp(
     `|(?:\\[[^\\]]*\\]|\\([^)]*\\))${BLANK_OR_END}|[^${BLANKS}]*`,
   "y",
 );
+
+/** A text without the signs at its ends. A pattern would look at inner ones again and again. */
+export function stripped(text: string, signs = BLANKS): string {
+  let [start, end] = [0, text.length];
+  while (start < end && signs.includes(text.charAt(start))) {
+    start++;
+  }
+  while (start < end && signs.includes(text.charAt(end - 1))) {
+    end--;
+  }
+  return text.slice(start, end);
+}
 
 /** A mistake in a query: its position in characters from the start, and what was expected. */
 export class Mistake {
