@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from tempfile import TemporaryDirectory
 from types import FrameType, TracebackType
 from typing import Any, Literal
 
@@ -95,3 +96,16 @@ class Interrupts:
             self._held = True
             self._before[number](number, frame)
             self._held = False  # it has not raised
+
+
+class OwnDirectory(TemporaryDirectory[str]):
+    """A new directory that goes with this object, whenever a signal comes."""
+
+    def __init__(self) -> None:
+        with Interrupts(held=True):
+            super().__init__(prefix="ckpt_viz_")
+
+    def cleanup(self) -> None:
+        """Remove the directory."""
+        with Interrupts(held=True):
+            super().cleanup()

@@ -14,6 +14,7 @@ from types import TracebackType
 
 from ckpt_viz.errors import CkptVizError, DeniedError, OutsideError
 from ckpt_viz.formats import confinement
+from ckpt_viz.interrupts import Interrupts
 
 _CREATING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -36,8 +37,9 @@ class NewFiles:
             raise OutsideError(f"{path}: files may only be read here")
         with _errors(path):
             os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
-            descriptor = os.open(path, _CREATING, 0o666)
-            self._created.append(path)
+            with Interrupts(held=True):  # else there may be a file that is not noted
+                descriptor = os.open(path, _CREATING, 0o666)
+                self._created.append(path)
             with os.fdopen(descriptor, "wb") as file:
                 for piece in pieces:
                     file.write(piece)
@@ -63,6 +65,10 @@ class NewFiles:
     ) -> None:
         if kind is None:
             return
+        with Interrupts(held=True):
+            self._remove()
+
+    def _remove(self) -> None:
         # First the file that makes the others count.
         if self._published is not None:
             path, published = self._published

@@ -13,11 +13,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ckpt_viz.errors import CkptVizError, SourceError
-from ckpt_viz.interrupts import Interrupts
+from ckpt_viz.interrupts import Interrupts, OwnDirectory
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live import tensorflow_state as tf_state
@@ -293,7 +292,7 @@ class _Taking:
             self._count(sum(tf_state.nbytes_of(part.value) for part in state.parts))
 
     def _written(self, saver: str, names: dict[int, str]) -> SaverFiles:
-        made = SaverFiles(saver, names, TemporaryDirectory(prefix="ckpt_viz_snapshot_"))
+        made = SaverFiles(saver, names, OwnDirectory())
         objects = {name: self.walk.objects[node_id] for node_id, name in names.items()}
         try:
             tf_state.save_by(saver, objects, made.prefix)

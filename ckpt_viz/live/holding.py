@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from ckpt_viz.interrupts import OwnDirectory
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_state as tf_state
 from ckpt_viz.live.tables import table_of
@@ -37,7 +37,7 @@ class SaverFiles:
 
     saver: str
     names: dict[int, str]
-    directory: TemporaryDirectory[str]
+    directory: OwnDirectory
 
     @property
     def prefix(self) -> str:

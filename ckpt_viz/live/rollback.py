@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from ckpt_viz.errors import HalfChangedError, SourceError
-from ckpt_viz.interrupts import Interrupts
+from ckpt_viz.interrupts import Interrupts, OwnDirectory
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live import tensorflow_state as tf_state
@@ -105,7 +104,7 @@ def _held(obj: Any, state: HeldState, name: Callable[[], str]) -> Held:
 def _held_by_saver(
     saver: str, objects: Sequence[tuple[Callable[[], str], Any]], budget: Budget
 ) -> Held:
-    directory = TemporaryDirectory(prefix="ckpt_viz_rollback_")
+    directory = OwnDirectory()
     prefix = f"{directory.name}/state"
     by_number = {str(number): obj for number, (_, obj) in enumerate(objects)}
 

@@ -6,12 +6,12 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import CkptVizError, SourceError, UnsupportedError
 from ckpt_viz.formats.files import is_remote
 from ckpt_viz.formats.new_files import NewFiles
+from ckpt_viz.interrupts import OwnDirectory
 from ckpt_viz.live.keras_graph import keras_target, read_as_keras_saves
 from ckpt_viz.live.keras_private import is_model
 from ckpt_viz.object_graph.graph import Graph
@@ -66,7 +66,7 @@ def write_keras_weights(live: Graph, values: Mapping[int, Callable[[], Array]], 
             f"{live.title}: expected a live Keras model for a file {SUFFIX}; check the model "
             "itself, or give the prefix of a new checkpoint"
         )
-    with TemporaryDirectory() as directory:
+    with OwnDirectory() as directory:
         written = os.path.join(directory, f"new{SUFFIX}")
         keys = _keys_by_object(live, model, values)
         model.save_weights(written)
