@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -294,6 +295,117 @@ def test_the_page_explains_what_savers_and_warm_starts_raise(find: Find, tmp_pat
         ["map-shape"],
         ["map-missing"],
     ]
+
+
+# --- what other versions raise, and files that they have written
+
+RAISES = Path(__file__).parent / "data/raises"
+
+
+def test_the_page_explains_what_other_versions_raise(find: Find) -> None:
+    """`raises.py` has raised these texts in environments of their own."""
+    raised = json.loads((RAISES / "raises.json").read_text("utf-8"))
+    found = find([one["text"] for one in raised])
+    wrong = [
+        (one["text"], ids)
+        for one, ids in zip(raised, found, strict=True)
+        if ids[:1] != [one["entry"]]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.tf
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_explains_files_of_tensorflow_2_4_in_keras_3(find: Find) -> None:
+    """A Lambda of Python 3.8, and nested models, one as in Teachable Machine's files."""
+    keras = _keras_3()
+    if sys.version_info < (3, 11) or tuple(map(int, keras.__version__.split(".")[:2])) < (3, 15):
+        pytest.skip("other versions raise other texts")
+    names = {"lambda": "load-marshal", "nested": "load-inputs", "nested_in_nested": "load-inputs"}
+    for name, entry in names.items():
+        load = partial(keras.models.load_model, RAISES / f"{name}.h5", safe_mode=False)
+        (ids,) = find(_text_of(load))
+        assert ids[0] == entry, name
+
+
+@pytest.mark.tf
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_explains_damaged_archives(find: Find, tmp_path: Path) -> None:
+    keras = _keras_3()
+    model, sound = _dense(keras, 3), tmp_path / "sound.keras"
+    model.save(sound)
+    data = sound.read_bytes()
+    kernel = data.index(b"\x89HDF") + 3000
+    damaged = {
+        "checksum": data[:kernel] + bytes([data[kernel] ^ 255]) + data[kernel + 1 :],
+        "shifted": data[:100] + data[140:],
+        "cut": data[:3000],
+    }
+    texts = []
+    for name, content in damaged.items():
+        path = tmp_path / f"{name}.keras"
+        path.write_bytes(content)
+        call = model.load_weights if name == "cut" else keras.models.load_model
+        texts += _text_of(partial(call, path))
+    assert [text.partition(":")[0] for text in texts] == ["BadZipFile"] * 3
+    assert find(texts) == [["load-file"]] * 3
+
+
+@pytest.mark.tf
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_explains_what_a_file_lacks_or_cannot_hold(find: Find, tmp_path: Path) -> None:
+    import h5py
+    import tensorflow as tf
+
+    keras = _keras_3()
+
+    class Twice(keras.layers.Layer):  # type: ignore[misc, name-defined]
+        def build(self, shape: object) -> None:
+            for _ in range(2):
+                self.add_weight(name="w", shape=(2,))
+
+        def call(self, inputs: Any) -> Any:
+            return inputs
+
+    model, twice = _dense(keras, 3), keras.Sequential([keras.Input((2,)), Twice()])
+    model.save(tmp_path / "model.h5")
+    with h5py.File(tmp_path / "bare.h5", "w") as bare, h5py.File(tmp_path / "model.h5") as whole:
+        bare.attrs["model_config"] = whole.attrs["model_config"]
+    keras.saving.save_model(model, tmp_path / "directory", zipped=False)
+    (tmp_path / "directory" / "model.weights.h5").unlink()
+    load = keras.models.load_model
+    texts = [
+        *_text_of(partial(load, tmp_path / "bare.h5")),
+        *_text_of(partial(load, tmp_path / "directory")),
+        *_text_of(partial(twice.save, tmp_path / "twice.h5")),
+    ]
+    assert find(texts) == [["load-not-whole"], ["load-not-whole"], ["save-names"]]
+    twice.save_weights(tmp_path / "twice.weights.h5")  # as the page says
+    module = tf.Module()
+    module.v, module.optimizer = tf.Variable([1.0]), tf.compat.v1.train.AdamOptimizer(0.1)
+    module.optimizer.minimize(lambda: module.v * module.v, var_list=[module.v])
+    tf.saved_model.save(module, tmp_path / "saved")
+    texts = _text_of(partial(tf.saved_model.load, str(tmp_path / "saved")))
+    assert find(texts) == [["load-slots"]]
+    del module.optimizer  # as the page says
+    tf.saved_model.save(module, tmp_path / "without")
+    tf.saved_model.load(str(tmp_path / "without"))
+
+
+@pytest.mark.tf
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_with_a_loss_of_a_program_loads_without_it(find: Find, tmp_path: Path) -> None:
+    keras = _keras_3()
+
+    def own_loss(truth: Any, guess: Any) -> Any:
+        return truth - guess
+
+    model, path = _dense(keras, 3), tmp_path / "model.h5"
+    model.compile("adam", own_loss)
+    model.save(path)
+    (ids,) = find(_text_of(partial(keras.models.load_model, path)))
+    assert ids[0] == "load-loss"
+    keras.models.load_model(path, compile=False)
 
 
 # --- what it does not know
