@@ -1,12 +1,12 @@
 """Prints what versions of Keras, h5py and Orbax raise, for `raises.json` beside it.
 
-Each environment ran it once; `raises.json` has each text once, with the versions that raised it. The
-script needs only what it imports:
+Each environment ran it once. `raises.json` has each text once, with the versions that raised it.
+The script needs only what it imports:
 
     python raises.py keras|tensorflow|orbax [DIRECTORY]
 
-With a directory, it also writes `.h5` files, which newer versions cannot load. Those beside it are of
-TensorFlow 2.4.
+With a directory, it also writes `.h5` files, which newer versions cannot load. Those beside it are
+of TensorFlow 2.4.
 """
 
 from __future__ import annotations
