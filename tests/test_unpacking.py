@@ -17,7 +17,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.formats.unpacking import SMALL_BYTES
-from tests.support import ocdbt
+from tests.support import ocdbt, tables
 from tests.support.counted import counted_reads, counted_unpacked
 
 pytestmark = pytest.mark.slow
@@ -217,3 +217,29 @@ def test_members_that_unpack_to_far_more_than_the_archive(
     assert sum(unpacked) <= SMALL_BYTES + _SPARE
     assert not verified and len(verified.untested) == _MANY - 63
     assert "when unpacked, expected at most" in verified.untested[0].why
+
+
+# --- tables
+
+
+def test_values_of_a_v1_checkpoint_that_share_a_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [b"v%d" % n for n in range(_MANY)]
+    whole: tables.Extents = ((0, -1),)
+    meta = tables.contents(
+        *(tables.slice_meta(name, tables.FLOAT32, tables.shape(1), whole) for name in names)
+    )
+    value = tables.saved_slice(tables.packed_floats(5, 1.5))
+    keys = sorted(tables.slice_key(name, *whole) for name in names)
+    entries = b"".join(tables.entry(0, key, value) for key in keys)
+    entries += tables.entry(0, b"\xff", bytes(_CHUNK))  # after all of them
+    payloads = [tables.entry(0, b"", meta), entries]
+    packed = [bytes(cramjam.snappy.compress_raw(tables.block(part))) for part in payloads]
+    path = tmp_path / "v1"
+    path.write_bytes(tables.table_of_blocks(packed, separators=[b"", b"\xff"], block_type=1))
+    graph = cv.graph(path)
+    unpacked = counted_unpacked(monkeypatch)
+    table = graph.values(progress=False)
+    assert len(table) == _MANY and all(row.mean == 1.5 for row in table)
+    assert sum(unpacked) <= 10 * _CHUNK

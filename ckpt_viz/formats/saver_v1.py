@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,8 +27,10 @@ from ckpt_viz.errors import (
 from ckpt_viz.formats.dtypes import Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.files import (
     File,
+    file_stamp,
     is_directory,
     is_file,
+    is_remote,
     join,
     list_directory,
     open_file,
@@ -46,6 +50,8 @@ from ckpt_viz.text import shape_words
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
+_MOST_KEPT = 10_000  # rows; TensorFlow ends a block after 256 KiB, with any last row
+_MOST_KEPT_BYTES = 1 << 10  # of a row
 _CHECKPOINT_VERSION = 1  # TF_CHECKPOINT_VERSION: the version that this reader understands
 
 # The field of a TensorProto that holds the values, and the dtype of its numbers.
@@ -107,6 +113,7 @@ class SaverV1:
     entries: Mapping[str, SaverEntry] = field(repr=False)
     missing: tuple[str, ...]
     _records: Mapping[str, tuple[_Record, ...]] = field(repr=False)
+    _kept: _KeptRows = field(default_factory=lambda: _KeptRows(), repr=False, compare=False)
 
     def entry(self, key: str) -> SaverEntry:
         """Return the entry of a tensor; raise NoSuchTensorError if there is none."""
@@ -127,7 +134,7 @@ class SaverV1:
         reason = self.why_unreadable(key)
         if reason is not None:
             raise FormatError(f"{place}: {reason}")
-        values = [_read_record(record, entry.dtype) for record in records]
+        values = [_values_in(self._kept.row(r.path, r.key), r, entry.dtype) for r in records]
         if not entry.slices:
             return values[0]
         return tensors.put_together(entry.shape or (), entry.slices, values, place)
@@ -252,9 +259,35 @@ def _meta_of(value: bytes | None, path: str) -> Any:
     return slices.meta
 
 
-def _read_record(record: _Record, dtype: str) -> Array:
+class _KeptRows:
+    """The small rows around the last one: to read all of them unpacks each block once."""
+
+    def __init__(self) -> None:
+        self._last: tuple[object, Mapping[bytes, bytes]] = None, {}
+
+    def row(self, path: str, key: bytes) -> bytes | None:
+        """Return the value of a key in a table."""
+        file_now = None if is_remote(path) else (path, file_stamp(path))
+        kept_of, kept = self._last
+        if file_now is not None and kept_of == file_now and key in kept:
+            return kept[key]
+        with open_file(path) as file:
+            rows = Table(file).rows_beside(key)
+            around: deque[tuple[bytes, bytes]] = deque(maxlen=_MOST_KEPT)
+            value = None
+            for row in rows:
+                around.append(row)
+                if row[0] == key:
+                    value = row[1]
+                    break
+            with suppress(FormatError):  # of a row that is not wanted now
+                around = deque([*around, *islice(rows, _MOST_KEPT)])
+            self._last = file_now, {k: v for k, v in around if len(v) <= _MOST_KEPT_BYTES}
+        return value
+
+
+def _values_in(value: bytes | None, record: _Record, dtype: str) -> Array:
     place = f"{record.path}: row {brief(record.key)}"
-    value = _row(record.path, record.key)
     if value is None:
         raise _missing_row(record)
     return _values(

@@ -95,12 +95,13 @@ class Table:
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key; read only the block that may hold it."""
+        return next((value for other, value in self.rows_beside(key) if other == key), None)
+
+    def rows_beside(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the rows of the block that may hold a key."""
         for _, offset, size in self._blocks_for(key):
             place, block = _read_block(self._file, offset, size)
-            for stored_key, value in _entries(block, place):
-                if stored_key == key:
-                    return value
-        return None
+            yield from _entries(block, place)
 
 
 def read_table(data: bytes, path: str) -> Iterator[tuple[bytes, bytes]]:
