@@ -23,7 +23,8 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 import tests.hostile.keras_makers  # noqa: F401 (registers attacks)
 from ckpt_viz.cli import main
-from tests.hostile.makers import ATTACKS
+from tests.hostile.makers import ATTACKS, NASTY
+from tests.support.amounts import amount
 from tests.support.load_programs import PROGRAMS
 from tests.support.load_recipes import (
     RECIPES,
@@ -456,6 +457,31 @@ def test_the_child_opens_writes_and_starts_nothing(tmp_path: Path) -> None:
     )
     assert run.stdout.count("Error") == 15 and "allowed" not in run.stdout, run.stdout
     assert victim.read_text() == "of the user"
+
+
+OF_OUR_CODE = {
+    *("build", "classmethod", "cls", "config", "custom_objects", "from_config", "keras", "mock"),
+    *("model", "more", "name", "names", "taken", "value", "without"),
+}
+
+
+def test_no_name_in_a_file_becomes_code(tmp_path: Path) -> None:
+    keras, programs = imported("keras"), 0
+    for number, text in enumerate(
+        ("Own", "mine.own", "a'): open('x", *NASTY[: amount(5, len(NASTY))])
+    ):
+
+        def edit(model: dict[str, Any], training: dict[str, Any], text: str = text) -> None:
+            layer(model, "body")["config"][text] = 1
+            words = {"class_name": text, "module": None, "registered_name": f"pkg>{text}"}
+            layer(model, "head").update(words)
+
+        path = write_file(LoadRecipe("dense", edit), keras, ".h5", tmp_path / f"x{number}")
+        code = cv.check_load_model(path).code
+        nodes = [*ast.walk(ast.parse(code))]
+        assert {node.id for node in nodes if isinstance(node, ast.Name)} <= OF_OUR_CODE, text
+        programs += bool(code)
+    assert programs > 0
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
