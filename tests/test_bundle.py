@@ -163,7 +163,8 @@ def test_enormous_index_is_refused_unread(tmp_path: Path) -> None:
 def test_index_of_zero_bytes_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ckpt-1.index").touch()
     assert error_of(f"{tmp_path}/ckpt-1") == (
-        "not a TensorFlow checkpoint index: the file has 0 bytes, expected at least 48"
+        "an empty file, expected the index of a TensorFlow checkpoint; "
+        "copy or download the file again"
     )
 
 

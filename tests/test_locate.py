@@ -90,7 +90,7 @@ def test_directory_with_different_checkpoints_asks_which(tmp_path: Path) -> None
         (["ckpt-1.index"], "ckpt-x", r"expected a file .*/ckpt-x\.index; did you mean .*/ckpt-1\?"),
         (["ckpt-1.index"], "nowhere/ckpt", r"no such checkpoint, and no directory .*/nowhere$"),
         (["notes.txt"], "", r"a directory without a checkpoint; expected a prefix such as"),
-        (["notes.txt"], "notes.txt", r"notes\.txt: an empty file, not a checkpoint"),
+        (["notes.txt"], "notes.txt", r"notes\.txt: an empty file, not a TensorFlow checkpoint"),
         (["c.data-00000-of-00001"], "c.data-00000-of-00001", r"index is missing; .*/c\.index"),
         (["c.meta"], "c.meta", r"a MetaGraph without its checkpoint; expected a file .*/c\.index"),
         (["m/saved_model.pb"], "m", r"a SavedModel without variables; .*/variables\.index"),

@@ -92,7 +92,7 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 SLICE_OF_TWO_RANKS = field(1, b"w") + field(2, 5) + field(3, 1) + field(3, 2) + field(4, 1)
 
 HOSTILE = {
-    "empty": (b"", FormatError, r"ckpt\.meta: is empty, expected a MetaGraphDef$"),
+    "empty": (b"", FormatError, r"ckpt\.meta: an empty file, expected a MetaGraphDef; copy"),
     "a pointer": (b"version https://git-lfs.github.com/spec/v1\n", FormatError, r"git lfs pull"),
     "text": (b"meta_info_def {\n}\n", UnsupportedError, r"as text, expected a binary one"),
     "cut": (

@@ -79,7 +79,19 @@ def show(
         if as_json:
             echo(JSON.text_of(Content(graph)))
         elif is_text_printed:
-            echo(graph.to_text(view, max_lines))
+            writer = _writer(graph)
+            summary, *rest = graph.to_text(view, max(1, max_lines - len(writer))).split("\n")
+            echo("\n".join([summary, *writer, *rest]))
+
+
+def _writer(graph: cv.ObjectGraph) -> list[str]:
+    """Return who wrote a checkpoint; of other files, the text of the graph tells that."""
+    from ckpt_viz.render.text import writer_in_words  # the help of a command needs no graph
+
+    provenance = graph.provenance
+    if provenance is None or provenance.format is not cv.Format.OBJECT_BASED:
+        return []
+    return writer_in_words(provenance)
 
 
 @click.command()

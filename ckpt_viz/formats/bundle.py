@@ -34,6 +34,7 @@ from ckpt_viz.formats.entries import (
 )
 from ckpt_viz.formats.files import File, is_remote, open_file
 from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto, parse
+from ckpt_viz.formats.refusals import named_if_other
 from ckpt_viz.formats.slices import check_key_bytes, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.sstable import (
     Table,
@@ -362,7 +363,8 @@ def open_bundle(prefix: str, index: str | None = None) -> Bundle:
     """
     path = f"{prefix}.index" if index is None else index
     try:
-        return _bundle(prefix, path)
+        with named_if_other(path, "the index of a TensorFlow checkpoint"):
+            return _bundle(prefix, path)
     except FormatError as error:
         error.file = error.file or path
         raise

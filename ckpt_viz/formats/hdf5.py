@@ -8,7 +8,7 @@ links lead to has several paths; the content of a group is only under the first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count, takewhile
 from types import MappingProxyType
@@ -216,11 +216,16 @@ def open_hdf5(path: str, opener: Opener) -> Hdf5:
     with opener() as file, _explained(path, file, "groups"):
         start = _superblock(file)
         if start is None:
-            fault = "not an HDF5 file: its signature is missing"
-            raise FormatError(f"{path}: {fault}; check the path", file=path, fault=fault)
+            from ckpt_viz.formats.file_kinds import kind_of  # a sound file needs none of it
+
+            kind = kind_of(file)
+            fault, advice = "not an HDF5 file: its signature is missing", "check the path"
+            if kind is not None:
+                fault, advice = f"{kind.what}, expected an HDF5 file", kind.advice
+            raise FormatError(f"{path}: {fault}; {advice}", file=path, fault=fault)
         stream = _stream(file, start)
         walk = _Walk(stream)
-        with stream.at_most(_MAX_READS, _MAX_BYTES):
+        with _naming_a_cut(path, stream), stream.at_most(_MAX_READS, _MAX_BYTES):
             walk.follow(objects.root_address(stream))
         if "" not in walk.groups:
             raise FormatError("the root is no group, expected one; copy the file again")
@@ -318,6 +323,25 @@ def _dataset(
     shape, size = parsed.shape or (), values.size_in_memory(parsed)
     entry = Dataset(parsed.elements.dtype, shape, size, address)
     return parsed, entry, values.fault_of(parsed, stream.size)
+
+
+@contextmanager
+def _naming_a_cut(path: str, stream: FileStream) -> Iterator[None]:
+    """Raise an error that names the missing bytes, if reading fails in a file that is too short."""
+    try:
+        yield
+    except Exception as error:
+        wanted = None
+        if isinstance(error, CkptVizError) and not isinstance(error, FormatError):
+            raise
+        with suppress(Exception):
+            wanted = objects.end_address(stream)
+        if wanted is None or wanted <= stream.size:
+            raise
+        fault = f"an HDF5 file that is cut: found {stream.size:,} of {wanted:,} bytes"
+        raise FormatError(
+            f"{path}: {fault}; copy or download it again", file=path, fault=fault
+        ) from error
 
 
 def _text(stored: objects.StoredAttribute | None, heaps: objects.GlobalHeaps) -> str | None:

@@ -102,6 +102,15 @@ def root_address(stream: FileStream) -> int:
     return int(address)
 
 
+def end_address(stream: FileStream) -> int:
+    """Return where the file ends that the superblock at the start of the stream describes."""
+    stream.seek(8)
+    version = stream.read(1)[0]
+    stream.seek({0: 40, 1: 44}.get(version, 28))
+    (address,) = struct.unpack("<Q", stream.read(8))
+    return int(address)
+
+
 def header_at(stream: FileStream, address: int) -> Header:
     """Return the header of the object at an address."""
     from pyfive.dataobjects import DataObjects

@@ -8,13 +8,15 @@ This module reads only the collections and skips the graph.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats.files import File, open_file
 from ckpt_viz.formats.protos import CollectionDefEntry, VariableDef, parse
-from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief
+from ckpt_viz.formats.refusals import named_if_other
+from ckpt_viz.formats.sstable import brief
 from ckpt_viz.formats.wire import fields
 from ckpt_viz.text import shape_words
 
@@ -35,7 +37,9 @@ _OF_VARIABLES = frozenset(
     }
 )
 _META_GRAPHS = 2  # a field of SavedModel
-_COLLECTION_DEF = 4  # a field of MetaGraphDef
+_COLLECTION_DEF, _META_INFO = 4, 1  # fields of MetaGraphDef
+_VERSION = 5  # a field of MetaInfoDef
+_MAX_VERSION_BYTES = 100
 _TEXT_FORMAT = (b"meta_info_def", b"graph_def", b"saver_def", b"collection_def", b"#")
 
 
@@ -78,7 +82,7 @@ def open_meta_graph(path: str) -> MetaGraph:
     Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
     try:
-        with open_file(path) as file:
+        with named_if_other(path, "a MetaGraphDef"), open_file(path) as file:
             _check_kind(file)
             return MetaGraph(path, tuple(_variables(_collections(file, 0, file.size), path)))
     except FileNotFoundError as error:
@@ -93,12 +97,28 @@ def open_saved_models_meta_graph(path: str) -> MetaGraph:
     TensorFlow 1 writes the variables' collections into it, as into a `.meta` file. Raises
     FormatError or UnsupportedError.
     """
-    with open_file(path) as file:
+    with named_if_other(path, "a SavedModel"), open_file(path) as file:
         for number, start, size in fields(file, 0, file.size, "SavedModel"):
             if number == _META_GRAPHS:
                 collections = _collections(file, start, start + size)
                 return MetaGraph(path, tuple(_variables(collections, path)))
     return MetaGraph(path, ())
+
+
+def tensorflow_version(file: File) -> str:
+    """Return which TensorFlow wrote a `.meta` file or a `saved_model.pb`; "" if it does not tell.
+
+    A file that is damaged or of another kind tells nothing, either.
+    """
+    with suppress(CkptVizError):
+        start, size = 0, file.size
+        first = next(fields(file, 0, file.size, "MetaGraphDef"), (0, 0, 0))
+        is_saved_model = first[0] == 1 and first[2] == 0  # a number, the version of its format
+        for number in (*([_META_GRAPHS] if is_saved_model else []), _META_INFO, _VERSION):
+            inside = fields(file, start, start + size, "MetaGraphDef")
+            start, size = next((part[1:] for part in inside if part[0] == number), (start, 0))
+        return file.read(start, min(size, _MAX_VERSION_BYTES)).decode("utf-8", "replace")
+    return ""
 
 
 def _variables(collections: dict[str, Any], path: str) -> Iterator[MetaVariable]:
@@ -165,8 +185,6 @@ def _check_kind(file: File) -> None:
     head = file.read(0, min(64, file.size))
     if not head:
         raise FormatError(f"{file.path}: is empty, expected a MetaGraphDef")
-    if head.startswith(GIT_LFS_POINTER):
-        raise FormatError(f"{file.path}: is a Git LFS pointer: run `git lfs pull`")
     if head.lstrip().startswith(_TEXT_FORMAT):
         raise UnsupportedError(
             f"{file.path}: is a MetaGraphDef as text, expected a binary one, as "

@@ -17,6 +17,7 @@ from typing import Any
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.formats.files import is_file, join, open_file
 from ckpt_viz.formats.protos import KerasMetadata, SavedObjectGraph, parse
+from ckpt_viz.formats.refusals import named_if_other
 from ckpt_viz.formats.wire import fields
 
 SAVED_MODEL = "saved_model.pb"
@@ -66,7 +67,8 @@ def read_saved_model(directory: str) -> tuple[SavedObject, ...]:
     path = join(directory, SAVED_MODEL)
     if not is_file(path):
         return ()
-    graph = _object_graph(path)
+    with named_if_other(path, "a SavedModel"):
+        graph = _object_graph(path)
     metadata = _keras_metadata(directory)
     return tuple(
         _saved_object(node, metadata.get(node_id, ""))

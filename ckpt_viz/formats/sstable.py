@@ -177,10 +177,7 @@ def _index_handle(file: File) -> tuple[int, int]:
 
 
 def _no_table(file: File, footer: bytes) -> FormatError:
-    path, start = file.path, file.read(0, min(file.size, len(GIT_LFS_POINTER)))
-    if start == GIT_LFS_POINTER:
-        fault = "a Git LFS pointer instead of the file; run `git lfs pull`"
-        return FormatError(f"{path}: {fault}", file=path, fault=fault)
+    path, start = file.path, file.read(0, min(file.size, 2))
     if len(footer) < FOOTER_BYTES:
         footer_fault = f"the file has {len(footer)} bytes, expected at least {FOOTER_BYTES}"
     else:
@@ -189,7 +186,7 @@ def _no_table(file: File, footer: bytes) -> FormatError:
         )
     fault = "not a TensorFlow checkpoint index"
     # TensorFlow's first key is the empty one, so its first entry has no key bytes.
-    if start.startswith(b"\x00\x00"):
+    if start == b"\x00\x00":
         fault = "begins like a TensorFlow checkpoint index but is cut short or damaged"
     return FormatError(f"{path}: {fault}: {footer_fault}", file=path, fault=fault)
 

@@ -105,6 +105,8 @@ class Provenance:
     explains in a sentence how one led to the other, "" if they are the same. If `given` is a
     directory, `kept` holds its checkpoints. Those that its `checkpoint` file does not name come
     first, then those that it names, oldest first.
+    `written_by` is the program with its version, "Keras 2.15.0", as far as the file tells.
+    `opened_by` are the functions that read such files.
     """
 
     given: str
@@ -112,6 +114,8 @@ class Provenance:
     format: Format
     resolved: str = ""
     kept: tuple[Kept, ...] = ()
+    written_by: str = ""
+    opened_by: str = ""
 
 
 class Access(ABC):

@@ -40,6 +40,8 @@ def _provenance(provenance: Provenance | None) -> dict[str, Any] | None:
         "prefix": provenance.prefix,
         "format": provenance.format.value,
         "resolved": provenance.resolved,
+        "written_by": provenance.written_by,
+        "opened_by": provenance.opened_by,
         "kept": [
             {
                 "prefix": kept.prefix,

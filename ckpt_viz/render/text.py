@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
+from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin, Provenance
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.names import ROOT_NAME, LayerNames, slot_of
 from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, Node, Role, has_value
@@ -91,6 +91,8 @@ def notes(graph: Graph) -> tuple[str, ...]:
     if provenance is None:
         return ()
     lines = [provenance.resolved] if provenance.resolved else []
+    if provenance.format is not Format.OBJECT_BASED:  # of which nothing is to tell
+        lines += writer_in_words(provenance)
     if provenance.format in (Format.NAME_BASED, Format.NAME_BASED_V1):
         lines.append(
             f"{provenance.prefix} is a {provenance.format.value}: names of variables, no objects"
@@ -101,6 +103,13 @@ def notes(graph: Graph) -> tuple[str, ...]:
         listed = [*others[-_MAX_KEPT:], *named[-_MAX_KEPT:]]
         lines += [_kept_words(kept, provenance.prefix) for kept in listed]
     return tuple(lines)
+
+
+def writer_in_words(provenance: Provenance) -> list[str]:
+    """Return who wrote a file and what opens it, in one text; none if that is unknown."""
+    if not provenance.written_by:
+        return []
+    return [f"{provenance.written_by} wrote it. To open it, use {provenance.opened_by}."]
 
 
 def advice(graph: Graph) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats.files import File, is_file, is_readable_file, open_file
 from ckpt_viz.formats.hdf5 import Hdf5, begins_as_hdf5, open_hdf5
 from ckpt_viz.formats.zip_archive import member, member_names, read_member
@@ -21,11 +21,20 @@ from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.saved.file_types import has_name_of_keras
 from ckpt_viz.saved.location import Files, FormatReader, Location
 from ckpt_viz.saved.saved_access import graph_at
+from ckpt_viz.saved.writers import of_archive, of_hdf5, of_weights
 
 _ZIP = b"PK\x03\x04"
 _CONFIG = "config.json"
 _WEIGHTS = "model.weights.h5"
+_METADATA = "metadata.json"
+_MOST_METADATA = 1 << 16
 _MOST_JSON = 64 << 20  # bytes of a configuration, or of the list of shards
+# The attribute of the root by which other programs mark their HDF5 files.
+_WRITERS = {
+    "PYTABLES_FORMAT_VERSION": (" of PyTables or pandas", "pandas.HDFStore"),
+    "_NCProperties": (" of netCDF-4", "xarray.open_dataset"),
+    "encoding-type": (" of AnnData", "anndata.read_h5ad"),
+}
 _LIST = ".weights.json"
 _SHARD = re.compile(r"(.*)_[0-9]{5}\.weights\.h5", re.DOTALL)
 
@@ -90,7 +99,7 @@ def _read(location: Location, meta: str | None) -> Graph:
             nodes, _ = nodes_of_weights(shards)
         if shards.missing:
             nodes = (nodes[ROOT]._replace(error=_missing(shards)), *nodes[1:])
-        return graph_at(location, shards, nodes, Format.KERAS_WEIGHTS)
+        return graph_at(location, shards, nodes, Format.KERAS_WEIGHTS, writer=of_weights())
     with open_file(path) as file:
         is_archive = not begins_as_hdf5(file)
     if is_archive:
@@ -99,10 +108,12 @@ def _read(location: Location, meta: str | None) -> Graph:
     with stored.kept_open():
         if is_legacy(stored):
             nodes, calls = nodes_of_legacy(stored)
-            return replace(graph_at(location, stored, nodes, Format.KERAS_H5), calls=calls)
+            graph = graph_at(location, stored, nodes, Format.KERAS_H5, writer=of_hdf5(stored))
+            return replace(graph, calls=calls)
         _check_weights(stored)
         nodes, calls = nodes_of_weights(stored)
-    return replace(graph_at(location, stored, nodes, Format.KERAS_WEIGHTS), calls=calls)
+    graph = graph_at(location, stored, nodes, Format.KERAS_WEIGHTS, writer=of_weights())
+    return replace(graph, calls=calls)
 
 
 def _missing(shards: Shards) -> str:
@@ -125,17 +136,35 @@ def _read_archive(location: Location) -> Graph:
         nodes, calls = nodes_of_weights(stored, config)
     if damage is not None:
         nodes = (nodes[ROOT]._replace(error=damage), *nodes[1:])
-    return replace(graph_at(location, stored, nodes, Format.KERAS_ARCHIVE), calls=calls)
+    writer = of_archive(_metadata(path))
+    return replace(
+        graph_at(location, stored, nodes, Format.KERAS_ARCHIVE, writer=writer), calls=calls
+    )
+
+
+def _metadata(path: str) -> Mapping[str, Any]:
+    """Return what an archive says of its writer; nothing if that is damaged."""
+    with suppress(CkptVizError):
+        return mapping_in(path, read_member(path, _METADATA, _MOST_METADATA) or b"{}")
+    return {}
 
 
 def _check_weights(stored: Hdf5) -> None:
     """Raise UnsupportedError for an HDF5 file that Keras did not write."""
     if not any(group.rpartition("/")[2] == VARIABLES for group in stored.groups):
         some = ", ".join(list(stored.entries)[:3]) or "no data sets"
+        writer, reader = _other_writer(stored)
         raise UnsupportedError(
-            f"{stored.path}: an HDF5 file, but not one of Keras: found {some}; expected the "
-            "attribute layer_names or groups called vars"
+            f"{stored.path}: an HDF5 file{writer}, but not one of Keras: found {some}; expected "
+            f"the attribute layer_names or groups called vars; open it with {reader}"
         )
+
+
+def _other_writer(stored: Hdf5) -> tuple[str, str]:
+    """Return which program wrote an HDF5 file, after " of", and what opens it."""
+    attributes = ((name, stored.text("", name)) for name in _WRITERS)
+    known = next((name for name, text in attributes if text is not None), None)
+    return ("", "h5py") if known is None else _WRITERS[known]
 
 
 def _list_of_shards(path: str) -> Mapping[str, Any]:

@@ -51,7 +51,6 @@ from ckpt_viz.saved.listing import (
 from ckpt_viz.saved.location import INDEX, META, Location
 from ckpt_viz.saved.nearby import checkpoints_below, instead_of_checkpoints, near, within
 from ckpt_viz.saved.orbax_reader import ORBAX, old_orbax_at, orbax_at, steps_in
-from ckpt_viz.saved.other_files import file_instead
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import in_shards, prefix_of_shard, shards_of
 from ckpt_viz.saved.v2_reader import V2
@@ -196,14 +195,16 @@ def _by_contents(path: str) -> Location:
         location = reader.in_file(path)
         if location is not None:
             return location
+    from ckpt_viz.formats.file_kinds import kind_of  # a checkpoint needs none of it
+
     with open_file(path) as file:
-        instead, is_empty = file_instead(file), file.size == 0
-    if is_empty:
-        raise CheckpointNotFoundError(f"{path}: an empty file, not a checkpoint; copy it again")
-    if instead is not None:
-        raise UnsupportedError(f"{path}: {instead}")
+        kind, beginning, is_empty = kind_of(file), file.read(0, min(file.size, 8)), not file.size
+    if kind is not None:
+        refuse = CheckpointNotFoundError if is_empty else UnsupportedError
+        raise refuse(f"{path}: {kind.refusal}")
     raise CheckpointNotFoundError(
-        f"{path}: a file, but not a checkpoint; expected a prefix with {path}{INDEX} beside it"
+        f"{path}: a file of an unknown kind that begins with the bytes {beginning.hex(' ')}, not a "
+        "TensorFlow checkpoint; check the path, or copy the file again"
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,13 +24,19 @@ from ckpt_viz.formats.files import (
     list_directories,
     list_directory,
     list_files,
+    open_file,
     split,
 )
 from ckpt_viz.formats.saved_model import SAVED_MODEL
 from ckpt_viz.saved.listing import by_number, prefixes_in
 from ckpt_viz.saved.location import INDEX
-from ckpt_viz.saved.other_files import held_instead
 
+# How the names of files end that hold a model, or an archive of one.
+_OF_MODELS = re.compile(
+    r".*\.(tar(\.\w+)?|t[bgx]z2?|tzst|zip"
+    r"|tflite|onnx|safetensors|msgpack|gguf|pb|pt|pth|bin|pkl|pickle|npz)",
+    re.IGNORECASE | re.DOTALL,
+)
 _ERRORS = (CkptVizError, OSError)
 _MOST_DIRECTORIES = 200
 _MOST_SECONDS = 1.0  # then a search looks into no further directory
@@ -62,7 +69,7 @@ def checkpoints_below(directory: str) -> list[str]:
 
 
 def instead_of_checkpoints(directory: str) -> str:
-    """Return a clause about an archive in a directory or below it; "" if there is none."""
+    """Return a clause about a file that holds a model, in a directory or below it; "" for none."""
     return "".join(_without_errors(lambda: _instead(directory)))
 
 
@@ -112,12 +119,16 @@ def _checkpoint_in(directory: str, names: Sequence[str]) -> str:
 
 
 def _instead(directory: str) -> Iterator[str]:
+    from ckpt_viz.formats.file_kinds import kind_of  # a checkpoint needs none of it
+
     for here, names in _below(directory):
-        with suppress(*_ERRORS):  # the next directory may have a file that can be read
-            held = held_instead(here, names)
-            if held is not None:
-                yield f"; {held}"
-                return
+        likely = filter(_OF_MODELS.fullmatch, sorted(names, reverse=True))
+        for path in (join(here, name) for name in islice(likely, _MOST_FOUND)):
+            with suppress(*_ERRORS), open_file(path) as file:  # the next one may be readable
+                kind = kind_of(file)
+                if kind is not None:
+                    yield f"; {path} is {kind.refusal}"
+                    return
 
 
 def _below(directory: str) -> Iterator[tuple[str, list[str]]]:

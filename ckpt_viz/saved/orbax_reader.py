@@ -19,6 +19,7 @@ from ckpt_viz.keras_files.orbax_tree import METADATA, OF_KERAS, OrbaxFiles, open
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.saved.location import Files, FormatReader, Location
 from ckpt_viz.saved.saved_access import graph_at
+from ckpt_viz.saved.writers import OF_ORBAX, OF_ORBAX_IN_KERAS
 
 OF_STEP = "_CHECKPOINT_METADATA"
 _CONFIG = "model_config"  # the texts in which Keras saves the configuration of a model
@@ -119,9 +120,10 @@ def _read(location: Location, meta: str | None) -> Graph:
         files = OrbaxFiles(path, {OF_KERAS: open_tree(trees[OF_KERAS])})
         if files.are_of_keras:
             nodes, calls = nodes_of_keras(files, _config(path))
-            return replace(graph_at(location, files, nodes, Format.KERAS_ORBAX), calls=calls)
+            graph = graph_at(location, files, nodes, Format.KERAS_ORBAX, writer=OF_ORBAX_IN_KERAS)
+            return replace(graph, calls=calls)
     files = OrbaxFiles(path, {item: open_tree(tree) for item, tree in trees.items()})
-    return graph_at(location, files, nodes_of_tree(files), Format.ORBAX)
+    return graph_at(location, files, nodes_of_tree(files), Format.ORBAX, writer=OF_ORBAX)
 
 
 def _config(path: str) -> Mapping[str, Any] | None:

@@ -14,6 +14,7 @@ from ckpt_viz.object_graph.graph import Access, Format, Graph, Origin, Provenanc
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
 from ckpt_viz.object_graph.nodes import Fault, Fingerprint, Node, Stored
 from ckpt_viz.saved.location import Location
+from ckpt_viz.saved.writers import Writer
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -25,6 +26,8 @@ def graph_at(
     nodes: tuple[Node, ...],
     form: Format,
     notes: Iterable[str] = (),
+    *,
+    writer: Writer,
 ) -> Graph:
     """Return the graph of a checkpoint; `notes` are sentences besides that on its path."""
     sentences = (location.resolved, *notes)
@@ -38,6 +41,7 @@ def graph_at(
             form,
             "; ".join(filter(None, sentences)),
             location.kept,
+            *writer,
         ),
         _access=_SavedAccess(location, stored),
     )

@@ -13,6 +13,7 @@ from ckpt_viz.saved.location import META, Files, FormatReader, Location
 from ckpt_viz.saved.name_based import read_name_based
 from ckpt_viz.saved.saved_access import graph_at, names_beginning
 from ckpt_viz.saved.variable_facts import facts_of
+from ckpt_viz.saved.writers import of_checkpoint
 
 # A shard's path, or the path of all shards as `Saver.save` returns it.
 _SHARD = re.compile(r"(.*)-([0-9]{5}|\?{5})-of-([0-9]{5})", re.DOTALL)
@@ -89,7 +90,8 @@ def _read(location: Location, meta: str | None) -> Graph:
     nodes = read_name_based(stored, facts, place=location.prefix)
     if stored.missing:
         nodes = (nodes[ROOT]._replace(error=_missing(stored)), *nodes[1:])
-    return graph_at(location, stored, nodes, Format.NAME_BASED_V1, notes)
+    writer = of_checkpoint(location.meta, is_by_names=True)
+    return graph_at(location, stored, nodes, Format.NAME_BASED_V1, notes, writer=writer)
 
 
 def _missing(stored: SaverV1) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ckpt_viz.errors import CkptVizError, FormatError
 from ckpt_viz.formats.bundle import holds_header, open_bundle
 from ckpt_viz.formats.files import is_readable_file, open_file
-from ckpt_viz.formats.saved_model import read_saved_model
+from ckpt_viz.formats.saved_model import SavedObject, read_saved_model
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import Node
@@ -18,6 +19,7 @@ from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY, read_object_based
 from ckpt_viz.saved.saved_access import graph_at, names_beginning
 from ckpt_viz.saved.typed import are_of_one_graph, with_types
 from ckpt_viz.saved.variable_facts import facts_of
+from ckpt_viz.saved.writers import of_checkpoint, of_saved_model
 
 
 def _is_at(prefix: str) -> bool:
@@ -34,23 +36,29 @@ def _read(location: Location, meta: str | None) -> Graph:
     if OBJECT_GRAPH_KEY not in bundle.entries:
         facts, notes = facts_of(location, meta)
         nodes = read_name_based(bundle, facts, place=location.prefix)
-        return graph_at(location, bundle, nodes, Format.NAME_BASED, notes)
+        writer = of_checkpoint(location.meta, is_by_names=True)
+        return graph_at(location, bundle, nodes, Format.NAME_BASED, notes, writer=writer)
     nodes = read_object_based(bundle)
     if location.saved_model is None:
-        return graph_at(location, bundle, assign_roles(nodes), Format.OBJECT_BASED)
-    nodes, calls, notes = _typed(nodes, location.saved_model)
-    graph = graph_at(location, bundle, assign_roles(nodes), Format.SAVED_MODEL, notes)
+        writer = of_checkpoint(location.meta, is_by_names=False)
+        roles = assign_roles(nodes)
+        return graph_at(location, bundle, roles, Format.OBJECT_BASED, writer=writer)
+    objects: tuple[SavedObject, ...] = ()
+    try:
+        objects = read_saved_model(location.saved_model)
+        nodes, calls, notes = _typed(nodes, objects)
+    except CkptVizError as error:
+        calls, notes = (), (f"without types: {error}",)
+    writer = of_saved_model(location.saved_model, objects)
+    roles = assign_roles(nodes)
+    graph = graph_at(location, bundle, roles, Format.SAVED_MODEL, notes, writer=writer)
     return replace(graph, calls=calls)
 
 
 def _typed(
-    nodes: tuple[Node, ...], directory: str
+    nodes: tuple[Node, ...], objects: Sequence[SavedObject]
 ) -> tuple[tuple[Node, ...], tuple[Call, ...], tuple[str, ...]]:
     """Return the nodes with the SavedModel's types, and calls; else unchanged, with the reason."""
-    try:
-        objects = read_saved_model(directory)
-    except CkptVizError as error:
-        return nodes, (), (f"without types: {error}",)
     if not objects or not are_of_one_graph(nodes, objects):
         why = "without types: saved_model.pb does not describe the objects of this graph"
         return nodes, (), (why,)

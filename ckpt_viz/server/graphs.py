@@ -26,6 +26,7 @@ from ckpt_viz.errors import (
 )
 from ckpt_viz.formats.checkpoint_state import STATE_FILE
 from ckpt_viz.formats.confinement import Confinement, confined_to
+from ckpt_viz.formats.file_kinds import kind_of
 from ckpt_viz.formats.files import file_stamp, is_file, join, may_be_read, open_file
 from ckpt_viz.formats.saved_model import KERAS_METADATA, SAVED_MODEL
 from ckpt_viz.formats.sstable import ends_like_a_table
@@ -38,7 +39,6 @@ from ckpt_viz.saved.file_types import file_type_of, has_name_of_keras
 from ckpt_viz.saved.listing import checkpoints_in
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.location import INDEX, Location
-from ckpt_viz.saved.other_files import MOST_BYTES, index_instead
 from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.refusals import Reason, RefusedRequest
 from ckpt_viz.sources.pictured import ObjectGraph
@@ -270,12 +270,11 @@ def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
 def _why_no_index(path: str, error: FormatError) -> str | None:
     """Return why a file is not a checkpoint's index; None if it may be a damaged index."""
     with open_file(path) as file:
-        head, is_table = file.read(0, min(file.size, MOST_BYTES)), ends_like_a_table(file)
+        kind, is_table = kind_of(file), ends_like_a_table(file)
     if is_table:
         return None
-    instead = index_instead(head)
-    if instead is not None:
-        return f"{path}: {instead}, not that of a TensorFlow checkpoint"
+    if kind is not None:
+        return f"{path}: {kind.refusal}"
     return f"{error}; it is not the index of a TensorFlow checkpoint, or it is truncated"
 
 

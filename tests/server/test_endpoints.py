@@ -393,11 +393,11 @@ async def test_bad_requests_are_refused_in_json(
     [
         (".index", b"DIRC\0\0\0\2" + bytes(100), "Git"),
         ("faiss.index", b"IxF2" + bytes(100), "FAISS"),
-        ("words.index", b"some words", "not the index of a TensorFlow checkpoint"),
-        ("empty.index", b"", "not the index of a TensorFlow checkpoint"),
+        ("words.index", b"some words", "a text that begins with"),
+        ("empty.index", b"", "an empty file, not a TensorFlow checkpoint"),
         ("model.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "h5repack"),
         ("model.keras", b"PK\x03\x04" + bytes(100), "a zip archive"),
-        ("notes.txt", b"x", "a file, but not a checkpoint"),
+        ("notes.txt", b"x", "a text that begins with"),
     ],
 )
 async def test_what_is_no_checkpoint_is_said_to_be_none(
