@@ -172,6 +172,24 @@ def test_children_come_after_their_parent_in_the_order_of_saving() -> None:
     assert addresses == sorted(addresses)
 
 
+def test_groups_are_in_the_order_of_saving_where_hdf5_uses_freed_space_again() -> None:
+    """The table of names grows with its group, and what it leaves takes headers of new groups."""
+    names = [f"layer_{number:03}" for number in range(60)]
+    random.shuffle(names)
+
+    def write(file: Any) -> None:
+        layers = file.create_group("layers")
+        for number, name in enumerate(names):
+            variables = layers.create_group(name).create_group("vars")
+            if number % 3:
+                variables["0"] = np.zeros(number, "f4")
+
+    file = opened(written(write))
+    addresses = [file.groups[f"layers/{name}"] for name in names]
+    assert addresses != sorted(addresses)
+    assert [group.split("/")[1] for group in file.groups if group.count("/") == 1] == names
+
+
 def test_an_entry_is_described_without_its_value() -> None:
     def write(file: Any) -> None:
         file["w"] = np.zeros((2, 3), "f4")

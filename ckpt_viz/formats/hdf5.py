@@ -66,9 +66,9 @@ class Dataset:
 class Hdf5:
     """An open HDF5 file: its groups and data sets by path, such as `layers/dense/vars/0`.
 
-    The root is the group "". Parents come before children, and siblings in the order of their
-    addresses. That is often the order of saving, but HDF5 may use again what it has freed. `path`
-    is for messages.
+    The root is the group "". Parents come before children, and siblings in the order in which they
+    were saved, as far as addresses tell: by the newest address of all that is in a group. `path` is
+    for messages.
     """
 
     path: str
@@ -229,10 +229,11 @@ def open_hdf5(path: str, opener: Opener) -> Hdf5:
             walk.follow(objects.root_address(stream))
         if "" not in walk.groups:
             raise FormatError("the root is no group, expected one; copy the file again")
+    groups, entries = walk.as_saved()
     return Hdf5(
         path,
-        MappingProxyType(walk.groups),
-        MappingProxyType(walk.entries),
+        MappingProxyType(groups),
+        MappingProxyType(entries),
         opener,
         start,
         MappingProxyType(walk.faults),
@@ -250,7 +251,32 @@ class _Walk:
         self._datasets: dict[int, tuple[Dataset, _Fault | None, int]] = {}
         self._allowance = Allowance(stream.size)  # of all values: they may share their bytes
         self._groups: set[int] = set()
+        self._newest: dict[str, int] = {}  # address of an object's own parts
         self._links = self._path_bytes = 0
+
+    def as_saved(self) -> tuple[dict[str, int], dict[str, Dataset]]:
+        """Return groups and data sets, siblings in the order in which they were probably saved.
+
+        HDF5 uses again what it has freed, so a new group may begin at an old address. But each
+        group is finished before the next one begins, and takes new space for some of its parts.
+        """
+        newest, below = dict(self._newest), dict[str, list[str]]()
+        for path in reversed(self._newest):  # parents come first there
+            if path:
+                parent = path.rpartition("/")[0]
+                newest[parent] = max(newest[parent], newest[path])
+        first: dict[int, str] = {}
+        for path in self._newest:
+            if path in self.groups:  # a further path of a group comes after the first one
+                newest[path] = newest[first.setdefault(self.groups[path], path)]
+            if path:
+                below.setdefault(path.rpartition("/")[0], []).append(path)
+        ordered, waiting = list[str](), [""]
+        while waiting:
+            ordered.append(waiting.pop())
+            waiting += sorted(below.get(ordered[-1], ()), key=newest.__getitem__)[::-1]
+        groups = {path: self.groups[path] for path in ordered if path in self.groups}
+        return groups, {path: self.entries[path] for path in ordered if path in self.entries}
 
     def follow(self, root: int) -> None:
         """Visit a group and everything below it; each group once, under its first path."""
@@ -270,6 +296,7 @@ class _Walk:
         """Add the object at an address; return what is below it, if that is new."""
         if path in self.groups or path in self.entries:
             raise FormatError(f"two links have the path {brief(path)}, expected one")
+        self._newest[path] = address
         if address in self._groups:
             self.groups[path] = address
             return []
@@ -294,9 +321,11 @@ class _Walk:
         self.groups[path] = address
         self._groups.add(address)
         children = []
-        for name, child in objects.links(self._stream, header):
+        parts = [address]
+        for name, child in objects.links(self._stream, header, parts):
             self._count(len(path.encode("utf-8", "replace")) + len(name.encode("utf-8", "replace")))
             children.append((name, child))
+        self._newest[path] = max(parts)
         return children
 
     def _count(self, path_bytes: int) -> None:

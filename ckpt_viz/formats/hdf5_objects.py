@@ -194,29 +194,33 @@ def _fill_value(header: Header, size: int) -> bytes:
 # --- links
 
 
-def links(stream: FileStream, header: Header) -> Iterator[tuple[str, int]]:
+def links(stream: FileStream, header: Header, parts: list[int]) -> Iterator[tuple[str, int]]:
     """Yield the names in a group, each with the address of its object.
 
     Soft links and external links are left out: the first have another path, the others lead out of
-    the file.
+    the file. `parts` gets the addresses of what the group itself consists of.
     """
     for message in header.msgs:
         kind, content = message["type"], _content(header, message)
         if kind == _SYMBOL_TABLE:
-            yield from _in_symbol_table(stream, content)
+            yield from _in_symbol_table(stream, content, parts)
         elif kind == _LINK:
             yield from _hard_link(content)
         elif kind == _LINK_INFO:
             yield from _in_heap(stream, content)
 
 
-def _in_symbol_table(stream: FileStream, message: bytes) -> Iterator[tuple[str, int]]:
+def _in_symbol_table(
+    stream: FileStream, message: bytes, parts: list[int]
+) -> Iterator[tuple[str, int]]:
     from pyfive.btree import BTreeV1Groups
     from pyfive.misc_low_level import Heap, SymbolTable
 
     tree_address, heap_address = struct.unpack("<QQ", message[:16])
+    parts += tree_address, heap_address
     names = Heap(stream, heap_address).data
     for address in BTreeV1Groups(stream, tree_address).symbol_table_addresses():
+        parts.append(address)
         for entry in SymbolTable(stream, address).entries:
             if entry["cache_type"] == 2:  # a soft link
                 continue

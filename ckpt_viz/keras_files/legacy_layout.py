@@ -21,7 +21,8 @@ from ckpt_viz.keras_files.drafts import (
     describe,
 )
 from ckpt_viz.keras_files.facts import Json, config_of
-from ckpt_viz.keras_files.state import OwnVariable, Trained, is_trained, rows_of, slots_of
+from ckpt_viz.keras_files.state import OrderOfNames, OwnVariable, is_trained, rows_of, slots_of
+from ckpt_viz.keras_files.training_order import Trained
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.optimizer_table import Generation
@@ -206,7 +207,7 @@ def _add_optimizer(drafts: DraftNodes, trained: Sequence[Trained]) -> None:
     options = None if entry is None else frozenset(k for k, value in config.items() if value)
     # Names tell the slots of newer optimizers; older ones of Keras 2 have an order alone.
     rows = rows_of(draft.type_name, (Generation.LEGACY,))
-    slots = slots_of(node, states, trained, rows, options)
+    slots = slots_of(node, states, OrderOfNames(trained), rows, options).by_node
     for variable, slot in slots.items():
         drafts[variable].slot, drafts[variable].role = slot, Role.SLOT
     flat = {variable.node: variable.name.replace("/", "_") for variable in trained}

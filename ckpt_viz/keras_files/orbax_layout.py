@@ -23,7 +23,8 @@ from ckpt_viz.keras_files.orbax_tree import (
     OrbaxFiles,
     TreeLeaf,
 )
-from ckpt_viz.keras_files.state import OwnVariable, Trained, rows_of, slots_of
+from ckpt_viz.keras_files.state import NoOrder, OwnVariable, rows_of, slots_of
+from ckpt_viz.keras_files.training_order import Trained
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.keras_variables import is_automatic, kind_at, variable_names
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
@@ -267,7 +268,7 @@ def _add_states(
     if entry is not None:
         options = frozenset(name for name, value in config_of(entry).items() if value)
     rows = rows_of(draft.type_name or draft.own_name, (Generation.KERAS_3,))
-    slots = slots_of(optimizer, states, trained, rows, options, is_ordered=False)
+    slots = slots_of(optimizer, states, NoOrder(trained), rows, options).by_node
     for node, slot in slots.items():
         drafts[node].slot, drafts[node].role = slot, Role.SLOT
     order = {variable.node: number for number, variable in enumerate(trained)}

@@ -7,11 +7,19 @@ for all variables at once (`optimizer_table.groups_of`). In `.h5` files the name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, combinations, groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from ckpt_viz.keras_files.training_order import (
+    ModelPart,
+    SearchSteps,
+    Shape,
+    Trained,
+    in_training_order,
+)
 from ckpt_viz.object_graph.keras_3_slots import only_places
 from ckpt_viz.object_graph.nodes import Slot, SlotRule
 from ckpt_viz.object_graph.optimizer_table import (
@@ -22,7 +30,6 @@ from ckpt_viz.object_graph.optimizer_table import (
     slot_names_of,
 )
 
-Shape = tuple[int, ...]
 _MOST_SCALARS = 4  # counters and rates before the slots
 _UNNAMED = "state"
 _MOST_SLOTS = 6  # of one variable
@@ -41,14 +48,6 @@ _NEVER_TRAINED = (
 )
 
 
-class Trained(NamedTuple):
-    """A variable that an optimizer may train; `name` is the variable's name in the file, or ""."""
-
-    node: int
-    name: str
-    shape: Shape
-
-
 class OwnVariable(NamedTuple):
     """A variable of an optimizer; `name` is its name in the file, or ""."""
 
@@ -57,9 +56,125 @@ class OwnVariable(NamedTuple):
     shape: Shape
 
 
+class TrainingOrder(Protocol):
+    """What a file tells of the order in which an optimizer has the variables that it trains."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the file tells the order of all variables."""
+
+    def variables(self) -> Iterable[Trained]:
+        """Return all variables that the optimizer may train."""
+
+    def of_shapes(
+        self, shapes: Sequence[Shape], *, skips: bool
+    ) -> Iterable[Sequence[Trained | None]]:
+        """Return the orders that variables of these shapes may have; None where it is unknown.
+
+        With `skips`, other variables may be frozen.
+        """
+
+
+class OrderOfNames(NamedTuple):
+    """The order of a file that lists its variables with their names."""
+
+    trained: Sequence[Trained]
+    is_known: bool = True
+
+    def variables(self) -> Sequence[Trained]:
+        """Return the variables in the order of the file."""
+        return self.trained
+
+    def of_shapes(
+        self, shapes: Sequence[Shape], *, skips: bool
+    ) -> Iterator[Sequence[Trained | None]]:
+        """Yield the order of the file, and that of the names: Keras before 2.1 sorted by these."""
+        if skips:
+            yield _embedded(shapes, self.trained)
+            return
+        by_name = sorted(self.trained, key=attrgetter("name"))
+        for order in (self.trained, by_name) if by_name != [*self.trained] else (self.trained,):
+            if [variable.shape for variable in order] == [*shapes]:
+                yield order
+
+
+class NoOrder(NamedTuple):
+    """The variables of a file that tells no order."""
+
+    trained: Sequence[Trained]
+    is_known: bool = False
+
+    def variables(self) -> Sequence[Trained]:
+        """Return the variables in any order."""
+        return self.trained
+
+    def of_shapes(
+        self, shapes: Sequence[Shape], *, skips: bool
+    ) -> tuple[Sequence[Trained | None], ...]:
+        """Return no order."""
+        return ()
+
+
+@dataclass(frozen=True)
+class OrderOfParts:
+    """The order of a file that has a group for each part of the model."""
+
+    model: ModelPart
+    _steps: SearchSteps = field(default_factory=SearchSteps)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the file tells the order of all parts."""
+        return self.model.is_known
+
+    def variables(self) -> Iterator[Trained]:
+        """Return the variables in the order of the file."""
+        return self.model.variables()
+
+    def of_shapes(
+        self, shapes: Sequence[Shape], *, skips: bool
+    ) -> Iterator[Sequence[Trained | None]]:
+        """Yield what all orders of the parts have in common.
+
+        Where that leaves a choice, the order counts in which the file was probably saved.
+        """
+        variables = in_training_order(self.model, shapes, self._steps, skips=skips)
+        stored = self._as_saved(shapes, skips=skips)
+        if variables is None:
+            variables = stored if skips else None  # some variables of a layer may be frozen
+        elif stored is not None and all(
+            None in (variable, saved) or variable == saved
+            for variable, saved in zip(variables, stored, strict=True)
+        ):
+            variables = [
+                variable or saved for variable, saved in zip(variables, stored, strict=True)
+            ]
+        if variables is not None:
+            yield variables
+
+    def _as_saved(self, shapes: Sequence[Shape], *, skips: bool) -> list[Trained | None] | None:
+        """Return the variables in the order of the file, None if that tells nothing."""
+        if not self.model.is_as_saved:
+            return None
+        stored = [*self.model.variables()]
+        if skips:
+            return _embedded(shapes, stored)
+        return [*stored] if [variable.shape for variable in stored] == [*shapes] else None
+
+
+class Slots(NamedTuple):
+    """The slots among an optimizer's variables by node id, and the variables that may be several.
+
+    The first variables of `unsettled` have an owner, but the file does not tell which.
+    """
+
+    by_node: dict[int, Slot]
+    unsettled: Sequence[int] = ()
+
+
 class _StateOf(NamedTuple):
     slot_name: str
-    trained: int
+    trained: Trained | None
 
 
 def is_unnamed(slot_name: str) -> bool:
@@ -79,36 +194,43 @@ def rows_of(
 
     >>> [row.generation.value for row in rows_of("adam_1")]
     ['Keras 3', 'Keras 2.11+', 'legacy Keras']
+    >>> [row.name for row in rows_of("adam_w")]
+    ['AdamW', 'AdamW']
     """
-    words = (class_name or "").lower().rstrip("0123456789").rstrip("_")
+    words = (class_name or "").lower().rstrip("0123456789").replace("_", "")
     return tuple(row for row in ROWS if row.generation in generations and row.name.lower() == words)
 
 
 def slots_of(
     optimizer: int,
     states: Sequence[OwnVariable],
-    trained: Sequence[Trained],
+    order: TrainingOrder,
     rows: Sequence[OptimizerRow],
     options: frozenset[str] | None = None,
-    *,
-    is_ordered: bool = True,
-) -> dict[int, Slot]:
-    """Return the slots among an optimizer's variables by node id.
+) -> Slots:
+    """Return the slots among an optimizer's variables.
 
     Args:
         optimizer: The optimizer's node.
         states: Its variables, in their order.
-        trained: The variables of the model that it may train, in their order.
+        order: The variables of the model that it may train.
         rows: What its class may be.
         options: The options that it has, None if the file does not tell.
-        is_ordered: Whether the model has its variables in the same order.
     """
-    slots = dict(_by_name(optimizer, states, trained))
-    if slots:
-        return slots
-    if is_ordered:
-        return dict(_by_order(optimizer, states, trained, rows, options))
-    return dict(_by_shape(optimizer, states, trained))
+    trained = [*order.variables()]
+    by_name = dict(_by_name(optimizer, states, trained))
+    if by_name or not trained:
+        return Slots(by_name)
+    is_plain = all(row.is_plain for row in rows)
+    placed = _by_order(states, len(trained), order, rows, options) if is_plain else {}
+    slots = {
+        node: Slot(place.slot_name, place.trained.node, optimizer, SlotRule.ORDER)
+        for node, place in placed.items()
+        if place is not None and place.trained is not None
+    }
+    if not slots and not order.is_known:
+        slots = dict(_by_shape(optimizer, states, trained))
+    return Slots(slots, [node for node in placed if node not in slots])
 
 
 # --- by names
@@ -171,57 +293,67 @@ def _by_shape(
 
 
 def _by_order(
-    optimizer: int,
     states: Sequence[OwnVariable],
-    trained: Sequence[Trained],
+    number: int,
+    order: TrainingOrder,
     rows: Sequence[OptimizerRow],
     options: frozenset[str] | None,
-) -> Iterator[tuple[int, Slot]]:
-    """Yield the slots if every order that the shapes permit leads to the same variables."""
-    if not trained or not all(row.is_plain for row in rows):
-        return
+) -> dict[int, _StateOf | None]:
+    """Return for each state the place that all orders agree on; nothing if no order fits."""
     scalars = next((i for i, state in enumerate(states) if state.shape), len(states))
     own = max((len(row.own) for row in rows), default=0)  # come last, as scalars
     if own and not any(state.shape for state in states[-own:]):
         states = states[:-own]
-    # Keras before 2.1 sorts the variables that it trains by their names.
-    orders = {tuple(range(len(trained))), tuple(_by_file_name(trained))}
     for start in range(min(scalars, _MOST_SCALARS), -1, -1):
         rest = states[start:]
-        placings = chain.from_iterable(
-            _placings(rest, trained, order, rows, options) for order in sorted(orders)
-        )
-        places = _agreed(placings) or _of_some(rest, trained, rows, options)
-        if places:
-            for state, place in zip(rest, places, strict=True):
-                if place is not None:
-                    node = trained[place.trained].node
-                    yield state.node, Slot(place.slot_name, node, optimizer, SlotRule.ORDER)
-            return
-
-
-def _by_file_name(trained: Sequence[Trained]) -> list[int]:
-    return sorted(range(len(trained)), key=lambda at: trained[at].name)
+        every, remainder = divmod(len(rest), number)
+        whole = [] if remainder else [(every, False)]
+        # If only some variables have slots, the file does not tell which are frozen.
+        some = [(n, True) for n in range(every + 1, _MOST_SLOTS + 1) if not len(rest) % n]
+        for count, skips in (*whole, *some):
+            layouts = _known_layouts(rows, options, count)
+            if not layouts and skips and rows:
+                continue
+            layouts = layouts or [_unknown_layouts(count)]
+            places = _agreed(_placings(rest, count, order, layouts, skips=skips))
+            if any(place is not None for place in places):
+                return {state.node: place for state, place in zip(rest, places, strict=True)}
+    return {}
 
 
 def _placings(
     states: Sequence[OwnVariable],
-    trained: Sequence[Trained],
-    order: Sequence[int],
-    rows: Sequence[OptimizerRow],
-    options: frozenset[str] | None,
+    count: int,
+    order: TrainingOrder,
+    layouts: Sequence[set[_Layout]],
+    *,
+    skips: bool,
+) -> Sequence[list[_StateOf]]:
+    """Return the possible places of these variables if each trained one has so many slots.
+
+    The first set of layouts counts that permits any.
+    """
+    placings = ([*_of_layouts(sorted(among), states, count, order, skips)] for among in layouts)
+    return next(filter(None, placings), [])
+
+
+def _of_layouts(
+    layouts: Sequence[_Layout],
+    states: Sequence[OwnVariable],
+    count: int,
+    order: TrainingOrder,
+    skips: bool,
 ) -> Iterator[list[_StateOf]]:
-    """Yield the possible orders of slots that have the shapes of these variables."""
-    count, remainder = divmod(len(states), len(trained))
-    if remainder or not 0 < count <= _MOST_SLOTS:
-        return
-    for layout in sorted(_known_layouts(rows, options, count) or _unknown_layouts(count)):
-        places = [_StateOf(name, at) for group in layout for at in order for name in group]
+    number = len(states) // count if 0 < count <= _MOST_SLOTS else 0
+    for layout in layouts if number else ():
+        named = [(name, at) for group in layout for at in range(number) for name in group]
+        shapes: dict[int, Shape] = {}
         if all(
-            state.shape == trained[place.trained].shape
-            for state, place in zip(states, places, strict=True)
+            shapes.setdefault(at, state.shape) == state.shape
+            for (_, at), state in zip(named, states, strict=True)
         ):
-            yield places
+            for variables in order.of_shapes([shapes[at] for at in range(number)], skips=skips):
+                yield [_StateOf(name, variables[at]) for name, at in named]
 
 
 _Layout = tuple[tuple[str, ...], ...]
@@ -230,10 +362,11 @@ _Layout = tuple[tuple[str, ...], ...]
 
 def _known_layouts(
     rows: Sequence[OptimizerRow], options: frozenset[str] | None, count: int
-) -> set[_Layout]:
+) -> list[set[_Layout]]:
     """Return the layouts with so many slots of one variable that the options permit.
 
-    If the file does not tell the options, those that every class has are less likely.
+    If the file does not tell the options, those that every class has are less likely: a layout with
+    fewer of them comes in an earlier set.
     """
     layouts: dict[_Layout, int] = {}
     for row in rows:
@@ -245,8 +378,8 @@ def _known_layouts(
             if sum(map(len, layout)) == count:
                 general = len(set(subset) - own)
                 layouts[layout] = min(general, layouts.get(layout, general))
-    least = min(layouts.values(), default=0)
-    return {layout for layout, general in layouts.items() if general == least}
+    ranks = sorted(set(layouts.values()))
+    return [{layout for layout, general in layouts.items() if general == rank} for rank in ranks]
 
 
 def _layout(row: OptimizerRow, options: Sequence[str]) -> _Layout:
@@ -266,7 +399,7 @@ def _unknown_layouts(count: int) -> set[_Layout]:
     return {
         (names,),
         tuple((name,) for name in names),
-        *({(names[:-1], names[-1:])} if count > 1 else ()),
+        *({(names[:-1], names[-1:]), (names[:1], names[1:])} if count > 1 else ()),
     }
 
 
@@ -274,7 +407,7 @@ def _unknown(number: int) -> str:
     return f"{_UNNAMED}_{number}"
 
 
-def _agreed(placings: Iterator[list[_StateOf]]) -> list[_StateOf | None]:
+def _agreed(placings: Sequence[list[_StateOf]]) -> list[_StateOf | None]:
     """Return for each state the place that all orders agree on; other names become "state"."""
     agreed: list[_StateOf | None] = []
     for places in placings:
@@ -286,38 +419,11 @@ def _agreed(placings: Iterator[list[_StateOf]]) -> list[_StateOf | None]:
     return agreed
 
 
-def _of_some(
-    states: Sequence[OwnVariable],
-    trained: Sequence[Trained],
-    rows: Sequence[OptimizerRow],
-    options: frozenset[str] | None,
-) -> list[_StateOf | None]:
-    """Return places if only some variables have slots: the file does not tell which are frozen."""
-    for count in range(1, _MOST_SLOTS + 1):
-        runs = [states[i : i + count] for i in range(0, len(states), count)]
-        if len(states) % count or any(len({state.shape for state in run}) > 1 for run in runs):
-            continue
-        firsts = [run[0].shape for run in runs]
-        placed = dict(_embedded(firsts, [variable.shape for variable in trained]))
-        if placed:
-            names = _names_of_one_group(rows, options, count)
-            return [
-                _StateOf(names[i % count], placed[i // count]) if i // count in placed else None
-                for i in range(len(states))
-            ]
-    return []
-
-
-def _names_of_one_group(
-    rows: Sequence[OptimizerRow], options: frozenset[str] | None, count: int
-) -> tuple[str, ...]:
-    """Return the names of slots that are made variable by variable."""
-    groups = [layout[0] for layout in _known_layouts(rows, options, count) if len(layout) == 1]
-    return groups[0] if len(groups) == 1 else tuple(map(_unknown, range(count)))
-
-
-def _embedded(shapes: Sequence[Shape], among: Sequence[Shape]) -> Iterator[tuple[int, int]]:
-    """Yield the places of shapes among others, if their order permits one place alone."""
-    yield from only_places(
-        range(len(shapes)), len(among), lambda number, at: shapes[number] == among[at]
+def _embedded(shapes: Sequence[Shape], among: Sequence[Trained]) -> list[Trained | None]:
+    """Return the variable of each shape, if their order permits one place alone."""
+    places = dict(
+        only_places(
+            range(len(shapes)), len(among), lambda number, at: shapes[number] == among[at].shape
+        )
     )
+    return [among[places[at]] if at in places else None for at in range(len(shapes))]

@@ -19,7 +19,8 @@ from ckpt_viz.keras_files.drafts import (
     describe,
 )
 from ckpt_viz.keras_files.facts import Json, config_of
-from ckpt_viz.keras_files.state import OwnVariable, Trained, is_trained, rows_of, slots_of
+from ckpt_viz.keras_files.state import OrderOfParts, OwnVariable, is_trained, rows_of, slots_of
+from ckpt_viz.keras_files.training_order import ModelPart, Trained
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.keras_variables import (
     kind_at,
@@ -28,6 +29,7 @@ from ckpt_viz.object_graph.keras_variables import (
 )
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.optimizer_table import Generation, Meaning
+from ckpt_viz.text import count, listed
 
 VARIABLES = "vars"
 # Of Keras' own layers that hold others, in the order in which they get them.
@@ -37,13 +39,14 @@ _ATTRIBUTES = (
 )
 _OPTIMIZERS = ("optimizer", "inner_optimizer")
 _LAYERS = "layers"
+_LISTS_OF_LAYERS = (_LAYERS, "_layer_checkpoint_dependencies")
 _METRICS = ("metrics", "_metrics", "compiled_metrics")
 
 
 def nodes_of_weights(
     stored: StoredWeights, model: Json | None = None
-) -> tuple[tuple[Node, ...], tuple[Call, ...]]:
-    """Return the nodes of a weights file, and the calls of layers that the configuration tells.
+) -> tuple[tuple[Node, ...], tuple[Call, ...], tuple[str, ...]]:
+    """Return the nodes of a weights file, the calls of layers by the configuration, and notes.
 
     `model` is the configuration of an archive, None for a file of weights alone.
     """
@@ -60,11 +63,12 @@ def nodes_of_weights(
     for path, node in ids.items():
         _set_kind(drafts, path, node)
         _add_variables(drafts, path, node, keys.get(path, ()))
-    mixed = {node for node in ids.values() if _sort_items(drafts, node)}
+    mixed = _lists_in_another_order(drafts, ids.values())
+    unsettled = []
     for path, node in ids.items():
         if drafts[node].role is Role.OPTIMIZER:
-            _set_slots(drafts, node, _optimizer_at(path, model), mixed)
-    return drafts.finished()
+            unsettled += _set_slots(drafts, node, _optimizer_at(path, model), mixed)
+    return *drafts.finished(), _unsettled_in_words(unsettled)
 
 
 def _owner_of(path: str) -> str | None:
@@ -151,8 +155,11 @@ def _names(drafts: DraftNodes, path: str, node: int, keys: list[str] | tuple[()]
 
 def _set_slots(
     drafts: DraftNodes, optimizer: int, entry: Json | None, mixed: Collection[int]
-) -> None:
-    """Set the slots of an optimizer; `entry` is what an archive says of it."""
+) -> list[str]:
+    """Set the slots of an optimizer; return the names of its states whose owner is unknown.
+
+    `entry` is what an archive says of the optimizer.
+    """
     draft = drafts[optimizer]
     if entry is not None:
         draft.type_name = class_of(entry)
@@ -164,10 +171,23 @@ def _set_slots(
     options = None
     if entry is not None:
         options = frozenset(name for name, value in config_of(entry).items() if value)
-    trained, is_ordered = _trained(drafts, mixed)
-    slots = slots_of(optimizer, states, trained, rows, options, is_ordered=is_ordered)
-    for node, slot in slots.items():
+    order = OrderOfParts(_part(drafts, ROOT, drafts.with_values(), mixed))
+    slots = slots_of(optimizer, states, order, rows, options)
+    for node, slot in slots.by_node.items():
         drafts[node].slot, drafts[node].role = slot, Role.SLOT
+    names = {node: name for name, node in draft.children.items()}
+    return [names[node] for node in slots.unsettled]
+
+
+def _unsettled_in_words(names: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence about the states of an optimizer whose owner the file does not tell."""
+    if not names:
+        return ()
+    its, them = ("owner", "it") if len(names) == 1 else ("owners", "them")
+    return (
+        f"the file does not tell the {its} of {count(len(names), 'state')} of the optimizer "
+        f"({listed(names)}): variables of equal shapes may have {them} in any order",
+    )
 
 
 def _generation(optimizer: DraftNode, states: Sequence[OwnVariable]) -> Generation:
@@ -179,37 +199,40 @@ def _generation(optimizer: DraftNode, states: Sequence[OwnVariable]) -> Generati
     return Generation.KERAS_3 if optimizer.own_name or has_rate else Generation.KERAS_2
 
 
-def _trained(drafts: DraftNodes, mixed: Collection[int]) -> tuple[list[Trained], bool]:
-    """Return the variables that a training changes, and whether they are in the model's order.
+def _part(
+    drafts: DraftNodes, node: int, valued: Collection[int], mixed: Collection[int]
+) -> ModelPart:
+    """Return the variables in an object that a training changes, and what the file says of order.
 
     Keras writes the attributes of an object by their names, and trains them in the order in which
-    the object got them. Only of lists, and of Keras' own layers, do we know both orders, but not of
-    `mixed` lists.
+    the object got them. The items of a list have numbers for each class; of `mixed` lists, these
+    contradict the order of the file.
     """
-    trained: list[Trained] = []
-    is_ordered = True
-    valued = drafts.with_values()
-    stack = [ROOT]
-    while stack:
-        node = stack.pop()
-        draft = drafts[node]
-        config = {} if draft.described is None else config_of(draft.described)
-        if draft.role is Role.OPTIMIZER or config.get("trainable") is False:
-            continue
-        for name, child in draft.children.items():
-            value = drafts[child].value
-            if value is not None and is_trained(name):
-                trained.append(Trained(child, "", value.shape or ()))
-        below, is_known = _in_order(drafts, node, valued, mixed)
-        is_ordered &= is_known
-        stack.extend(reversed(below))
-    return trained, is_ordered
+    draft = drafts[node]
+    config = {} if draft.described is None else config_of(draft.described)
+    if draft.role is Role.OPTIMIZER or config.get("trainable") is False:
+        return ModelPart()
+    values = ((name, child, drafts[child].value) for name, child in draft.children.items())
+    own = tuple(
+        Trained(child, "", value.shape or ())
+        for name, child, value in values
+        if value is not None and is_trained(name)
+    )
+    queues = _in_order(drafts, node, valued)
+    parts = {child: _part(drafts, child, valued, mixed) for queue in queues for child in queue}
+    direct = {child: None for child in draft.children.values() if child in parts}
+    stored = [*direct, *(child for child in parts if child not in direct)]
+    is_likely = len(queues) < 2 or (draft.role is Role.CONTAINER and node not in mixed)
+    return ModelPart(
+        own,
+        tuple(tuple(parts[child] for child in queue) for queue in queues),
+        tuple(parts[child] for child in stored),
+        is_likely,
+    )
 
 
-def _in_order(
-    drafts: DraftNodes, node: int, valued: Collection[int], mixed: Collection[int]
-) -> tuple[list[int], bool]:
-    """Return the objects in an object in the order of their variables, and whether that is sure."""
+def _in_order(drafts: DraftNodes, node: int, valued: Collection[int]) -> list[list[int]]:
+    """Return the objects in an object in queues: within each, they are in the order of training."""
     draft = drafts[node]
     below = {
         name: child
@@ -219,25 +242,48 @@ def _in_order(
         and drafts[child].role is not Role.OPTIMIZER
         and name not in _METRICS
     }
-    if _LAYERS in below:  # of a Functional or Sequential model: no other attribute counts
-        return [below[_LAYERS]], True
-    if draft.role is Role.CONTAINER or len(below) < 2:
-        return list(below.values()), node not in mixed
+    if draft.role is Role.CONTAINER:
+        if all(drafts[child].described is not None for child in below.values()):
+            return [[*below.values()]]
+        by_class: dict[str, list[int]] = {}
+        for name, child in below.items():
+            by_class.setdefault(_class_and_number(name)[0], []).append(child)
+        return [*by_class.values()]
+    # A model lists its layers, too: a Functional or Sequential one has all of them there, any other
+    # those that no attribute before `layers` has.
+    listed_layers = next((below.pop(name) for name in _LISTS_OF_LAYERS if name in below), None)
+    if listed_layers is not None and not below:
+        return [[listed_layers]]
     public = {name.removeprefix("_"): child for name, child in below.items()}  # some of Keras 2
-    names = [name for name in _ATTRIBUTES if name in public]
-    return [public[name] for name in names] or list(below.values()), len(names) == len(below)
+    known = [public.pop(name) for name in _ATTRIBUTES if name in public]
+    queues = [*([known] if known else []), *([child] for child in public.values())]
+    return queues if listed_layers is None else queues + _in_order(drafts, listed_layers, valued)
+
+
+def _lists_in_another_order(drafts: DraftNodes, nodes: Collection[int]) -> set[int]:
+    """Sort the items of all lists by the numbers of each class.
+
+    Return the lists whose groups are surely not in the order in which Keras saved them. If all are
+    in the order of their names, a different program has copied the file: it is none of Keras.
+    """
+    lists = [node for node in nodes if _has_unknown_order(drafts, node)]
+    names = {node: [*drafts[node].children] for node in lists}
+    if all(names[node] == sorted(names[node]) for node in lists):
+        for node in lists:
+            _sort_items(drafts, node)
+        return set(lists)
+    return {node for node in lists if not _sort_items(drafts, node)}
+
+
+def _has_unknown_order(drafts: DraftNodes, node: int) -> bool:
+    items = drafts[node].children.values()
+    is_list = drafts[node].role is Role.CONTAINER and len(items) > 1
+    return is_list and any(drafts[item].described is None for item in items)
 
 
 def _sort_items(drafts: DraftNodes, node: int) -> bool:
-    """Sort the items of a list by the numbers of each class; return whether their order is unsure.
-
-    A file that lacks the configuration has its groups by their addresses. HDF5 may put a later
-    group into space that it has freed, so the order of several classes is unknown then.
-    """
+    """Sort the items of a list by the numbers of each class; return whether they were sorted."""
     items = drafts[node].children
-    is_list = drafts[node].role is Role.CONTAINER
-    if not is_list or all(drafts[item].described is not None for item in items.values()):
-        return False
     by_class: dict[str, list[str]] = {}
     for name in items:
         by_class.setdefault(_class_and_number(name)[0], []).append(name)
@@ -245,7 +291,7 @@ def _sort_items(drafts: DraftNodes, node: int) -> bool:
     names = [next(in_order[_class_and_number(name)[0]]) for name in items]
     is_sorted = names == list(items)
     drafts[node].children = {name: items[name] for name in names}
-    return not is_sorted and len(by_class) > 1
+    return is_sorted
 
 
 def _class_and_number(name: str) -> tuple[str, int]:

@@ -96,10 +96,10 @@ def _read(location: Location, meta: str | None) -> Graph:
     if path.endswith(_LIST):
         shards = Shards(path, _list_of_shards(path))
         with shards.kept_open():
-            nodes, _ = nodes_of_weights(shards)
+            nodes, _, notes = nodes_of_weights(shards)
         if shards.missing:
             nodes = (nodes[ROOT]._replace(error=_missing(shards)), *nodes[1:])
-        return graph_at(location, shards, nodes, Format.KERAS_WEIGHTS, writer=of_weights())
+        return graph_at(location, shards, nodes, Format.KERAS_WEIGHTS, notes, writer=of_weights())
     with open_file(path) as file:
         is_archive = not begins_as_hdf5(file)
     if is_archive:
@@ -111,8 +111,8 @@ def _read(location: Location, meta: str | None) -> Graph:
             graph = graph_at(location, stored, nodes, Format.KERAS_H5, writer=of_hdf5(stored))
             return replace(graph, calls=calls)
         _check_weights(stored)
-        nodes, calls = nodes_of_weights(stored)
-    graph = graph_at(location, stored, nodes, Format.KERAS_WEIGHTS, writer=of_weights())
+        nodes, calls, notes = nodes_of_weights(stored)
+    graph = graph_at(location, stored, nodes, Format.KERAS_WEIGHTS, notes, writer=of_weights())
     return replace(graph, calls=calls)
 
 
@@ -133,12 +133,12 @@ def _read_archive(location: Location) -> Graph:
         encoded, damage = b"{}", f"{error}; the graph has no classes and no names of layers"
     config = mapping_in(f"{path}: {_CONFIG}", encoded)
     with stored.kept_open():
-        nodes, calls = nodes_of_weights(stored, config)
+        nodes, calls, notes = nodes_of_weights(stored, config)
     if damage is not None:
         nodes = (nodes[ROOT]._replace(error=damage), *nodes[1:])
     writer = of_archive(_metadata(path))
     return replace(
-        graph_at(location, stored, nodes, Format.KERAS_ARCHIVE, writer=writer), calls=calls
+        graph_at(location, stored, nodes, Format.KERAS_ARCHIVE, notes, writer=writer), calls=calls
     )
 
 
