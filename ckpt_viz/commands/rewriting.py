@@ -50,6 +50,9 @@ def rewrite(
     docs/search.md has the queries, such as 'role:slot|opt'. --without comes first, then --only,
     --rename and --cast. Each option may be repeated. The command replaces no file, and needs no
     TensorFlow.
+
+    If SOURCE and PREFIX both end with .keras or .weights.h5, the command writes a copy with the
+    names of groups that Keras looks for: Keras 2 writes others on Windows.
     """
     from ckpt_viz.edits.left_out import left_out_in_words
 
@@ -61,14 +64,19 @@ def rewrite(
         graph = graph.renamed(names) if names else graph
         graph = graph.cast(dtypes) if dtypes else graph
         written = graph.write(prefix)
-    echo(
-        f"Wrote {_amount(graph)} to {printable(written)}.index and "
-        f"{printable(written)}.data-00000-of-00001."
-    )
+    echo(f"Wrote {_amount(graph)} to {_files(written)}.")
     echo(f"Before: {_amount(before)}.")
     left_out = left_out_in_words(graph)
     if left_out:
         echo(f"Left out: {left_out}.")
+
+
+def _files(written: str) -> str:
+    """Return the names of the files that were written."""
+    from ckpt_viz.writing.keras_copy import is_path_of_copy
+
+    path = printable(written)
+    return path if is_path_of_copy(written) else f"{path}.index and {path}.data-00000-of-00001"
 
 
 def _pairs(options: Iterable[str], name: str) -> Iterable[tuple[str, str]]:

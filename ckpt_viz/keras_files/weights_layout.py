@@ -21,6 +21,12 @@ from ckpt_viz.keras_files.drafts import (
 from ckpt_viz.keras_files.facts import Json, config_of
 from ckpt_viz.keras_files.state import OrderOfParts, OwnVariable, is_trained, rows_of, slots_of
 from ckpt_viz.keras_files.training_order import ModelPart, Trained
+from ckpt_viz.keras_files.windows_names import (
+    CAUSE,
+    first_of_windows,
+    parents_of,
+    with_slashes,
+)
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.keras_variables import (
     kind_at,
@@ -60,15 +66,28 @@ def nodes_of_weights(
             siblings = drafts[ids[parent]].children
             siblings[name] = siblings.pop(name)
     keys = _keys_by_owner(stored)
+    groups = {with_slashes(path) for path in stored.groups}
     for path, node in ids.items():
-        _set_kind(drafts, path, node)
+        _set_kind(drafts, path, node, groups)
         _add_variables(drafts, path, node, keys.get(path, ()))
     mixed = _lists_in_another_order(drafts, ids.values())
     unsettled = []
     for path, node in ids.items():
         if drafts[node].role is Role.OPTIMIZER:
             unsettled += _set_slots(drafts, node, _optimizer_at(path, model), mixed)
-    return *drafts.finished(), _unsettled_in_words(unsettled)
+    notes = (*_windows_in_words(stored), *_unsettled_in_words(unsettled))
+    return *drafts.finished(), notes
+
+
+def _windows_in_words(stored: StoredWeights) -> tuple[str, ...]:
+    """Return a sentence about groups that Keras does not find."""
+    group = first_of_windows(stored.groups)
+    if group is None:
+        return ()
+    return (
+        f"the file has groups such as {group}: {CAUSE}, and finds none of them; to write a copy "
+        "that Keras loads, call cv.graph(path).write(new_path), or run `ckpt-viz rewrite`",
+    )
 
 
 def _owner_of(path: str) -> str | None:
@@ -80,26 +99,28 @@ def _owner_of(path: str) -> str | None:
 def _add_groups(drafts: DraftNodes) -> dict[str, int]:
     """Add the node of each object and list; return the nodes by path."""
     ids = {"": ROOT}
-    holders = {path.rpartition("/")[0] for path in drafts.stored.groups if path}
-    for path in drafts.stored.groups:
+    groups = {with_slashes(path): path for path in drafts.stored.groups}
+    holders = {path.rpartition("/")[0] for path in groups if path}
+    is_of_windows = first_of_windows(drafts.stored.groups) is not None
+    for path in groups:
         # An attribute may be called `vars`, too: its group holds others.
         if not path or (_owner_of(path) is not None and path not in holders):
             continue
-        parent, _, name = path.rpartition("/")
-        if parent in ids:
-            ids[path] = drafts.add(ids[parent], name)
-    for path in drafts.stored.groups:
+        for place in (*(parents_of(path) if is_of_windows else ()), path):
+            parent, _, name = place.rpartition("/")
+            if parent in ids and place not in ids:
+                ids[place] = drafts.add(ids[parent], name)
+    for path, group in groups.items():
         owner = _owner_of(path)
         if owner in ids:
-            drafts[ids[owner]].own_name = drafts.stored.text(path, "name")
+            drafts[ids[owner]].own_name = drafts.stored.text(group, "name")
     return ids
 
 
 def _keys_by_owner(stored: StoredWeights) -> Mapping[str, list[str]]:
     keys: dict[str, list[str]] = {}
     for key in stored.entries:
-        group = key.rpartition("/")[0]
-        owner = _owner_of(group)
+        owner = _owner_of(with_slashes(key.rpartition("/")[0]))
         if owner is not None:
             keys.setdefault(owner, []).append(key)
     return {owner: sorted(own, key=_number) for owner, own in keys.items()}
@@ -110,13 +131,11 @@ def _number(key: str) -> tuple[int, str]:
     return (int(name) if name.isdecimal() and len(name) < 10 else 1 << 40), name
 
 
-def _set_kind(drafts: DraftNodes, path: str, node: int) -> None:
+def _set_kind(drafts: DraftNodes, path: str, node: int, groups: Collection[str]) -> None:
     draft, (parent, _, name) = drafts[node], path.rpartition("/")
     if name in _OPTIMIZERS:
         draft.role, draft.described = Role.OPTIMIZER, None
-    elif (
-        draft.role is Role.OBJECT and f"{path}/{VARIABLES}".lstrip("/") not in drafts.stored.groups
-    ):
+    elif draft.role is Role.OBJECT and f"{path}/{VARIABLES}".lstrip("/") not in groups:
         draft.role = Role.CONTAINER
     elif parent.rpartition("/")[2] == _LAYERS or draft.own_name is not None or node == ROOT:
         draft.role = Role.LAYER

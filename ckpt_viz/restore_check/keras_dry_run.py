@@ -22,6 +22,7 @@ from ckpt_viz.keras_files.drafts import StoredWeights
 from ckpt_viz.keras_files.legacy_layout import OF_MODEL, layers_in, version_in
 from ckpt_viz.keras_files.shards import Shards
 from ckpt_viz.keras_files.state import is_unnamed
+from ckpt_viz.keras_files.windows_names import first_of_windows, with_slashes
 from ckpt_viz.live.keras_accessors import optimizer_of
 from ckpt_viz.live.keras_graph import KerasTarget, keras_h5_target, keras_target
 from ckpt_viz.live.keras_private import is_model
@@ -306,6 +307,9 @@ def saved_weights(graph: Graph) -> SavedWeights:
         for local_name, child in graph.nodes[node].children:
             if node in paths and not graph.nodes[child].attributes:
                 paths.setdefault(child, f"{paths[node]}/{local_name}".lstrip("/"))
+    if first_of_windows(graph.stored_in.groups) is not None:  # the tree has other names
+        groups = {with_slashes(group): group for group in graph.stored_in.groups}
+        paths = {node: groups[path] for node, path in paths.items() if path in groups}
     own: dict[str, dict[str, Stored | None]] = {
         path: {} for node, path in paths.items() if graph.nodes[node].role is not Role.CONTAINER
     }

@@ -160,6 +160,9 @@ class ObjectGraph(Graph):
         are copied and tested against their checksums, except for what an edit has changed.
         TensorFlow is not needed. It replaces no file.
 
+        Of a `.keras` or `.weights.h5`, a prefix that ends alike makes a copy that Keras loads: its
+        groups have `/` where Keras 2 has written backslashes on Windows.
+
         Raises:
             EditError: A part has no value, since an edit has inserted it.
             SourceError: The graph is of live objects, whose values may change: edit and write the
@@ -167,9 +170,13 @@ class ObjectGraph(Graph):
             CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be
                 read. No file remains.
         """
+        from ckpt_viz.writing.keras_copy import is_path_of_copy, write_keras_copy
         from ckpt_viz.writing.rewrite import write_edited
 
         path = os.fspath(prefix)
+        if is_path_of_copy(path):
+            write_keras_copy(self, path)
+            return path
         if first_graph(self).origin is Origin.LIVE:
             raise SourceError(
                 f"{self.title}: found live objects, whose values may change; expected a saved "

@@ -72,7 +72,7 @@ def write_keras_weights(live: Graph, values: Mapping[int, Callable[[], Array]], 
         model.save_weights(written)
         _replace(written, {key: values[obj] for obj in values for key in keys[obj]})
         with NewFiles() as files:
-            files.write(f"{path}.part", _pieces(written))
+            files.write(f"{path}.part", pieces(written))
             files.publish(f"{path}.part", path)
 
 
@@ -112,7 +112,8 @@ def _replace(path: str, values: Mapping[str, Callable[[], Array]]) -> None:
             dataset[...] = value.view(dataset.dtype) if dataset.dtype.kind == "V" else value
 
 
-def _pieces(path: str) -> Iterator[bytes]:
+def pieces(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a local file."""
     with Path(path).open("rb") as file:
         while piece := file.read(_PIECE):
             yield piece

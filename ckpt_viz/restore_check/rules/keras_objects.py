@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ckpt_viz.correspondence.pairs import is_guess
+from ckpt_viz.keras_files.windows_names import CAUSE, first_of_windows, with_slashes
 from ckpt_viz.matching.keras_loading import Stays
 from ckpt_viz.object_graph.keras_variables import is_automatic
 from ckpt_viz.object_graph.nodes import ROOT
@@ -85,6 +86,8 @@ class KerasObjects:
     def advice(self, what: str, *, is_new: bool) -> str:
         """Return what to do about an error; the fix restores `what` fits."""
         start = "Load before you add the new part" if is_new else "Change the model as it was saved"
+        if first_of_windows(getattr(self._saved.stored_in, "groups", ())) is not None:
+            start = "Write a copy that Keras loads: cv.graph(path).write(new_path)"
         return f"{start}, or call check.fix().apply(): it restores {what} by names."
 
     # --- rows
@@ -173,6 +176,10 @@ class KerasObjects:
                 return f"The file has no weights for {place}"
             if self.is_guess(own[0]):
                 return f"Only order or shape tells which weights of the file belong to {place}"
+            key = self._saved.nodes[own[0].saved or ROOT].attributes[0].checkpoint_key
+            if key != with_slashes(key):
+                group, path = (name.rpartition("/vars/")[0] for name in (key, with_slashes(key)))
+                return f"Keras looks for {path}, and the file has {group}: {CAUSE}"
             part = self._saved.names.place(self.holder(own[0].saved or ROOT))
             return f"Keras does not look at {part} of the file for {place}"
         if stays is Stays.COUNT:
