@@ -271,3 +271,41 @@ def test_states_that_shapes_and_order_do_not_settle_are_named(keras: Any, tmp_pa
     assert _slots(tmp_path / "x.weights.h5") == (4, 0)  # of the head
     said = str(cv.graph(tmp_path / "x.weights.h5"))
     assert "the file does not tell the owners of 8 states of the optimizer (" in said
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("form", [".weights.h5", ".keras"])
+@pytest.mark.parametrize("is_given", [True, False])
+def test_both_copies_of_a_state_in_mixed_precision_have_their_owner(
+    keras: Any, form: str, is_given: bool, tmp_path: Path
+) -> None:
+    layers, precision = keras.layers, keras.mixed_precision
+    set_policy = getattr(precision, "set_global_policy", None) or precision.set_dtype_policy
+    set_policy("mixed_float16")
+    try:
+        model = keras.Sequential([keras.Input((8,)), layers.Dense(4), layers.Dense(2)])
+        if is_given:
+            holder = keras.optimizers if keras.__name__ == "keras" else precision
+            model.compile(holder.LossScaleOptimizer(keras.optimizers.Adam()), "mse")
+        else:
+            model.compile(keras.optimizers.Adam(), "mse")
+    finally:
+        set_policy("float32")
+    model.optimizer.build(model.trainable_variables)
+    (model.save if form == ".keras" else model.save_weights)(tmp_path / f"x{form}")
+    graph = cv.graph(tmp_path / f"x{form}")
+    slots = [node.slot for node in graph.nodes if node.slot is not None]
+    per_optimizer = {number: sum(s.optimizer == number for s in slots) for number in range(99)}
+    assert sorted(filter(None, per_optimizer.values())) == [8, 8]
+    outer = graph.nodes[graph.node_id("optimizer")]
+    shaped = [child for child in outer.children if _shape(graph, child.node_id)]
+    assert all(graph.nodes[child.node_id].slot is not None for child in shaped)
+    if keras.__name__ == "keras":
+        names = [child.local_name for child in outer.children][:6]
+        assert names[2:] == ["step_counter", "dynamic_scale", "iteration_1", "learning_rate_1"]
+
+
+def _shape(graph: cv.ObjectGraph, node: int) -> tuple[int, ...]:
+    attributes = graph.nodes[node].attributes
+    return (attributes[0].shape or ()) if attributes else ()

@@ -7,6 +7,7 @@ keras/src/saving/saving_lib.py, H5IOStore.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -43,7 +44,10 @@ _ATTRIBUTES = (
     *("forward_layer", "backward_layer"),
     *("query_dense", "key_dense", "value_dense", "output_dense"),
 )
-_OPTIMIZERS = ("optimizer", "inner_optimizer")
+_INNER = "inner_optimizer"
+_OPTIMIZERS = ("optimizer", _INNER)
+# The own variables of a LossScaleOptimizer of Keras 3, which come before those of its optimizer.
+_OF_LOSS_SCALE = ("iteration", "learning_rate", "step_counter", "dynamic_scale")
 _LAYERS = "layers"
 _LISTS_OF_LAYERS = (_LAYERS, "_layer_checkpoint_dependencies")
 _METRICS = ("metrics", "_metrics", "compiled_metrics")
@@ -72,9 +76,15 @@ def nodes_of_weights(
         _add_variables(drafts, path, node, keys.get(path, ()))
     mixed = _lists_in_another_order(drafts, ids.values())
     unsettled = []
-    for path, node in ids.items():
-        if drafts[node].role is Role.OPTIMIZER:
-            unsettled += _set_slots(drafts, node, _optimizer_at(path, model), mixed)
+    # An optimizer in another one comes first: that one has a copy of its variables.
+    for path, node in reversed(ids.items()):
+        if drafts[node].role is not Role.OPTIMIZER:
+            continue
+        inner, words = ids.get(f"{path}/{_INNER}"), _optimizer_at(path, model, ids)
+        if words is not None:
+            drafts[node].type_name = class_of(words)
+        if inner is None or not _set_copies(drafts, node, inner):
+            unsettled += _set_slots(drafts, node, words, mixed)
     notes = (*_windows_in_words(stored), *_unsettled_in_words(unsettled))
     return *drafts.finished(), notes
 
@@ -180,8 +190,6 @@ def _set_slots(
     `entry` is what an archive says of the optimizer.
     """
     draft = drafts[optimizer]
-    if entry is not None:
-        draft.type_name = class_of(entry)
     values = ((node, drafts[node].value) for node in draft.children.values())
     states = [
         OwnVariable(node, "", value.shape or ()) for node, value in values if value is not None
@@ -196,6 +204,38 @@ def _set_slots(
         drafts[node].slot, drafts[node].role = slot, Role.SLOT
     names = {node: name for name, node in draft.children.items()}
     return [names[node] for node in slots.unsettled]
+
+
+def _set_copies(drafts: DraftNodes, optimizer: int, inner: int) -> bool:
+    """Give the last variables of an optimizer names and slots of the one that it is around.
+
+    Keras saves them twice: a LossScaleOptimizer has them after its own. Return whether it does.
+    """
+    own, copied = _values(drafts, optimizer), _values(drafts, inner)
+    first = len(own) - len(copied)
+    looks = [[_look(drafts[node]) for node in nodes] for nodes in ([*own][first:], copied)]
+    if first < 0 or not copied or looks[0] != looks[1]:
+        return False
+    names = dict(zip(own, _OF_LOSS_SCALE, strict=False)) if first == len(_OF_LOSS_SCALE) else {}
+    for node, (other, name) in zip([*own][first:], copied.items(), strict=True):
+        slot = drafts[other].slot
+        if slot is not None:
+            drafts[node].slot, drafts[node].role = replace(slot, optimizer=optimizer), Role.SLOT
+        elif name in _OF_LOSS_SCALE and first:
+            names[node] = f"{name}_1"
+    drafts.rename(optimizer, names)
+    return True
+
+
+def _values(drafts: DraftNodes, optimizer: int) -> dict[int, str]:
+    """Return the names of an optimizer's own variables by their nodes."""
+    children = drafts[optimizer].children.items()
+    return {node: name for name, node in children if drafts[node].value is not None}
+
+
+def _look(draft: DraftNode) -> tuple[str | None, tuple[int, ...] | None]:
+    value = draft.value
+    return (None, None) if value is None else (value.dtype, value.shape)
 
 
 def _unsettled_in_words(names: Sequence[str]) -> tuple[str, ...]:
@@ -324,10 +364,17 @@ def _class_and_number(name: str) -> tuple[str, int]:
     return (kind, int(digits[-9:])) if is_numbered else (name, 0)
 
 
-def _optimizer_at(path: str, model: Json | None) -> Json | None:
-    """Return what an archive says of the optimizer at a path, which may be inside another one."""
+def _optimizer_at(path: str, model: Json | None, groups: Collection[str]) -> Json | None:
+    """Return what an archive says of the optimizer at a path, which may be inside another one.
+
+    If `compile` has put a LossScaleOptimizer around it, the archive tells only what was given.
+    """
     compiled: Any = None if model is None else model.get("compile_config")
     entry = compiled.get("optimizer") if isinstance(compiled, Mapping) else None
     for attribute in path.split("/")[1:]:
-        entry = config_of(entry).get(attribute) if isinstance(entry, Mapping) else None
-    return entry if isinstance(entry, Mapping) else None
+        if isinstance(entry, Mapping) and (attribute != _INNER or _INNER in config_of(entry)):
+            entry = config_of(entry).get(attribute)
+    is_around = f"{path}/{_INNER}" in groups
+    if not isinstance(entry, Mapping) or (is_around and _INNER not in config_of(entry)):
+        return None
+    return entry

@@ -132,13 +132,14 @@ def title_of(graph: Graph, row: Row) -> str:
 
 
 def slots_of(graph: Graph, row: Row) -> list[str]:
-    """Return the names of the slot variables of a variable, if they have no rows."""
+    """Return the names of the slot variables of a variable, each once, if they have no rows."""
     if row.node_id is None or not row.hidden:
         return []
     if graph.nodes[row.node_id].role is not Role.VARIABLE:
         return []
     below = graph.tree.children[row.node_id]
-    return [slot.name for c in below if (slot := graph.nodes[c].slot) is not None]
+    names = (slot.name for c in below if (slot := graph.nodes[c].slot) is not None)
+    return list(dict.fromkeys(names))  # a LossScaleOptimizer has those of its optimizer, too
 
 
 def _slots(graph: Graph, row: Row) -> str:
