@@ -58,6 +58,7 @@ class Format(str, Enum):
     KERAS_ARCHIVE = "Keras model file"  # .keras
     KERAS_ORBAX = "Keras checkpoint by Orbax"  # keras.callbacks.OrbaxCheckpoint
     ORBAX = "checkpoint by Orbax"  # of any other program, such as one of Flax
+    TFJS = "TensorFlow.js layers model"  # model.json with its shards
 
 
 class Layout(Enum):
@@ -77,6 +78,7 @@ _LAYOUTS = {
     Format.KERAS_ARCHIVE: Layout.KERAS_PATHS,
     Format.KERAS_ORBAX: Layout.KERAS_NAMES,
     Format.ORBAX: Layout.KERAS_NAMES,
+    Format.TFJS: Layout.KERAS_NAMES,
 }
 
 
@@ -357,6 +359,8 @@ class Graph:
     def written_by(self) -> str:
         """The library that wrote a file which TensorFlow cannot read."""
         form = None if self.provenance is None else self.provenance.format
+        if form is Format.TFJS:
+            return "TensorFlow.js"
         return "Orbax" if form in (Format.ORBAX, Format.KERAS_ORBAX) else "Keras"
 
     @property

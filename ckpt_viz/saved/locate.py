@@ -52,6 +52,7 @@ from ckpt_viz.saved.location import INDEX, META, Location
 from ckpt_viz.saved.nearby import checkpoints_below, instead_of_checkpoints, near, within
 from ckpt_viz.saved.orbax_reader import ORBAX, old_orbax_at, orbax_at, steps_in
 from ckpt_viz.saved.readers import READERS
+from ckpt_viz.saved.tfjs_reader import tfjs_in
 from ckpt_viz.saved.v1_reader import in_shards, prefix_of_shard, shards_of
 from ckpt_viz.saved.v2_reader import V2
 from ckpt_viz.text import count
@@ -259,6 +260,9 @@ def _of_other_libraries(path: str, prefixes: Prefixes) -> Location:
         return _of_steps(path, steps, prefixes)
     if prefixes.of_keras:
         return _of_keras(path, prefixes.of_keras)
+    tfjs = tfjs_in(path)
+    if tfjs is not None:
+        return tfjs
     raise CheckpointNotFoundError(f"{path}: a directory without a checkpoint{_what_else(path)}")
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.location import FormatReader
 from ckpt_viz.saved.orbax_reader import ORBAX
+from ckpt_viz.saved.tfjs_reader import TFJS
 from ckpt_viz.saved.v1_reader import V1
 from ckpt_viz.saved.v2_reader import V2
 
-READERS: tuple[FormatReader, ...] = (V2, V1, KERAS, ORBAX)
+READERS: tuple[FormatReader, ...] = (V2, V1, KERAS, ORBAX, TFJS)
 """In the order in which TensorFlow looks for them at a prefix."""

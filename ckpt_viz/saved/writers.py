@@ -11,8 +11,10 @@ from ckpt_viz.formats.hdf5 import Hdf5
 from ckpt_viz.formats.meta_graph import tensorflow_version
 from ckpt_viz.formats.saved_model import SAVED_MODEL, SavedObject
 from ckpt_viz.keras_files.legacy_layout import version_in
+from ckpt_viz.keras_files.tfjs_model import TfjsModel
 
 _VERSION = re.compile(r"[0-9][\w.+-]{0,30}")
+_WORDS = re.compile(r"[\w.+ -]{1,60}")
 _LOAD_WEIGHTS = "load_weights of a model with the same layers"
 OF_SAVED_MODEL = "tf.saved_model.load, or keras.layers.TFSMLayer for inference in Keras 3"
 OF_SAVED_KERAS_MODEL = (
@@ -47,6 +49,14 @@ def of_hdf5(stored: Hdf5) -> Writer:
     is_whole = stored.text("", "model_config") is not None
     load = f"{library(version)}.models.load_model" if is_whole else _LOAD_WEIGHTS
     return Writer(_keras(version), load)
+
+
+def of_tfjs(model: TfjsModel) -> Writer:
+    """Return the writer of a TensorFlow.js model: what made it, and what converted it."""
+    by = [text for text in (model.converted_by, model.generated_by) if _WORDS.fullmatch(text)]
+    version = f"Keras {model.keras_version}" if _version(model.keras_version) else ""
+    writer = f"{by[0]} from {version or by[-1]}" if len(by) > 1 else (*by, "TensorFlow.js")[0]
+    return Writer(writer, "tf.loadLayersModel in JavaScript")
 
 
 def of_weights() -> Writer:
