@@ -21,6 +21,7 @@ from ckpt_viz.keras_files.bounded_json import mapping_in
 from ckpt_viz.keras_files.legacy_layout import MODEL_WEIGHTS
 
 if TYPE_CHECKING:
+    from ckpt_viz.formats.lost_files import LostFiles
     from ckpt_viz.formats.tensors import Array
 
 MANIFEST = "weightsManifest"
@@ -79,7 +80,8 @@ class TfjsModel:
         weights = dict(self._weights(content[MANIFEST]))
         self.is_of_keras_3 = bool(weights) and all(map(_OF_KERAS_3.fullmatch, weights))
         layers = _layers_of(self.config)
-        self._listed: dict[str, list[str]] = {}
+        # Layers without weights are listed, too, as Keras does in `.h5`.
+        self._listed: dict[str, list[str]] = {layer: [] for layer in _top_layers(self.config)}
         self._entries: dict[str, TfjsWeight] = {}
         for name, weight in weights.items():
             key = name
@@ -105,6 +107,22 @@ class TfjsModel:
     def shards(self) -> tuple[str, ...]:
         """The paths of all shards."""
         return tuple(shard for shards in self._shards for shard in shards)
+
+    def lost_files(self) -> tuple[LostFiles, ...]:
+        """Return which shards are missing."""
+        every = zip(self._shards, self._sizes, strict=True)
+        missing = [
+            shard
+            for shards, sizes in every
+            for shard, size in zip(shards, sizes, strict=True)
+            if size is None
+        ]
+        if not missing:
+            return ()
+        from ckpt_viz.formats.lost_files import missing_shards  # a whole model needs none of it
+
+        lost = [key for key in self._entries if self.why_unreadable(key) is not None]
+        return (missing_shards(missing, lost, len(self._entries) - len(lost)),)
 
     # --- as an open file of Keras
 
@@ -136,8 +154,7 @@ class TfjsModel:
         if self.is_of_keras_3:
             return None
         if (group, name) == (MODEL_WEIGHTS, "layer_names"):
-            order = {layer: number for number, layer in enumerate(_top_layers(self.config))}
-            return sorted(self._listed, key=lambda layer: order.get(layer, len(order)))
+            return [*self._listed]
         return self._listed.get(group.removeprefix(f"{MODEL_WEIGHTS}/"))
 
     def why_unreadable(self, key: str, /) -> str | None:
@@ -246,8 +263,10 @@ def _shards(path: str, manifest: Any) -> Iterator[list[str]]:
 def _described(words: Mapping[str, Any], group: int, start: int, fault: str | None) -> TfjsWeight:
     """Return what the list says of a weight that begins at a byte of its group."""
     dtype, sizes = _text(words.get("dtype")), _list(words.get("shape"))
-    is_shape = len(sizes) <= _MOST_RANK and all(
-        type(size) is int and 0 <= size < 1 << 40 for size in sizes
+    is_shape = (
+        sizes == words.get("shape")
+        and len(sizes) <= _MOST_RANK
+        and all(type(size) is int and 0 <= size < 1 << 40 for size in sizes)
     )
     shape = tuple(sizes) if is_shape else ()
     quantized_by = _quantized(words.get("quantization"))

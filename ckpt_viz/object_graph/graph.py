@@ -59,6 +59,7 @@ class Format(str, Enum):
     KERAS_ORBAX = "Keras checkpoint by Orbax"  # keras.callbacks.OrbaxCheckpoint
     ORBAX = "checkpoint by Orbax"  # of any other program, such as one of Flax
     TFJS = "TensorFlow.js layers model"  # model.json with its shards
+    TFJS_OF_KERAS_3 = "TensorFlow.js layers model of Keras 3"  # weights by the paths of `.keras`
 
 
 class Layout(Enum):
@@ -79,6 +80,7 @@ _LAYOUTS = {
     Format.KERAS_ORBAX: Layout.KERAS_NAMES,
     Format.ORBAX: Layout.KERAS_NAMES,
     Format.TFJS: Layout.KERAS_NAMES,
+    Format.TFJS_OF_KERAS_3: Layout.KERAS_PATHS,
 }
 
 
@@ -356,10 +358,16 @@ class Graph:
         return self.layout in (Layout.KERAS_PATHS, Layout.KERAS_NAMES)
 
     @property
+    def is_of_tfjs(self) -> bool:
+        """Whether this is a model of TensorFlow.js, which no Python call loads as it is."""
+        form = None if self.provenance is None else self.provenance.format
+        return form in (Format.TFJS, Format.TFJS_OF_KERAS_3)
+
+    @property
     def written_by(self) -> str:
         """The library that wrote a file which TensorFlow cannot read."""
         form = None if self.provenance is None else self.provenance.format
-        if form is Format.TFJS:
+        if self.is_of_tfjs:
             return "TensorFlow.js"
         return "Orbax" if form in (Format.ORBAX, Format.KERAS_ORBAX) else "Keras"
 

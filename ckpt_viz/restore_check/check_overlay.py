@@ -20,7 +20,7 @@ from ckpt_viz.object_graph.overlay import (
 from ckpt_viz.object_graph.parameters import other_elements
 from ckpt_viz.object_graph.remedy import names_guesses
 from ckpt_viz.object_graph.side_names import SideNames
-from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.dry_run import DryRun, convert_in_words
 from ckpt_viz.restore_check.failures import mapping_in
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.marks import RowMarks, marks_by_name, same_parts
@@ -82,6 +82,13 @@ def _headline(run: DryRun) -> str:
     return f"assert_consumed() would {'pass' if verdicts.consumed is None else 'fail'}"
 
 
+_LOAD_WEIGHTS = "load_weights"
+_OF_TFJS = (
+    "Keras opens no model of TensorFlow.js: this is what load_weights would do by names with the "
+    "same weights in a file of Keras."
+)
+
+
 def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, int]) -> SideNames:
     """Return the names on both sides; of two nodes of one object, those of the one it reads."""
     sources = {obj: n for obj, n in trace.source_of.items() if of_saved[n] == obj}
@@ -97,6 +104,8 @@ def guesses_of(run: DryRun, causes_found: Iterable[Finding]) -> Sequence[Guessed
 
 def untested(run: DryRun) -> tuple[str, ...]:
     """Return what a check leaves open about the values that the restore reads, if it passes."""
+    if run.method == _LOAD_WEIGHTS and run.saved is not None and run.saved.is_of_tfjs:
+        return (f"{_OF_TFJS} {convert_in_words(run.reading or '')}",)
     if run.tested is not None:
         return tuple(_tested(run.tested.verification))
     if not run.outcome.has_checksums:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -469,6 +470,16 @@ def damage_in(saved: Graph) -> DamagedFile | None:
     return DamagedFile(lost[0].why, lost[0]) if lost else None
 
 
+def convert_in_words(path: str) -> str:
+    """Return how a model of TensorFlow.js becomes a file that Keras loads."""
+    path = shlex.quote(path)
+    return (
+        "Convert it with `tensorflowjs_converter --input_format=tfjs_layers_model "
+        f"--output_format=keras {path} model.h5`, or call check.fix().apply(): it restores its "
+        "values by names."
+    )
+
+
 def file_of_keras(saved: Graph) -> FileOfKeras | None:
     """Return the file of Keras or Orbax that a saved graph comes from; None for other graphs."""
     source = saved.provenance
@@ -476,6 +487,8 @@ def file_of_keras(saved: Graph) -> FileOfKeras | None:
         return None
     if saved.written_by == "Orbax":
         return FileOfKeras(source.prefix, source.format, remedy_of(saved), has_fix=False)
+    if saved.is_of_tfjs:
+        return FileOfKeras(source.prefix, source.format, Advice(convert_in_words(source.prefix)))
     # The configuration of a model names its class; weights alone have none.
     remedy = LoadWithKeras(source.prefix, saved.nodes[ROOT].type_name is not None)
     return FileOfKeras(source.prefix, source.format, remedy)

@@ -45,6 +45,7 @@ from ckpt_viz.restore_check.verdicts import Raised, Verdicts
 from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
+from ckpt_viz.saved.tfjs_reader import TFJS
 from ckpt_viz.text import count, shape_words
 
 METHOD = "load_weights"
@@ -194,7 +195,9 @@ def is_load_of_weights(live: object, saved: object) -> bool:
         return False
     if isinstance(saved, Graph):
         return saved.is_of_keras
-    return isinstance(saved, (str, os.PathLike)) and locate(os.fspath(saved)).reader is KERAS
+    if not isinstance(saved, (str, os.PathLike)):
+        return False
+    return locate(os.fspath(saved)).reader in (KERAS, TFJS)
 
 
 def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> DryRun:
@@ -213,7 +216,7 @@ def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> D
         loading = weights_loading(target.weights, saved_weights(graph), skip_mismatch=skips)
     else:
         target, layers = keras_h5_target(model)
-        by_name = given.get(_BY_NAME, False)
+        by_name = given.get(_BY_NAME, graph.is_of_tfjs)
         loading = h5_loading(layers, saved_layers(graph), by_name=by_name, skip_mismatch=skips)
     damage = damage_in(graph)
     raised = _raised_by_archive(graph) if damage is not None else None

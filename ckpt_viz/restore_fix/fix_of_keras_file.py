@@ -221,7 +221,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
     def _how(self) -> str:
         if self._is_plain_load:
             return "with a plain load_weights()"
-        return "of Keras' own file, each in the place of its name"
+        whose = "the TensorFlow.js model" if self._file.is_of_tfjs else "Keras' own file"
+        return f"of {whose}, each in the place of its name"
 
     @property
     def _file(self) -> Graph:
@@ -254,6 +255,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         It must not set the matrices of LoRA to zero either, which ends their training.
         """
         load = self._load
+        if self._file.is_of_tfjs:
+            return False
         if load is None or any(loaded.stays is Stays.ZEROED for loaded in load.loaded):
             return False
         return self._is_right_by_itself

@@ -59,6 +59,8 @@ def assigning_from_keras(
         left: What stays out.
         partly: The expressions for the variables whose shapes differ, by live object.
     """
+    if file.is_of_tfjs:
+        return _from_tfjs(file, path, assigned, left)
     by_file: dict[str, dict[str, list[Assigned]]] = {}
     for item in sorted(assigned, key=lambda item: item.conversion is not None):
         of_file = by_file.setdefault(_file_of(file, path, item.key), {})
@@ -71,6 +73,19 @@ def assigning_from_keras(
         )
     after = [*comments(left), *_copied(file, path, left, partly)]
     return "\n".join([*lines, *_CHECKED, *ASSIGNED, *after]) + "\n"
+
+
+def _from_tfjs(file: Graph, path: str, assigned: Sequence[Assigned], left: LeftOut) -> str:
+    """Return the code for a model of TensorFlow.js, whose weights may be quantized."""
+    by_value: dict[str, list[Assigned]] = {}
+    for item in assigned:
+        by_value.setdefault(_value_of(item).replace("file[key][()]", "file.read(key)"), []).append(
+            item
+        )
+    imports = [line for line in _imports(file, assigned) if line != "import h5py"]
+    lines = ["import ckpt_viz as cv", *imports, "", f"file = cv.graph({path})", "values = []"]
+    lines += (line for value, items in by_value.items() for line in _reading(value, items))
+    return "\n".join([*lines, *_CHECKED, *ASSIGNED, *comments(left)]) + "\n"
 
 
 def _imports(file: Graph, assigned: Sequence[Assigned]) -> Iterator[str]:

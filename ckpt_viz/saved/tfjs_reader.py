@@ -65,11 +65,13 @@ def _files_of(location: Location) -> Files:
 def _read(location: Location, meta: str | None) -> Graph:
     model = TfjsModel(location.prefix)
     notes: tuple[str, ...] = ()
+    form = Format.TFJS
     if model.is_of_keras_3:
+        form = Format.TFJS_OF_KERAS_3
         nodes, calls, notes = nodes_of_weights(model, model.config)
     else:
         nodes, calls = nodes_of_legacy(model)
-    graph = graph_at(location, model, nodes, Format.TFJS, notes, writer=of_tfjs(model))
+    graph = graph_at(location, model, nodes, form, notes, writer=of_tfjs(model))
     return replace(graph, calls=calls)
 
 

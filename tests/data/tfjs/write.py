@@ -1,8 +1,8 @@
 """Write one Keras model as TensorFlow.js' converter does, raw and quantized, with its values.
 
 `models.zip` beside this script has the `.h5` of the model, a directory for each form, and
-`values.npz` of each: what `tensorflowjs.read_weights` reads of it. The converter needs packages that
-this does not, so only its modules for layers models are imported:
+`values.npz` of each: what `tensorflowjs.read_weights` reads of it. The converter needs many
+packages, so only its modules for layers models are imported:
 
     pip install --no-deps --target tfjs tensorflowjs==4.22.0
     PYTHONPATH=tfjs python tests/data/tfjs/write.py
@@ -10,6 +10,7 @@ this does not, so only its modules for layers models are imported:
 
 from __future__ import annotations
 
+import json
 import sys
 import types
 import zipfile
@@ -43,6 +44,22 @@ def _model(keras: Any) -> Any:
     return keras.Model(inputs, layers.Dense(2, name="head")(x), name="net")
 
 
+def _of_keras_3(directory: Path, conversion: Any) -> None:
+    """Write the model as the converter does from a `.keras` of Keras 3."""
+    keras = import_module("keras")
+    target = directory / "keras3"
+    target.mkdir()
+    model = _model(keras)
+    model.save(directory / "model.keras")
+    with zipfile.ZipFile(directory / "model.keras") as archive:
+        archive.extract("model.weights.h5", directory)
+        words = [json.loads(archive.read(name)) for name in ("metadata.json", "config.json")]
+    with import_module("h5py").File(directory / "model.weights.h5") as weights:
+        topology, groups = conversion.h5_v3_merged_saved_model_to_tfjs_format(weights, *words)
+        conversion.write_artifacts(topology, groups, str(target))
+    (directory / "model.weights.h5").unlink()
+
+
 def main() -> None:
     """Write `models.zip`."""
     spec = find_spec("tensorflowjs")
@@ -68,9 +85,10 @@ def main() -> None:
             conversion.write_artifacts(
                 topology, groups, str(target), quantization, weight_shard_size_bytes=200
             )
-            manifest = import_module("json").loads((target / "model.json").read_text("utf-8"))
+            manifest = json.loads((target / "model.json").read_text("utf-8"))
             read = reading.read_weights(manifest["weightsManifest"], str(target), flatten=True)
             np.savez(target / "values.npz", **{entry["name"]: entry["data"] for entry in read})
+        _of_keras_3(Path(directory), conversion)
         with zipfile.ZipFile(HERE / "models.zip", "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(Path(directory).rglob("*")):
                 if path.is_file():
