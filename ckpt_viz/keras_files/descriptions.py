@@ -33,6 +33,17 @@ def descriptions(entry: Json, groups: Collection[str]) -> dict[str, Json]:
     return described
 
 
+def layer_paths(entry: Json) -> Iterator[str]:
+    """Yield the paths of the groups that Keras 3 gives to the layers of a model, inner ones too."""
+    queue: deque[tuple[str, Json, int]] = deque([("", entry, 0)])
+    while queue:
+        path, words, depth = queue.popleft()
+        for inner, below in _below(path, words) if depth < _DEEPEST else ():
+            if inner.startswith(_joined(path, "layers/")):
+                yield inner
+                queue.append((inner, below, depth + 1))
+
+
 def _below(path: str, entry: Json) -> Iterator[tuple[str, Json]]:
     config = config_of(entry)
     for name, value in config.items():

@@ -316,7 +316,7 @@ def _by_order(
                 continue
             layouts = layouts or [_unknown_layouts(count)]
             places = _agreed(_placings(rest, count, order, layouts, skips=skips))
-            if any(place is not None for place in places):
+            if any(place and (place.trained or not skips) for place in places):
                 return {state.node: place for state, place in zip(rest, places, strict=True)}
     return {}
 

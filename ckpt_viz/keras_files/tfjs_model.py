@@ -18,6 +18,7 @@ from ckpt_viz.errors import FormatError, NoSuchTensorError, UnsupportedError
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES
 from ckpt_viz.formats.files import file_size, join, open_file, split
 from ckpt_viz.keras_files.bounded_json import mapping_in
+from ckpt_viz.keras_files.descriptions import layer_paths
 from ckpt_viz.keras_files.legacy_layout import MODEL_WEIGHTS
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _MOST_JSON = 64 << 20
 _MOST_WEIGHTS = 100_000
 _MOST_SHARDS = 10_000
 _MOST_RANK = 32
+_MOST_ELEMENTS = 1 << 48
 _OF_KERAS_3 = re.compile(r"(.+/)?vars/[0-9]{1,9}", re.DOTALL)
 _INTEGERS = ("uint8", "uint16")
 
@@ -132,7 +134,8 @@ class TfjsModel:
         if not self.is_of_keras_3:
             return ("", MODEL_WEIGHTS, *(f"{MODEL_WEIGHTS}/{layer}" for layer in self._listed))
         groups = {"": None}
-        for key in self._entries:
+        layers = (f"{path}/vars/" for path in layer_paths(self.config))
+        for key in (*layers, *self._entries):
             parts = key.split("/")[:-1]
             groups |= {"/".join(parts[:depth]): None for depth in range(1, len(parts) + 1)}
         return tuple(groups)
@@ -272,9 +275,11 @@ def _described(words: Mapping[str, Any], group: int, start: int, fault: str | No
     quantized_by = _quantized(words.get("quantization"))
     width = ELEMENT_BYTES.get(dtype)
     stored = width if quantized_by is None else ELEMENT_BYTES.get(quantized_by.dtype)
+    is_shape = is_shape and math.prod(sizes) < _MOST_ELEMENTS
     if not is_shape or width is None or stored is None:
-        fault = fault or f"it has the dtype {dtype!r:.50}, which is not read here"
-        return TfjsWeight(None, shape, 0, group, start, 0, fault=fault)
+        what = f"the dtype {dtype!r:.50}" if is_shape else "a shape that is none"
+        fault = fault or f"it has {what}, which is not read here"
+        return TfjsWeight(None, shape if is_shape else (), 0, group, start, 0, fault=fault)
     if fault is not None:
         fault = "it comes after a weight whose size is unknown"
     count = math.prod(shape)

@@ -469,3 +469,31 @@ def keras_shards_that_are_all_one_file(directory: Path, size: int) -> str:
 @attack(r"FormatError: .*(HDF5|signature)")
 def keras_shards_that_are_a_list_of_shards(directory: Path) -> str:
     return _shards(directory, {"a": "model.weights.json"})
+
+
+# --- TensorFlow.js
+
+
+def _tfjs(directory: Path, weights: Sequence[object], paths: Sequence[object] = ("a.bin",)) -> str:
+    (directory / "a.bin").write_bytes(bytes(64))
+    manifest = [{"paths": paths, "weights": weights}]
+    words = {"modelTopology": {"class_name": "x"}, "weightsManifest": manifest}
+    (directory / "model.json").write_text(json.dumps(words))
+    return str(directory / "model.json")
+
+
+@attack(r"FormatError: .*as a shard, expected a file in the same directory")
+def tfjs_shard_elsewhere(directory: Path) -> str:
+    return _tfjs(directory, [], ["../../etc/passwd"])
+
+
+@attack(r"graph of \d+ nodes")
+def tfjs_weight_of_a_giant_shape(directory: Path) -> str:
+    weight = {"name": "a/b", "dtype": "float32", "shape": [1 << 39] * 30}
+    return _tfjs(directory, [weight, {"name": NASTY[0], "dtype": "float32", "shape": [2]}])
+
+
+@sized(r"graph of \d+ nodes|FormatError: .*different names", 100_000)
+def tfjs_of_many_weights(directory: Path, size: int) -> str:
+    weights = [{"name": f"{n}/w", "dtype": "float32", "shape": []} for n in range(size)]
+    return _tfjs(directory, weights)
