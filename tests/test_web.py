@@ -170,3 +170,12 @@ def test_a_bad_question_gets_a_sentence(question: str, dropped: Path) -> None:
     write_graph(dropped / "ckpt", keras3_adam())
     opened(session, "graph", "ckpt")
     assert json.loads(session.ask(question)[0])["error"]
+
+
+def test_model_of_tensorflowjs_among_dropped_files_is_found(dropped: Path) -> None:
+    packed = Path(__file__).parent / "data" / "tfjs" / "models.zip"
+    with ZipFile(packed) as archive:
+        names = [name for name in archive.namelist() if name.startswith("uint8/")]
+        archive.extractall(dropped, names)
+    assert series(dropped) == [{"directory": "uint8", "paths": ["uint8/model.json"]}]
+    assert "error" not in opened(Session(), "graph", "uint8/model.json")

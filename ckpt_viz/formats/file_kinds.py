@@ -320,7 +320,7 @@ def _by_magic(file: File, head: bytes) -> FileKind | None:
 # --- texts
 
 _HTML = re.compile(r"<(!doctype\s+html|html|head|body)\b", re.IGNORECASE)
-_TITLE = re.compile(r"<title[^<>]*>\s*([^<>]*?)\s*</title", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^<>]*>([^<>]*)</title", re.IGNORECASE)
 _KEYS_OF_TEXTS = {
     "node {": "a graph of TensorFlow as text (GraphDef)",
     "saved_model_schema_version": "a SavedModel as text",
@@ -335,7 +335,8 @@ def _text(file: File, head: bytes) -> FileKind | None:
     text = text.lstrip()
     if _HTML.match(text):
         title = _TITLE.search(text)
-        called = f" with the title {_short(title[1])!r}" if title is not None and title[1] else ""
+        words = " ".join(title[1].split()) if title is not None else ""
+        called = f" with the title {_short(words)!r}" if words else ""
         return FileKind(
             f"a web page (HTML){called} instead of the file",
             "download the file itself, such as by its raw link",

@@ -15,6 +15,7 @@ from ckpt_viz.saved.listing import prefixes_in
 from ckpt_viz.saved.locate import checkpoints_at, locate
 from ckpt_viz.saved.location import INDEX
 from ckpt_viz.saved.orbax_reader import orbax_at
+from ckpt_viz.saved.tfjs_reader import tfjs_in
 from ckpt_viz.saved.v2_reader import V2
 
 _MOST_DIRECTORIES = 1_000  # that are looked into
@@ -98,6 +99,10 @@ def _series(directories: Iterable[str]) -> Iterator[Series]:
         paths = _paths_in(directory)
         if paths:
             yield Series(directory, tuple(paths[-_MOST_LISTED:]))
+            continue
+        tfjs = tfjs_in(directory or ".")
+        if tfjs is not None:
+            yield Series(directory, (tfjs.prefix.removeprefix(_HERE),))
 
 
 def _is_checkpoint(directory: str) -> bool:

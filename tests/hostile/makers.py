@@ -1066,3 +1066,36 @@ def _node(
             ),
         ]
     )
+
+
+# --- files of other programs
+
+
+def _other(directory: Path, data: bytes) -> str:
+    (directory / "model").write_bytes(data)
+    return str(directory / "model")
+
+
+@sized(r"UnsupportedError: .*a web page", 60_000)
+def page_with_a_title_of_spaces(directory: Path, size: int) -> str:
+    return _other(directory, b"<html><title>" + b" " * size)
+
+
+@sized(r"UnsupportedError: .*a web page", 10_000)
+def page_of_titles(directory: Path, size: int) -> str:
+    return _other(directory, b"<html>" + b"<title" * size)
+
+
+@sized(r"UnsupportedError: .*a JSON file", 10_000)
+def json_of_keys(directory: Path, size: int) -> str:
+    return _other(directory, b"{" + b'"a":{' * size)
+
+
+@sized(r"UnsupportedError: .*a Python pickle", 60_000)
+def pickle_of_many_operations(directory: Path, size: int) -> str:
+    return _other(directory, b"\x80\x04" + b"(" * size + b".")
+
+
+@attack(r"UnsupportedError: .*a TensorFlow Lite model")
+def lite_model_of_offsets_elsewhere(directory: Path) -> str:
+    return _other(directory, b"\x10\0\0\0TFL3" + b"\xff" * 200)
