@@ -7,10 +7,10 @@ import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 
 from ckpt_viz.errors import CkptVizError, UnsupportedError
-from ckpt_viz.formats.files import is_directory, is_file, open_file
+from ckpt_viz.formats.file_kinds import kind_of
+from ckpt_viz.formats.files import File, is_directory, is_file, open_file
 from ckpt_viz.formats.hdf5 import begins_as_hdf5
 from ckpt_viz.formats.zip_archive import member_names
 from ckpt_viz.live.keras_private import KERAS_2, KERAS_3, private
@@ -18,8 +18,14 @@ from ckpt_viz.load_check.faults import LoadFault
 from ckpt_viz.load_check.stored_model import CONFIG, StoredModel, in_archive, in_directory, in_hdf5
 from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.writers import OF_SAVED_KERAS_MODEL
 
 _HDF5 = (".h5", ".hdf5")
+_LOAD_WEIGHTS = "Build the model by code, then call model.load_weights(path)."
+_RESTORE = (
+    "Build the model by code, then run ckpt_viz.check(model, path).fix().apply(): it restores the "
+    "values."
+)
 _PB = ("saved_model.pb", "saved_model.pbtxt")
 
 
@@ -101,31 +107,42 @@ def _is_zip(path: str) -> bool:
         return False
 
 
-class FileContent(str, Enum):
-    """What a path that `load_model` refuses leads to."""
-
-    NOTHING = "nothing"
-    CHECKPOINT = "checkpoint"  # of TensorFlow, or a SavedModel
-    ARCHIVE = ".keras"  # a whole model under a name that misleads Keras
-    HDF5 = ".h5"  # the same
-    WEIGHTS = "weights"
-    OTHER = "other"
-
-
-def content_of(path: str) -> FileContent:
-    """Return what a path that `load_model` refuses leads to."""
-    if not is_file(path) and not is_directory(path):
-        return FileContent.CHECKPOINT if _is_checkpoint(path) else FileContent.NOTHING
+def about_file(path: str) -> tuple[str, str]:
+    """Return what a path that `load_model` refuses leads to, and the way that works: sentences."""
     if is_file(path):
-        with suppress(CkptVizError):
-            if _is_zip(path) and not path.endswith(".keras") and CONFIG in member_names(path):
-                return FileContent.ARCHIVE
-            with open_file(path) as file:
-                is_hdf5 = begins_as_hdf5(file)
-            if is_hdf5:
-                is_whole = not path.endswith(_HDF5) and in_hdf5(path) is not None
-                return FileContent.HDF5 if is_whole else FileContent.WEIGHTS
-    return FileContent.CHECKPOINT if _is_checkpoint(path) else FileContent.OTHER
+        with suppress(CkptVizError), open_file(path) as file:
+            suffix = _suffix_of_model(path, file)
+            if suffix:
+                return (
+                    f"This is a model in the format `{suffix}`, and its name has another suffix.",
+                    f"Copy the file to a path that ends in {suffix}, then load that.",
+                )
+            if begins_as_hdf5(file):
+                return "This file has weights, but no model.", _LOAD_WEIGHTS
+            kind = kind_of(file)
+            if kind is not None and not kind.is_part:
+                return f"This is {kind.what}.", f"{kind.advice[0].upper()}{kind.advice[1:]}."
+    if is_directory(path) and any(is_file(os.path.join(path, name)) for name in _PB):
+        return (
+            "This is a SavedModel of TensorFlow.",
+            f"{_RESTORE} Or open it with {OF_SAVED_KERAS_MODEL}.",
+        )
+    if _is_checkpoint(path):
+        return "This is a checkpoint of TensorFlow, not a model of Keras.", _RESTORE
+    if not is_file(path) and not is_directory(path):
+        return "There is no such file.", "Check the path."
+    return (
+        "This is not a file with a model that Keras has saved, or it is damaged.",
+        "Check the path, or copy the file again.",
+    )
+
+
+def _suffix_of_model(path: str, file: File) -> str:
+    """Return the suffix that a whole model needs and does not have; "" for other files."""
+    if _is_zip(path) and not path.endswith(".keras") and CONFIG in member_names(path):
+        return ".keras"
+    is_hdf5 = begins_as_hdf5(file) and not path.endswith(_HDF5)
+    return ".h5" if is_hdf5 and in_hdf5(path) is not None else ""
 
 
 def _is_checkpoint(path: str) -> bool:

@@ -17,7 +17,7 @@ from ckpt_viz.formats.files import is_file
 from ckpt_viz.live.keras_private import KERAS_2, KERAS_3
 from ckpt_viz.load_check.builder import built
 from ckpt_viz.load_check.faults import BuildAnswer, LoadFault
-from ckpt_viz.load_check.kinds_of_file import FileContent, content_of, fault, opened
+from ckpt_viz.load_check.kinds_of_file import about_file, fault, opened
 from ckpt_viz.load_check.load_findings import (
     Library,
     LoadFinding,
@@ -205,7 +205,7 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
         )
     findings = _in_order(answer, library, stored)
     if not stored.has_weights:
-        findings += findings_of([fault("ValueError", _NO_WEIGHTS)], library, "")
+        findings += (_of_file(path, fault("ValueError", _NO_WEIGHTS)),)
     findings += tuple(_of_damage(part) for part in damaged if part.raises)
     code, loads_by = "", library.name
     if answer.faults and stored.has_weights and not damaged:
@@ -287,30 +287,6 @@ def _of_damage(part: DamagedMember) -> LoadFinding:
     return LoadFinding(("the file",), Raised(*part.raises), why, remedy)
 
 
-_OF_CONTENT = {
-    FileContent.NOTHING: ("There is no such file.", "Check the path."),
-    FileContent.CHECKPOINT: (
-        "This is a checkpoint or SavedModel of TensorFlow, not a model of Keras.",
-        "Build the model by code, then run ckpt_viz.check(model, path).fix().apply(): it restores "
-        "the values.",
-    ),
-    FileContent.WEIGHTS: (
-        "This file has weights, but no model.",
-        "Build the model by code, then call model.load_weights(path).",
-    ),
-    FileContent.OTHER: (
-        "This is not a file with a model that Keras has saved, or it is damaged.",
-        "Check the path, or copy the file again.",
-    ),
-}
-
-
 def _of_file(path: str, refusal: LoadFault) -> LoadFinding:
     """Return what is wrong with a file as a whole, and the way that works."""
-    content = content_of(path)
-    if content in (FileContent.ARCHIVE, FileContent.HDF5):
-        why = f"This is a model in the format `{content.value}`, and its name has another suffix."
-        remedy = f"Copy the file to a path that ends in {content.value}, then load that."
-    else:
-        why, remedy = _OF_CONTENT[content]
-    return LoadFinding(("the file",), Raised(refusal.type, refusal.text), why, remedy)
+    return LoadFinding(("the file",), Raised(refusal.type, refusal.text), *about_file(path))
