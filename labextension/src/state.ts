@@ -144,7 +144,7 @@ const LEAST_MARGIN = 6;
 export const MIN_SCALE = 0.1;
 const MAX_SCALE = 3;
 /** Fitting stops where letters would be smaller than 11 px, or needlessly large. */
-const MIN_FIT_SCALE = 0.92;
+export const MIN_FIT_SCALE = 0.92;
 const MAX_FIT_SCALE = 1.25;
 /** A view of fewer rows says too little, even if a larger drawing does not fit. */
 const LEAST_ROWS = 6;

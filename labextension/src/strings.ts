@@ -106,7 +106,6 @@ export const freezes = (count: string) =>
   `has trainable = False. Training leaves ${count} parameters there as they are.`;
 export const collections = "in collections";
 export const verdict = "Result of the comparison";
-export const states = "Show nodes by state";
 export const below = "Below";
 export const search = "Search (/)";
 export const searchHint =
@@ -472,7 +471,6 @@ export const ofVariable = "of";
 export const forOptimizer = "for optimizer";
 export const declared = "declared by the checkpoint";
 export const inferred = "inferred by";
-export const before = "earlier";
 export const printedName = "the name that TensorFlow prints";
 export const terms = {
   path: "path",

@@ -6,6 +6,7 @@ import palette from "../../ckpt_viz/render/palette.json";
 import signs from "../../ckpt_viz/render/signs.json";
 import { CELL_SIGNS, NODE_STATES, SEVERITIES } from "./contract";
 import { COLUMNS, type Column, columnsOf } from "./draw/outline-columns";
+import { MIN_FIT_SCALE } from "./state";
 import { generatedStyle } from "./style";
 
 const ROOT = new URL("../", import.meta.url);
@@ -84,6 +85,15 @@ it("has every colour in a light, a dark and a guide version", () => {
   for (const variable of ["--jp-ui-font-color1", "--vscode-editor-foreground"]) {
     expect(style).toContain(`--ckv-fore: var(${variable}, light-dark(#1f1f1f, #f2f2f2));`);
   }
+});
+
+it("has no letter below 11 px in a drawing that fits the view", () => {
+  const css = readFileSync(new URL("style/explorer.css", ROOT), "utf8");
+  const sizes = [...css.matchAll(/^\.ckv-drawing[^{}]*\{[^}]*?font-size: ([\d.]+)px/gm)].map(
+    ([, size]) => Number(size),
+  );
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(Math.min(...sizes) * MIN_FIT_SCALE).toBeGreaterThanOrEqual(11);
 });
 
 it("defines every colour that the style sheet uses", () => {

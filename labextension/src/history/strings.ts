@@ -96,8 +96,6 @@ export const exports = {
   svg: "Picture of the rows, SVG",
 } as const;
 export const scalar = "scalar";
-export const alarm = "alarm";
-export const structure = "The structure changes";
 export const legendChange = "change at a save";
 export const legendSpread = "distance to the mean of the members";
 export const logScale = "of the norm, log scale";
@@ -111,7 +109,6 @@ export const noHistogram = "no histogram";
 export const asking = "reading…";
 export const object = "the object";
 export const noHistory = "This is no history of ckpt-viz: ";
-export const bin = "values";
 
 export const checkpoints = (count: number) => countWords(count, "checkpoint", "checkpoints");
 export const members = (count: number) => countWords(count, "member", "members");
