@@ -365,7 +365,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     facts: pick(withoutFacts(sections, columns.role.length), FACT_COLUMNS),
     calls: sections.has("call_from") ? pick(sections, CALL_COLUMNS) : null,
     layers: sections.has("layer_order") ? pick(withLaterLayers(sections), LAYER_COLUMNS) : null,
-    overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
+    overlay: readOverlay(header.overlay ?? null, sections),
     table: readTable(header.table ?? null, sections),
     measures: readMeasures(header, sections, columns.role.length),
   };
@@ -452,11 +452,7 @@ function readMeasures(
   return { unread, unreadable, columns };
 }
 
-function readOverlay(
-  header: OverlayHeader | null,
-  sections: Sections,
-  nodeCount: number,
-): OverlayPayload | null {
+function readOverlay(header: OverlayHeader | null, sections: Sections): OverlayPayload | null {
   if (header === null) {
     return null;
   }
@@ -475,10 +471,10 @@ function readOverlay(
     comparison: header.comparison,
     baseSize: header.base_size,
     hasSteps: header.has_steps !== false,
-    verdicts: header.verdicts.map(({ message = "", name, passes }) => ({ message, name, passes })),
+    verdicts: header.verdicts,
     states: header.states,
     severities: header.severities,
-    columns: pick(withAbsent(sections, nodeCount), OVERLAY_COLUMNS),
+    columns: pick(sections, OVERLAY_COLUMNS),
   };
 }
 
@@ -510,26 +506,11 @@ function readTable(header: TableHeader | null, sections: Sections): TablePayload
   };
 }
 
-/** Adds columns that the first payloads of this version lack: nothing is at their places. */
-function withAbsent(sections: Sections, nodeCount: number): Sections {
-  const problemCount = section(sections, "problem_kind").length;
-  const absent = (names: readonly string[], length: number) =>
-    names.map((name) => [name, new Int32Array(length).fill(ABSENT)] as const);
-  return new Map<string, Column>([
-    ...absent(["overlay_goes_to", "overlay_saved_elements", "overlay_saved_label"], nodeCount),
-    ...absent(["overlay_saved_name"], nodeCount),
-    ["overlay_is_held_elsewhere", new Uint8Array(nodeCount)],
-    ...absent(["problem_fix"], problemCount),
-    ...absent(["guess_saved", "guess_live", "guess_code"], 0),
-    ...sections,
-  ]);
-}
-
 function isVerdict(value: Partial<Verdict> | null): boolean {
   return (
     typeof value?.name === "string" &&
     typeof value.passes === "boolean" &&
-    (value.message === undefined || typeof value.message === "string")
+    typeof value.message === "string"
   );
 }
 
@@ -556,7 +537,7 @@ interface OverlayHeader {
   readonly comparison: Comparison;
   readonly base_size: number;
   readonly has_steps?: boolean;
-  readonly verdicts: readonly (Omit<Verdict, "message"> & Partial<Verdict>)[];
+  readonly verdicts: readonly Verdict[];
   readonly states: readonly NodeState[];
   readonly severities: readonly Severity[];
 }

@@ -11,6 +11,7 @@ import { FIXTURES, payload, randomFrom } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
 import { segmentsOf } from "./layout/ribbon";
 import { stripsOf } from "./layout/strips";
+import { type Json, joined, type Parts, parted, SIZES } from "./payloads.test-data";
 import { cellSign, problemSign } from "./signs";
 import { type Action, initialState, reduce, tableRows } from "./state";
 import { toDot } from "./textbook/dot";
@@ -34,61 +35,6 @@ const MUTANTS = Number(process.env.CKPT_VIZ_MUTANTS ?? 400);
 const WIDTHS = { box: () => 80, behind: () => 18 };
 /** The time limit for one mutant; the fixtures have about twenty nodes. */
 const MAX_MS = 2_000;
-
-type Json = Record<string, unknown>;
-interface Section {
-  name: string;
-  type: string;
-  data: Buffer;
-  /** The length that the header states, if it differs from the true one. */
-  length?: unknown;
-}
-interface Parts {
-  header: Json;
-  sections: Section[];
-}
-
-const SIZES: Readonly<Record<string, number>> = { uint8: 1, int32: 4, float64: 8 };
-const padded = (size: number) => Math.ceil(size / 8) * 8;
-
-function parted(name: string): Parts {
-  const bytes = gunzipSync(payload(name));
-  const end = 12 + bytes.readUInt32LE(8);
-  const { sections: listed, ...header } = JSON.parse(bytes.toString("utf8", 12, end)) as Json & {
-    readonly sections: readonly { name: string; type: string; length: number }[];
-  };
-  let offset = padded(end);
-  const sections = listed.map(({ name: of, type, length }) => {
-    const size = length * (SIZES[type] ?? 1);
-    const data = Buffer.from(bytes.subarray(offset, offset + size));
-    offset += padded(size);
-    return { name: of, type, data };
-  });
-  return { header, sections };
-}
-
-/** The payload as it travels; `changeHeader` changes the header first. */
-function joined(
-  { header, sections }: Parts,
-  changeHeader = (header: Json): unknown => header,
-): Buffer {
-  const listed = sections.map(({ name, type, data, length }) => ({
-    name,
-    type,
-    length: length ?? data.length / (SIZES[type] ?? 1),
-  }));
-  const text = Buffer.from(JSON.stringify(changeHeader({ ...header, sections: listed })));
-  const head = Buffer.alloc(padded(12 + text.length));
-  head.write("ckptviz\0", "latin1");
-  head.writeUInt32LE(text.length, 8);
-  text.copy(head, 12);
-  const columns = sections.map(({ data }) => {
-    const column = Buffer.alloc(padded(data.length));
-    data.copy(column);
-    return column;
-  });
-  return Buffer.concat([head, ...columns]);
-}
 
 /** Numbers and names that programs stumble over. */
 const INTEGERS = [0, 1, -1, -2, 2, 7, 127, 255, 65_536, 2 ** 30, 2 ** 31 - 1, -(2 ** 31)];
