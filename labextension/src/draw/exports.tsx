@@ -7,6 +7,7 @@ import * as WORDS from "../strings";
 import { whyWords } from "../text";
 import type { Typesetter } from "./measure";
 import { pictureOf } from "./picture";
+import { save } from "./save";
 
 interface ExportsProps {
   readonly state: State;
@@ -22,8 +23,6 @@ interface ExportsProps {
 const MAX_SIDE = 16_000;
 const MAX_AREA = 200e6;
 const PNG_SCALE = 2;
-/** An object URL must stay valid until the browser has started to save the file, in ms. */
-const LIFE = 60_000;
 
 export function Exports({ state, typesetter, root, kernel, onSaved }: ExportsProps) {
   const [problem, setProblem] = useState<string | null>(null);
@@ -82,14 +81,6 @@ async function svgBlob(svg: string): Promise<Blob> {
 function saveWritten({ name, type, data }: WrittenFile): void {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   save(name, new Blob([bytes.slice()], { type }));
-}
-
-function save(name: string, blob: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), LIFE);
 }
 
 /** Draws an SVG as PNG, in full size or the largest size that a browser supports. */
