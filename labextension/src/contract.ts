@@ -351,50 +351,95 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   const { header, start } = readHeader(bytes);
   const sections = cutSections(bytes, header, start);
   const strings = readStrings(sections);
-  const columns = pick(withLater(sections), COLUMNS);
-  const payload: Payload = {
+  const nodeCount = section(sections, "role").length;
+  require(nodeCount > 0, "has no nodes");
+  const known: Known = {
+    sections: withLater(sections, nodeCount),
+    nodeCount,
+    ranges: {
+      text: [ABSENT, strings.length],
+      id: [0, nodeCount],
+      "id?": [ABSENT, nodeCount],
+      flag: [0, 2],
+    },
+  };
+  const overlay = readOverlay(header.overlay ?? null, known);
+  return {
     title: header.title,
     origin: header.origin,
     kind: header.kind,
     notes: header.notes,
-    nodeCount: columns.role.length,
+    nodeCount,
     roles: header.roles,
     slotRules: header.slot_rules,
     strings,
-    columns,
-    facts: pick(withoutFacts(sections, columns.role.length), FACT_COLUMNS),
-    calls: sections.has("call_from") ? pick(sections, CALL_COLUMNS) : null,
-    layers: sections.has("layer_order") ? pick(withLaterLayers(sections), LAYER_COLUMNS) : null,
-    overlay: readOverlay(header.overlay ?? null, sections),
-    table: readTable(header.table ?? null, sections),
-    measures: readMeasures(header, sections, columns.role.length),
+    columns: readGraph(header, known),
+    facts: readColumns(FACT_COLUMNS, known, (columns) => ({ fact: columns.fact_node.length }), {
+      training: [0, TRAININGS.length],
+    }),
+    calls: sections.has("call_from")
+      ? readColumns(CALL_COLUMNS, known, (columns) => ({ call: columns.call_from.length }))
+      : null,
+    layers: sections.has("layer_order") ? readLayers(known) : null,
+    overlay,
+    table: readTable(header.table ?? null, known, overlay),
+    measures: readMeasures(header, known),
   };
-  require(payload.nodeCount > 0, "has no nodes");
-  checkGraph(payload);
-  checkTree(payload);
-  checkFacts(payload);
-  checkCalls(payload);
-  checkLayers(payload);
-  checkOverlay(payload);
-  checkTable(payload);
-  return payload;
 }
 
-function pick<T extends Table>(
-  sections: Sections,
+type Columns<T extends Table> = { readonly [Name in NameIn<T>]: Column };
+/** The range of values that a column may hold: the start is included, the end is not. */
+type Ranges = Readonly<Record<string, readonly [number, number]>>;
+
+/** What all tables need. */
+interface Known {
+  readonly sections: Sections;
+  readonly nodeCount: number;
+  /** The ranges of what many tables hold. */
+  readonly ranges: Ranges;
+}
+
+/** Reads the columns of a table; checks the length of each, and the range of every value in it. */
+function readColumns<T extends Table>(
   table: T,
-): { readonly [Name in NameIn<T>]: Column } {
+  { nodeCount, ranges: usual, sections }: Known,
+  lengthsOf: (columns: Columns<T>) => Readonly<Record<string, number>>,
+  own: Ranges = {},
+): Columns<T> {
   const columns = {} as Record<NameIn<T>, Column>;
   for (const name of Object.values(table).flatMap(Object.keys) as NameIn<T>[]) {
     columns[name] = section(sections, name);
   }
+  const ranges: Ranges = { ...usual, ...own };
+  const lengths: Readonly<Record<string, number>> = { node: nodeCount, ...lengthsOf(columns) };
+  for (const [per, kinds] of Object.entries(table)) {
+    for (const [name, kind] of Object.entries(kinds)) {
+      const values = columns[name as NameIn<T>];
+      require(kind === "number" ||
+        !(
+          values instanceof Float64Array
+        ), `has section ${name} of type float64, expected integers`);
+      require(values.length ===
+        lengths[per], `has ${values.length} elements in section ${name}, expected ${lengths[per]}`);
+      const [low, high] = ranges[kind] ?? [-Infinity, Infinity];
+      for (const value of values) {
+        if (!(value >= low && value < high)) {
+          fail(`has ${value} in section ${name}, which is out of range`);
+        }
+      }
+    }
+  }
   return columns;
 }
 
-/** Adds the columns of facts that a payload leaves out. */
-function withoutFacts(sections: Sections, nodeCount: number): Sections {
+/**
+ * Adds the columns that a payload leaves out: what is known of no node, and what the first release
+ * did not write. It had no grades, so all that was not saved was an alarm.
+ */
+function withLater(sections: Sections, nodeCount: number): Sections {
   const none = new Int32Array(0);
   const absent = new Int32Array(nodeCount).fill(ABSENT);
+  const names = sections.get("layer_name") ?? none;
   return new Map<string, Column>([
     ["fact_node", none],
     ["fact_name", none],
@@ -402,39 +447,60 @@ function withoutFacts(sections: Sections, nodeCount: number): Sections {
     ["layer_gives", absent],
     ["layer_gets", absent],
     ["training", new Uint8Array(nodeCount)],
-    ...sections,
-  ]);
-}
-
-/**
- * First payloads of this version had no grades: all that was left out was an alarm. Nor did they
- * have other names of nodes than local ones.
- */
-function withLater(sections: Sections): Sections {
-  const lost = new Uint8Array(section(sections, "unsaved_name").length).fill(1);
-  const names = new Int32Array(section(sections, "role").length).fill(ABSENT);
-  return new Map<string, Column>([["unsaved_is_lost", lost], ["node_name", names], ...sections]);
-}
-
-/**
- * A graph without an overlay has names for one side alone, and first payloads had no others. Few
- * graphs have a part that an optimizer alone holds.
- */
-function withLaterLayers(sections: Sections): Sections {
-  const names = section(sections, "layer_name");
-  const hanging = new Int32Array(names.length);
-  return new Map<string, Column>([
+    ["node_name", absent],
+    ["unsaved_is_lost", new Uint8Array(section(sections, "unsaved_name").length).fill(1)],
     ["layer_saved_name", names],
-    ["layer_hanging", hanging],
+    ["layer_hanging", new Int32Array(names.length)],
     ...sections,
   ]);
+}
+
+function readGraph({ roles, slot_rules }: Header, known: Known): Payload["columns"] {
+  const columns = readColumns(
+    COLUMNS,
+    known,
+    (columns) => ({
+      edge: sum("child_count", columns.child_count),
+      attribute: sum("attribute_count", columns.attribute_count),
+      unsaved: sum("unsaved_count", columns.unsaved_count),
+      slot: columns.slot_node.length,
+    }),
+    { role: [0, roles.length], rule: [0, slot_rules.length] },
+  );
+  // The tree holds every node once, parents first.
+  placesOf("node", "tree_order", columns.tree_order, columns.tree_parent, known.nodeCount);
+  return columns;
+}
+
+/** Reads the tree of rows, and which row shows each node. */
+function readLayers(known: Known): Payload["layers"] {
+  const groups = section(known.sections, "group_is_alike").length;
+  const rows = known.nodeCount + groups;
+  const layers = readColumns(
+    LAYER_COLUMNS,
+    known,
+    ({ layer_order }) => ({ row: rows, group: groups, place: layer_order.length }),
+    { row: [0, rows], "row?": [ABSENT, rows] },
+  );
+  const { layer_order: order, layer_parent: parents } = layers;
+  const seen = placesOf("row", "layer_order", order, parents, rows);
+  parents.forEach((parent: number, row: number) => {
+    if ((seen[row] === 0 && parent !== ABSENT) || seen[0] === 0) {
+      fail(`has row ${row} with a parent, but not in section layer_order`);
+    }
+  });
+  layers.layer_shown.forEach((row: number, id: number) => {
+    if (row === ABSENT ? seen[id] === 1 : seen[row] !== 1 || (seen[id] === 1 && row !== id)) {
+      fail(`has node ${id} in another row than its own in section layer_shown`);
+    }
+  });
+  return layers;
 }
 
 /** Reads what the values measure; the first payloads of this version have none of it. */
 function readMeasures(
   { unread = 0, unreadable = 0 }: Header,
-  sections: Sections,
-  nodeCount: number,
+  { nodeCount, sections }: Known,
 ): MeasurePayload | null {
   if (!sections.has("value_count")) {
     return null;
@@ -452,7 +518,7 @@ function readMeasures(
   return { unread, unreadable, columns };
 }
 
-function readOverlay(header: OverlayHeader | null, sections: Sections): OverlayPayload | null {
+function readOverlay(header: OverlayHeader | null, known: Known): OverlayPayload | null {
   if (header === null) {
     return null;
   }
@@ -467,18 +533,36 @@ function readOverlay(header: OverlayHeader | null, sections: Sections): OverlayP
     header.severities.every((severity) =>
       SEVERITIES.includes(severity),
     ), "has an overlay without comparison, base size, verdicts, states or severities");
+  const { base_size: baseSize, severities, states } = header;
+  require(baseSize > 0 &&
+    baseSize <=
+      known.nodeCount, `has an overlay with base size ${baseSize}, but ${known.nodeCount} nodes`);
   return {
     comparison: header.comparison,
-    baseSize: header.base_size,
+    baseSize,
     hasSteps: header.has_steps !== false,
     verdicts: header.verdicts,
-    states: header.states,
-    severities: header.severities,
-    columns: pick(sections, OVERLAY_COLUMNS),
+    states,
+    severities,
+    columns: readColumns(
+      OVERLAY_COLUMNS,
+      known,
+      (columns) => ({
+        problem: columns.problem_severity.length,
+        "problem's node": sum("problem_node_count", columns.problem_node_count),
+        guess: columns.guess_saved.length,
+      }),
+      { state: [0, states.length], severity: [0, severities.length] },
+    ),
   };
 }
 
-function readTable(header: TableHeader | null, sections: Sections): TablePayload | null {
+/** Reads the table: a line comes before those inside of it. */
+function readTable(
+  header: TableHeader | null,
+  known: Known,
+  overlay: OverlayPayload | null,
+): TablePayload | null {
   if (header === null) {
     return null;
   }
@@ -497,12 +581,29 @@ function readTable(header: TableHeader | null, sections: Sections): TablePayload
     cells.every(
       (cell) => Array.isArray(cell) && CELL_SIGNS.includes(cell[0]) && typeof cell[1] === "string",
     ), "has a table with a cell that is no sign with words");
+  require(worst === null ||
+    (Number.isSafeInteger(worst) &&
+      0 <= worst &&
+      worst < known.nodeCount), "has a table that leads to no node");
+  const count = section(known.sections, "line_parent").length;
+  const columns = readColumns(LINE_COLUMNS, known, () => ({ line: count }), {
+    "line?": [ABSENT, count],
+    cell: [0, cells.length],
+    "cell?": [ABSENT, cells.length],
+    "guess?": [ABSENT, overlay?.columns.guess_saved.length ?? 0],
+    count: [0, Infinity],
+  });
+  columns.line_parent.forEach((parent: number, line: number) => {
+    if (parent >= line) {
+      fail(`has line ${line} before its parent in section line_parent`);
+    }
+  });
   return {
     ...{ guessed, heads, notes, sentence, verdict, worst },
     isOneColumn: is_one_column,
     totals: { ...totals, fixed: totals.fixed ?? null },
     cells: cells.map(([sign, words]) => ({ sign, words })),
-    columns: pick(sections, LINE_COLUMNS),
+    columns,
   };
 }
 
@@ -665,111 +766,6 @@ function readStrings(sections: Sections): readonly string[] {
   });
 }
 
-type Columns = Readonly<Record<string, Column>>;
-type Lengths = Readonly<Record<string, number>>;
-/** The range of values that a column may hold: the start is included, the end is not. */
-type Ranges = Readonly<Record<string, readonly [number, number]>>;
-
-/** The ranges of what many tables hold. */
-function rangesOf({ nodeCount, strings }: Payload): Ranges {
-  return {
-    text: [ABSENT, strings.length],
-    id: [0, nodeCount],
-    "id?": [ABSENT, nodeCount],
-    flag: [0, 2],
-  };
-}
-
-function checkGraph(payload: Payload): void {
-  const { columns, nodeCount, roles, slotRules } = payload;
-  const lengths = {
-    node: nodeCount,
-    edge: sum("child_count", columns.child_count),
-    attribute: sum("attribute_count", columns.attribute_count),
-    unsaved: sum("unsaved_count", columns.unsaved_count),
-    slot: columns.slot_node.length,
-  };
-  checkColumns(COLUMNS, columns, lengths, {
-    ...rangesOf(payload),
-    role: [0, roles.length],
-    rule: [0, slotRules.length],
-  });
-}
-
-function checkOverlay(payload: Payload): void {
-  const { nodeCount, overlay } = payload;
-  if (overlay === null) {
-    return;
-  }
-  const { baseSize, columns, severities, states } = overlay;
-  require(baseSize > 0 &&
-    baseSize <= nodeCount, `has an overlay with base size ${baseSize}, but ${nodeCount} nodes`);
-  const lengths = {
-    node: nodeCount,
-    problem: columns.problem_severity.length,
-    "problem's node": sum("problem_node_count", columns.problem_node_count),
-    guess: columns.guess_saved.length,
-  };
-  checkColumns(OVERLAY_COLUMNS, columns, lengths, {
-    ...rangesOf(payload),
-    state: [0, states.length],
-    severity: [0, severities.length],
-  });
-}
-
-/** Checks the lines of the table: a line comes before those inside of it. */
-function checkTable(payload: Payload): void {
-  const { overlay, table } = payload;
-  if (table === null) {
-    return;
-  }
-  const { columns, cells, worst } = table;
-  const count = columns.line_parent.length;
-  require(worst === null ||
-    (Number.isSafeInteger(worst) &&
-      0 <= worst &&
-      worst < payload.nodeCount), "has a table that leads to no node");
-  checkColumns(
-    LINE_COLUMNS,
-    columns,
-    { line: count },
-    {
-      ...rangesOf(payload),
-      "line?": [ABSENT, count],
-      cell: [0, cells.length],
-      "cell?": [ABSENT, cells.length],
-      "guess?": [ABSENT, overlay?.columns.guess_saved.length ?? 0],
-      count: [0, Infinity],
-    },
-  );
-  columns.line_parent.forEach((parent: number, line: number) => {
-    if (parent >= line) {
-      fail(`has line ${line} before its parent in section line_parent`);
-    }
-  });
-}
-
-/** Checks the length of every column and the range of every value in it. */
-function checkColumns(table: Table, columns: Columns, lengths: Lengths, ranges: Ranges): void {
-  for (const [per, kinds] of Object.entries(table)) {
-    for (const [name, kind] of Object.entries(kinds)) {
-      const values = columns[name] ?? [];
-      require(kind === "number" ||
-        !(
-          values instanceof Float64Array
-        ), `has section ${name} of type float64, expected integers`);
-      require(values.length ===
-        lengths[per], `has ${values.length} elements in section ${name}, expected ${lengths[per]}`);
-      const [low, high] = ranges[kind] ?? [-Infinity, Infinity];
-      for (const value of values) {
-        if (!(value >= low && value < high)) {
-          fail(`has ${value} in section ${name}, which is out of range`);
-        }
-      }
-    }
-  }
-}
-
 function sum(name: string, counts: Column): number {
   let total = 0;
   for (const count of counts) {
@@ -779,11 +775,6 @@ function sum(name: string, counts: Column): number {
     total += count;
   }
   return total;
-}
-
-/** Checks that the tree holds every node once, parents first. The columns are equally long. */
-function checkTree({ columns, nodeCount }: Payload): void {
-  placesOf("node", "tree_order", columns.tree_order, columns.tree_parent, nodeCount);
 }
 
 /** Which ids an order holds: each at most once, the root first, parents before their children. */
@@ -804,55 +795,6 @@ function placesOf(
     seen[id] = 1;
   });
   return seen;
-}
-
-function checkFacts(payload: Payload): void {
-  const { facts, nodeCount } = payload;
-  checkColumns(
-    FACT_COLUMNS,
-    facts,
-    { fact: facts.fact_node.length, node: nodeCount },
-    { ...rangesOf(payload), training: [0, TRAININGS.length] },
-  );
-}
-
-function checkCalls(payload: Payload): void {
-  const { calls } = payload;
-  if (calls !== null) {
-    checkColumns(CALL_COLUMNS, calls, { call: calls.call_from.length }, rangesOf(payload));
-  }
-}
-
-/** Checks that the layers are a tree of rows, and which row shows each node. */
-function checkLayers(payload: Payload): void {
-  const { layers, nodeCount } = payload;
-  if (layers === null) {
-    return;
-  }
-  const rows = nodeCount + layers.group_is_alike.length;
-  const lengths = {
-    node: nodeCount,
-    row: rows,
-    group: layers.group_is_alike.length,
-    place: layers.layer_order.length,
-  };
-  checkColumns(LAYER_COLUMNS, layers, lengths, {
-    ...rangesOf(payload),
-    row: [0, rows],
-    "row?": [ABSENT, rows],
-  });
-  const { layer_order: order, layer_parent: parents } = layers;
-  const seen = placesOf("row", "layer_order", order, parents, rows);
-  parents.forEach((parent: number, row: number) => {
-    if ((seen[row] === 0 && parent !== ABSENT) || seen[0] === 0) {
-      fail(`has row ${row} with a parent, but not in section layer_order`);
-    }
-  });
-  layers.layer_shown.forEach((row: number, id: number) => {
-    if (row === ABSENT ? seen[id] === 1 : seen[row] !== 1 || (seen[id] === 1 && row !== id)) {
-      fail(`has node ${id} in another row than its own in section layer_shown`);
-    }
-  });
 }
 
 function padded(size: number): number {

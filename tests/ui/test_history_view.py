@@ -329,7 +329,7 @@ def test_the_order_by_layer_has_lines_that_keys_pass(opened: Open) -> None:
 
 
 def saved(page: Page, name: str) -> str:
-    page.locator(".ckh-menu summary").click()
+    page.locator(".ckh-toolbar summary").click()
     with page.expect_download() as download:
         page.get_by_role("button", name=name, exact=True).click()
     return Path(download.value.path()).read_text("utf-8")
@@ -342,9 +342,9 @@ def test_the_menu_saves_files_of_the_kernel(opened: Open, histories: dict[str, H
     assert saved(page, "Picture, HTML") == history.to_html()
     picture = saved(page, "Picture of the rows, SVG")
     assert picture.startswith("<svg") and "block0.attention.query.kernel" in picture
-    page.locator(".ckh-menu summary").click()
+    page.locator(".ckh-toolbar summary").click()
     page.keyboard.press("Escape")
-    expect(page.locator(".ckh-menu summary")).to_be_focused()
+    expect(page.locator(".ckh-toolbar summary")).to_be_focused()
     expect(page.get_by_role("button", name="JSON")).not_to_be_visible()
 
 
@@ -359,7 +359,7 @@ def test_without_a_kernel_the_menu_saves_what_the_view_has(
     assert len(lines) == len(history.to_csv().splitlines())
     assert lines[0] == history.to_csv().splitlines()[0]
     assert "<svg" in saved(page, "Picture of the rows, SVG")
-    page.locator(".ckh-menu summary").click()
+    page.locator(".ckh-toolbar summary").click()
     expect(page.get_by_role("button", name="Picture, HTML")).to_have_count(0)
 
 
@@ -519,3 +519,10 @@ def test_a_directory_shows_its_history_in_a_tab(
     )
     files.toolbar.get_by_role("button").first.click()
     expect(point(view, "ckpt-9")).to_be_visible()
+
+
+def test_zz_picture(opened: Open) -> None:
+    page = opened()
+    page.locator(".ckh-toolbar summary").click()
+    page.get_by_role("button", name="JSON").hover()
+    page.screenshot(path="/work/tmp/smallts/menu.png")
