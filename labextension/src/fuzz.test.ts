@@ -244,7 +244,7 @@ function lookAtComparison(graph: Graph): void {
     }
   }
   if (table !== null) {
-    stripsOf(graph, table);
+    stripsOf(graph);
     for (let id = 0; id < table.count; id++) {
       const { fixed, plain } = table.line(id);
       expect([cellSign(plain.sign), cellSign((fixed ?? plain).sign)]).not.toContain(undefined);

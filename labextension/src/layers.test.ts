@@ -15,6 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "ground",
     "jsx",
     "messages",
+    "once",
     "scale",
     "strings",
     "text",

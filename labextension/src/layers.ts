@@ -3,27 +3,24 @@
  * row, and which rows form a group (ckpt_viz/object_graph/layers.py).
  */
 
-import { ABSENT, type Column, type LayerColumnName } from "./contract";
+import { ABSENT } from "./contract";
 import { childLists, type Graph, type Group } from "./graph";
+import { oncePer } from "./once";
 import { inOtherTree } from "./overlay";
-
-const known = new WeakMap<Graph, Graph>();
 
 /** The layers of a graph; null if the payload has none. A graph of layers has itself. */
 export function layersOf(graph: Graph): Graph | null {
   if (graph.objects !== null) {
     return graph;
   }
-  const { layerColumns } = graph;
-  if (layerColumns === null) {
-    return null;
-  }
-  const layers = known.get(graph) ?? layered(graph, layerColumns);
-  known.set(graph, layers);
-  return layers;
+  return layered(graph);
 }
 
-function layered(objects: Graph, columns: { readonly [Name in LayerColumnName]: Column }): Graph {
+const layered = oncePer((objects: Graph): Graph | null => {
+  const columns = objects.layerColumns;
+  if (columns === null) {
+    return null;
+  }
   const { group_is_alike, layer_name, layer_order, layer_parent, layer_saved_name, layer_shown } =
     columns;
   const { ids, starts } = childLists(layer_order, layer_parent);
@@ -46,22 +43,16 @@ function layered(objects: Graph, columns: { readonly [Name in LayerColumnName]: 
         ? null
         : { isAlike: group_is_alike[row - objects.size] === 1, size: treeChildren(row).length },
   };
-}
+});
 
 /** How many variables of a row of layers an optimizer alone holds; 0 for other rows. */
 export function hangingIn({ layerColumns, objects }: Graph, row: number): number {
   return objects === null ? 0 : (layerColumns?.layer_hanging[row] ?? 0);
 }
 
-const folded = new WeakMap<Graph, number>();
-
 /** The number of nodes that no row of the layers shows; 0 for a graph of objects. */
-export function foldedCount(graph: Graph): number {
-  const columns = graph.objects === null ? null : graph.layerColumns;
-  if (columns === null) {
-    return 0;
-  }
-  const count = folded.get(graph) ?? columns.layer_shown.filter((row) => row === ABSENT).length;
-  folded.set(graph, count);
-  return count;
-}
+export const foldedCount = oncePer(({ layerColumns, objects }: Graph): number =>
+  objects === null || layerColumns === null
+    ? 0
+    : layerColumns.layer_shown.filter((row) => row === ABSENT).length,
+);

@@ -51,9 +51,11 @@ export function bytesOf(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-/** The bytes in a part of a message. */
-export function bytesIn({ buffer, byteOffset, byteLength }: DataView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
+/** The bytes in a part of a message; none in one that is missing. */
+export function bytesIn(part: DataView | undefined): Uint8Array {
+  return part === undefined
+    ? new Uint8Array()
+    : new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
 }
 
 /** The payload of a widget, its own or a shared one; tells of the parts that it shares. */

@@ -31,7 +31,7 @@ export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
     // Paper is light, whatever was behind the view on the screen.
     ":is(.ckpt-viz, .ckpt-viz-live, .ckpt-viz-timeline) { color-scheme: light; }",
     `@media screen {\n${screenRules()}\n}`,
-    `.ckpt-viz { --ckv-pick: color-mix(in srgb, var(--ckv-accent) 18%, transparent); }`,
+    `:is(.ckpt-viz, .ckpt-viz-timeline) { --ckv-pick: color-mix(in srgb, var(--ckv-accent) 18%, transparent); }`,
     // The colours of TensorFlow's guide, if the settings turn them on (defaults.ts).
     `@media (forced-colors: none) {\n${rule(
       "[data-ckpt-viz-classic] .ckpt-viz",

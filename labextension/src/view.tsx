@@ -16,6 +16,7 @@ import { type Graph, makeGraph } from "./graph";
 import { followGround, onPageChange } from "./ground";
 import { type Ask, type Kernel, makeKernel, type Tell } from "./kernel";
 import type { MeasureName } from "./measures";
+import { oncePer } from "./once";
 import {
   type Action,
   type Brevity,
@@ -449,10 +450,9 @@ type TypesetterOf = (graph: Graph, says: Says) => Typesetter;
 
 function typesetters(fontFamily: string): TypesetterOf {
   const measure = textMeasure(fontFamily);
-  const known = new WeakMap<Graph, Map<Says, Typesetter>>();
+  const known = oncePer((_: Graph) => new Map<Says, Typesetter>());
   return (graph, says) => {
-    const ofGraph = known.get(graph) ?? new Map<Says, Typesetter>();
-    known.set(graph, ofGraph);
+    const ofGraph = known(graph);
     const typesetter = ofGraph.get(says) ?? makeTypesetter(graph, measure, says);
     ofGraph.set(says, typesetter);
     return typesetter;

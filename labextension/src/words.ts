@@ -6,6 +6,7 @@ import { hangingIn } from "./layers";
 import type { Chunk, ShownTree } from "./layout/shown";
 import { parametersOf, sizeOf } from "./layout/totals";
 import { isFrozenHere } from "./layout/training";
+import { oncePer } from "./once";
 import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
 import { belowSentence, cellMark, SIDES, stateSign } from "./signs";
@@ -100,16 +101,12 @@ export function partnerWords(graph: Graph, id: number): string {
   return `${SIDES[overlay.comparison].saved} ${name}`;
 }
 
-const rowLabels = new WeakMap<Graph, (row: number) => string>();
-
 /** What people call a row of the tree, a node or a group: the shortest path that is its alone. */
 export function rowLabel(graph: Graph, row: number): string {
-  const labels = rowLabels.get(graph) ?? rowLabelsOf(graph);
-  rowLabels.set(graph, labels);
-  return labels(row);
+  return rowLabels(graph)(row);
 }
 
-function rowLabelsOf(graph: Graph): (row: number) => string {
+const rowLabels = oncePer((graph: Graph): ((row: number) => string) => {
   const known = new Map<number, string>();
   const twins = new Map<string, number[]>();
   const path = (row: number): readonly string[] => {
@@ -155,7 +152,7 @@ function rowLabelsOf(graph: Graph): (row: number) => string {
     known.set(row, label);
     return label;
   };
-}
+});
 
 /** How many blocks a row is in: a layer's name among layers leaves their names out. */
 function blocksAbove(graph: Graph, row: number): number {
@@ -192,18 +189,14 @@ export function isTrained(graph: Graph, id: number): boolean {
     : training === "trained";
 }
 
-const slotsOf = new WeakMap<Graph, ReadonlyMap<number, ReadonlyMap<string, number>>>();
-
 /** An optimizer's slots as letters and their number: m v 390; "" without any. */
 export function bundleLetters(graph: Graph, optimizer: number): string {
-  const known = slotsOf.get(graph) ?? slotCounts(graph);
-  slotsOf.set(graph, known);
-  const names = known.get(optimizer) ?? new Map<string, number>();
+  const names = slotCounts(graph).get(optimizer) ?? new Map<string, number>();
   const count = [...names.values()].reduce((sum, one) => sum + one, 0);
   return count === 0 ? "" : [...lettersOf([...names.keys()]), formatCount(count)].join(" ");
 }
 
-function slotCounts(graph: Graph): ReadonlyMap<number, ReadonlyMap<string, number>> {
+const slotCounts = oncePer((graph: Graph) => {
   const counts = new Map<number, Map<string, number>>();
   for (let id = 0; id < graph.size; id++) {
     const slot = graph.slot(id);
@@ -213,7 +206,7 @@ function slotCounts(graph: Graph): ReadonlyMap<number, ReadonlyMap<string, numbe
     }
   }
   return counts;
-}
+});
 
 /** What a closed row holds: the nodes below it or, while a search runs, the matches below it. */
 export interface Held {

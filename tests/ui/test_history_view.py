@@ -519,10 +519,3 @@ def test_a_directory_shows_its_history_in_a_tab(
     )
     files.toolbar.get_by_role("button").first.click()
     expect(point(view, "ckpt-9")).to_be_visible()
-
-
-def test_zz_picture(opened: Open) -> None:
-    page = opened()
-    page.locator(".ckh-toolbar summary").click()
-    page.get_by_role("button", name="JSON").hover()
-    page.screenshot(path="/work/tmp/smallts/menu.png")

@@ -17,6 +17,7 @@ import {
 } from "../changes";
 import type { AskAll } from "../kernel";
 import { lineToName, nodeToName, suggestedNames } from "../naming";
+import { bytesIn } from "../shared";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { formatCount, sentenceText, shortened, visible, whyWords } from "../text";
@@ -325,7 +326,9 @@ function useChanging(
   const showAnswered = async () => {
     const { answer, changes, shown } = last.answered;
     if (changes !== shown) {
-      const bytes = isChanged(changes) ? await picture(ask, changes) : null;
+      const bytes = isChanged(changes)
+        ? bytesIn((await ask({ ask: "picture", changes })).buffers[0])
+        : null;
       if (changes === last.wanted) {
         const giveBack = focusOf(root.current);
         // What someone has selected since stays so.
@@ -361,15 +364,6 @@ function useChanging(
 
 function problemIn(error: unknown): string {
   return sentenceText(whyWords(error));
-}
-
-const NOTHING = new DataView(new ArrayBuffer(0));
-
-/** The payload of the check with a changed program. */
-async function picture(ask: AskAll, changes: Changes): Promise<Uint8Array> {
-  const { buffers } = await ask({ ask: "picture", changes });
-  const [{ buffer, byteLength, byteOffset } = NOTHING] = buffers;
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 interface DeedProps {

@@ -15,6 +15,7 @@ import {
 } from "../copies";
 import { type Graph, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
+import { bytesIn } from "../shared";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { formatCount, shortened, visible, whyWords } from "../text";
@@ -313,11 +314,9 @@ function useCopying(
     const was = { kind, to, code };
     doingSo(async () => {
       const asked = question("copy-picture", kind, meant, to);
-      const [{ buffer, byteLength, byteOffset } = new DataView(new ArrayBuffer(0))] = (
-        await kernel.ask(asked, PATIENCE)
-      ).buffers;
+      const { buffers } = await kernel.ask(asked, PATIENCE);
       const view = viewOf(root.current);
-      await showOther(new Uint8Array(buffer, byteOffset, byteLength), null);
+      await showOther(bytesIn(buffers[0]), null);
       if (view !== null) {
         COMPARED.set(view, { of: node ?? state.query, doing: was });
       }

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { EXPORTS, type Kernel, type WrittenFile } from "../kernel";
+import { bytesIn } from "../shared";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
@@ -79,8 +80,7 @@ async function svgBlob(svg: string): Promise<Blob> {
 }
 
 function saveWritten({ name, type, data }: WrittenFile): void {
-  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  save(name, new Blob([bytes.slice()], { type }));
+  save(name, new Blob([bytesIn(data).slice()], { type }));
 }
 
 /** Draws an SVG as PNG, in full size or the largest size that a browser supports. */

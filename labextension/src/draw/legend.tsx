@@ -2,12 +2,11 @@
 
 import { ROLES } from "../contract";
 import type { Graph } from "../graph";
+import { oncePer } from "../once";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { roleWord } from "../words";
 import { RoleIcon } from "./icons";
-
-const counted = new WeakMap<Graph, ReadonlyMap<string, number>>();
 
 interface LegendProps {
   readonly state: State;
@@ -41,15 +40,10 @@ function Lines({ state: { drawn, graph } }: Pick<LegendProps, "state">) {
   ));
 }
 
-function roleCounts(graph: Graph): ReadonlyMap<string, number> {
-  const known = counted.get(graph);
-  if (known !== undefined) {
-    return known;
-  }
+const roleCounts = oncePer((graph: Graph): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (let id = 0; id < graph.size; id++) {
     counts.set(graph.role(id), (counts.get(graph.role(id)) ?? 0) + 1);
   }
-  counted.set(graph, counts);
   return counts;
-}
+});

@@ -20,7 +20,7 @@ interface RibbonProps {
 
 export function TableRibbon({ state, table, accepting, dispatch }: RibbonProps) {
   const { graph, line } = state;
-  const strips = stripsOf(graph, table);
+  const strips = stripsOf(graph);
   const cut = useCutNames<HTMLDivElement>();
   const [saved = [], live = []] = strips;
   if (Math.max(saved.length, live.length) < 2) {

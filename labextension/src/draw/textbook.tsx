@@ -2,10 +2,11 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BOX_HEIGHT } from "../layout/tidy";
+import { oncePer } from "../once";
 import { isPartOfPicture, MIN_SCALE, type State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
-import { type Engine, type LoadGraphviz, makeEngine } from "../textbook/engine";
+import { type LoadGraphviz, makeEngine } from "../textbook/engine";
 import {
   isTooMany,
   MAX_EDGES,
@@ -34,14 +35,8 @@ interface Message {
   readonly offers: "cancel" | "again" | "whole" | null;
 }
 
-const engines = new WeakMap<LoadGraphviz, Engine>();
-
 /** The engine of a view, which loads Graphviz once. */
-function engineOf(load: LoadGraphviz): Engine {
-  const engine = engines.get(load) ?? makeEngine(load);
-  engines.set(load, engine);
-  return engine;
-}
+const engineOf = oncePer(makeEngine);
 
 export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProps) {
   const engine = engineOf(graphviz);

@@ -1,6 +1,7 @@
 /** A host of a history that asks Python: a kernel, or the engine of a page. */
 
 import { PATIENCE } from "../kernel";
+import { bytesIn } from "../shared";
 import * as WORDS from "../strings";
 import type { Cell, ChangeMap, Row } from "./data";
 import type { Host } from "./timeline";
@@ -58,8 +59,7 @@ export function hostAsking(ask: Asked): Host {
       if (data === undefined) {
         throw new Error(WORDS.nothingSent);
       }
-      const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-      return { name, blob: new Blob([bytes.slice()], { type }) };
+      return { name, blob: new Blob([bytesIn(data).slice()], { type }) };
     },
   };
 }

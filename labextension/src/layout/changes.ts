@@ -3,6 +3,7 @@
 import { LIVE_ALONE, SAVED_ALONE } from "../contract";
 import type { Graph } from "../graph";
 import { measureOf } from "../measures";
+import { oncePer } from "../once";
 import type { Table } from "../table";
 
 export interface Change {
@@ -14,12 +15,11 @@ export interface Change {
   readonly inf: number;
 }
 
-const known = new WeakMap<Graph, Map<number, Change | null>>();
+const knownIn = oncePer((_: Graph) => new Map<number, Change | null>());
 
 /** The change of a line; null if its values were not read, or if one side alone has them. */
 export function changeIn(graph: Graph, table: Table, line: number): Change | null {
-  const ofGraph = known.get(graph) ?? new Map<number, Change | null>();
-  known.set(graph, ofGraph);
+  const ofGraph = knownIn(graph);
   let change = ofGraph.get(line);
   if (change === undefined) {
     change = made(graph, table.nodesIn(line, "live"));

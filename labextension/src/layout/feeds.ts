@@ -1,32 +1,26 @@
 /** Which layers feed a row, and which it feeds, where the source knows the calls. */
 
 import type { Graph } from "../graph";
+import { oncePer } from "../once";
 
 export interface Feeds {
   readonly inputs: readonly number[];
   readonly outputs: readonly number[];
 }
 
-interface Sides {
-  readonly before: ReadonlyMap<number, readonly number[]>;
-  readonly after: ReadonlyMap<number, readonly number[]>;
-}
-
 const NONE: readonly number[] = [];
-const known = new WeakMap<Graph, Sides>();
 
 /** In the order of the graph. A group of layers has those of all its members, but no member. */
 export function feedsOf(graph: Graph, row: number): Feeds {
-  const sides = known.get(graph) ?? sidesOf(graph);
-  known.set(graph, sides);
+  const { after, before } = sidesOf(graph);
   const members = new Set(row < graph.size ? [row] : nodesBelow(graph, row));
   const beyond = (by: ReadonlyMap<number, readonly number[]>) => [
     ...new Set([...members].flatMap((id) => by.get(id) ?? NONE).filter((id) => !members.has(id))),
   ];
-  return { inputs: beyond(sides.before), outputs: beyond(sides.after) };
+  return { inputs: beyond(before), outputs: beyond(after) };
 }
 
-function sidesOf({ calls, order }: Graph): Sides {
+const sidesOf = oncePer(({ calls, order }: Graph) => {
   const { from, to } = calls ?? { from: [], to: [] };
   const place = new Map(Array.from(order, (id, index) => [id, index]));
   const byPlace = (a: number, b: number) => (place.get(a) ?? 0) - (place.get(b) ?? 0);
@@ -41,7 +35,7 @@ function sidesOf({ calls, order }: Graph): Sides {
     ids.sort(byPlace);
   }
   return { before, after };
-}
+});
 
 /** The nodes in a group, also in groups of it. */
 export function nodesBelow(graph: Graph, row: number): readonly number[] {

@@ -3,6 +3,7 @@
 import type { MeasureColumnName } from "../contract";
 import { type Graph, isUnreadable, ROOT } from "../graph";
 import { type MeasureName, type Measures, measureOf, type NumberOf } from "../measures";
+import { oncePer } from "../once";
 import { levelOf, type Scale, scaleOver } from "../scale";
 import { summaryOf } from "./summary";
 
@@ -15,7 +16,6 @@ interface Totals {
   readonly inf: Float64Array;
 }
 
-const known = new WeakMap<Graph, Totals>();
 const NOTHING: NumberOf = () => Number.NaN;
 
 /**
@@ -103,17 +103,8 @@ export function allBad(graph: Graph, tree: Tree): Bad {
   return badIn(graph, tree, { id: ROOT, chunk: null, isExpanded: false });
 }
 
-const knownLost = new WeakMap<Graph, Float64Array | null>();
-
 /** By row, the nodes in it and below that cannot be read; null if all can. */
-function lostOf(graph: Graph): Float64Array | null {
-  let lost = knownLost.get(graph);
-  if (lost === undefined) {
-    lost = summaryOf(graph).broken === 0 ? null : lostBelow(graph);
-    knownLost.set(graph, lost);
-  }
-  return lost;
-}
+const lostOf = oncePer((graph: Graph) => (summaryOf(graph).broken === 0 ? null : lostBelow(graph)));
 
 function lostBelow(graph: Graph): Float64Array {
   const lost = new Float64Array(graph.treeSize);
@@ -135,13 +126,12 @@ function lostBelow(graph: Graph): Float64Array {
 /** The sign for what is bad: its width, and the gap before all that is behind a box. */
 export const BAD_SIGN = { width: 32, gap: 8 } as const;
 
-const scales = new WeakMap<Graph, Map<MeasureName, Scale>>();
+const scalesOf = oncePer((_: Graph) => new Map<MeasureName, Scale>());
 
 /** The scale of a measure: from the smallest to the largest magnitude that a parameter has. */
 export function scaleOfMeasure(graph: Graph, name: MeasureName): Scale {
   const objects = graph.objects ?? graph;
-  const ofGraph = scales.get(objects) ?? new Map<MeasureName, Scale>();
-  scales.set(objects, ofGraph);
+  const ofGraph = scalesOf(objects);
   const known = ofGraph.get(name);
   if (known !== undefined) {
     return known;
@@ -206,14 +196,9 @@ function addedUp(totals: Totals, rows: readonly number[]): List {
   return { first, numbers };
 }
 
-function totalsOf(graph: Graph): Totals | null {
-  if (graph.measures === null) {
-    return null;
-  }
-  const totals = known.get(graph) ?? added(graph, graph.measures);
-  known.set(graph, totals);
-  return totals;
-}
+const totalsOf = oncePer((graph: Graph): Totals | null =>
+  graph.measures === null ? null : added(graph, graph.measures),
+);
 
 const add = (a: number, b: number) => a + b;
 /** How statistics of several values become one. Those of several values have no mean. */

@@ -1,6 +1,7 @@
 /** The parts of a graph in proportion to their parameters, in the order of the tree. */
 
 import { type Graph, ROOT } from "../graph";
+import { oncePer } from "../once";
 import { parametersOf } from "./totals";
 
 export interface Segment {
@@ -18,16 +19,8 @@ const LEAST = 1 / MAX_SEGMENTS;
 /** A part of at most this share is not divided any further. */
 const SMALL = 0.12;
 
-const known = new WeakMap<Graph, readonly Segment[]>();
-
 /** The segments of a graph; none if a single part holds all parameters. */
-export function segmentsOf(graph: Graph): readonly Segment[] {
-  const segments = known.get(graph) ?? made(graph);
-  known.set(graph, segments);
-  return segments;
-}
-
-function made(graph: Graph): readonly Segment[] {
+export const segmentsOf = oncePer((graph: Graph): readonly Segment[] => {
   const all = parametersOf(graph, ROOT);
   const runs = all === 0 ? [] : divided(graph, (row) => parametersOf(graph, row) / all);
   return runs.length < 2
@@ -36,7 +29,7 @@ function made(graph: Graph): readonly Segment[] {
         const parameters = rows.reduce((sum, row) => sum + parametersOf(graph, row), 0);
         return { rows, parameters, share: parameters / all };
       });
-}
+});
 
 /** Rows in a segment, next to each other. */
 type Run = readonly number[];

@@ -22,9 +22,7 @@ function variables(
 }
 
 const strips = (graph: Graph) =>
-  stripsOf(graph, graph.table!).map((parts) =>
-    parts.map(({ line, share }) => [line.saved || line.live, share]),
-  );
+  stripsOf(graph).map((parts) => parts.map(({ line, share }) => [line.saved || line.live, share]));
 
 describe("the strips of a comparison", () => {
   it("have the outer lines of each side, with all that is inside of them", () => {

@@ -2,6 +2,7 @@
 
 import type { TableCell } from "../contract";
 import type { Graph } from "../graph";
+import { oncePer } from "../once";
 import type { OfSide } from "../overlay";
 import type { Line, Table } from "../table";
 
@@ -15,15 +16,13 @@ export interface StripPart {
 
 /** More parts are too narrow to tell apart. */
 const MAX_PARTS = 120;
-const known = new WeakMap<Table, readonly (readonly StripPart[])[]>();
 
 /** The outer lines of the saved side and of the live one that have parameters there. */
-export function stripsOf(graph: Graph, table: Table): readonly (readonly StripPart[])[] {
-  const strips =
-    known.get(table) ?? (["saved", "live"] as const).map((side) => stripOf(graph, table, side));
-  known.set(table, strips);
-  return strips;
-}
+export const stripsOf = oncePer((graph: Graph): readonly (readonly StripPart[])[] =>
+  graph.table === null
+    ? []
+    : [stripOf(graph, graph.table, "saved"), stripOf(graph, graph.table, "live")],
+);
 
 function stripOf(graph: Graph, table: Table, side: OfSide): readonly StripPart[] {
   const lines = table.inside(null).slice(0, MAX_PARTS).map(table.line);

@@ -1,6 +1,7 @@
 /** What a graph holds, in numbers: for the summary that the view shows before a selection. */
 
 import { type Graph, isUnreadable, ROOT } from "../graph";
+import { oncePer } from "../once";
 import { parametersOf } from "./totals";
 
 export interface Summary {
@@ -20,13 +21,8 @@ export interface Summary {
 }
 
 const MAX_LARGEST = 5;
-const known = new WeakMap<Graph, Summary>();
 
-export function summaryOf(graph: Graph): Summary {
-  const summary = known.get(graph) ?? summed(graph);
-  known.set(graph, summary);
-  return summary;
-}
+export const summaryOf = oncePer(summed);
 
 function summed(graph: Graph): Summary {
   const dtypes = new Map<string, number>();

@@ -4,6 +4,7 @@
  */
 
 import type { Graph } from "../graph";
+import { oncePer } from "../once";
 
 export interface Size {
   /** The bytes of the node's own values; null if it has no value of known size. */
@@ -24,13 +25,7 @@ interface Totals {
   readonly parameters: Float64Array;
 }
 
-const known = new WeakMap<Graph, Totals>();
-
-function totalsOf(graph: Graph): Totals {
-  const totals = known.get(graph) ?? added(graph);
-  known.set(graph, totals);
-  return totals;
-}
+const totalsOf = oncePer(added);
 
 /** The parameters of a row and of all below it: elements of variables that are a model's own. */
 export function parametersOf(graph: Graph, id: number): number {

@@ -1,6 +1,7 @@
 /** How many parameters of a row a training changes, and what is frozen. */
 
 import { type Graph, ROOT } from "../graph";
+import { oncePer } from "../once";
 import { parametersOf } from "./totals";
 
 /** In the order in which the view tells them. */
@@ -9,21 +10,18 @@ type Kind = (typeof TRAINED_OR_NOT)[number];
 /** The parameters of each kind. */
 export type Trainings = Readonly<Record<Kind, number>>;
 
-const known = new WeakMap<Graph, Float64Array | null>();
-
 /** The parameters at and below a row; null if the source says nothing of any training. */
 export function trainingsOf(graph: Graph, row: number): Trainings | null {
-  const sums = known.has(graph) ? known.get(graph) : added(graph);
-  known.set(graph, sums ?? null);
+  const sums = sumsOf(graph);
   const width = TRAINED_OR_NOT.length;
-  return sums == null
+  return sums === null
     ? null
     : (Object.fromEntries(
         TRAINED_OR_NOT.map((kind, place) => [kind, sums[row * width + place] ?? 0]),
       ) as Trainings);
 }
 
-function added(graph: Graph): Float64Array | null {
+const sumsOf = oncePer((graph: Graph): Float64Array | null => {
   const width = TRAINED_OR_NOT.length;
   const sums = new Float64Array(graph.treeSize * width);
   let isTold = false;
@@ -43,7 +41,7 @@ function added(graph: Graph): Float64Array | null {
     }
   }
   return isTold ? sums : null;
-}
+});
 
 /** Whether a training changes nothing of a row that it could change. */
 export function isFrozen(graph: Graph, row: number): boolean {

@@ -92,7 +92,7 @@ function stripsIn(graph: Graph): readonly (readonly RibbonPart[])[] {
   const { table } = graph;
   return table === null
     ? [segmentsOf(graph).map(({ share }) => ({ share, isMarked: false }))]
-    : stripsOf(graph, table).map((parts) =>
+    : stripsOf(graph).map((parts) =>
         parts.map(({ cell, share }) => ({ share, isMarked: cell.sign !== "here" })),
       );
 }

@@ -1,6 +1,7 @@
 /** A graph, prepared for the terms of a query; ckpt_viz/search/index.py does the same. */
 
 import { type Attribute, type Graph, isHolder, ROOT } from "../graph";
+import { oncePer } from "../once";
 import type { Glob, GlobState } from "./glob";
 import { LIMITS } from "./grammar";
 
@@ -29,13 +30,7 @@ export interface Way {
   readonly above: readonly number[];
 }
 
-const indexes = new WeakMap<Graph, Index>();
-
-export function indexOf(graph: Graph): Index {
-  const known = indexes.get(graph) ?? makeIndex(graph);
-  indexes.set(graph, known);
-  return known;
-}
+export const indexOf = oncePer(makeIndex);
 
 function makeIndex(graph: Graph): Index {
   const folded = (name: (id: number) => string) =>
