@@ -71,29 +71,6 @@ it("sees no import that points up or sideways", () => {
   expect(upward).toEqual([]);
 });
 
-it("has no modules that import each other in a circle", () => {
-  const nameOf = (href: string) => href.replace(/(\/index)?(\.tsx?)?$/, "");
-  const waiting = new Map(
-    modules.map(({ file, imported }) => {
-      const url = new URL(file, SOURCES);
-      const hrefs = imported
-        .filter((name) => name.startsWith("."))
-        .map((name) => new URL(name, url));
-      return [nameOf(url.href), hrefs.map(({ href }) => nameOf(href))];
-    }),
-  );
-  let before: number;
-  do {
-    before = waiting.size;
-    for (const [name, needed] of waiting) {
-      if (!needed.some((other) => waiting.has(other))) {
-        waiting.delete(name);
-      }
-    }
-  } while (waiting.size < before);
-  expect([...waiting.keys()]).toEqual([]);
-});
-
 it("lets only lab/ import JupyterLab", () => {
   const knowing = modules.filter(({ imported }) =>
     imported.some((name) => /^@(jupyterlab|lumino)/.test(name)),

@@ -69,20 +69,6 @@ describe("selecting", () => {
   });
 });
 
-it("going to where a value goes works even if that is folded away or filtered out", () => {
-  const graph = compared(fullTree(2, 2), {
-    states: { 4: "moved" },
-    goesTo: { 4: 6 },
-  });
-  const folded = play(start(graph), { type: "select", id: 4 }, { type: "toggle", id: 2 });
-  const hidden = play(folded, { type: "showOnlyChanges", only: true });
-  for (const state of [folded, hidden]) {
-    expect(state.rowOf.has(6)).toBe(false);
-    const there = play(state, { type: "select", id: graph.overlay!.goesTo(4) });
-    expect([there.selected, there.rowOf.has(6)]).toEqual([6, true]);
-  }
-});
-
 it("selecting bookkeeping shows bookkeeping, and hiding it drops the selection", () => {
   const tree: Graph = {
     ...fullTree(2, 1),
@@ -145,23 +131,6 @@ describe("zooming", () => {
     expect(play(start(), ...zooms(0.5)).camera.scale).toBe(0.1);
     expect(play(start(), ...zooms(2)).camera.scale).toBe(3);
   });
-});
-
-it("shows a saved Keras optimizer with slots folded into their variables", async () => {
-  const state = start(await loadGraph("keras3_adam"));
-  expect(state.rows.map((row) => state.graph.role(row.id))).not.toContain("slot");
-  const opened = reduce(state, { type: "toggle", id: 7 });
-  expect(
-    opened.rows.filter((row) => state.graph.role(row.id) === "slot").map((row) => row.id),
-  ).toEqual([9]);
-});
-
-it("reports null as the open nodes until the user opens or closes one", () => {
-  const state = initialState(fullTree(4, 5), () => WIDTHS);
-  expect(state.isDefaultExpansion).toBe(true);
-  const chosen = reduce(state, { type: "setExpanded", expanded: [0] });
-  expect([chosen.isDefaultExpansion, chosen.rows.length]).toEqual([false, 5]);
-  expect(reduce(chosen, { type: "setExpanded", expanded: null }).isDefaultExpansion).toBe(true);
 });
 
 const rowIds = (state: State) => state.rows.map((row) => row.id);
@@ -457,11 +426,6 @@ describe("a search", () => {
     const same: Action = { type: "bringQuery", query: "name:edge*3" };
     expect(play(loaded, search("name:edge*3"), same).found.matches).toEqual([3]);
     expect(play(fresh(tree), { type: "bringQuery", query: " " }).found.isWaiting).toBe(false);
-  });
-
-  it("runs again in another graph", () => {
-    const state = play(fresh(tree), search("name:edge*3"), { type: "load", graph: fullTree(4, 1) });
-    expect([state.query, state.found.matches]).toEqual(["name:edge*3", [3]]);
   });
 });
 
