@@ -5,13 +5,14 @@
  * index in a column is in range, so the callers need not check again.
  */
 
+import { gunzip } from "./gunzip";
+
 export const VERSION = 1;
 export const ABSENT = -1;
 const MAGIC = "ckptviz\0";
 const ALIGNMENT = 8;
 /** A payload of 50,000 nodes unpacks to about 10 MB; one far above that is an attack. */
 const MAX_BYTES = 512 * 2 ** 20;
-const PIECE = 2 ** 16;
 
 export const ROLES = [
   "object",
@@ -347,7 +348,9 @@ export class PayloadError extends Error {}
 
 /** Unpacks and checks a payload; rejects with a PayloadError. */
 export async function decode(compressed: Uint8Array): Promise<Payload> {
-  const bytes = await gunzip(compressed);
+  const bytes = await gunzip(compressed, MAX_BYTES).catch((error: unknown) =>
+    fail(`is no gzip data of at most ${MAX_BYTES} bytes: ${String(error)}`),
+  );
   const { header, start } = readHeader(bytes);
   const sections = cutSections(bytes, header, start);
   const strings = readStrings(sections);
@@ -650,47 +653,6 @@ type TableHeader = Omit<TablePayload, "cells" | "columns" | "isOneColumn" | "wor
 };
 
 type Sections = ReadonlyMap<string, Column>;
-
-async function gunzip(compressed: Uint8Array): Promise<Uint8Array> {
-  const reader = pieces(compressed).pipeThrough(new DecompressionStream("gzip")).getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      size += next.value.length;
-      require(size <= MAX_BYTES, `unpacks to more than ${MAX_BYTES} bytes`);
-      chunks.push(next.value);
-    }
-  } catch (error) {
-    void reader.cancel().catch(() => undefined);
-    if (error instanceof PayloadError) {
-      throw error;
-    }
-    fail(`is no gzip data: ${String(error)}`);
-  }
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
-}
-
-/** The bytes in small pieces, so that we notice an attack before it unpacks too much. */
-function pieces(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let offset = 0;
-  return new ReadableStream({
-    pull(controller) {
-      if (offset < bytes.length) {
-        controller.enqueue(bytes.slice(offset, offset + PIECE));
-        offset += PIECE;
-      } else {
-        controller.close();
-      }
-    },
-  });
-}
 
 function readHeader(bytes: Uint8Array): { header: Header; start: number } {
   const text = new TextDecoder();

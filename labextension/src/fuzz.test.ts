@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { decode, NODE_STATES, PayloadError } from "./contract";
 import { messageOf } from "./draw/message";
 import { type Graph, makeGraph } from "./graph";
-import { FIXTURES, payload, randomFrom } from "./graphs.test-data";
+import { FIXTURES, payload, randomFrom, WIDTHS } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
 import { segmentsOf } from "./layout/ribbon";
 import { stripsOf } from "./layout/strips";
@@ -32,7 +32,6 @@ import {
 } from "./words";
 
 const MUTANTS = Number(process.env.CKPT_VIZ_MUTANTS ?? 400);
-const WIDTHS = { box: () => 80, behind: () => 18 };
 /** The time limit for one mutant; the fixtures have about twenty nodes. */
 const MAX_MS = 2_000;
 

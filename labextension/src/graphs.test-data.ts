@@ -33,6 +33,9 @@ export async function loadGraph(name: string): Promise<Graph> {
   return makeGraph(await decode(payload(name)));
 }
 
+/** The widths of boxes where a test needs any. */
+export const WIDTHS = { box: () => 80, behind: () => 18 };
+
 const edgeLabel = (id: number) => (id === 0 ? "" : `edge ${id}`);
 
 /**

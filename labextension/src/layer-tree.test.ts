@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultsOf } from "./defaults";
-import { compared, expected, FIXTURES, loadGraph, treeGraph } from "./graphs.test-data";
+import { compared, expected, FIXTURES, loadGraph, treeGraph, WIDTHS } from "./graphs.test-data";
 import { layersOf } from "./layers";
 import { defaultExpansion } from "./layout/rows";
 import { inOtherTree, isQuiet } from "./overlay";
@@ -17,7 +17,6 @@ interface Expected {
   } | null;
 }
 
-const WIDTHS = { box: () => 80, behind: () => 18 };
 const start = async (name: string): Promise<State> =>
   initialState(await loadGraph(name), () => WIDTHS, defaultsOf({ view: "objects" }));
 const labels = ({ graph, rows, tree }: State): readonly string[] =>

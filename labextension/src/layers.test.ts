@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 
 /** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
+  ["gunzip"],
   [
     "asserts",
     "cells",

@@ -11,10 +11,9 @@ import {
   loadGraph,
   randomFrom,
   treeGraph,
+  WIDTHS,
 } from "./graphs.test-data";
 import { type Action, initialState, isNode, reduce, type State, tableRows, VIEWS } from "./state";
-
-const WIDTHS = { box: () => 80, behind: () => 18 };
 
 const QUERIES = ["", "e", "role:variable", "is:shared", "nothing at all", "(", "(root).*"];
 const STEPS = ["previous", "next", "first", "last", "pageUp", "pageDown", "in", "out"] as const;

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defaultsOf } from "./defaults";
 import type { Graph } from "./graph";
-import { compared, type LineOf, treeGraph } from "./graphs.test-data";
+import { compared, type LineOf, treeGraph, WIDTHS } from "./graphs.test-data";
 import { type Action, initialState, reduce, type State, tableRows, viewOf } from "./state";
-
-const WIDTHS = { box: () => 80, behind: () => 18 };
 
 // 0 ─┬─ 1 net ─┬─ 2 a
 //    │         └─ 3 b ── 4 w

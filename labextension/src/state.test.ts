@@ -1,14 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type Defaults, defaultsOf } from "./defaults";
 import type { Graph } from "./graph";
-import { compared, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import { compared, fullTree, loadGraph, treeGraph, WIDTHS } from "./graphs.test-data";
 import { ancestors } from "./layout/shown";
-import type { Widths } from "./layout/tidy";
 import { WAITING } from "./search/found";
 import { type Action, firstProblemNode, initialState, reduce, type State } from "./state";
 import type { Picture } from "./textbook/picture";
-
-const WIDTHS: Widths = { box: () => 80, behind: () => 18 };
 
 /** A view of 600 by 400 with the first two levels open. */
 function start(graph = fullTree(4, 5)): State {

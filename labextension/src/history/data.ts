@@ -1,5 +1,6 @@
 /** A history as Python's `History.to_json` writes it: docs/history.md. */
 
+import { gunzip } from "../gunzip";
 import type { Histogram } from "../histogram";
 import * as WORDS from "./strings";
 
@@ -89,7 +90,7 @@ const MAX_BYTES = 1_000_000_000;
 /** Reads the packed JSON. Throws an error of one sentence for the user. */
 export async function decodeHistory(packed: Uint8Array): Promise<History> {
   try {
-    return readHistory(JSON.parse(await unpacked(packed)));
+    return readHistory(JSON.parse(new TextDecoder().decode(await gunzip(packed, MAX_BYTES))));
   } catch (error) {
     throw new Error(WORDS.noHistory + (error instanceof Error ? error.message : String(error)));
   }
@@ -135,20 +136,4 @@ function lengthOf(value: unknown): number {
 
 function isRecord(value: unknown): value is Readonly<Partial<Record<string, unknown>>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-async function unpacked(packed: Uint8Array): Promise<string> {
-  const stream = new Blob([packed.slice()]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  const parts: string[] = [];
-  let size = 0;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    parts.push(next.value);
-    size += next.value.length;
-    if (size > MAX_BYTES) {
-      await reader.cancel();
-      throw new Error(WORDS.missing("gzip"));
-    }
-  }
-  return parts.join("");
 }

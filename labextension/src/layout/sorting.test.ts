@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { defaultsOf } from "../defaults";
-import { loadGraph } from "../graphs.test-data";
+import { loadGraph, WIDTHS } from "../graphs.test-data";
 import { initialState, reduce, type State } from "../state";
 import { nextSort, sorted } from "./sorting";
 import { parametersOf } from "./totals";
 
-const WIDTHS = { box: () => 80, behind: () => 18 };
 const start = async (name: string, view = "layers"): Promise<State> =>
   initialState(await loadGraph(name), () => WIDTHS, defaultsOf({ view }));
 const labels = ({ graph, rows }: State): readonly string[] => rows.map(({ id }) => graph.label(id));

@@ -22,7 +22,9 @@ function variables(
 }
 
 const strips = (graph: Graph) =>
-  stripsOf(graph).map((parts) => parts.map(({ line, share }) => [line.saved || line.live, share]));
+  stripsOf(graph).map((parts) =>
+    parts.map(({ line, share }) => `${line.saved || line.live} ${share}`).join(", "),
+  );
 
 describe("the strips of a comparison", () => {
   it("have the outer lines of each side, with all that is inside of them", () => {
@@ -38,14 +40,8 @@ describe("the strips of a comparison", () => {
       { name: "", live: "new", node: 4 },
     ];
     expect(strips(variables([50, 30, 20, 10], lines))).toEqual([
-      [
-        ["net", 80],
-        ["old", 20],
-      ],
-      [
-        ["net", 80],
-        ["new", 10],
-      ],
+      "net 80, old 20",
+      "net 80, new 10",
     ]);
   });
 
@@ -55,14 +51,8 @@ describe("the strips of a comparison", () => {
       { name: "head", node: 2 },
     ] as const;
     expect(strips(variables([50, 600], lines, { 2: 500 }))).toEqual([
-      [
-        ["same", 50],
-        ["head", 500],
-      ],
-      [
-        ["same", 50],
-        ["head", 600],
-      ],
+      "same 50, head 500",
+      "same 50, head 600",
     ]);
   });
 
@@ -77,6 +67,6 @@ describe("the strips of a comparison", () => {
       ...variables([7, 5], lines),
       slot: (id) => (id === 2 ? slot : null),
     };
-    expect(strips(graph)).toEqual([[["net", 7]], [["net", 7]]]);
+    expect(strips(graph)).toEqual(["net 7", "net 7"]);
   });
 });
