@@ -1,14 +1,13 @@
 /** Comments use plain English, by the rules in CONTRIBUTING.md. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { parseSync } from "vite";
 import { expect, it } from "vitest";
+import { SOURCES, type Source, STYLES } from "./sources.test-data";
 
-const SOURCES = new URL("./", import.meta.url);
-const STYLES = new URL("../style/", import.meta.url);
 const MAX_WORDS = 25;
 /** The phrases in the first column of the table there, and some that only comments have had. */
-const GUIDE = readFileSync(new URL("../../CONTRIBUTING.md", SOURCES), "utf8");
+const GUIDE = readFileSync(new URL("../../CONTRIBUTING.md", import.meta.url), "utf8");
 const ROWS = /\| avoid \| write \|\n\|.*\n((?:\|.*\n)+)/.exec(GUIDE)?.[1]?.split("\n") ?? [];
 const OF_GUIDE = ROWS.flatMap((row) => [...(row.split("|")[1]?.matchAll(/`([^`]+)`/g) ?? [])]);
 const PHRASES = [...OF_GUIDE.map(([, phrase = ""]) => phrase), "anew", "look on", "looks on"];
@@ -59,22 +58,15 @@ function faults(name: string, code: string): readonly string[] {
     .map((text) => `${name}: ${text}`);
 }
 
-function faultsIn(folder: URL, suffix: RegExp): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => suffix.test(name))
-    .flatMap((name) => faults(name, readFileSync(new URL(name, folder), "utf8")));
-}
+const faultsIn = (sources: readonly Source[]) =>
+  sources.flatMap(({ name, code }) => faults(name, code));
 
 it("the guide has the phrases", () => {
   expect(OF_GUIDE.length).toBeGreaterThan(10);
 });
 
-it("the comments of the code are in plain English", () => {
-  expect(faultsIn(SOURCES, /\.tsx?$/)).toEqual([]);
-});
-
-it("the comments of the style sheets are in plain English", () => {
-  expect(faultsIn(STYLES, /(?<!generated)\.css$/)).toEqual([]);
+it("the comments of the code and the style sheets are in plain English", () => {
+  expect(faultsIn([...SOURCES, ...STYLES])).toEqual([]);
 });
 
 it.each([

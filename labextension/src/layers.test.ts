@@ -1,7 +1,7 @@
 /** Imports point down only: the order of the modules is the architecture. */
 
-import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { MODULES } from "./sources.test-data";
 
 /** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
@@ -41,23 +41,20 @@ const LAYERS: readonly (readonly string[])[] = [
   ["widget", "loader", "lab", "page", "print-style", "site", "errors"],
 ];
 
-const SOURCES = new URL("./", import.meta.url);
+const HERE = new URL("./", import.meta.url);
 const height = (room: string): number => LAYERS.findIndex((layer) => layer.includes(room));
 const roomOf = (file: string): string => file.split(/[/.]/)[0] ?? "";
 
-const modules = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
-  .filter((file) => /\.tsx?$/.test(file) && !/\.test(-data)?\./.test(file))
-  .map((file) => {
-    const url = new URL(file, SOURCES);
-    const code = readFileSync(url, "utf8");
-    const imported = [...code.matchAll(/from "([^"]*)"/g)].map(([, name = ""]) => name);
-    const rooms = imported
-      .filter((name) => name.startsWith("."))
-      .map((name) => new URL(name, url).href)
-      .filter((href) => href.startsWith(SOURCES.href)) // shared tables are data
-      .map((href) => roomOf(href.slice(SOURCES.href.length)));
-    return { file, room: roomOf(file), imported, rooms };
-  });
+const modules = MODULES.map(({ name: file, code }) => {
+  const url = new URL(file, HERE);
+  const imported = [...code.matchAll(/from "([^"]*)"/g)].map(([, name = ""]) => name);
+  const rooms = imported
+    .filter((name) => name.startsWith("."))
+    .map((name) => new URL(name, url).href)
+    .filter((href) => href.startsWith(HERE.href)) // shared tables are data
+    .map((href) => roomOf(href.slice(HERE.href.length)));
+  return { file, room: roomOf(file), imported, rooms };
+});
 
 it("knows every module", () => {
   expect(modules.filter(({ room }) => height(room) < 0).map(({ file }) => file)).toEqual([]);
@@ -85,7 +82,7 @@ it("keeps files and kernels out of the tabs in lab/", () => {
     const own = inner(`/${file}`);
     return imported
       .filter((name) => name.startsWith("."))
-      .map((name) => inner(new URL(name, new URL(file, SOURCES)).href))
+      .map((name) => inner(new URL(name, new URL(file, HERE)).href))
       .filter((other) => own !== undefined && other !== undefined && other !== own)
       .filter((other) => other !== "tabs")
       .map((other) => `${file} imports ${other}`);

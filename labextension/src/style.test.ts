@@ -1,15 +1,14 @@
 /** Colours, signs and columns come from tables; the style sheet has none of its own. */
 
-import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import palette from "../../ckpt_viz/render/palette.json";
 import signs from "../../ckpt_viz/render/signs.json";
 import { CELL_SIGNS, NODE_STATES, SEVERITIES } from "./contract";
 import { COLUMNS, type Column, columnsOf } from "./draw/outline-columns";
+import { MODULES, STYLES } from "./sources.test-data";
 import { MIN_FIT_SCALE } from "./state";
 import { generatedStyle } from "./style";
 
-const ROOT = new URL("../", import.meta.url);
 const HEX = /(?<![\w.&#])#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b(?!\s*[(=])/i;
 const COLOUR = new RegExp(`${HEX.source}|\\b(?:rgba?|hsla?|oklch|lab)\\(\\s*[\\d.]`, "i");
 /** The signs that have no other meaning in a text. */
@@ -26,20 +25,15 @@ function strays(what: RegExp, code: string): readonly string[] {
     .filter((line) => what.test(line));
 }
 
-const files = ["src/", "style/"].flatMap((directory) =>
-  readdirSync(new URL(directory, ROOT), { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.(tsx?|css)$/.test(file))
-    .filter((file) => !/\.test(-data)?\.|^generated\.css$/.test(file))
-    .map((file) => `${directory}${file}`),
-);
+const files = [...MODULES, ...STYLES];
 
 it.each([
   ["colour", COLOUR],
   ["sign", SIGN],
 ])("no %s is outside of the tables", (_, what) => {
   expect(files.length).toBeGreaterThan(60);
-  const found = files.flatMap((file) =>
-    strays(what, readFileSync(new URL(file, ROOT), "utf8")).map((line) => `${file}: ${line}`),
+  const found = files.flatMap(({ name, code }) =>
+    strays(what, code).map((line) => `${name}: ${line}`),
   );
   expect(found).toEqual([]);
 });
@@ -54,11 +48,7 @@ it.each([
 });
 
 it("takes colours of a host only where its theme is as light or dark as the ground", () => {
-  const sheets = files.filter((file) => file.endsWith(".css"));
-  const schemes = sheets.flatMap((file) =>
-    strays(/color-scheme|--vscode/, readFileSync(new URL(file, ROOT), "utf8")),
-  );
-  expect(schemes).toEqual([]);
+  expect(STYLES.flatMap(({ code }) => strays(/color-scheme|--vscode/, code))).toEqual([]);
   const style = generatedStyle();
   const heads = style.match(/^.*(?=\{[^}]*(?:--jp|--vscode))/gm) ?? [];
   const hosts = ["jp", "jp", "vscode", "vscode"];
@@ -88,7 +78,7 @@ it("has every colour in a light, a dark and a guide version", () => {
 });
 
 it("has no letter below 11 px in a drawing that fits the view", () => {
-  const css = readFileSync(new URL("style/explorer.css", ROOT), "utf8");
+  const css = STYLES.map(({ code }) => code).join("\n");
   const sizes = [...css.matchAll(/^\.ckv-drawing[^{}]*\{[^}]*?font-size: ([\d.]+)px/gm)].map(
     ([, size]) => Number(size),
   );
@@ -97,8 +87,7 @@ it("has no letter below 11 px in a drawing that fits the view", () => {
 });
 
 it("defines every colour that the style sheet uses", () => {
-  const sheets = files.filter((file) => file.endsWith(".css"));
-  const css = sheets.map((file) => readFileSync(new URL(file, ROOT), "utf8")).join("\n");
+  const css = STYLES.map(({ code }) => code).join("\n");
   const names = (text: string, pattern: RegExp) =>
     new Set(Array.from(text.matchAll(pattern), ([, name = ""]) => name));
   const used = names(css, /var\(--ckv-([\w-]+)/g);

@@ -1,6 +1,5 @@
 /** The sentences that the view builds from the table of its strings. */
 
-import type { Role } from "./contract";
 import { type Attribute, type Graph, isHolder, ROOT } from "./graph";
 import { hangingIn } from "./layers";
 import type { Chunk, ShownTree } from "./layout/shown";
@@ -20,10 +19,6 @@ export const SHORT_END = 9;
 /** A row has a path that differs from those of at most so many others. */
 const MAX_TWINS = 200;
 const MAX_NAMED = 3;
-
-export function roleWord(role: Role): string {
-  return role;
-}
 
 /** The two values of a node that differ, if its mark has them; else the node's description. */
 function differenceWords(graph: Graph, id: number): string {

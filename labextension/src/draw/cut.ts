@@ -6,6 +6,7 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { MAX_READ, shortened, wholeWords } from "../text";
+import { useResized } from "./resizing";
 import { BOLD, type MeasureText, textMeasure } from "./text-width";
 
 /** Shows the attribute in place of the text (explorer.css). */
@@ -15,13 +16,7 @@ const SHORT = "data-short";
 export function useCutNames<E extends HTMLElement>(): RefObject<E | null> {
   const element = useRef<E>(null);
   useLayoutEffect(() => cutNames(element.current));
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => cutNames(element.current));
-    if (element.current !== null) {
-      observer.observe(element.current);
-    }
-    return () => observer.disconnect();
-  }, []);
+  useResized(() => element.current, cutNames);
   return element;
 }
 

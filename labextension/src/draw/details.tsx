@@ -16,7 +16,6 @@ import {
   moreWords,
   partnerWords,
   placeName,
-  roleWord,
   shapeWords,
   tensorWords,
   typeWords,
@@ -112,7 +111,7 @@ function NodeDetails({
         {visible(place)} <Copy what={WORDS.name} text={place} part="copy-name" />
       </h3>
       <p>
-        <RoleIcon role={role} /> {roleWord(role)}
+        <RoleIcon role={role} /> {role}
         {type === "" ? "" : `, ${visible(type)}`}, {WORDS.node} {id}
       </p>
       <p class="ckv-buttons">

@@ -11,15 +11,7 @@ import { BOX_HEIGHT, type Box, PITCH, SPINE } from "../layout/tidy";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
-import {
-  chunkCount,
-  chunkLabel,
-  comparedWords,
-  givenShape,
-  isTrained,
-  placeName,
-  roleWord,
-} from "../words";
+import { chunkCount, chunkLabel, comparedWords, givenShape, isTrained, placeName } from "../words";
 import { Badge, heldAloneClass, lineClass, outline, shapeOf } from "./icons";
 import { type Look, lookOf } from "./look";
 import {
@@ -282,9 +274,7 @@ function boxTitle(graph: Graph, { chunk, id }: Row): string {
     return `${chunkLabel(graph, chunk)} (${chunkCount(chunk)})`;
   }
   const comparison = comparedWords(graph, id);
-  return [`${visible(placeName(graph, id))} (${roleWord(graph.role(id))})`, ...comparison].join(
-    ", ",
-  );
+  return [`${visible(placeName(graph, id))} (${graph.role(id)})`, ...comparison].join(", ");
 }
 
 /** Open groups and parts of long lists, around their rows. */

@@ -5,7 +5,6 @@ import type { Graph } from "../graph";
 import { oncePer } from "../once";
 import type { State } from "../state";
 import * as WORDS from "../strings";
-import { roleWord } from "../words";
 import { RoleIcon } from "./icons";
 
 interface LegendProps {
@@ -18,7 +17,7 @@ export function Legend({ state }: LegendProps) {
     <ul class="ckv-legend" aria-label={WORDS.legend}>
       {ROLES.filter((role) => counts.has(role)).map((role) => (
         <li key={role}>
-          <RoleIcon role={role} /> {roleWord(role)} {counts.get(role)}
+          <RoleIcon role={role} /> {role} {counts.get(role)}
         </li>
       ))}
       <Lines state={state} />

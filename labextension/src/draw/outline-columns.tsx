@@ -17,7 +17,6 @@ import {
   dtypeCell,
   parametersCell,
   percentWords,
-  roleWord,
   shapeCell,
   shortCount,
   sizeCell,
@@ -125,7 +124,7 @@ export const COLUMNS: readonly Column[] = [
     label: WORDS.columns.role,
     alone: [[641, 62]],
     compared: [[601, 62]],
-    cell: (graph, { chunk, id }) => plain(chunk === null ? roleWord(graph.role(id)) : ""),
+    cell: (graph, { chunk, id }) => plain(chunk === null ? graph.role(id) : ""),
   },
 ];
 

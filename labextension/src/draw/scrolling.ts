@@ -3,6 +3,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { starts } from "../columns";
 import { useIsPainted } from "./painted";
+import { useResized } from "./resizing";
 
 /** Entries out of sight that exist already, in case the user scrolls. */
 const OVERSCAN = 8;
@@ -84,19 +85,12 @@ export function useEntriesInSight(scrolled: Scrolled) {
       bringInSight(selected);
     }
   };
-  useLayoutEffect(() => {
-    const element = body.current;
-    if (element === null) {
-      return;
-    }
-    // Selecting a node may open its details, which then take space from the list.
-    const observer = new ResizeObserver(() => {
-      measure();
-      keepInSight.current();
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  // Selecting a node may open its details, which then take space from the list.
+  const fit = () => {
+    measure();
+    keepInSight.current();
+  };
+  useResized(() => body.current, fit);
   useLayoutEffect(look, [heights]);
   useLayoutEffect(() => keepInSight.current(), [selected, entries, heights]);
   const { length } = entries;

@@ -16,6 +16,7 @@ import { RoleIcon, SignIcon } from "./icons";
 import { BadSign, measureWords } from "./measuring";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
+import { useResized } from "./resizing";
 import { evenly, unevenly, useEntriesInSight } from "./scrolling";
 import { Twisty } from "./twisty";
 
@@ -289,17 +290,13 @@ function cellOf(cell: TableCell | null) {
 /** Whether the page has no space for columns side by side. */
 function useIsNarrow(table: RefObject<HTMLElement | null>): boolean {
   const [isNarrow, setNarrow] = useState(false);
+  const rootOf = () => table.current?.closest(".ckpt-viz");
+  const measure = ({ clientWidth }: Element) => setNarrow(0 < clientWidth && clientWidth < NARROW);
   useLayoutEffect(() => {
-    const root = table.current?.closest<HTMLElement>(".ckpt-viz");
-    if (root == null) {
-      return;
-    }
-    const measure = () => setNarrow(0 < root.clientWidth && root.clientWidth < NARROW);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(root);
-    return () => observer.disconnect();
+    const root = rootOf();
+    root && measure(root); // before the first paint
   }, []);
+  useResized(rootOf, measure);
   return isNarrow;
 }
 

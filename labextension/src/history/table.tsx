@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useCutNames } from "../draw/cut";
+import { useResized } from "../draw/resizing";
 import { visible } from "../text";
 import type { Change } from "./changes";
 import { Curve, cellWidth, columnsOf, Heat } from "./heat";
@@ -29,15 +30,10 @@ export function Table({ id, state, list, dispatch }: TableProps) {
   const { shown, lines } = list;
   const selected = shown.findIndex(({ number }) => number === state.selected);
   const place = lines.findIndex((one) => "row" in one && one.number === state.selected);
-  useEffect(() => {
-    const box = scroller.current;
-    if (box === null) {
-      return;
-    }
-    const observer = new ResizeObserver(() => setHeight(box.clientHeight));
-    observer.observe(box);
-    return () => observer.disconnect();
-  }, []);
+  useResized(
+    () => scroller.current,
+    ({ clientHeight }) => setHeight(clientHeight),
+  );
   useEffect(() => {
     const box = scroller.current;
     if (box === null || place < 0) {

@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { insertFrom } from "../cells";
+import { useResized } from "../draw/resizing";
 import { followGround } from "../ground";
 import { LEVELS } from "../scale";
 import { sentenceText, visible, whyWords } from "../text";
@@ -451,14 +452,9 @@ function useCells(
 
 function useWidth(box: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(1000);
-  useEffect(() => {
-    const { current } = box;
-    if (current === null) {
-      return;
-    }
-    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, []);
+  useResized(
+    () => box.current,
+    ({ clientWidth }) => setWidth(clientWidth),
+  );
   return width;
 }
