@@ -12,7 +12,7 @@ import {
   type TableCell,
 } from "./contract";
 import { type Graph, makeGraph } from "./graph";
-import { type Guess, makeOverlay, type Overlay, type Problem } from "./overlay";
+import { makeOverlay, type Overlay, type Problem } from "./overlay";
 import { makeTable, type Table } from "./table";
 
 const DIRECTORY = new URL("../../tests/data/payloads/", import.meta.url);
@@ -109,12 +109,9 @@ export function fullTree(fanOut: number, depth: number): Graph {
 /** The result of a comparison that a test needs. All else is matched and without problems. */
 interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "verdicts">> {
   readonly states?: Readonly<Record<number, NodeState>>;
-  readonly details?: Readonly<Record<number, string>>;
   readonly partners?: Readonly<Record<number, string>>;
-  readonly savedLabels?: Readonly<Record<number, string>>;
   readonly goesTo?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
-  readonly guesses?: readonly Guess[];
   /** Without them, there is no table, as in the first payloads of this version. */
   readonly lines?: readonly LineOf[];
   readonly savedElements?: Readonly<Record<number, number>>;
@@ -127,7 +124,9 @@ export function compared(graph: Graph, comparison: Compared): Graph {
   const place = (text: string | null | undefined): number =>
     text == null ? -1 : strings.push(text) - 1;
   const ids = Array.from({ length: graph.size }, (_, id) => id);
-  const { guesses = [], problems = [] } = comparison;
+  const { problems = [] } = comparison;
+  const none = new Int32Array();
+  const absent = new Int32Array(graph.size).fill(-1);
   const texts = (key: "kind" | "saved" | "live" | "why" | "remedy" | "code") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const table = comparison.lines === undefined ? null : tablePayloadOf(comparison.lines);
@@ -151,9 +150,9 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         overlay_state: Uint8Array.from(ids, (id) =>
           NODE_STATES.indexOf(comparison.states?.[id] ?? "matched"),
         ),
-        overlay_detail: Int32Array.from(ids, (id) => place(comparison.details?.[id])),
-        overlay_saved_label: Int32Array.from(ids, () => -1),
-        overlay_saved_name: Int32Array.from(ids, () => -1),
+        overlay_detail: absent,
+        overlay_saved_label: absent,
+        overlay_saved_name: absent,
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
         overlay_is_held_elsewhere: new Uint8Array(graph.size),
         overlay_saved_elements: Float64Array.from(
@@ -171,16 +170,13 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_remedy: texts("remedy"),
         problem_fix: Int32Array.from(problems, () => -1),
         problem_code: texts("code"),
-        guess_saved: Int32Array.from(guesses, ({ saved }) => place(saved)),
-        guess_live: Int32Array.from(guesses, ({ live }) => place(live)),
-        guess_code: Int32Array.from(guesses, ({ code }) => place(code)),
+        ...{ guess_saved: none, guess_live: none, guess_code: none },
         problem_node_count: Int32Array.from(problems, ({ nodes }) => nodes?.length ?? 0),
         problem_node: Int32Array.from(problems.flatMap(({ nodes }) => nodes ?? [])),
       },
     },
   });
-  const savedLabel = (id: number) => comparison.savedLabels?.[id] ?? graph.label(id);
-  return { ...graph, overlay, savedLabel, table: table === null ? null : makeTable(table) };
+  return { ...graph, overlay, table: table === null ? null : makeTable(table) };
 }
 
 /** A line for each node whose state says something of its values. */

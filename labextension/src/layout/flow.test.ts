@@ -129,24 +129,33 @@ describe("a flow", () => {
   });
 });
 
-/** The horizontal and vertical pieces of a path, without its arrow and its corners. */
-function pieces(path: string): readonly (readonly [number, number, number, number])[] {
-  const found: (readonly [number, number, number, number])[] = [];
+/** The points of a path, without its arrow, with the letters that lead to them. */
+function cornersOf(path: string): readonly { readonly letter: string; x: number; y: number }[] {
   let [x, y] = [0, 0];
-  for (const [, letter, words = ""] of path.matchAll(/([MVHQ])([-\d. ]+)/g)) {
+  return [...path.matchAll(/([MVHQ])([-\d. ]+)/g)].map(([, letter = "", words = ""]) => {
     const numbers = words.trim().split(" ").map(Number);
-    const [toX, toY] =
-      letter === "V"
-        ? [x, numbers[0]!]
-        : letter === "H"
-          ? [numbers[0]!, y]
-          : [numbers.at(-2)!, numbers.at(-1)!];
-    if (letter !== "M" && letter !== "Q") {
-      found.push([Math.min(x, toX), Math.min(y, toY), Math.max(x, toX), Math.max(y, toY)]);
-    }
-    [x, y] = [toX, toY];
-  }
-  return found;
+    x = letter === "V" ? x : letter === "H" ? numbers[0]! : numbers.at(-2)!;
+    y = letter === "H" ? y : numbers.at(-1)!;
+    return { letter, x, y };
+  });
+}
+
+/** The horizontal and vertical pieces of a path: left, top, right, bottom. */
+function pieces(path: string): readonly (readonly [number, number, number, number])[] {
+  const points = cornersOf(path);
+  return points.flatMap(({ letter, x, y }, place) => {
+    const before = points[place - 1] ?? { x, y };
+    return letter === "V" || letter === "H"
+      ? [
+          [
+            Math.min(before.x, x),
+            Math.min(before.y, y),
+            Math.max(before.x, x),
+            Math.max(before.y, y),
+          ] as const,
+        ]
+      : [];
+  });
 }
 
 /** The ends of all pieces of a result, with their crossings of frames, lead from its row to takers. */
@@ -162,12 +171,12 @@ function expectWhole({ flows, layout, paths, rows }: ReturnType<typeof drawn>): 
         const xs = { in: new Set<number>(), out: new Set<number>() };
         for (const { path } of paths.filter((one) => one.source === source)) {
           const points = cornersOf(path);
-          const [[startX, startY], [endX, endY]] = [points[0]!, points.at(-1)!];
-          if (startY === border) {
-            xs.out.add(startX);
+          const [start, end] = [points[0]!, points.at(-1)!];
+          if (start.y === border) {
+            xs.out.add(start.x);
           }
-          if (endY === border) {
-            xs.in.add(endX);
+          if (end.y === border) {
+            xs.in.add(end.x);
           }
         }
         expect([...xs.in], `${of} of ${rows[row]!.id}`).toEqual([...xs.out]);
@@ -175,21 +184,6 @@ function expectWhole({ flows, layout, paths, rows }: ReturnType<typeof drawn>): 
       }
     }
   }
-}
-
-/** The points of a path, without its arrow. */
-function cornersOf(path: string): readonly (readonly [number, number])[] {
-  let [x, y] = [0, 0];
-  return [...path.matchAll(/([MVHQ])([-\d. ]+)/g)].map(([, letter, words = ""]) => {
-    const numbers = words.trim().split(" ").map(Number);
-    [x, y] =
-      letter === "V"
-        ? [x, numbers[0]!]
-        : letter === "H"
-          ? [numbers[0]!, y]
-          : [numbers.at(-2)!, numbers.at(-1)!];
-    return [x, y] as const;
-  });
 }
 
 describe.each(Array.from({ length: 40 }, (_, seed) => seed))("any flow (seed %i)", (seed) => {
