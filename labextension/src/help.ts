@@ -38,33 +38,14 @@ export function helpLines(): readonly HelpLine[] {
   }));
 }
 
-type Group = keyof typeof WORDS.keyGroups;
-
-const GROUP_OF: Readonly<Record<keyof typeof WORDS.keys, Group>> = {
-  move: "moving",
-  enter: "moving",
-  open: "moving",
-  details: "moving",
-  leave: "moving",
-  search: "finding",
-  matches: "finding",
-  flow: "finding",
-  alias: "finding",
-  focus: "showing",
-  slots: "showing",
-  zoom: "showing",
-  help: "showing",
-  changes: "checking",
-  tick: "checking",
-  table: "checking",
-  fix: "checking",
-  play: "checking",
-  change: "checking",
-  copy: "copying",
-  copies: "copying",
-  mark: "copying",
-  copiesOfMatches: "copying",
-};
+const GROUPS: Readonly<Record<keyof typeof WORDS.keyGroups, readonly (keyof typeof WORDS.keys)[]>> =
+  {
+    moving: ["move", "enter", "open", "details", "leave"],
+    finding: ["search", "matches", "flow", "alias"],
+    showing: ["focus", "slots", "zoom", "help"],
+    checking: ["changes", "tick", "table", "fix", "play", "change"],
+    copying: ["copy", "copies", "mark", "copiesOfMatches"],
+  };
 
 interface HelpGroup {
   readonly title: string;
@@ -74,9 +55,9 @@ interface HelpGroup {
 /** The lines by what they are for. */
 export function helpGroups(): readonly HelpGroup[] {
   const lines = helpLines();
-  return Object.entries(WORDS.keyGroups).map(([group, title]) => ({
-    title,
-    lines: lines.filter(({ help }) => GROUP_OF[help] === group),
+  return (["moving", "finding", "showing", "checking", "copying"] as const).map((group) => ({
+    title: WORDS.keyGroups[group],
+    lines: lines.filter(({ help }) => GROUPS[group].includes(help)),
   }));
 }
 

@@ -54,7 +54,7 @@ export interface Wait {
   readonly name: string;
 }
 
-export interface Story extends Omit<StoryAnswer, "actions" | "names"> {
+export interface Story extends Pick<StoryAnswer, "end"> {
   readonly length: number;
   /** The number of saved nodes. */
   readonly size: number;
@@ -101,7 +101,6 @@ export function makeStory(
   const wholesOf = inverse(places, size);
   const queueLength = (at: number) => countUpTo(joined, at) - countUpTo(visits, at);
   return {
-    title: answer.title,
     end: answer.end,
     length: kinds.length,
     size: places.length,

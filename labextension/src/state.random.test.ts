@@ -14,6 +14,7 @@ import {
   WIDTHS,
 } from "./graphs.test-data";
 import { type Action, initialState, isNode, reduce, type State, tableRows, VIEWS } from "./state";
+import { linesAbove } from "./table";
 
 const QUERIES = ["", "e", "role:variable", "is:shared", "nothing at all", "(", "(root).*"];
 const STEPS = ["previous", "next", "first", "last", "pageUp", "pageDown", "in", "out"] as const;
@@ -73,7 +74,7 @@ function checkTable(state: State): void {
   for (const { canOpen, isOpen, level, line } of rows) {
     const parent = table.parent(line);
     expect(seen.has(line) || !(parent === null || seen.has(parent))).toBe(false);
-    expect(level).toBe(table.level(line));
+    expect(level).toBe(linesAbove(table, line).length);
     expect(isOpen && !canOpen).toBe(false);
     seen.add(line);
   }

@@ -33,7 +33,6 @@ describe("a table", () => {
   it("knows what is inside of each line, and what holds it", () => {
     expect([null, 0, 2, 3].map((id) => TABLE.inside(id))).toEqual([[0, 4, 5], [1, 2], [3], []]);
     expect([0, 1, 3].map(TABLE.parent)).toEqual([null, 0, 2]);
-    expect([0, 1, 3, 4, 6].map(TABLE.level)).toEqual([0, 1, 2, 0, 1]);
     expect([0, 1, 3].map((id) => linesAbove(TABLE, id))).toEqual([[], [0], [2, 0]]);
   });
 

@@ -32,8 +32,6 @@ export interface Table
   /** The lines inside of one; of null, the outermost ones. */
   inside(id: number | null): readonly number[];
   parent(id: number): number | null;
-  /** How many lines hold this one. */
-  level(id: number): number;
   /** Whether the call and the fix put each value into its own place. */
   isQuiet(id: number): boolean;
   /** The innermost line of a node; null for none. */
@@ -88,7 +86,6 @@ export function makeTable({ table, strings }: Pick<Payload, "strings" | "table">
     }),
     inside: (id) => (id === null ? outermost : (below[id] ?? [])),
     parent: (id) => place("line_parent", id),
-    level: (id) => levels[id] ?? 0,
     isQuiet: (id) => isHere(plain(id)) && isHere(cell("line_fixed", id)),
     lineOf: (node) => lineOf.get(node) ?? null,
     nodesIn(id, side) {

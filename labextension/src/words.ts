@@ -529,16 +529,6 @@ export function sentence(graph: Graph, id: number): string {
     .join(", ");
 }
 
-/** Why Graphviz does not start at all: a page may forbid WebAssembly. */
-export function brokenWords(message: string): string {
-  return WORDS.graphvizBroken(sentenceText(message));
-}
-
-/** Why Graphviz draws nothing, and what to do about it. */
-export function failedWords(message: string): string {
-  return WORDS.graphvizFailed(sentenceText(message));
-}
-
 /** Why there is no drawing: too many nodes or, if their number is known, too many edges. */
 export function tooManyWords(nodes: number, edges: number | null, most: number): string {
   const { edges: edgeWords, edgesAre, nodes: nodeWords, nodesAre } = WORDS.counts;

@@ -12,7 +12,6 @@ export const ROOT_NAME = "(root)";
 /** A graph to search: each search is one pass over its nodes, at any depth. */
 export interface Index {
   readonly graph: Graph;
-  readonly labels: readonly string[];
   /** The names of each node: on each way, and the full names of its values. */
   readonly ownNames: readonly (readonly string[])[];
   /** The same, and the name of its class. */
@@ -67,7 +66,7 @@ function makeIndex(graph: Graph): Index {
       ways.push(way);
     }
   }
-  return { graph, labels, ownNames, names, ways };
+  return { graph, ownNames, names, ways };
 }
 
 function isSame<T>(a: readonly T[], b: readonly T[]): boolean {

@@ -1,7 +1,7 @@
 /** Graphviz in a worker: loads on the first request, and stops at once when cancelled. */
 
 import * as WORDS from "../strings";
-import { brokenWords, failedWords } from "../words";
+import { sentenceText } from "../text";
 import type { Places } from "./places";
 
 /** The source text of worker.ts as built; each host fetches it in its own way. */
@@ -74,13 +74,14 @@ function ask(worker: Worker, sizes: string, giveUp: () => void): Promise<Places>
       if (data.type === "drawn") {
         resolve(data.places);
       } else if (data.type === "failed") {
-        fail(failedWords(data.message));
+        fail(WORDS.graphvizFailed(sentenceText(data.message)));
       } else if (data.type === "broken") {
-        fail(brokenWords(data.message));
+        fail(WORDS.graphvizBroken(sentenceText(data.message)));
       }
     };
     // If a policy forbids the script, this error arrives, and its message is empty.
-    worker.onerror = ({ message }) => fail(message ? brokenWords(message) : WORDS.workersForbidden);
+    worker.onerror = ({ message }) =>
+      fail(message ? WORDS.graphvizBroken(sentenceText(message)) : WORDS.workersForbidden);
     worker.postMessage(sizes);
   });
 }
