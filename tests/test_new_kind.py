@@ -18,7 +18,7 @@ from ckpt_viz.object_graph.remedy import Advice
 
 
 def many_nodes(case, explained):
-    yield case.finding(
+    yield case.run.finding(
         Severity.WARNING,
         Kind.MANY_NODES,
         f"The checkpoint has {len(case.saved.nodes)} nodes.",

@@ -109,7 +109,7 @@ def keras(request: pytest.FixtureRequest) -> ModuleType:
 
 
 def _model(keras: Any) -> Any:
-    spec = importlib.util.spec_from_file_location("write_tfjs", _DATA / "write.py")
+    spec = importlib.util.spec_from_file_location("write_tfjs", _DATA / "write_tfjs.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

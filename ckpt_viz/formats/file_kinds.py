@@ -144,7 +144,7 @@ def _number_and_some(names: Sequence[str], noun: str) -> str:
     """Return how many names there are, and some of them.
 
     >>> _number_and_some(["b", "c", "d", "e"], "file"), _number_and_some([], "file")
-    ('4 files (b, c, d and 1 more)', '0 files')
+    ('4 files (b, c and 2 more)', '0 files')
     """
     some = [name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…" for name in names]
     return count(len(names), noun) + (f" ({listed(some)})" if some else "")

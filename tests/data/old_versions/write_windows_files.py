@@ -16,13 +16,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import tensorflow as tf
 
 HERE = Path(__file__).parent
 
 
 def main() -> None:
     """Write `windows_files.zip` into the directory that the command names."""
+    import tensorflow as tf
+
     keras = tf.keras
     layers = keras.layers
     inner = keras.Sequential([keras.Input((3,)), layers.Dense(3, name="deep")], name="inner")

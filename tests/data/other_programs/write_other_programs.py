@@ -2,8 +2,10 @@
 
 Each runs where its packages are installed, and writes beside this script:
 
-    other/bin/python tests/data/other_programs/write.py other   # onnx, safetensors, msgpack
-    python tests/data/other_programs/write.py tensorflow        # TensorFlow, Keras
+    other/bin/python tests/data/other_programs/write_other_programs.py other
+    python tests/data/other_programs/write_other_programs.py tensorflow
+
+The first needs onnx, safetensors and msgpack, the second TensorFlow and Keras.
 """
 
 from __future__ import annotations

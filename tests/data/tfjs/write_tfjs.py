@@ -5,7 +5,7 @@
 packages, so only its modules for layers models are imported:
 
     pip install --no-deps --target tfjs tensorflowjs==4.22.0
-    PYTHONPATH=tfjs python tests/data/tfjs/write.py
+    PYTHONPATH=tfjs python tests/data/tfjs/write_tfjs.py
 """
 
 from __future__ import annotations
