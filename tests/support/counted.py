@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import tracemalloc
@@ -53,6 +54,7 @@ def counted_bytes() -> Iterator[Taken]:
     def taken() -> int:
         nonlocal before
         most = tracemalloc.get_traced_memory()[1] - before
+        gc.collect()  # or what this call leaves would hide what the next one takes
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
         return most

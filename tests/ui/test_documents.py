@@ -236,7 +236,7 @@ def test_a_damaged_file_of_keras_shows_a_message(files: Files) -> None:
     os.truncate(path, 2000)
     files.show()
     files.item(path.name).dblclick()
-    expect(files.tab.get_by_role("alert")).to_contain_text("has 2000 bytes, expected")
+    expect(files.tab.get_by_role("alert")).to_contain_text("found 2,000 of")
     expect(files.tab.get_by_role("treegrid")).to_have_count(0)
 
 
