@@ -11,21 +11,13 @@ from __future__ import annotations
 import argparse
 import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from timeit import timeit
 
 import keras
 
 import ckpt_viz as cv
-
-
-def seconds_of(call: Callable[[], object]) -> float:
-    """Return the time that a call takes."""
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 def main() -> None:
@@ -40,9 +32,9 @@ def main() -> None:
             path = str(Path(directory, f"model{suffix}"))
             model.save(path)
             check = partial(cv.check_load_model, path)
-            first = seconds_of(check)
+            first = timeit(check, number=1)
             pairs = [
-                (seconds_of(check), seconds_of(partial(keras.models.load_model, path)))
+                (timeit(check, number=1), timeit(partial(keras.models.load_model, path), number=1))
                 for _ in range(runs)
             ]
             ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))

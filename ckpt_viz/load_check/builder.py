@@ -68,7 +68,7 @@ class _Builder:
 def built(library: str, request: dict[str, Any]) -> BuildAnswer:
     """Return what becomes of a build of the model that a request describes.
 
-    Raises UnsupportedError if no process could import the library.
+    Raises UnsupportedError if the process ends without an answer, such as at the import.
     """
     try:
         line = json.dumps(request).encode() + b"\n"
@@ -88,7 +88,7 @@ def built(library: str, request: dict[str, Any]) -> BuildAnswer:
             if answer:
                 return answer_from(json.loads(answer))
     raise UnsupportedError(
-        f"cannot build models in a process of their own: it could not import {library}; check that "
+        f"cannot build models in a process of their own: it ended without an answer; check that "
         f"`{sys.executable} -c 'import {library}'` works"
     )
 

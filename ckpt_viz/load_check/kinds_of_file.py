@@ -15,13 +15,13 @@ from ckpt_viz.formats.hdf5 import begins_as_hdf5
 from ckpt_viz.formats.zip_archive import member_names
 from ckpt_viz.live.keras_private import KERAS_2, KERAS_3, private
 from ckpt_viz.load_check.faults import LoadFault
+from ckpt_viz.load_check.load_findings import BUILD_BY_CODE
 from ckpt_viz.load_check.stored_model import CONFIG, StoredModel, in_archive, in_directory, in_hdf5
 from ckpt_viz.saved.keras_reader import KERAS
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.writers import OF_SAVED_KERAS_MODEL
 
 _HDF5 = (".h5", ".hdf5")
-_LOAD_WEIGHTS = "Build the model by code, then call model.load_weights(path)."
 _RESTORE = (
     "Build the model by code, then run ckpt_viz.check(model, path).fix().apply(): it restores the "
     "values."
@@ -118,7 +118,7 @@ def about_file(path: str) -> tuple[str, str]:
                     f"Copy the file to a path that ends in {suffix}, then load that.",
                 )
             if begins_as_hdf5(file):
-                return "This file has weights, but no model.", _LOAD_WEIGHTS
+                return "This file has weights, but no model.", BUILD_BY_CODE
             kind = kind_of(file)
             if kind is not None and not kind.is_part:
                 return f"This is {kind.what}.", f"{kind.advice[0].upper()}{kind.advice[1:]}."

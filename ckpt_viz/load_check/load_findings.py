@@ -12,7 +12,7 @@ from ckpt_viz.text import count, first_clause, listed, printable, readable
 
 _MOST_TEXT = 200
 _UNCOMPILED = "Load without the compilation: compile=False. Then call model.compile()."
-_BUILD = "Build the model by code, then call model.load_weights(path)."
+BUILD_BY_CODE = "Build the model by code, then call model.load_weights(path)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _said(fault: LoadFault, library: Library, saved_by: str) -> tuple[str, str]:
             f"{_name(fault.cls)} needs {quoted(fault.missing)}, which its configuration lacks.",
             f"Return it from get_config() of {_name(fault.cls)}, or build the model by code."
             if fault.is_own
-            else _BUILD,
+            else BUILD_BY_CODE,
         )
     if fault.not_taken:
         return _about_arguments(fault, library)
@@ -95,7 +95,7 @@ def _said(fault: LoadFault, library: Library, saved_by: str) -> tuple[str, str]:
             f"{_name(fault.cls)} of {library} refuses the value of {arguments}: {text}",
             _of_another_version(library, saved_by),
         )
-    return f"Keras raises {fault.type}: {text}", _BUILD
+    return f"Keras raises {fault.type}: {text}", BUILD_BY_CODE
 
 
 def _name(name: str) -> str:
@@ -141,9 +141,9 @@ def quoted(names: Iterable[str]) -> str:
 def _of_another_version(library: Library, saved_by: str) -> str:
     others = {"keras": "tf_keras", "tf_keras": "keras"}
     if saved_by and generation(saved_by) != generation(library.version):
-        return f"Load it with {others.get(library.name, 'keras')}. {_BUILD}"
+        return f"Load it with {others.get(library.name, 'keras')}. {BUILD_BY_CODE}"
     update = f"Update it: pip install -U {library.name.replace('_', '-')}."
-    return f"{update} {_BUILD}"
+    return f"{update} {BUILD_BY_CODE}"
 
 
 def generation(version: str) -> str:

@@ -62,9 +62,7 @@ class Placeholders:
             base = import_module(description["module"])
             for part in description["name"].split("."):
                 base = getattr(base, part)
-            if base is _functional(
-                self._keras
-            ):  # which Keras makes of Model when it is given layers
+            if base is _functional(self._keras):  # what Keras makes of a Model given layers
                 base = self._keras.Model
         bases = description.get("bases", [])
         is_layer = isinstance(base, type) and issubclass(base, self._keras.layers.Layer)
