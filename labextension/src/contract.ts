@@ -27,11 +27,11 @@ export const ROLES = [
 export type Role = (typeof ROLES)[number];
 export type Origin = "live" | "saved";
 
-/** What a training does to a variable; ckpt_viz/object_graph/training.py defines each. */
+/** What a training does to a variable; ckpt_viz/graphs/layers/training.py defines each. */
 export const TRAININGS = [null, "trained", "frozen", "never", "omitted"] as const;
 export type Training = (typeof TRAININGS)[number];
 
-/** How a node compares with the other side. ckpt_viz/object_graph/overlay.py defines each state. */
+/** How a node compares with the other side. ckpt_viz/graphs/overlay/overlay.py defines each state. */
 export const NODE_STATES = [
   "plain",
   "matched",
@@ -119,7 +119,7 @@ export interface TableCell {
   readonly words: string;
 }
 
-/** Numbers of values; ckpt_viz/object_graph/comparison_table.py says what each counts. */
+/** Numbers of values; ckpt_viz/graphs/overlay/comparison_table.py says what each counts. */
 export interface Totals {
   readonly saved: number;
   readonly live: number;
@@ -324,7 +324,7 @@ const LINE_COLUMNS = {
 } as const;
 export type LineColumnName = NameIn<typeof LINE_COLUMNS>;
 
-/** One number per node, NaN for none: ckpt_viz/search/measures.py says what each is. */
+/** One number per node, NaN for none: ckpt_viz/graphs/search/measures.py says what each is. */
 const MEASURE_COLUMNS = [
   "count",
   "zeros",

@@ -7,7 +7,7 @@ import base64
 import pytest
 from playwright.sync_api import Locator, expect
 
-from ckpt_viz.render import payload
+from ckpt_viz.graphs.render import payload
 from tests.support.graphs import keras3_adam
 from tests.ui.jupyter import Cell, JupyterLab, SharedKernel, code_cell
 
