@@ -1,6 +1,12 @@
 /** A comparison as signs and words. TypeScript and Python share the table signs.json. */
 
-import { cells, severities, sides, states, verdicts } from "../../ckpt_viz/graphs/render/signs.json";
+import {
+  cells,
+  severities,
+  sides,
+  states,
+  verdicts,
+} from "../../ckpt_viz/graphs/render/signs.json";
 import type { CellSign, Comparison, NodeState, Severity, TableCell } from "./contract";
 import { isQuiet, type Overlay, type Problem, type SignCount } from "./overlay";
 import { formatCount, visible } from "./text";

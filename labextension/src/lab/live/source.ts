@@ -168,7 +168,7 @@ export class LiveSource implements Source {
     if (!(error instanceof KernelError)) {
       return error;
     }
-    if (error.type === "ModuleNotFoundError" && error.message.includes("ckpt_viz.entrances.jupyter")) {
+    if (error.type === "ModuleNotFoundError" && error.message.includes("'ckpt_viz.")) {
       return new Error(
         this.#trans.__(
           "The kernel's ckpt-viz is too old for this page's, %1. Run `%pip install --upgrade ckpt-viz` in a cell, restart the kernel, and try again.",
