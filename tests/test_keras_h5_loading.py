@@ -115,3 +115,19 @@ def _two(keras: Any, units: int, **options: Any) -> Any:
     layers = keras.layers
     head = layers.Dense(units, name="head", **options)
     return keras.Sequential([keras.Input((3,)), layers.Dense(4, name="body"), head])
+
+
+def test_a_layer_removed_from_a_nested_model_is_named(tmp_path: Path) -> None:
+    """Keras 2 gives its values to the next layer of the nested model, without a message."""
+    keras = keras_models.library("tf_keras")
+
+    def model(*names: str) -> Any:
+        inner = keras.Sequential([keras.layers.Dense(4, name=name) for name in names], "block")
+        return keras.Sequential([keras.Input((4,)), inner, keras.layers.Dense(3, name="head")])
+
+    old, new = model("first", "mid", "third"), model("first", "third")
+    _save_as_h5("tf_keras", old, tmp_path / "x.h5")
+    check = cv.check(new, tmp_path / "x.h5")
+    assert "You removed mid." in str(check) and "into block.third" in str(check)
+    check.fix().apply()
+    assert (new.layers[0].layers[1].kernel == old.layers[0].layers[2].kernel).numpy().all()

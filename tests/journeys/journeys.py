@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from random import Random
@@ -71,15 +72,20 @@ FILES = (*CHECKPOINTS, *IN_MODEL, *BY_NAMES)
 
 @dataclass(frozen=True)
 class Journey:
-    """A kind of model of a library, a kind of file, and what happens to the program."""
+    """A kind of model of a library, a kind of file, and what happens to the program.
+
+    If the edit is `undone`, the edited program is the one that is saved.
+    """
 
     library: str
     kind: str
     file: str
     edit: str
+    undone: bool = False
 
     def __str__(self) -> str:
-        return f"{self.library}, {self.kind}, {self.file}, {self.edit}"
+        words = f"{self.library}, {self.kind}, {self.file}, {self.edit}"
+        return f"{words}, undone" if self.undone else words
 
     @property
     def edited(self) -> Edited:
@@ -95,7 +101,11 @@ class Journey:
             counts_anew=True,
             attribute="{}",
         )
-        return Edited(was, EDITS[self.edit](self.kind))
+        edited = Edited(was, EDITS[self.edit](self.kind))
+        if not self.undone:
+            return edited
+        fields = {field.name: getattr(was, field.name) for field in dataclasses.fields(was)}
+        return Edited(edited.now, (Edit("change", how=fields),))
 
 
 def _nothing(kind: str) -> tuple[Edit, ...]:
@@ -199,6 +209,8 @@ _OF_MANAGERS = (NOTHING, "a part is renamed", "the child is renamed", "a head of
 
 def _is_possible(journey: Journey) -> bool:
     kind, file, edit = journey.kind, journey.file, journey.edit
+    if journey.undone and edit in (NOTHING, COUNTED_ON, "the optimizer is not built"):
+        return False
     is_module, is_automatic = kind == "module", KINDS[kind][1][0].name is None
     if journey.library == "tf_keras" and is_module:  # it is of neither Keras
         return False
@@ -227,7 +239,8 @@ def journeys() -> Iterator[Journey]:
         for kind in KINDS
         for file in FILES
         for edit in EDITS
-        if _is_possible(journey := Journey(library, kind, file, edit))
+        for undone in (False, True)
+        if _is_possible(journey := Journey(library, kind, file, edit, undone))
     ]
     Random(48).shuffle(every)
     yield from every

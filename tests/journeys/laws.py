@@ -314,7 +314,8 @@ def _of_texts(walked: Walked, text: str, which: str) -> Breaks:
     absent = {key for key in kept if key not in there or key in truth.open}
     unknown = [name for name in walked.fix.missing if name not in walked.live_names]
     left = [walked.content.get(key) for key in walked.fix.unused]
-    homeless = [key for key in left if key not in truth.sources or key in truth.open]
+    restored = {*walked.applied.places.values()}  # a file of Keras may have a value twice
+    homeless = [k for k in left if k not in truth.sources or k in truth.open or k in restored]
     set_by_plain = [k for k, source in truth.sources.items() if source and plain.get(k) == source]
     astray = [k for k, source in plain.items() if source and source != truth.sources.get(k)]
     for line in text.splitlines():

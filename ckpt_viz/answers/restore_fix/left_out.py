@@ -100,6 +100,10 @@ class WhyLeftOut(Enum):
         "left in the checkpoint; TensorFlow tracks no object in the program for",
         "The checkpoint has these; TensorFlow tracks no object in the program for them:",
     )
+    OCCUPIED = (
+        "left in the checkpoint; in the program, other saved values belong to",
+        "The checkpoint has these; in the program, other saved values belong to these names:",
+    )
     UNUSED = (
         "left in the checkpoint; the program has no place for",
         "The checkpoint has these; the program has no place for them:",
@@ -116,6 +120,7 @@ _OF_WHY = {
     Why.NO_CODE: WhyLeftOut.NO_CODE,
     Why.DAMAGED: WhyLeftOut.DAMAGED,
     Why.NOT_TRACKED: WhyLeftOut.NOT_TRACKED,
+    Why.OCCUPIED: WhyLeftOut.OCCUPIED,
     Why.ABSENT: WhyLeftOut.UNUSED,
 }
 
@@ -140,8 +145,9 @@ class LeftOut:
 
     @property
     def unused(self) -> Sequence[LeftValue]:
-        """The values in the checkpoint that the program has no place for."""
-        return self.values.get(WhyLeftOut.UNUSED, ())
+        """The values in the checkpoint that the program has no place for, or a place for others."""
+        reasons = (WhyLeftOut.OCCUPIED, WhyLeftOut.UNUSED)
+        return [value for reason in reasons for value in self.values.get(reason, ())]
 
     def in_words(self, guessed_parts: Sequence[str]) -> Iterator[str]:
         """Yield a line for each reason; `guessed_parts` are the saved parts that hold guesses."""

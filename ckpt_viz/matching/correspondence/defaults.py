@@ -164,8 +164,7 @@ class _Defaults:
         for pair in self.mapping.pairs:
             if is_guess(pair) and self.bound.get(pair.node) == pair.obj:
                 slot, holder = saved.nodes[pair.node].slot, saved.tree.parents[pair.node]
-                is_own = slot is None and saved.nodes[holder].role is Role.OPTIMIZER
-                if is_own or (slot is not None and slot.variable in self._settled[0]):
+                if slot is not None or saved.nodes[holder].role is Role.OPTIMIZER:
                     yield pair
 
     def _contradict(self, node: int, obj: int) -> bool:

@@ -235,9 +235,10 @@ def _in_order_of_variables(
         return  # another Keras has other counters, and numbers other states
     each = len(runs[0].states)
     saved_runs = [states[at : at + each] for at in range(0, len(states), each)]
-    slots = [(saved.graph.nodes[state].slot, run) for run in saved_runs for state in run]
-    known_runs = {slot.variable: run for slot, run in slots if slot is not None}
-    if any(known_runs[slot.variable] is not run for slot, run in slots if slot is not None):
+    slots = ((saved.graph.nodes[state].slot, run) for run in saved_runs for state in run)
+    owners = {(slot.variable, run[0]): run for slot, run in slots if slot is not None}
+    known_runs = {variable: run for (variable, _), run in owners.items()}
+    if not len(owners) == len(known_runs) == len({first for _, first in owners}):
         return  # this optimizer has another number of states for each variable
     for run in runs:
         node = nodes.get(run.variable, -1)

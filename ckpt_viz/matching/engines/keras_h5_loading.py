@@ -339,13 +339,8 @@ class _H5Run:
     # --- where Keras looks, whether or not it can load
 
     def offers(self) -> Offers:
-        own, top = self.live.top_level, _values(self.saved.top_level or ())
-        layers = [(self.live.layers[m.number].weights, self._values_of(m)) for m in self.matches]
         of_variables = {
-            variable: value.key
-            for variables, values in (*layers, (own, top))
-            for variable, value in self._in_turn_or_by_names(variables, values)
-            if not value.is_converted
+            variable: value.key for variable, value in self._offered() if not value.is_converted
         }
         doubtful = (match.number for match in self._with_other_names())
         keys = {m.number: tuple(key for key, _ in m.weights) for m in self.matches}
@@ -366,6 +361,25 @@ class _H5Run:
             is_one = counts[0][name] == counts[1][name] == 1
             if is_one and by_name[name].shape == self.live.variables[variable].shape:
                 yield variable, by_name[name]
+
+    def _offered(self) -> Iterator[tuple[int, ValueToLoad]]:
+        """Yield the values by variable, but those that names inside a nested model give another."""
+        for match in self.matches:
+            variables = self.live.layers[match.number].weights
+            every = (
+                {_scope(key) for key, _ in match.weights},
+                {_scope(self._name_of(variable)) for variable in variables},
+            )
+            for variable, value in self._in_turn_or_by_names(variables, self._values_of(match)):
+                scopes = _scope(value.key), _scope(self._name_of(variable))
+                if len(every[1]) == 1 or not are_of_others(scopes, "", every):
+                    yield variable, value
+        top = _values(self.saved.top_level or ())
+        yield from self._in_turn_or_by_names(self.live.top_level, top)
+
+    def _name_of(self, variable: int) -> str:
+        live = self.live.variables[variable]
+        return live.path if live.is_keras_3 else live.name
 
     def _told_by_order(self) -> Iterator[int]:
         """Yield the layers without names if the file has another number of layers."""
@@ -415,6 +429,15 @@ def _own_name(name: str) -> str:
     'kernel'
     """
     return name.rpartition("/")[2].partition(":")[0]
+
+
+def _scope(name: str) -> str:
+    """Return the part of a variable's name or key that names its layer.
+
+    >>> _scope("block/dense/kernel:0"), _scope("kernel:0")
+    ('dense', '')
+    """
+    return name.rpartition("/")[0].rpartition("/")[2]
 
 
 def _place(title: str, variable: LiveVariable) -> str:

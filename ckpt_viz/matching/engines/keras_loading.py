@@ -370,9 +370,13 @@ class _LoadRun:
         return None
 
     def _stay(self, variables: tuple[int, ...] | list[int], why: Stays) -> None:
-        """Note why variables stay: Keras visits an object again under paths that no file has."""
+        """Note why variables stay: at first, but for a path that the file lacks.
+
+        Keras visits an object again under other paths. One with variables tells more.
+        """
         for variable in variables:
-            self.stays.setdefault(variable, why)
+            if self.stays.get(variable, Stays.NO_GROUP) is Stays.NO_GROUP:
+                self.stays[variable] = why
             if why is Stays.UNKNOWN:
                 self.values.pop(variable, None)
 

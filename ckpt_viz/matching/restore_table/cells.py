@@ -29,6 +29,7 @@ _LEFT_OUT = {
     Why.OTHER_MEANING: TableCell(CellSign.NOWHERE, "stays, other meaning"),
     Why.NO_CODE: TableCell(CellSign.NOWHERE, "stays, no code restores it"),
     Why.NOT_TRACKED: TableCell(CellSign.NOWHERE, "stays, not tracked"),
+    Why.OCCUPIED: TableCell(CellSign.NOWHERE, "stays, its place is taken"),
 }
 _LEFT = TableCell(CellSign.NOWHERE, "stays")
 HERE = TableCell(CellSign.HERE, "here")

@@ -232,12 +232,32 @@ class _Filling:
         if node in self.fix.damaged:
             return WhyNot(Why.DAMAGED)
         if pair is None:
-            return self._absent(node)
+            return WhyNot(Why.OCCUPIED) if self._is_occupied(node) else self._absent(node)
         if pair.evidence is Evidence.OTHER_STATE:
             return WhyNot(Why.OTHER_MEANING)
         if node in self.fix.misfits:
             return self._difference(pair)
         return WhyNot(Why.GUESS if is_guess(pair) else Why.NO_CODE)
+
+    def _is_occupied(self, node: int) -> bool:
+        """Return whether the program takes another saved value of this name, or of this slot."""
+        assert self.saved is not None
+        slot = self.saved.nodes[node].slot
+        if slot is not None and (slot.variable, slot.name) in self._restored_slots:
+            return True
+        return self.saved.names.place_or_state(node) in self._filled_names
+
+    @cached_property
+    def _restored_slots(self) -> Set[tuple[int, str]]:
+        """The slots that the fix restores: a file of Keras may have one twice, for its wrapper."""
+        assert self.saved is not None
+        slots = (self.saved.nodes[node].slot for node in self._sure)
+        return {(slot.variable, slot.name) for slot in slots if slot is not None}
+
+    @cached_property
+    def _filled_names(self) -> Set[str]:
+        objects = (obj for obj in self._filled if obj < len(self.live.nodes))
+        return frozenset(map(self.live.names.place_or_state, objects))
 
     def _absent(self, node: int) -> WhyNot:
         return WhyNot(Why.NOT_TRACKED if node in self._not_tracked else Why.ABSENT)
