@@ -1,4 +1,4 @@
-"""Colours and signs come from two tables, which the front end reads, too (src/style.test.ts)."""
+"""Colours and signs come from two tables, which the front end reads, too (src/view/style.test.ts)."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_kinds_are_visible_on_every_background(scheme: str) -> None:
 def test_the_grounds_of_hosts_that_the_explorer_takes_keep_the_contrasts(
     scheme: str, limit: str
 ) -> None:
-    module = _PACKAGE.parent / "labextension/src/ground.ts"
+    module = _PACKAGE.parent / "labextension/src/host/ground.ts"
     match = re.search(rf"const {limit}_\w+ = ([0-9.]+);", module.read_text("utf-8"))
     assert match is not None
     level = round(255 * float(match[1]) ** (1 / 2.2))

@@ -1,6 +1,6 @@
 """The payload: a graph, and the comparison laid over it, as columns in one compressed buffer.
 
-docs/payload.md describes the format; labextension/src/contract.ts in the front end reads it.
+docs/payload.md describes the format; labextension/src/data/contract.ts in the front end reads it.
 Columns compress far better than objects, and arrive in the browser as typed arrays, without
 parsing.
 """

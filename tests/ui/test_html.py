@@ -131,7 +131,7 @@ _MUTANTS = 24
 
 
 def _mutants(count: int) -> Iterator[bytes]:
-    """Yield damaged payloads; labextension/src/fuzz.test.ts has thousands, and more kinds."""
+    """Yield damaged payloads; labextension/src/tests/fuzz.test.ts has thousands, and more kinds."""
     chance = random.Random(5)
     whole = gzip.decompress(payload.encode(keras3_adam()))
     after_header = 12 + int.from_bytes(whole[8:12], "little")

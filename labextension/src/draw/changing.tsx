@@ -2,6 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import * as WORDS from "../basics/strings";
+import { formatCount, sentenceText, shortened, visible, whyWords } from "../basics/text";
+import { bytesIn } from "../host/shared";
 import {
   CHANGE_KEYS,
   type ChangeDeed,
@@ -14,19 +17,15 @@ import {
   NO_CHANGES,
   readChanged,
   withEdit,
-} from "../changes";
-import type { AskAll } from "../kernel";
-import { lineToName, nodeToName, suggestedNames } from "../naming";
-import { bytesIn } from "../shared";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import { formatCount, sentenceText, shortened, visible, whyWords } from "../text";
-import { placeName } from "../words";
+} from "../kernel/changes";
+import type { AskAll } from "../kernel/kernel";
+import type { State } from "../state/state";
+import { lineToName, nodeToName, suggestedNames } from "../words/naming";
+import { placeName } from "../words/words";
 import { CodeButtons, CodeText } from "./code";
-import type { ShowOther } from "./explorer";
 import { MAX_NAME, NameField } from "./name-field";
 import { showTab } from "./parts";
-import type { Dispatch } from "./props";
+import type { Dispatch, ShowOther } from "./props";
 import type { LineField } from "./table";
 
 interface StripProps {

@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Overlay } from "../overlay";
-import { verdictSign } from "../signs";
-import * as WORDS from "../strings";
-import type { Table } from "../table";
-import { clip, sentenceText, visible, visibleLines } from "../text";
+import * as WORDS from "../basics/strings";
+import { clip, sentenceText, visible, visibleLines } from "../basics/text";
+import type { Overlay } from "../data/overlay";
+import type { Table } from "../data/table";
+import { verdictSign } from "../words/signs";
 import { SignIcon } from "./icons";
 
 /** Further asserts would leave no space for the table. */

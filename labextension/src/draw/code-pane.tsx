@@ -1,10 +1,10 @@
 /** The code that restores what the fix restores: with ckpt-viz, and with TensorFlow alone. */
 
 import { useEffect } from "preact/hooks";
-import type { FixAnswer, Kernel } from "../kernel";
-import type { Guess } from "../overlay";
-import * as WORDS from "../strings";
-import { clip, countWords, visible, visibleLines } from "../text";
+import * as WORDS from "../basics/strings";
+import { clip, countWords, visible, visibleLines } from "../basics/text";
+import type { Guess } from "../data/overlay";
+import type { FixAnswer, Kernel } from "../kernel/kernel";
 import type { Accepting } from "./accepting";
 import { useAsked } from "./asking";
 import { CodeButtons, CodeText } from "./code";

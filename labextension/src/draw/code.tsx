@@ -1,8 +1,8 @@
 /** Code to read, select and copy. */
 
 import { type ComponentChildren, Fragment } from "preact";
-import * as WORDS from "../strings";
-import { shortened, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { shortened, visible } from "../basics/text";
 import { useAsked } from "./asking";
 import { codeParts } from "./code-parts";
 import { Copy } from "./copy";

@@ -1,7 +1,11 @@
 /** Buttons that give the code of an edited copy of a checkpoint, and show what the copy changes. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { NodeState } from "../contract";
+import * as WORDS from "../basics/strings";
+import { formatCount, shortened, visible, whyWords } from "../basics/text";
+import type { NodeState } from "../data/contract";
+import { type Graph, ROOT } from "../data/graph";
+import { bytesIn } from "../host/shared";
 import {
   COPY_KEYS,
   type CopyKind,
@@ -12,17 +16,13 @@ import {
   type Side,
   sidesOf,
   withMark,
-} from "../copies";
-import { type Graph, ROOT } from "../graph";
-import type { Kernel } from "../kernel";
-import { bytesIn } from "../shared";
-import { isNode, type State } from "../state";
-import * as WORDS from "../strings";
-import { formatCount, shortened, visible, whyWords } from "../text";
-import { ownName, placeName } from "../words";
+} from "../kernel/copies";
+import type { Kernel } from "../kernel/kernel";
+import { isNode, type State } from "../state/state";
+import { ownName, placeName } from "../words/words";
 import { CodeButtons, CodeText } from "./code";
-import type { ShowOther } from "./explorer";
 import { NameBox } from "./name-box";
+import type { ShowOther } from "./props";
 
 /** How long a kernel may compare large checkpoints, in ms. */
 const PATIENCE = 600_000;

@@ -2,16 +2,23 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { type Graph, ROOT } from "../graph";
+import * as WORDS from "../basics/strings";
+import { visible } from "../basics/text";
+import { type Graph, ROOT } from "../data/graph";
 import { type FlowPath, flowPaths } from "../layout/flow-paths";
 import { detour, linkPath, linksOf } from "../layout/links";
 import { BAD_SIGN } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, PITCH, SPINE } from "../layout/tidy";
-import { isNode, type State } from "../state";
-import * as WORDS from "../strings";
-import { visible } from "../text";
-import { chunkCount, chunkLabel, comparedWords, givenShape, isTrained, placeName } from "../words";
+import { isNode, type State } from "../state/state";
+import {
+  chunkCount,
+  chunkLabel,
+  comparedWords,
+  givenShape,
+  isTrained,
+  placeName,
+} from "../words/words";
 import { Badge, heldAloneClass, lineClass, outline, shapeOf } from "./icons";
 import { type Look, lookOf } from "./look";
 import {

@@ -2,13 +2,13 @@
 
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { Graph } from "../graph";
-import type { Kernel } from "../kernel";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import type { Table } from "../table";
+import * as WORDS from "../basics/strings";
+import type { Graph } from "../data/graph";
+import type { Table } from "../data/table";
+import type { Kernel } from "../kernel/kernel";
+import type { State } from "../state/state";
 import type { LoadGraphviz } from "../textbook/engine";
-import { chunkCount, chunkLabel, matchWords, sentence } from "../words";
+import { chunkCount, chunkLabel, matchWords, sentence } from "../words/words";
 import { type Accepting, restoredWith, useAccepting } from "./accepting";
 import { Breadcrumbs } from "./breadcrumbs";
 import { RestoreButton, ViewButton } from "./check-buttons";
@@ -33,7 +33,7 @@ import { type OnRequest, WithExtras } from "./on-request";
 import { Outline } from "./outline";
 import { HeightHandle, Panes, type Shares } from "./panes";
 import type { Part } from "./parts";
-import type { Dispatch } from "./props";
+import type { Dispatch, ShowOther } from "./props";
 import { type Restoring, useRestoring } from "./restoring";
 import { Ribbon } from "./ribbon";
 import { QueryMistake } from "./search";
@@ -69,13 +69,6 @@ interface ExplorerProps {
   readonly canStop: boolean;
   readonly dispatch: Dispatch;
 }
-
-/** `about` goes along with all questions, null: nothing answers. Without bytes, shows the own check. */
-export type ShowOther = (
-  bytes: Uint8Array | null,
-  about: object | null,
-  node?: number | null,
-) => Promise<void>;
 
 export function Explorer({ shown, problem, ...rest }: ExplorerProps) {
   const message =

@@ -1,6 +1,6 @@
 /** Actions that change the page but not the state of the view: moving the focus, copying a text. */
 
-import { type Deed, deedOf, isOurs, type PageAction } from "../deeds";
+import { type Deed, deedOf, isOurs, type PageAction } from "../state/deeds";
 import { partOf, showTab } from "./parts";
 import type { Dispatch } from "./props";
 

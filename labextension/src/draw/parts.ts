@@ -1,6 +1,6 @@
 /** The parts of the page that actions use. Each has its name in the attribute `data-part`. */
 
-import type { Part } from "../deeds";
+import type { Part } from "../state/deeds";
 
 export type { Part };
 

@@ -1,13 +1,13 @@
 /** What the table shows while a restore plays: what has become of each line so far. */
 
-import type { Graph } from "../graph";
-import { type Fate, nodesAround, type PlayStep, type Story } from "../play";
-import { type Sign, stateSign } from "../signs";
-import { lineAt } from "../state";
-import * as WORDS from "../strings";
-import { type Line, linesAbove, type Table } from "../table";
-import { clip, clipStart, formatCount, visible } from "../text";
-import { placeName } from "../words";
+import * as WORDS from "../basics/strings";
+import { clip, clipStart, formatCount, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import { type Line, linesAbove, type Table } from "../data/table";
+import { type Fate, nodesAround, type PlayStep, type Story } from "../kernel/play";
+import { lineAt } from "../state/state";
+import { type Sign, stateSign } from "../words/signs";
+import { placeName } from "../words/words";
 import { SignIcon } from "./icons";
 import type { PlayedColumn } from "./table";
 

@@ -1,10 +1,10 @@
 /** Predict first: the question before a step, its answer, and the result of all. */
 
-import type { Story } from "../play";
-import { type Question, type Quiz, rightOnes, stepOfQuestion } from "../predict";
-import { stateSign } from "../signs";
-import * as WORDS from "../strings";
-import { clip, clipStart, formatCount, sentenceText, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { clip, clipStart, formatCount, sentenceText, visible } from "../basics/text";
+import type { Story } from "../kernel/play";
+import { type Question, type Quiz, rightOnes, stepOfQuestion } from "../kernel/predict";
+import { stateSign } from "../words/signs";
 import { SignIcon } from "./icons";
 import { ShowRow } from "./play-asserts";
 import type { Playing } from "./play-bar";

@@ -1,11 +1,11 @@
 /** The strip below a restore that plays: the queue, what waits, and the timeline. */
 
 import type { ComponentChildren } from "preact";
-import type { Graph } from "../graph";
-import { type Story, visitsWithChildren } from "../play";
-import * as WORDS from "../strings";
-import { clip, clipStart, formatCount, visible } from "../text";
-import { moreWords, placeName } from "../words";
+import * as WORDS from "../basics/strings";
+import { clip, clipStart, formatCount, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import { type Story, visitsWithChildren } from "../kernel/play";
+import { moreWords, placeName } from "../words/words";
 import { RoleIcon } from "./icons";
 import { type Playing, PlayKeys } from "./play-bar";
 import type { Dispatch } from "./props";

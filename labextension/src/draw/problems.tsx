@@ -1,10 +1,10 @@
 /** The problems of a comparison in words. */
 
-import type { Graph } from "../graph";
-import type { Kernel } from "../kernel";
-import { problemSign } from "../signs";
-import * as WORDS from "../strings";
-import { clip, sentenceText, visibleLines } from "../text";
+import * as WORDS from "../basics/strings";
+import { clip, sentenceText, visibleLines } from "../basics/text";
+import type { Graph } from "../data/graph";
+import type { Kernel } from "../kernel/kernel";
+import { problemSign } from "../words/signs";
 import { RemedyCode } from "./code";
 import { Copy } from "./copy";
 import { SignIcon } from "./icons";

@@ -2,10 +2,10 @@
 
 import type { RefObject, TargetedClipboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import * as WORDS from "../basics/strings";
 import { fieldsOf, UNREAD, valuesOf } from "../search/fields";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import { matchWords, mistakeWords } from "../words";
+import type { State } from "../state/state";
+import { matchWords, mistakeWords } from "../words/words";
 import { type Measuring, ReadButton } from "./measuring";
 import { ModeButton } from "./mode-button";
 import type { OnRequest } from "./on-request";

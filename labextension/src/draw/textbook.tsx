@@ -1,11 +1,11 @@
 /** The textbook view: Graphviz finds the places, and the view draws the nodes as in the tree. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { oncePer } from "../basics/once";
+import * as WORDS from "../basics/strings";
+import { whyWords } from "../basics/text";
 import { BOX_HEIGHT } from "../layout/tidy";
-import { oncePer } from "../once";
-import { isPartOfPicture, MIN_SCALE, type State } from "../state";
-import * as WORDS from "../strings";
-import { whyWords } from "../text";
+import { isPartOfPicture, MIN_SCALE, type State } from "../state/state";
 import { type LoadGraphviz, makeEngine } from "../textbook/engine";
 import {
   isTooMany,
@@ -16,7 +16,7 @@ import {
   sizesOf,
 } from "../textbook/part";
 import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
-import { tooManyWords } from "../words";
+import { tooManyWords } from "../words/words";
 import { listen, NodeBox } from "./drawing";
 import { lookOf } from "./look";
 import type { Typesetter } from "./measure";

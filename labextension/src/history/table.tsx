@@ -1,9 +1,9 @@
 /** The rows: one for each variable. Only those in sight are in the page. */
 
 import { useEffect, useState } from "preact/hooks";
+import { visible } from "../basics/text";
 import { useCutNames } from "../draw/cut";
 import { useResized } from "../draw/resizing";
-import { visible } from "../text";
 import type { Change } from "./changes";
 import { Curve, cellWidth, columnsOf, Heat } from "./heat";
 import type { Action, Layer, List, Shown, State } from "./state";

@@ -2,11 +2,11 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { insertFrom } from "../cells";
+import { LEVELS } from "../basics/scale";
+import { sentenceText, visible, whyWords } from "../basics/text";
 import { useResized } from "../draw/resizing";
-import { followGround } from "../ground";
-import { LEVELS } from "../scale";
-import { sentenceText, visible, whyWords } from "../text";
+import { insertFrom } from "../host/cells";
+import { followGround } from "../host/ground";
 import { type Cell, decodeHistory, type History } from "./data";
 import { Details } from "./details";
 import { Exports, type Write } from "./exports";

@@ -6,11 +6,11 @@ import type { TranslationBundle } from "@jupyterlab/translation";
 import { DisposableDelegate, type IDisposable } from "@lumino/disposable";
 import { Poll } from "@lumino/polling";
 import { version } from "../../package.json";
-import { VERSION } from "../contract";
+import { VERSION } from "../data/contract";
 import type { Cell, ChangeMap, Row } from "../history/data";
 import { type Line, readLines } from "../history/lines";
-import type { Answer, Ask } from "../kernel";
-import { bytesOf } from "../shared";
+import { bytesOf } from "../host/shared";
+import type { Answer, Ask } from "../kernel/kernel";
 import { patiently } from "./patience";
 import { type Kept, type Loaded, type Source, unpacked } from "./source";
 

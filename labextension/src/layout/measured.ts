@@ -1,10 +1,10 @@
 /** What rows measure: their own values, or those folded into them and below, added up once. */
 
-import type { MeasureColumnName } from "../contract";
-import { type Graph, isUnreadable, ROOT } from "../graph";
-import { type MeasureName, type Measures, measureOf, type NumberOf } from "../measures";
-import { oncePer } from "../once";
-import { levelOf, type Scale, scaleOver } from "../scale";
+import { oncePer } from "../basics/once";
+import { levelOf, type Scale, scaleOver } from "../basics/scale";
+import type { MeasureColumnName } from "../data/contract";
+import { type Graph, isUnreadable, ROOT } from "../data/graph";
+import { type MeasureName, type Measures, measureOf, type NumberOf } from "../data/measures";
 import { summaryOf } from "./summary";
 
 interface Totals {

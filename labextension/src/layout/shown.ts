@@ -1,6 +1,6 @@
 /** The visible tree: the nodes that filters and search leave, with long lists in chunks. */
 
-import { type Graph, ROOT } from "../graph";
+import { type Graph, ROOT } from "../data/graph";
 import { nodesBelow } from "./feeds";
 import { type Sort, sorted } from "./sorting";
 

@@ -3,8 +3,8 @@
  * per graph.
  */
 
-import type { Graph } from "../graph";
-import { oncePer } from "../once";
+import { oncePer } from "../basics/once";
+import type { Graph } from "../data/graph";
 
 export interface Size {
   /** The bytes of the node's own values; null if it has no value of known size. */

@@ -1,7 +1,7 @@
 /** How many parameters of a row a training changes, and what is frozen. */
 
-import { type Graph, ROOT } from "../graph";
-import { oncePer } from "../once";
+import { oncePer } from "../basics/once";
+import { type Graph, ROOT } from "../data/graph";
 import { parametersOf } from "./totals";
 
 /** In the order in which the view tells them. */

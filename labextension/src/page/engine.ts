@@ -1,7 +1,7 @@
 /** The engine in a worker: starts it, asks it, and ends it to cancel what it does. */
 
-import type { Answer, Ask } from "../kernel";
-import { whyWords } from "../text";
+import { whyWords } from "../basics/text";
+import type { Answer, Ask } from "../kernel/kernel";
 import type {
   Message,
   Numbered,

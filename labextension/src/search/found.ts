@@ -1,6 +1,6 @@
 /** The result of a search in the view: its matches and their ancestors. */
 
-import type { Graph } from "../graph";
+import type { Graph } from "../data/graph";
 import { find } from "./evaluate";
 import { Mistake } from "./syntax";
 

@@ -3,7 +3,7 @@
 import type { ILayoutRestorer, JupyterFrontEnd } from "@jupyterlab/application";
 import { type MainAreaWidget, showErrorMessage, WidgetTracker } from "@jupyterlab/apputils";
 import { PathExt } from "@jupyterlab/coreutils";
-import { whyWords } from "../../text";
+import { whyWords } from "../../basics/text";
 import { prefixOf } from "../paths";
 import type { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";

@@ -4,7 +4,7 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { type ISignal, Signal } from "@lumino/signaling";
 import LISTING from "../../../../ckpt_viz/jupyter/live_objects.py";
-import { whyWords } from "../../text";
+import { whyWords } from "../../basics/text";
 import { evaluate, InterruptedError, infoOf, literal } from "./requests";
 
 export type Kind =

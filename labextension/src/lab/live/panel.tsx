@@ -3,7 +3,7 @@
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
-import { visible } from "../../text";
+import { visible } from "../../basics/text";
 import { acceptPaths } from "../tabs/drop";
 import { Sentence } from "../tabs/sentence";
 import type { Kind, LiveObject, LiveObjects } from "./objects";

@@ -4,10 +4,10 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { DisposableDelegate, type IDisposable } from "@lumino/disposable";
 import { version } from "../../../package.json";
-import { VERSION } from "../../contract";
-import type { Answer, Ask } from "../../kernel";
-import { bytesOf } from "../../shared";
-import type { ViewState } from "../../view";
+import { VERSION } from "../../data/contract";
+import { bytesOf } from "../../host/shared";
+import type { Answer, Ask } from "../../kernel/kernel";
+import type { ViewState } from "../../view/view";
 import { type Loaded, type Source, unpacked } from "../source";
 import { evaluate, KernelError, literal } from "./requests";
 

@@ -1,9 +1,9 @@
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
-import { type Parts, SHOWN } from "../../shared";
-import { whyWords } from "../../text";
-import { mountView } from "../../view";
+import { whyWords } from "../../basics/text";
+import { type Parts, SHOWN } from "../../host/shared";
+import { mountView } from "../../view/view";
 import { graphviz } from "../graphviz";
 import { type Bundle, decoded, MIME_TYPE, readBundle } from "./bundle";
 import { type Place, WIDGET_VIEW } from "./place";
@@ -145,7 +145,7 @@ function snapshot(payload: Uint8Array, steps: string | null, step: number | null
   const view = mountView(widget.node, {
     note: "saved picture",
     graphviz,
-    extras: () => import("../../extras"),
+    extras: () => import("../../draw/extras"),
     played: steps ?? undefined,
   });
   widget.disposed.connect(() => view.dispose());

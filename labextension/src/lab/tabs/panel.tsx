@@ -5,9 +5,9 @@ import type { IDisposable } from "@lumino/disposable";
 import { type ISignal, Signal } from "@lumino/signaling";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
-import type { Deed } from "../../deeds";
-import { whyWords } from "../../text";
-import { mountView, type View, type ViewState } from "../../view";
+import { whyWords } from "../../basics/text";
+import type { Deed } from "../../state/deeds";
+import { mountView, type View, type ViewState } from "../../view/view";
 import { graphviz } from "../graphviz";
 import type { Kept, Source } from "../source";
 import { Choice } from "./choice";
@@ -121,7 +121,7 @@ export class ExplorerPanel extends Widget {
   #mount({ ask, canStop }: Source): View {
     return mountView(this.#stage, {
       graphviz,
-      extras: () => import("../../extras"),
+      extras: () => import("../../draw/extras"),
       ask,
       canStop,
       onChange: (state) => {

@@ -10,7 +10,7 @@ import type { ITranslator, TranslationBundle } from "@jupyterlab/translation";
 import { refreshIcon, Toolbar, ToolbarButton } from "@jupyterlab/ui-components";
 import { Token } from "@lumino/coreutils";
 import { TabPanel, Widget } from "@lumino/widgets";
-import { visible } from "../../text";
+import { visible } from "../../basics/text";
 import { checkpointIcon } from "../icons";
 import { mayBeCheckpoint, prefixOf } from "../paths";
 import type { CheckpointServer } from "../server";
