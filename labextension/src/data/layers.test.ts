@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defaultsOf } from "../host/defaults";
 import { defaultExpansion } from "../layout/rows";
-import { initialState, reduce, type State, viewOf } from "../state/state";
+import { initialState, reduce } from "../state/reduce";
+import { type State, viewOf } from "../state/state";
 import {
   compared,
   expected,

@@ -12,7 +12,8 @@ import type { ShownTree } from "../layout/shown";
 import type { Sort } from "../layout/sorting";
 import { isFrozenHere } from "../layout/training";
 import type { Found } from "../search/found";
-import { firstProblemNode, type State } from "../state/state";
+import { firstProblemNode } from "../state/problems";
+import type { State } from "../state/state";
 import {
   chunkCount,
   chunkLabel,

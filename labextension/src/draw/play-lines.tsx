@@ -5,7 +5,7 @@ import { clip, clipStart, formatCount, visible } from "../basics/text";
 import type { Graph } from "../data/graph";
 import { type Line, linesAbove, type Table } from "../data/table";
 import { type Fate, nodesAround, type PlayStep, type Story } from "../kernel/play";
-import { lineAt } from "../state/state";
+import { lineAt } from "../state/lines";
 import { type Sign, stateSign } from "../words/signs";
 import { placeName } from "../words/words";
 import { SignIcon } from "./icons";

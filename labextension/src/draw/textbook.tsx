@@ -5,7 +5,8 @@ import { oncePer } from "../basics/once";
 import * as WORDS from "../basics/strings";
 import { whyWords } from "../basics/text";
 import { BOX_HEIGHT } from "../layout/tidy";
-import { isPartOfPicture, MIN_SCALE, type State } from "../state/state";
+import { isPartOfPicture, MIN_SCALE } from "../state/camera";
+import type { State } from "../state/state";
 import { type LoadGraphviz, makeEngine } from "../textbook/engine";
 import {
   isTooMany,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultsOf } from "../host/defaults";
-import { initialState, reduce, type State } from "../state/state";
+import { initialState, reduce } from "../state/reduce";
+import type { State } from "../state/state";
 import { loadGraph, WIDTHS } from "../tests/graphs.test-data";
 import { nextSort, sorted } from "./sorting";
 import { parametersOf } from "./totals";

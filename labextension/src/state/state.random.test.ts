@@ -14,7 +14,9 @@ import {
   treeGraph,
   WIDTHS,
 } from "../tests/graphs.test-data";
-import { type Action, initialState, isNode, reduce, type State, tableRows, VIEWS } from "./state";
+import { tableRows } from "./lines";
+import { initialState, reduce } from "./reduce";
+import { type Action, isNode, type State, VIEWS } from "./state";
 
 const QUERIES = ["", "e", "role:variable", "is:shared", "nothing at all", "(", "(root).*"];
 const STEPS = ["previous", "next", "first", "last", "pageUp", "pageDown", "in", "out"] as const;

@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Graph } from "../data/graph";
 import { defaultsOf } from "../host/defaults";
 import { compared, type LineOf, treeGraph, WIDTHS } from "../tests/graphs.test-data";
-import { type Action, initialState, reduce, type State, tableRows, viewOf } from "./state";
+import { tableRows } from "./lines";
+import { initialState, reduce } from "./reduce";
+import { type Action, type State, viewOf } from "./state";
 
 // 0 ─┬─ 1 net ─┬─ 2 a
 //    │         └─ 3 b ── 4 w

@@ -5,7 +5,9 @@ import { ancestors } from "../layout/shown";
 import { WAITING } from "../search/found";
 import { compared, fullTree, loadGraph, treeGraph, WIDTHS } from "../tests/graphs.test-data";
 import type { Picture } from "../textbook/picture";
-import { type Action, firstProblemNode, initialState, reduce, type State } from "./state";
+import { firstProblemNode } from "./problems";
+import { initialState, reduce } from "./reduce";
+import type { Action, State } from "./state";
 
 /** A view of 600 by 400 with the first two levels open. */
 function start(graph = fullTree(4, 5)): State {

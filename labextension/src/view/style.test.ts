@@ -5,7 +5,7 @@ import palette from "../../../ckpt_viz/render/palette.json";
 import signs from "../../../ckpt_viz/render/signs.json";
 import { CELL_SIGNS, NODE_STATES, SEVERITIES } from "../data/contract";
 import { COLUMNS, type Column, columnsOf } from "../draw/outline-columns";
-import { MIN_FIT_SCALE } from "../state/state";
+import { MIN_FIT_SCALE } from "../state/camera";
 import { MODULES, STYLES } from "../tests/sources.test-data";
 import { generatedStyle } from "./style";
 

@@ -19,13 +19,12 @@ import { DEFAULTS_ATTRIBUTE, readDefaults } from "../host/defaults";
 import { followGround, onPageChange } from "../host/ground";
 import { type Ask, type Kernel, makeKernel, type Tell } from "../kernel/kernel";
 import type { Deed } from "../state/deeds";
+import { initialState, reduce } from "../state/reduce";
 import {
   type Action,
   type Brevity,
-  initialState,
   isNode,
   type Mode,
-  reduce,
   type View as ShownView,
   type State,
   viewOf,
