@@ -94,9 +94,6 @@ export function shortened(text: string, most = MAX_LABEL): string {
   );
 }
 
-/** The same, for parts of the view that know it by these names. */
-export { shortened as clip, shortened as clipStart };
-
 export function formatCount(count: number): string {
   return numbers.format(count);
 }

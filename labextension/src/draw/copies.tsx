@@ -19,7 +19,8 @@ import {
 } from "../kernel/copies";
 import type { Kernel } from "../kernel/kernel";
 import { isNode, type State } from "../state/state";
-import { ownName, placeName } from "../words/words";
+import { ownName } from "../words/naming";
+import { placeName } from "../words/words";
 import { CodeButtons, CodeText } from "./code";
 import { NameBox } from "./name-box";
 import type { ShowOther } from "./props";

@@ -1,31 +1,44 @@
-/** The extras share the widget's Preact: what they import of it, the widget must give them. */
+/** The extras share what the widget has: what they do not bundle, the widget must give them. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { buildSync } from "esbuild";
 import { expect, it } from "vitest";
 
-const SOURCES = new URL("../", import.meta.url);
-const read = (file: string): string => readFileSync(new URL(file, SOURCES), "utf8");
+const ROOT = new URL("../../", import.meta.url).pathname;
+const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
+const GIVEN = readFileSync(`${ROOT}src/widget/given.ts`, "utf8");
 
-/** What the table in the widget gives: names of all modules of Preact, and what elements need. */
-function given(): ReadonlySet<string> {
-  const [, table = ""] = /const PREACT = \{([\s\S]*?)\n\};/.exec(read("widget/widget.ts")) ?? [];
-  return new Set(table.match(/\w+/g));
+function built(entry: string, external: string[]) {
+  const { metafile, outputFiles } = buildSync({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    external,
+    inject: ["src/basics/jsx.ts"],
+    tsconfig: "tsconfig.kernel.json",
+    ...{ bundle: true, format: "cjs", metafile: true, write: false },
+  });
+  const [inputs = {}] = Object.values(metafile.outputs).map((output) => output.inputs);
+  return { inputs, code: outputFiles[0]?.text ?? "" };
 }
 
-it("import nothing of Preact that the widget does not give them", () => {
-  const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter(
-    (file) => /^(draw|layout|textbook)\/.*\.tsx?$/.test(file) && !file.includes(".test"),
-  );
-  const imported = [...files, "basics/jsx.ts"].flatMap((file) =>
-    [...read(file).matchAll(/(?:im|ex)port \{([^}]*)\} from "preact[^"]*"/g)].flatMap(
-      ([, names = ""]) =>
-        names
-          .split(",")
-          .map((name) => name.trim())
-          .filter((name) => !name.startsWith("type ")),
-    ),
-  );
-  expect(imported).toEqual(expect.arrayContaining(["useState", "h"]));
-  const known = given();
-  expect(imported.filter((name) => !known.has(name))).toEqual([]);
+const sizeIn = ({ inputs }: ReturnType<typeof built>, module: string) =>
+  inputs[module]?.bytesInOutput ?? 0;
+const left = Array.from(
+  scripts["build:extras"].matchAll(/--external:(\S+)/g) as Iterable<readonly string[]>,
+  ([, name = ""]) => name,
+);
+const extras = built("src/draw/extras.ts", left);
+
+it("take nothing that the widget does not give them", () => {
+  const taken = Array.from(extras.code.matchAll(/\bimport_\w+\.(\w+)/g), ([, name]) => name);
+  const [, table = ""] = /const GIVEN = \{([\s\S]*?)\n\};/.exec(GIVEN) ?? [];
+  expect(new Set(table.match(/\w+/g))).toEqual(new Set(taken));
+});
+
+it("have no second copy of searches, layouts and words", () => {
+  const widget = built("src/widget/widget.ts", ["preact"]);
+  const twice = Object.keys(extras.inputs)
+    .filter((module) => /^src\/(layout|search|words)\//.test(module))
+    .filter((module) => sizeIn(extras, module) > 1000 && sizeIn(widget, module) > 0);
+  expect(twice).toEqual([]);
 });

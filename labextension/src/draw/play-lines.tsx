@@ -1,7 +1,7 @@
 /** What the table shows while a restore plays: what has become of each line so far. */
 
 import * as WORDS from "../basics/strings";
-import { clip, clipStart, formatCount, visible } from "../basics/text";
+import { formatCount, shortened, visible } from "../basics/text";
 import type { Graph } from "../data/graph";
 import { type Line, linesAbove, type Table } from "../data/table";
 import { type Fate, nodesAround, type PlayStep, type Story } from "../kernel/play";
@@ -109,7 +109,7 @@ function fateOf(
 }
 
 function nameOf(graph: Graph, id: number): string {
-  return clipStart(visible(placeName(graph, id)), MAX_NAME) || WORDS.root;
+  return shortened(visible(placeName(graph, id)), MAX_NAME) || WORDS.root;
 }
 
 /** The edge of the step by name, and what the step does. */
@@ -117,7 +117,7 @@ function nowWords({ action, holder, name }: PlayStep): string {
   const fate = FATES[action.replace(" slot", "")];
   const word = WORDS.deeds[action as keyof typeof WORDS.deeds] ?? visible(action);
   const does = fate === undefined ? word : `${SIGNS[fate].glyph} ${word}`;
-  return holder === null || name === "" ? does : `“${clip(visible(name), MAX_NAME)}” ${does}`;
+  return holder === null || name === "" ? does : `“${shortened(visible(name), MAX_NAME)}” ${does}`;
 }
 
 /** Steps before and after the current one whose lines are open. */

@@ -1,7 +1,7 @@
 /** The problems of a comparison in words. */
 
 import * as WORDS from "../basics/strings";
-import { clip, sentenceText, visibleLines } from "../basics/text";
+import { sentenceText, shortened, visibleLines } from "../basics/text";
 import type { Graph } from "../data/graph";
 import type { Kernel } from "../kernel/kernel";
 import { problemSign } from "../words/signs";
@@ -66,7 +66,7 @@ export function Problems({
                 <h4>
                   {WORDS.errorText} <Copy what={WORDS.message} text={message} />
                 </h4>
-                <p class="ckv-message">{clip(visibleLines(message), MAX_MESSAGE)}</p>
+                <p class="ckv-message">{shortened(visibleLines(message), MAX_MESSAGE)}</p>
               </>
             ) : null}
           </div>

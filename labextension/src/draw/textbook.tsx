@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { oncePer } from "../basics/once";
 import * as WORDS from "../basics/strings";
-import { whyWords } from "../basics/text";
+import { countWords, whyWords } from "../basics/text";
 import { BOX_HEIGHT } from "../layout/tidy";
 import { isPartOfPicture, MIN_SCALE } from "../state/camera";
 import type { State } from "../state/state";
@@ -15,9 +15,9 @@ import {
   type PartWidths,
   partInSight,
   sizesOf,
+  type TooMany,
 } from "../textbook/part";
 import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
-import { tooManyWords } from "../words/words";
 import { listen, NodeBox } from "./drawing";
 import { lookOf } from "./look";
 import type { Typesetter } from "./measure";
@@ -86,7 +86,7 @@ export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProp
   const isTooLarge = isTooMany(part);
   const shownMessage: Message | null = isTooLarge
     ? {
-        words: tooManyWords(part.nodes, part.edges, part.edges === null ? MAX_NODES : MAX_EDGES),
+        words: tooManyWords(part),
         offers: null,
       }
     : (message ??
@@ -242,4 +242,12 @@ function Edges({ edges, selected }: EdgesProps) {
       )}
     </g>
   );
+}
+
+/** Why there is no drawing: too many nodes or, if their number is known, too many edges. */
+function tooManyWords({ nodes, edges }: TooMany): string {
+  const { edges: edgeWords, edgesAre, nodes: nodeWords, nodesAre } = WORDS.counts;
+  return edges === null
+    ? WORDS.tooMany(countWords(nodes, ...nodesAre), countWords(MAX_NODES, ...nodeWords))
+    : WORDS.tooMany(countWords(edges, ...edgesAre), countWords(MAX_EDGES, ...edgeWords));
 }

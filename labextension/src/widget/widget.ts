@@ -1,8 +1,6 @@
 /** The widget's front end, a module for anywidget: connects the view to the kernel's traits. */
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
-import { Fragment, h, render as renderInto } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import type { Extras, LoadExtras } from "../draw/on-request";
 import { askKernel, onChanges, onRefresh } from "../host/messages";
@@ -10,6 +8,7 @@ import { type Parts, payloadOf, SHOWN } from "../host/shared";
 import { type Answer, type Ask, PATIENCE } from "../kernel/kernel";
 import type { LoadGraphviz } from "../textbook/engine";
 import { mountView } from "../view/view";
+import { GIVEN } from "./given";
 import { type OfGraph, STATE, stateOf, type Traits } from "./traits";
 
 const PAYLOAD = ["_payload", "_shared_payload"] as const;
@@ -129,7 +128,7 @@ function graphvizOf(model: AnyModel): LoadGraphviz {
   return (signal) => scriptOf(model, "graphviz", signal);
 }
 
-/** The extras share the view's Preact: `npm run build:extras` leaves its modules out. */
+/** The extras share what the view has: given.ts lists it. */
 function extrasOf(model: AnyModel, makeExtras?: MakeExtras): LoadExtras {
   return async () => {
     if (makeExtras !== undefined) {
@@ -146,16 +145,9 @@ function extrasOf(model: AnyModel, makeExtras?: MakeExtras): LoadExtras {
   };
 }
 
-/** All of Preact that the extras use: with whole modules, the widget would be larger. */
-// biome-ignore format: one line for each module
-const PREACT = {
-  Fragment, h, render: renderInto,
-  useEffect, useLayoutEffect, useMemo, useRef, useState,
-};
-
 type MakeExtras = (require: (name: string) => object, module: object) => Extras;
 
-const extrasWith = (make: MakeExtras): Extras => make(() => PREACT, {});
+const extrasWith = (make: MakeExtras): Extras => make(() => GIVEN, {});
 
 /** The text of a script that the kernel's package holds. */
 async function scriptOf(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../data/graph";
-import { type LineOf, tableOf } from "../tests/graphs.test-data";
-import { lineToName, nodeToName, offeredNames, suggestedNames } from "./naming";
+import { type LineOf, tableOf, treeGraph } from "../tests/graphs.test-data";
+import { lineToName, nodeToName, offeredNames, ownName, suggestedNames } from "./naming";
 
 // 0 net ─┬─ 1 a
 //        └─ 2 lm_head → head
@@ -79,4 +79,12 @@ describe("suggestions", () => {
       ),
     ).toHaveLength(8);
   });
+});
+
+it("offers what people call an item of a list as its name", () => {
+  const graph: Graph = { ...treeGraph([0, 0]), label: (id) => ["", "80", "head"][id] ?? "" };
+  expect([1, 2].map((id) => ownName({ ...graph, called: () => "out" }, id))).toEqual([
+    "out",
+    "head",
+  ]);
 });

@@ -65,3 +65,9 @@ export function offeredNames(names: readonly string[], typed: string): readonly 
     .filter((name) => name !== typed && name.toLowerCase().includes(text))
     .slice(0, MAX_NAMES);
 }
+
+/** The name that a rename begins with: an item of a list has none, so what people call it. */
+export function ownName(graph: Graph, id: number): string {
+  const label = graph.label(id);
+  return /^\d+$/.test(label) ? graph.called(id) : label;
+}

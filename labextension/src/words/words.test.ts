@@ -9,7 +9,6 @@ import {
   bytesWords,
   chunkCount,
   heldBy,
-  ownName,
   percentWords,
   placeName,
   rowLabel,
@@ -152,14 +151,6 @@ it("calls a row by the shortest path that is its alone", () => {
     "blocks › 0",
     "kernel",
     "root",
-  ]);
-});
-
-it("offers what people call an item of a list as its name", () => {
-  const graph: Graph = { ...treeGraph([0, 0]), label: (id) => ["", "80", "head"][id] ?? "" };
-  expect([1, 2].map((id) => ownName({ ...graph, called: () => "out" }, id))).toEqual([
-    "out",
-    "head",
   ]);
 });
 

@@ -64,12 +64,6 @@ export function placeName(
   return names.slice(0, most).reverse().join(".") || WORDS.root;
 }
 
-/** The name that a rename begins with: an item of a list has none, so what people call it. */
-export function ownName(graph: Graph, id: number): string {
-  const label = graph.label(id);
-  return /^\d+$/.test(label) ? graph.called(id) : label;
-}
-
 /** A node's mark in words, for a screen reader. */
 export function comparedWords(graph: Graph, id: number): readonly string[] {
   const { overlay } = graph;
@@ -527,12 +521,4 @@ export function sentence(graph: Graph, id: number): string {
   ]
     .filter((part) => part !== "")
     .join(", ");
-}
-
-/** Why there is no drawing: too many nodes or, if their number is known, too many edges. */
-export function tooManyWords(nodes: number, edges: number | null, most: number): string {
-  const { edges: edgeWords, edgesAre, nodes: nodeWords, nodesAre } = WORDS.counts;
-  return edges === null
-    ? WORDS.tooMany(countWords(nodes, ...nodesAre), countWords(most, ...nodeWords))
-    : WORDS.tooMany(countWords(edges, ...edgesAre), countWords(most, ...edgeWords));
 }
