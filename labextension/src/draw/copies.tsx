@@ -1,6 +1,6 @@
 /** Buttons that give the code of an edited copy of a checkpoint, and show what the copy changes. */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { formatCount, shortened, visible, whyWords } from "../basics/text";
 import type { NodeState } from "../data/contract";
@@ -22,7 +22,9 @@ import { isNode, type State } from "../state/state";
 import { ownName } from "../words/naming";
 import { placeName } from "../words/words";
 import { CodeButtons, CodeText } from "./code";
+import { useKeys } from "./keys";
 import { NameBox } from "./name-box";
+import { gridOf, rootOf } from "./parts";
 import type { ShowOther } from "./props";
 
 /** How long a kernel may compare large checkpoints, in ms. */
@@ -73,7 +75,11 @@ export function Copies(props: CopiesProps) {
   const rows = node === null ? null : [...others, node];
   const { doing, ask, compare, close, begin } = useCopying(props, root, rows, side);
   const isOff = sides.length === 0 || node === ROOT;
-  useKeys(root, node === null, isOff ? null : begin, node === null ? null : () => mark(node));
+  const onKey = (event: KeyboardEvent) => {
+    const deed = isOff ? undefined : copyDeedOf(event, node === null);
+    return deed && (() => (deed !== "mark" ? begin(deed) : node !== null && mark(node)));
+  };
+  useKeys(root, onKey, { isLast: true });
   if (isOff) {
     return null;
   }
@@ -290,8 +296,7 @@ function useCopying(
     ...(side === null ? {} : { side }),
   };
   const goBack = () => {
-    const grid = viewOf(root.current)?.querySelector("[role=treegrid]");
-    const last = before.current?.isConnected === true ? before.current : grid;
+    const last = before.current?.isConnected === true ? before.current : gridOf(root.current);
     if (last instanceof HTMLElement) {
       last.focus();
     }
@@ -316,7 +321,7 @@ function useCopying(
     doingSo(async () => {
       const asked = question("copy-picture", kind, meant, to);
       const { buffers } = await kernel.ask(asked, PATIENCE);
-      const view = viewOf(root.current);
+      const view = rootOf(root.current);
       await showOther(bytesIn(buffers[0]), null);
       if (view !== null) {
         COMPARED.set(view, { of: node ?? state.query, doing: was });
@@ -325,7 +330,7 @@ function useCopying(
     }, was);
   };
   useEffect(() => {
-    const view = viewOf(root.current);
+    const view = rootOf(root.current);
     const compared = view === null ? undefined : COMPARED.get(view);
     if (view !== null && compared?.of === (node ?? state.query)) {
       COMPARED.delete(view);
@@ -349,41 +354,10 @@ function useCopying(
   return { doing, ask, compare, close, begin };
 }
 
-function viewOf(part: Element | null): HTMLElement | null {
-  return part?.closest<HTMLElement>(".ckpt-viz") ?? null;
-}
-
 /** Focuses a button once it is drawn; if the panes are tabs, it may be in the details. */
 function goTo(view: HTMLElement, button: string, isInDetails: boolean): void {
   if (isInDetails) {
     view.querySelector<HTMLElement>("[role=tab][data-tab=details]")?.click();
   }
   setTimeout(() => view.querySelector<HTMLElement>(button)?.focus());
-}
-
-/** Answers the keys of the buttons while the focus is in the explorer. */
-function useKeys(
-  part: { readonly current: HTMLElement | null },
-  isOfMatches: boolean,
-  begin: ((kind: CopyKind) => void) | null,
-  mark: (() => void) | null,
-): void {
-  const current = useRef({ begin, mark });
-  current.current = { begin, mark };
-  useLayoutEffect(() => {
-    const root = viewOf(part.current);
-    const act = (event: KeyboardEvent) => {
-      const { target } = event;
-      const deed = copyDeedOf(event, isOfMatches);
-      const isTyped = target instanceof Element && target.matches("input, select, dialog *");
-      const { begin, mark } = current.current;
-      if (deed !== undefined && !isTyped && begin !== null) {
-        event.preventDefault();
-        event.stopPropagation();
-        deed === "mark" ? mark?.() : begin(deed);
-      }
-    };
-    root?.addEventListener("keydown", act);
-    return () => root?.removeEventListener("keydown", act);
-  }, []);
 }

@@ -24,9 +24,9 @@ import {
 import { type Quiz, readQuiz } from "../kernel/predict";
 import { type State, viewOf } from "../state/state";
 import { useAsked } from "./asking";
+import { choiceOf, useKeys } from "./keys";
 import { PlayAsserts } from "./play-asserts";
 import { Bar, type Playing } from "./play-bar";
-import { choiceOf, useKeys } from "./play-keys";
 import { linesAround, playedColumn } from "./play-lines";
 import { type Link, useLinking } from "./play-link";
 import { Predict } from "./play-predict";
