@@ -5,50 +5,43 @@
  * index in a column is in range, so the callers need not check again.
  */
 
+import {
+  columns as COLUMNS,
+  fields as FIELDS,
+  roles,
+  slot_rules,
+  trainings,
+  version,
+} from "../../../ckpt_viz/render/payload.json";
+import { cells, severities, states } from "../../../ckpt_viz/render/signs.json";
 import { gunzip } from "../basics/gunzip";
 
-export const VERSION = 1;
+export const VERSION = version;
 export const ABSENT = -1;
 const MAGIC = "ckptviz\0";
 const ALIGNMENT = 8;
 /** A payload of 50,000 nodes unpacks to about 10 MB; one far above that is an attack. */
 const MAX_BYTES = 512 * 2 ** 20;
 
-export const ROLES = [
-  "object",
-  "layer",
-  "container",
-  "variable",
-  "slot",
-  "optimizer",
-  "value",
-  "bookkeeping",
-] as const;
-export type Role = (typeof ROLES)[number];
-export type Origin = "live" | "saved";
+function namesOf<T extends object>(table: T): readonly (keyof T)[] {
+  return Object.keys(table) as (keyof T)[];
+}
 
+export type Role = keyof typeof roles;
+export const ROLES = /* @__PURE__ */ namesOf(roles);
+export const SLOT_RULES = /* @__PURE__ */ namesOf(slot_rules);
 /** What a training does to a variable; ckpt_viz/object_graph/training.py defines each. */
-export const TRAININGS = [null, "trained", "frozen", "never", "omitted"] as const;
-export type Training = (typeof TRAININGS)[number];
-
+export type Training = keyof typeof trainings | null;
+/** Their codes begin with 1. */
+export const TRAININGS = /* @__PURE__ */ namesOf(trainings);
 /** How a node compares with the other side. ckpt_viz/object_graph/overlay.py defines each state. */
-export const NODE_STATES = [
-  "plain",
-  "matched",
-  "live only",
-  "saved only",
-  "deferred",
-  "shape",
-  "dtype",
-  "failed",
-  "warned",
-  "only in a",
-  "only in b",
-  "role",
-  "value",
-  "moved",
-] as const;
-export type NodeState = (typeof NODE_STATES)[number];
+export type NodeState = keyof typeof states;
+export const NODE_STATES = /* @__PURE__ */ namesOf(states);
+/** The worst comes first. */
+export type Severity = keyof typeof severities;
+export const SEVERITIES = /* @__PURE__ */ namesOf(severities);
+export type CellSign = keyof typeof cells;
+export const CELL_SIGNS = /* @__PURE__ */ namesOf(cells);
 
 /** The states of what only the checkpoint (or a) has, and of what only the program (or b) has. */
 export const SAVED_ALONE: ReadonlySet<NodeState | undefined> = new Set<NodeState>([
@@ -61,9 +54,7 @@ export const LIVE_ALONE: ReadonlySet<NodeState | undefined> = new Set<NodeState>
   "only in b",
 ]);
 
-/** The worst comes first. */
-export const SEVERITIES = ["error", "fail", "deferred", "warning", "info"] as const;
-export type Severity = (typeof SEVERITIES)[number];
+export type Origin = "live" | "saved";
 export type Comparison = "check" | "diff";
 
 export interface Verdict {
@@ -73,24 +64,22 @@ export interface Verdict {
   readonly message: string;
 }
 
-/** The columns. Those that `COLUMNS` marks as text hold indices into `strings`, or ABSENT. */
+/** The header and the columns. A text is a place in `strings`, or ABSENT. */
 export interface Payload {
   readonly title: string;
   readonly origin: Origin;
   /** What a file of Keras is. */
-  readonly kind?: string | undefined;
+  readonly kind: string | null;
   readonly notes: readonly string[];
   readonly nodeCount: number;
-  readonly roles: readonly Role[];
-  readonly slotRules: readonly string[];
   readonly strings: readonly string[];
-  readonly columns: { readonly [Name in ColumnName]: Column };
-  /** What is known of layers and of training; the first payloads of this version have none of it. */
-  readonly facts: { readonly [Name in FactColumnName]: Column };
-  /** Which layers call which; null if that is not known. */
-  readonly calls: { readonly [Name in CallColumnName]: Column } | null;
-  /** The view of layers; null in the first payloads of this version. */
-  readonly layers: { readonly [Name in LayerColumnName]: Column } | null;
+  readonly columns: Columns<"graph">;
+  /** What is known of layers and of training. */
+  readonly facts: Columns<"facts">;
+  /** Which layers call which. */
+  readonly calls: Columns<"calls">;
+  /** The view of layers. A row is a node or, from the number of nodes on, a group. */
+  readonly layers: Columns<"layers">;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: OverlayPayload | null;
   /** The table of a comparison; null without one. */
@@ -98,20 +87,6 @@ export interface Payload {
   /** What the values measure; null if these were not read. */
   readonly measures: MeasurePayload | null;
 }
-
-export const CELL_SIGNS = [
-  "here",
-  "likely",
-  "elsewhere",
-  "nowhere",
-  "fails",
-  "misfit",
-  "keeps",
-  "waits",
-  "changed",
-  "asks",
-] as const;
-export type CellSign = (typeof CELL_SIGNS)[number];
 
 /** What one way to restore does with the values of a line. */
 export interface TableCell {
@@ -127,43 +102,68 @@ export interface Totals {
   readonly fixed: number | null;
 }
 
-export interface TablePayload {
+interface TableHeader {
   readonly sentence: string;
   readonly verdict: string;
   /** What the columns show: as saved, the call, the fix, the program; "" for what a diff lacks. */
   readonly heads: readonly string[];
   readonly notes: readonly string[];
   /** Whether the fix does what the call does in every line. */
-  readonly isOneColumn: boolean;
+  readonly is_one_column: boolean;
   readonly totals: Totals;
   /** By place of a guess, the number of values that it adds to the fix. */
   readonly guessed: readonly number[];
   /** The node with the first NaN or infinity of a diff whose values were read; null for none. */
   readonly worst: number | null;
   readonly cells: readonly TableCell[];
-  readonly columns: { readonly [Name in LineColumnName]: Column };
+}
+
+export interface TablePayload extends TableHeader {
+  readonly columns: Columns<"table">;
 }
 
 export interface MeasurePayload {
   /** The number of tensors that were not read, and of those that cannot be read. */
   readonly unread: number;
   readonly unreadable: number;
-  readonly columns: Readonly<Record<MeasureColumnName, Column>>;
+  readonly columns: Columns<"measures">;
 }
 
-export interface OverlayPayload {
+interface OverlayHeader {
   readonly comparison: Comparison;
   /** Nodes from this id on exist only in the checkpoint (in a diff: only in a). */
-  readonly baseSize: number;
+  readonly base_size: number;
   /** Whether there are steps to play, if this is a check. */
-  readonly hasSteps: boolean;
+  readonly has_steps: boolean;
   readonly verdicts: readonly Verdict[];
-  readonly states: readonly NodeState[];
-  readonly severities: readonly Severity[];
-  readonly columns: { readonly [Name in OverlayColumnName]: Column };
 }
 
+export interface OverlayPayload extends OverlayHeader {
+  readonly columns: Columns<"overlay">;
+}
+
+interface Header extends Pick<Payload, "title" | "origin" | "kind" | "notes"> {
+  readonly version: number;
+  readonly overlay: OverlayHeader | null;
+  readonly table: TableHeader | null;
+  readonly unread: number;
+  readonly unreadable: number;
+  readonly sections: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly length: number;
+  }[];
+}
+
+/** A part of the payload, such as "graph", and the names of its columns. */
+type Part = keyof typeof COLUMNS;
+type NameIn<T> = T extends unknown ? { [Per in keyof T]: keyof T[Per] & string }[keyof T] : never;
+export type NameOf<P extends Part> = NameIn<(typeof COLUMNS)[P]>;
 export type Column = Uint8Array | Int32Array | Float64Array;
+export type Columns<P extends Part> = { readonly [Name in NameOf<P>]: Column };
+type Unprefixed<T> = T extends `value_${infer Name}` ? Name : never;
+/** One number per node, NaN for none: ckpt_viz/search/measures.py says what each is. */
+export type MeasureColumnName = Unprefixed<NameOf<"measures">>;
 
 interface ColumnType {
   readonly BYTES_PER_ELEMENT: number;
@@ -176,172 +176,6 @@ const COLUMN_TYPES: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType
   ["int32", Int32Array],
   ["float64", Float64Array],
 ]);
-
-/** By what a table has a value for, such as a node or an edge, what each of its columns holds. */
-type Table = Readonly<Record<string, Readonly<Record<string, string>>>>;
-type NameIn<T> = { [Per in keyof T]: keyof T[Per] & string }[keyof T];
-
-const COLUMNS = {
-  node: {
-    role: "role",
-    type_name: "text",
-    error: "text",
-    registered_saver: "text",
-    collections: "text",
-    tree_order: "id",
-    tree_parent: "id?",
-    tree_label: "text",
-    node_name: "text",
-    first_parent: "id?",
-    first_label: "text",
-    child_count: "count",
-    attribute_count: "count",
-    unsaved_count: "count",
-  },
-  edge: {
-    child_node: "id",
-    child_label: "text",
-  },
-  attribute: {
-    attribute_name: "text",
-    attribute_full_name: "text",
-    attribute_key: "text",
-    attribute_dtype: "text",
-    attribute_shape: "text",
-    attribute_nbytes: "number",
-    attribute_slices: "number",
-    attribute_error: "text",
-  },
-  unsaved: {
-    unsaved_name: "text",
-    unsaved_type: "text",
-    unsaved_values: "number",
-    unsaved_is_lost: "flag",
-  },
-  slot: {
-    slot_node: "id",
-    slot_name: "text",
-    slot_variable: "id",
-    slot_optimizer: "id?",
-    slot_rule: "rule",
-  },
-} as const;
-export type ColumnName = NameIn<typeof COLUMNS>;
-
-/** What is known of layers and of training. A payload leaves out what it knows of no node. */
-const FACT_COLUMNS = {
-  fact: {
-    fact_node: "id",
-    fact_name: "text",
-    fact_value: "text",
-  },
-  node: {
-    layer_gives: "text",
-    layer_gets: "text",
-    training: "training",
-  },
-} as const;
-export type FactColumnName = NameIn<typeof FACT_COLUMNS>;
-
-/** The calls between layers; first payloads of this version, and files, have none. */
-const CALL_COLUMNS = {
-  call: {
-    call_from: "id",
-    call_to: "id",
-  },
-} as const;
-export type CallColumnName = NameIn<typeof CALL_COLUMNS>;
-
-/** A row is a node or, from the number of nodes on, a group. Not every node has a row. */
-const LAYER_COLUMNS = {
-  place: {
-    layer_order: "row",
-  },
-  row: {
-    layer_parent: "row?",
-    layer_name: "text",
-    layer_saved_name: "text",
-    layer_hanging: "count",
-  },
-  node: {
-    layer_shown: "id?",
-    layer_parameters: "flag",
-  },
-  group: {
-    group_is_alike: "flag",
-  },
-} as const;
-export type LayerColumnName = NameIn<typeof LAYER_COLUMNS>;
-
-const OVERLAY_COLUMNS = {
-  node: {
-    overlay_state: "state",
-    overlay_detail: "text",
-    overlay_saved_label: "text",
-    overlay_saved_name: "text",
-    overlay_partner: "text",
-    overlay_goes_to: "id?",
-    overlay_is_held_elsewhere: "flag",
-    overlay_saved_elements: "number",
-  },
-  problem: {
-    problem_severity: "severity",
-    problem_kind: "text",
-    problem_saved: "text",
-    problem_live: "text",
-    problem_why: "text",
-    problem_remedy: "text",
-    problem_fix: "text",
-    problem_code: "text",
-    problem_node_count: "count",
-  },
-  "problem's node": {
-    problem_node: "id",
-  },
-  guess: {
-    guess_saved: "text",
-    guess_live: "text",
-    guess_code: "text",
-  },
-} as const;
-export type OverlayColumnName = NameIn<typeof OVERLAY_COLUMNS>;
-
-/** The lines of the table of a comparison. */
-const LINE_COLUMNS = {
-  line: {
-    line_parent: "line?",
-    line_saved: "text",
-    line_live: "text",
-    line_saved_facts: "text",
-    line_live_facts: "text",
-    line_saved_node: "id?",
-    line_live_node: "id?",
-    line_plain: "cell",
-    line_fixed: "cell?",
-    line_values: "count",
-    line_guess: "guess?",
-  },
-} as const;
-export type LineColumnName = NameIn<typeof LINE_COLUMNS>;
-
-/** One number per node, NaN for none: ckpt_viz/search/measures.py says what each is. */
-const MEASURE_COLUMNS = [
-  "count",
-  "zeros",
-  "nan",
-  "inf",
-  "min",
-  "max",
-  "mean",
-  "std",
-  "norm",
-  "unreadable",
-  "before",
-  "moved",
-  "largest",
-  "changed",
-] as const;
-export type MeasureColumnName = (typeof MEASURE_COLUMNS)[number];
 
 /** Names the first place where a payload breaks the rules of docs/payload.md. */
 export class PayloadError extends Error {}
@@ -357,136 +191,110 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   const nodeCount = section(sections, "role").length;
   require(nodeCount > 0, "has no nodes");
   const known: Known = {
-    sections: withLater(sections, nodeCount),
+    sections,
     nodeCount,
     ranges: {
       text: [ABSENT, strings.length],
       id: [0, nodeCount],
       "id?": [ABSENT, nodeCount],
+      count: [0, Infinity],
       flag: [0, 2],
+      role: [0, ROLES.length],
+      rule: [0, SLOT_RULES.length],
+      training: [0, TRAININGS.length + 1],
+      state: [0, NODE_STATES.length],
+      severity: [0, SEVERITIES.length],
     },
   };
-  const overlay = readOverlay(header.overlay ?? null, known);
+  const { kind, notes, origin, title, unread, unreadable } = header;
+  const measures = sections.has("value_count") ? readColumns("measures", known, () => ({})) : null;
+  const overlay = readOverlay(header.overlay, known);
   return {
-    title: header.title,
-    origin: header.origin,
-    kind: header.kind,
-    notes: header.notes,
-    nodeCount,
-    roles: header.roles,
-    slotRules: header.slot_rules,
-    strings,
-    columns: readGraph(header, known),
-    facts: readColumns(FACT_COLUMNS, known, (columns) => ({ fact: columns.fact_node.length }), {
-      training: [0, TRAININGS.length],
-    }),
-    calls: sections.has("call_from")
-      ? readColumns(CALL_COLUMNS, known, (columns) => ({ call: columns.call_from.length }))
-      : null,
-    layers: sections.has("layer_order") ? readLayers(known) : null,
-    overlay,
-    table: readTable(header.table ?? null, known, overlay),
-    measures: readMeasures(header, known),
+    ...{ title, origin, kind, notes, nodeCount, strings, overlay },
+    columns: readGraph(known),
+    facts: readColumns("facts", known, ({ fact_node }) => ({ fact: fact_node.length })),
+    calls: readColumns("calls", known, ({ call_from }) => ({ call: call_from.length })),
+    layers: readLayers(known),
+    table: readTable(header.table, known, overlay),
+    measures: measures && { unread, unreadable, columns: measures },
   };
 }
 
-type Columns<T extends Table> = { readonly [Name in NameIn<T>]: Column };
-/** The range of values that a column may hold: the start is included, the end is not. */
-type Ranges = Readonly<Record<string, readonly [number, number]>>;
+/** The values that a column may hold: the start is included, the end is not. */
+type Range = readonly [number, number];
+type Ranges = Readonly<Record<string, Range>>;
 
-/** What all tables need. */
+/** What all parts need. */
 interface Known {
   readonly sections: Sections;
   readonly nodeCount: number;
-  /** The ranges of what many tables hold. */
+  /** The ranges of what columns hold. */
   readonly ranges: Ranges;
 }
 
-/** Reads the columns of a table; checks the length of each, and the range of every value in it. */
-function readColumns<T extends Table>(
-  table: T,
+/** Reads the columns of a part; checks the range of every value, and the length of each column. */
+function readColumns<P extends Part>(
+  part: P,
   { nodeCount, ranges: usual, sections }: Known,
-  lengthsOf: (columns: Columns<T>) => Readonly<Record<string, number>>,
+  lengthsOf: (columns: Columns<P>) => Readonly<Record<string, number>>,
   own: Ranges = {},
-): Columns<T> {
-  const columns = {} as Record<NameIn<T>, Column>;
-  for (const name of Object.values(table).flatMap(Object.keys) as NameIn<T>[]) {
-    columns[name] = section(sections, name);
+): Columns<P> {
+  const columns = {} as Record<NameOf<P>, Column>;
+  const kindsPer: Readonly<Record<string, Readonly<Record<string, string>>>> = COLUMNS[part];
+  for (const [name, kind] of Object.values(kindsPer).flatMap((kinds) => Object.entries(kinds))) {
+    const values = section(sections, name);
+    const range = own[kind] ?? usual[kind];
+    if (range !== undefined) {
+      checkRange(name, values, range);
+    }
+    columns[name as NameOf<P>] = values;
   }
-  const ranges: Ranges = { ...usual, ...own };
   const lengths: Readonly<Record<string, number>> = { node: nodeCount, ...lengthsOf(columns) };
-  for (const [per, kinds] of Object.entries(table)) {
-    for (const [name, kind] of Object.entries(kinds)) {
-      const values = columns[name as NameIn<T>];
-      require(kind === "number" ||
-        !(
-          values instanceof Float64Array
-        ), `has section ${name} of type float64, expected integers`);
-      require(values.length ===
-        lengths[per], `has ${values.length} elements in section ${name}, expected ${lengths[per]}`);
-      const [low, high] = ranges[kind] ?? [-Infinity, Infinity];
-      for (const value of values) {
-        if (!(value >= low && value < high)) {
-          fail(`has ${value} in section ${name}, which is out of range`);
-        }
-      }
+  for (const [per, kinds] of Object.entries(kindsPer)) {
+    for (const name of Object.keys(kinds)) {
+      const { length } = columns[name as NameOf<P>];
+      require(length ===
+        lengths[per], `has ${length} elements in section ${name}, expected ${lengths[per]}`);
     }
   }
   return columns;
 }
 
-/**
- * Adds the columns that a payload leaves out: what is known of no node, and what the first release
- * did not write. It had no grades, so all that was not saved was an alarm.
- */
-function withLater(sections: Sections, nodeCount: number): Sections {
-  const none = new Int32Array(0);
-  const absent = new Int32Array(nodeCount).fill(ABSENT);
-  const names = sections.get("layer_name") ?? none;
-  return new Map<string, Column>([
-    ["fact_node", none],
-    ["fact_name", none],
-    ["fact_value", none],
-    ["layer_gives", absent],
-    ["layer_gets", absent],
-    ["training", new Uint8Array(nodeCount)],
-    ["node_name", absent],
-    ["unsaved_is_lost", new Uint8Array(section(sections, "unsaved_name").length).fill(1)],
-    ["layer_saved_name", names],
-    ["layer_hanging", new Int32Array(names.length)],
-    ...sections,
-  ]);
+function checkRange(name: string, values: Column, [low, high]: Range): void {
+  require(!(
+    values instanceof Float64Array
+  ), `has section ${name} of type float64, expected integers`);
+  for (const value of values) {
+    if (value < low || value >= high) {
+      fail(`has ${value} in section ${name}, which is out of range`);
+    }
+  }
 }
 
-function readGraph({ roles, slot_rules }: Header, known: Known): Payload["columns"] {
-  const columns = readColumns(
-    COLUMNS,
-    known,
-    (columns) => ({
-      edge: sum("child_count", columns.child_count),
-      attribute: sum("attribute_count", columns.attribute_count),
-      unsaved: sum("unsaved_count", columns.unsaved_count),
-      slot: columns.slot_node.length,
-    }),
-    { role: [0, roles.length], rule: [0, slot_rules.length] },
-  );
+function readGraph(known: Known): Columns<"graph"> {
+  const columns = readColumns("graph", known, (columns) => ({
+    edge: sum(columns.child_count),
+    attribute: sum(columns.attribute_count),
+    unsaved: sum(columns.unsaved_count),
+    slot: columns.slot_node.length,
+  }));
   // The tree holds every node once, parents first.
   placesOf("node", "tree_order", columns.tree_order, columns.tree_parent, known.nodeCount);
   return columns;
 }
 
 /** Reads the tree of rows, and which row shows each node. */
-function readLayers(known: Known): Payload["layers"] {
-  const groups = section(known.sections, "group_is_alike").length;
-  const rows = known.nodeCount + groups;
+function readLayers(known: Known): Columns<"layers"> {
+  const group = section(known.sections, "group_is_alike").length;
+  const row = known.nodeCount + group;
   const layers = readColumns(
-    LAYER_COLUMNS,
+    "layers",
     known,
-    ({ layer_order }) => ({ row: rows, group: groups, place: layer_order.length }),
-    { row: [0, rows], "row?": [ABSENT, rows] },
+    ({ layer_order }) => ({ row, group, place: layer_order.length }),
+    { row: [0, row], "row?": [ABSENT, row] },
   );
   const { layer_order: order, layer_parent: parents } = layers;
-  const seen = placesOf("row", "layer_order", order, parents, rows);
+  const seen = placesOf("row", "layer_order", order, parents, row);
   parents.forEach((parent: number, row: number) => {
     if ((seen[row] === 0 && parent !== ABSENT) || seen[0] === 0) {
       fail(`has row ${row} with a parent, but not in section layer_order`);
@@ -500,64 +308,20 @@ function readLayers(known: Known): Payload["layers"] {
   return layers;
 }
 
-/** Reads what the values measure; the first payloads of this version have none of it. */
-function readMeasures(
-  { unread = 0, unreadable = 0 }: Header,
-  { nodeCount, sections }: Known,
-): MeasurePayload | null {
-  if (!sections.has("value_count")) {
-    return null;
-  }
-  require([unread, unreadable].every(
-    Number.isSafeInteger,
-  ), "has a header with a number of unread tensors that is none");
-  const columns = {} as Record<MeasureColumnName, Column>;
-  for (const name of MEASURE_COLUMNS) {
-    const column = section(sections, `value_${name}`);
-    require(column.length ===
-      nodeCount, `has ${column.length} elements in section value_${name}, expected ${nodeCount}`);
-    columns[name] = column;
-  }
-  return { unread, unreadable, columns };
-}
-
 function readOverlay(header: OverlayHeader | null, known: Known): OverlayPayload | null {
   if (header === null) {
     return null;
   }
-  require(typeof header === "object" &&
-    (header.comparison === "check" || header.comparison === "diff") &&
-    Number.isSafeInteger(header.base_size) &&
-    Array.isArray(header.verdicts) &&
-    header.verdicts.every(isVerdict) &&
-    Array.isArray(header.states) &&
-    header.states.every((state) => NODE_STATES.includes(state)) &&
-    Array.isArray(header.severities) &&
-    header.severities.every((severity) =>
-      SEVERITIES.includes(severity),
-    ), "has an overlay without comparison, base size, verdicts, states or severities");
-  const { base_size: baseSize, severities, states } = header;
-  require(baseSize > 0 &&
-    baseSize <=
-      known.nodeCount, `has an overlay with base size ${baseSize}, but ${known.nodeCount} nodes`);
-  return {
-    comparison: header.comparison,
-    baseSize,
-    hasSteps: header.has_steps !== false,
-    verdicts: header.verdicts,
-    states,
-    severities,
-    columns: readColumns(
-      OVERLAY_COLUMNS,
-      known,
-      (columns) => ({
-        problem: columns.problem_severity.length,
-        "problem's node": sum("problem_node_count", columns.problem_node_count),
-        guess: columns.guess_saved.length,
-      }),
-      { state: [0, states.length], severity: [0, severities.length] },
-    ),
-  };
+  const { base_size } = header;
+  require(base_size > 0 &&
+    base_size <=
+      known.nodeCount, `has an overlay with base size ${base_size}, but ${known.nodeCount} nodes`);
+  const columns = readColumns("overlay", known, (columns) => ({
+    problem: columns.problem_severity.length,
+    "problem's node": sum(columns.problem_node_count),
+    guess: columns.guess_saved.length,
+  }));
+  return { ...header, columns };
 }
 
 /** Reads the table: a line comes before those inside of it. */
@@ -569,88 +333,22 @@ function readTable(
   if (header === null) {
     return null;
   }
-  const { cells, guessed, heads, is_one_column, notes, sentence, totals, verdict } = header;
-  const { worst = null } = header;
-  require([sentence, verdict].every((text) => typeof text === "string") &&
-    isStrings(heads) &&
-    isStrings(notes) &&
-    typeof is_one_column === "boolean" &&
-    [totals?.saved, totals?.live, totals?.restored, totals?.fixed ?? 0].every(
-      Number.isSafeInteger,
-    ), "has a table without sentence, verdict, heads, notes, columns or totals");
-  require(Array.isArray(guessed) &&
-    guessed.every(Number.isSafeInteger) &&
-    Array.isArray(cells) &&
-    cells.every(
-      (cell) => Array.isArray(cell) && CELL_SIGNS.includes(cell[0]) && typeof cell[1] === "string",
-    ), "has a table with a cell that is no sign with words");
-  require(worst === null ||
-    (Number.isSafeInteger(worst) &&
-      0 <= worst &&
-      worst < known.nodeCount), "has a table that leads to no node");
-  const count = section(known.sections, "line_parent").length;
-  const columns = readColumns(LINE_COLUMNS, known, () => ({ line: count }), {
-    "line?": [ABSENT, count],
+  const { cells, worst } = header;
+  require(worst === null || worst < known.nodeCount, "has a table that leads to no node");
+  const line = section(known.sections, "line_parent").length;
+  const columns = readColumns("table", known, () => ({ line }), {
+    "line?": [ABSENT, line],
     cell: [0, cells.length],
     "cell?": [ABSENT, cells.length],
     "guess?": [ABSENT, overlay?.columns.guess_saved.length ?? 0],
-    count: [0, Infinity],
   });
   columns.line_parent.forEach((parent: number, line: number) => {
     if (parent >= line) {
       fail(`has line ${line} before its parent in section line_parent`);
     }
   });
-  return {
-    ...{ guessed, heads, notes, sentence, verdict, worst },
-    isOneColumn: is_one_column,
-    totals: { ...totals, fixed: totals.fixed ?? null },
-    cells: cells.map(([sign, words]) => ({ sign, words })),
-    columns,
-  };
+  return { ...header, columns };
 }
-
-function isVerdict(value: Partial<Verdict> | null): boolean {
-  return (
-    typeof value?.name === "string" &&
-    typeof value.passes === "boolean" &&
-    typeof value.message === "string"
-  );
-}
-
-interface Header {
-  readonly version: number;
-  readonly title: string;
-  readonly origin: Origin;
-  readonly kind?: string;
-  readonly notes: readonly string[];
-  readonly roles: readonly Role[];
-  readonly slot_rules: readonly string[];
-  readonly overlay?: OverlayHeader | null;
-  readonly table?: TableHeader | null;
-  readonly unread?: number;
-  readonly unreadable?: number;
-  readonly sections: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly length: number;
-  }[];
-}
-
-interface OverlayHeader {
-  readonly comparison: Comparison;
-  readonly base_size: number;
-  readonly has_steps?: boolean;
-  readonly verdicts: readonly Verdict[];
-  readonly states: readonly NodeState[];
-  readonly severities: readonly Severity[];
-}
-
-type TableHeader = Omit<TablePayload, "cells" | "columns" | "isOneColumn" | "worst"> & {
-  readonly is_one_column: boolean;
-  readonly worst?: number;
-  readonly cells: readonly (readonly [CellSign, string])[];
-};
 
 type Sections = ReadonlyMap<string, Column>;
 
@@ -670,22 +368,52 @@ function readHeader(bytes: Uint8Array): { header: Header; start: number } {
   // Some JSON values have no members, and some cannot become text by themselves.
   require(header?.version ===
     VERSION, `has version ${JSON.stringify(header?.version)}, this ckpt-viz reads version ${VERSION}; install the same version in the kernel and in JupyterLab`);
-  require(typeof header.title === "string" &&
-    (header.origin === "live" || header.origin === "saved") &&
-    typeof (header.kind ?? "") === "string" &&
-    isStrings(header.notes) &&
-    Array.isArray(header.roles) &&
-    header.roles.every((role) => ROLES.includes(role)) &&
-    isStrings(header.slot_rules) &&
-    Array.isArray(header.sections) &&
-    header.sections.every(
-      (one) => typeof one?.name === "string" && typeof one.type === "string",
-    ), "has a header without title, origin, notes, roles, slot rules or sections");
+  const misfit = misfitIn(header, "header", "header");
+  require(misfit === null, `has another ${misfit} than docs/payload.md says`);
   return { header, start: padded(end) };
 }
 
-function isStrings(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** What a field of the header may hold, by its kind. */
+const FITS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === "string",
+  flag: (value) => typeof value === "boolean",
+  count: isCount,
+  origin: (value) => value === "live" || value === "saved",
+  comparison: (value) => value === "check" || value === "diff",
+  sign: (value) => CELL_SIGNS.includes(value as CellSign),
+};
+
+/** The path to the first field that is not of its kind; null if all are. */
+function misfitIn(value: unknown, kind: string, path: string): string | null {
+  if (kind.endsWith("?")) {
+    return value === null ? null : misfitIn(value, kind.slice(0, -1), path);
+  }
+  if (kind.endsWith("*")) {
+    return Array.isArray(value)
+      ? firstOf(value, (one) => misfitIn(one, kind.slice(0, -1), path))
+      : path;
+  }
+  const fields = (FIELDS as Readonly<Record<string, Readonly<Record<string, string>>>>)[kind];
+  if (fields === undefined) {
+    return FITS[kind]?.(value) === true ? null : path;
+  }
+  return typeof value !== "object" || value === null
+    ? path
+    : firstOf(Object.entries(fields), ([name, of]) =>
+        misfitIn((value as Readonly<Record<string, unknown>>)[name], of, `${path}.${name}`),
+      );
+}
+
+function firstOf<T>(values: readonly T[], misfitOf: (value: T) => string | null): string | null {
+  for (const value of values) {
+    const misfit = misfitOf(value);
+    if (misfit !== null) {
+      return misfit;
+    }
+  }
+  return null;
 }
 
 function cutSections(bytes: Uint8Array, header: Header, start: number): Sections {
@@ -694,8 +422,6 @@ function cutSections(bytes: Uint8Array, header: Header, start: number): Sections
   for (const { name, type, length } of header.sections) {
     const Type = COLUMN_TYPES.get(type);
     require(Type !== undefined, `has section ${name} of a type that is not known, ${type}`);
-    require(Number.isSafeInteger(length) &&
-      length >= 0, `has section ${name} with length ${JSON.stringify(length)}`);
     const end = offset + length * Type.BYTES_PER_ELEMENT;
     require(end <= bytes.length, `has ${bytes.length} bytes, but section ${name} ends at ${end}`);
     sections.set(name, new Type(bytes.buffer as ArrayBuffer, offset, length));
@@ -728,12 +454,9 @@ function readStrings(sections: Sections): readonly string[] {
   });
 }
 
-function sum(name: string, counts: Column): number {
+function sum(counts: Column): number {
   let total = 0;
   for (const count of counts) {
-    if (count < 0) {
-      fail(`has ${count} in section ${name}, which is out of range`);
-    }
     total += count;
   }
   return total;

@@ -33,7 +33,7 @@ const factsOf = (overlay: Overlay, size: number) => ({
 /** The table as Python's dataclasses name its parts. */
 const linesOf = (table: Table) => ({
   ...{ sentence: table.sentence, verdict: table.verdict, heads: table.heads },
-  ...{ notes: table.notes, is_one_column: table.isOneColumn, worst: table.worst },
+  ...{ notes: table.notes, is_one_column: table.is_one_column, worst: table.worst },
   lines: Array.from({ length: table.count }, (_, id) => {
     const { guess, live, liveFacts, liveNode, saved, savedFacts, savedNode, ...line } =
       table.line(id);

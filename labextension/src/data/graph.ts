@@ -5,10 +5,12 @@ import * as WORDS from "../basics/strings";
 import {
   ABSENT,
   type Column,
-  type ColumnName,
+  type NameOf,
   type Origin,
   type Payload,
+  ROLES,
   type Role,
+  SLOT_RULES,
   TRAININGS,
   type Training,
 } from "./contract";
@@ -79,7 +81,7 @@ export interface Group {
 export interface Graph {
   readonly title: string;
   readonly origin: Origin;
-  readonly kind?: string | undefined;
+  readonly kind: string | null;
   /** Sentences about the source: how its path was understood, what else its directory holds. */
   readonly notes: readonly string[];
   readonly size: number;
@@ -110,7 +112,7 @@ export interface Graph {
   readonly calls: Calls | null;
   /** The graph whose layers these are; null for a graph of objects. */
   readonly objects: Graph | null;
-  readonly layerColumns: Payload["layers"];
+  readonly layerColumns: Payload["layers"] | null;
   /** The number of nodes and groups. */
   readonly treeSize: number;
   /** The node in the tree that shows a node: itself, another one, or none. */
@@ -144,12 +146,12 @@ export interface Graph {
 }
 
 /** Reads a column's value for a node, an edge or an attribute. */
-type NumberAt = (column: ColumnName, index: number) => number;
-type TextAt = (column: ColumnName, index: number) => string | null;
+type NumberAt = (column: NameOf<"graph">, index: number) => number;
+type TextAt = (column: NameOf<"graph">, index: number) => string | null;
 
 /** The graph of a payload; `canAsk` tells whether the view has a kernel. */
 export function makeGraph(payload: Payload, canAsk = false): Graph {
-  const { columns, nodeCount: size, roles, strings } = payload;
+  const { columns, nodeCount: size, strings } = payload;
   const at: NumberAt = (column, index) => columns[column][index] ?? ABSENT;
   const text: TextAt = (column, index) => strings[at(column, index)] ?? null;
 
@@ -175,13 +177,10 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
     table: makeTable(payload),
     measures: makeMeasures(payload.measures),
     ...treeOf(payload, at, text),
-    calls: payload.calls && {
-      from: Int32Array.from(payload.calls.call_from),
-      to: Int32Array.from(payload.calls.call_to),
-    },
+    calls: callsOf(payload),
     layerColumns: payload.layers,
     text: (place) => strings[place] ?? "",
-    role: (id) => roles[at("role", id)] ?? "object",
+    role: (id) => ROLES[at("role", id)] ?? "object",
     typeName: (id) => text("type_name", id),
     error: (id) => text("error", id),
     registeredSaver: (id) => text("registered_saver", id),
@@ -225,6 +224,12 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
         : dotted(id);
     },
   };
+}
+
+function callsOf({ calls: { call_from, call_to } }: Payload): Calls | null {
+  return call_from.length === 0
+    ? null
+    : { from: Int32Array.from(call_from), to: Int32Array.from(call_to) };
 }
 
 function notSavedAt(index: number, at: NumberAt, text: TextAt): NotSaved {
@@ -346,7 +351,7 @@ export function childLists(
   return { ids, starts: offsets };
 }
 
-function slotsByNode({ columns, slotRules }: Payload, text: TextAt): ReadonlyMap<number, Slot> {
+function slotsByNode({ columns }: Payload, text: TextAt): ReadonlyMap<number, Slot> {
   const slots = new Map<number, Slot>();
   columns.slot_node.forEach((node: number, index: number) => {
     const optimizer = columns.slot_optimizer[index] ?? ABSENT;
@@ -354,7 +359,7 @@ function slotsByNode({ columns, slotRules }: Payload, text: TextAt): ReadonlyMap
       name: text("slot_name", index) ?? "",
       variable: columns.slot_variable[index] ?? ROOT,
       optimizer: optimizer === ABSENT ? null : optimizer,
-      rule: slotRules[columns.slot_rule[index] ?? 0] ?? "",
+      rule: SLOT_RULES[columns.slot_rule[index] ?? 0] ?? "",
     });
   });
   return slots;
@@ -368,7 +373,7 @@ function ofLayers(payload: Payload): Pick<Graph, "facts" | "gets" | "gives" | "t
     facts: (id) => known.get(id) ?? [],
     gives: (id) => strings[facts.layer_gives[id] ?? ABSENT] ?? null,
     gets: (id) => strings[facts.layer_gets[id] ?? ABSENT] ?? null,
-    training: (id) => TRAININGS[facts.training[id] ?? 0] ?? null,
+    training: (id) => TRAININGS[(facts.training[id] ?? 0) - 1] ?? null,
   };
 }
 

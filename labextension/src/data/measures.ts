@@ -4,7 +4,7 @@
  */
 
 import table from "../../../ckpt_viz/search/grammar.json";
-import type { MeasureColumnName, Payload } from "./contract";
+import type { Column, MeasureColumnName, Payload } from "./contract";
 
 export type MeasureName = keyof typeof table.measures;
 
@@ -35,7 +35,10 @@ export function makeMeasures(measures: Payload["measures"]): Measures | null {
   if (measures === null) {
     return null;
   }
-  const { columns, unread, unreadable } = measures;
+  const { unread, unreadable } = measures;
+  const columns = Object.fromEntries(
+    Object.entries(measures.columns).map(([name, column]) => [name.slice("value_".length), column]),
+  ) as Record<MeasureColumnName, Column>;
   return { unread, unreadable, of: (id) => (name) => columns[name][id] ?? Number.NaN };
 }
 

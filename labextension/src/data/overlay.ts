@@ -9,9 +9,11 @@ import {
   CELL_SIGNS,
   type CellSign,
   type Comparison,
+  type NameOf,
+  NODE_STATES,
   type NodeState,
-  type OverlayColumnName,
   type Payload,
+  SEVERITIES,
   type Severity,
   type TableCell,
   type Verdict,
@@ -135,11 +137,11 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
   if (overlay === null) {
     return null;
   }
-  const { baseSize, columns, comparison, states } = overlay;
-  const at = (name: OverlayColumnName, index: number): number => columns[name][index] ?? ABSENT;
-  const text = (name: OverlayColumnName, index: number): string | null =>
+  const { base_size: baseSize, columns, comparison } = overlay;
+  const at = (name: NameOf<"overlay">, index: number): number => columns[name][index] ?? ABSENT;
+  const text = (name: NameOf<"overlay">, index: number): string | null =>
     strings[at(name, index)] ?? null;
-  const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
+  const state = (id: number): NodeState => NODE_STATES[at("overlay_state", id)] ?? "plain";
   const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0;
   const cell = cellsOf(payload, hasValue);
   const problems = problemsOf(overlay, strings, size, showsFix);
@@ -151,7 +153,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
   return {
     comparison,
     baseSize,
-    hasSteps: comparison === "check" && overlay.hasSteps,
+    hasSteps: comparison === "check" && overlay.has_steps,
     verdicts: overlay.verdicts,
     passes: overlay.verdicts.every((verdict) => verdict.passes),
     problemCount: problems.count,
@@ -245,19 +247,19 @@ const HERE = CELL_SIGNS.indexOf("here");
 
 /** The problems of a comparison, by their index and by the nodes that they name. */
 function problemsOf(
-  { columns, comparison, severities }: NonNullable<Payload["overlay"]>,
+  { columns, comparison }: NonNullable<Payload["overlay"]>,
   strings: Payload["strings"],
   size: number,
   showsFix: boolean,
 ) {
-  const text = (name: OverlayColumnName, index: number): string | null =>
+  const text = (name: NameOf<"overlay">, index: number): string | null =>
     strings[columns[name][index] ?? ABSENT] ?? null;
   const count = columns.problem_severity.length;
   const nodeStart = starts(columns.problem_node_count);
   const nodesOf = (index: number): readonly number[] =>
     Array.from(columns.problem_node.subarray(nodeStart[index], nodeStart[index + 1]));
   const severity = (index: number): Severity =>
-    severities[columns.problem_severity[index] ?? ABSENT] ?? "info";
+    SEVERITIES[columns.problem_severity[index] ?? ABSENT] ?? "info";
   const byNode = problemsByNode(columns.problem_node, nodeStart, size);
   const guesses = Array.from(
     columns.guess_saved,

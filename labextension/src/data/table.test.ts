@@ -112,7 +112,7 @@ describe("the rows of a table", () => {
       strings: ["part"],
       table: {
         ...{ sentence: "", verdict: "", heads: [], notes: [], guessed: [] },
-        ...{ isOneColumn: false, worst: null },
+        ...{ is_one_column: false, worst: null },
         totals: { saved: 1, live: 1, restored: 1, fixed: null },
         cells: [{ sign: "here", words: "here" }],
         columns: {

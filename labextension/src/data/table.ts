@@ -25,7 +25,7 @@ export interface Line {
 export interface Table
   extends Pick<
     TablePayload,
-    "guessed" | "heads" | "isOneColumn" | "notes" | "sentence" | "totals" | "verdict" | "worst"
+    "guessed" | "heads" | "is_one_column" | "notes" | "sentence" | "totals" | "verdict" | "worst"
   > {
   readonly count: number;
   line(id: number): Line;
@@ -68,9 +68,9 @@ export function makeTable({ table, strings }: Pick<Payload, "strings" | "table">
     cells[at(name, id)] ?? null;
   const isHere = (of: TableCell | null) => of === null || of.sign === "here";
   const plain = (id: number) => cell("line_plain", id) ?? { sign: "asks", words: "" };
-  const { guessed, heads, isOneColumn, notes, sentence, totals, verdict, worst } = table;
+  const { guessed, heads, is_one_column, notes, sentence, totals, verdict, worst } = table;
   return {
-    ...{ count, guessed, heads, isOneColumn, notes, sentence, totals, verdict, worst },
+    ...{ count, guessed, heads, is_one_column, notes, sentence, totals, verdict, worst },
     line: (id) => ({
       id,
       saved: text("line_saved", id),

@@ -205,7 +205,7 @@ interface Column extends Head {
 }
 
 function columnsOf({ state, table, accepting, isRestored, played }: TableProps): readonly Column[] {
-  const { heads, isOneColumn, totals } = table;
+  const { heads, is_one_column: isOneColumn, totals } = table;
   const [, call = "", fixHead = ""] = heads;
   const { accepted } = accepting;
   const isDiff = state.graph.overlay?.comparison === "diff";

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import {
   type CellSign,
   decode,
-  type LineColumnName,
+  type NameOf,
   NODE_STATES,
   type NodeState,
   type Payload,
@@ -50,6 +50,7 @@ export function treeGraph(parents: readonly number[]): Graph {
   return {
     title: "tree",
     origin: "saved",
+    kind: null,
     notes: [],
     size: children.length,
     overlay: null,
@@ -141,11 +142,9 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     },
     overlay: {
       comparison: comparison.comparison ?? "check",
-      baseSize: comparison.baseSize ?? graph.size,
-      hasSteps: true,
+      base_size: comparison.baseSize ?? graph.size,
+      has_steps: true,
       verdicts: comparison.verdicts ?? [],
-      states: NODE_STATES,
-      severities: SEVERITIES,
       columns: {
         overlay_state: Uint8Array.from(ids, (id) =>
           NODE_STATES.indexOf(comparison.states?.[id] ?? "matched"),
@@ -220,7 +219,7 @@ export function tableOf(lines: readonly LineOf[]): Table {
 function tablePayloadOf(lines: readonly LineOf[]): Pick<Payload, "strings" | "table"> {
   const strings: string[] = [];
   const cells: TableCell[] = [];
-  const rows: Readonly<Record<LineColumnName, number>>[] = [];
+  const rows: Readonly<Record<NameOf<"table">, number>>[] = [];
   const place = (text = ""): number => (text === "" ? -1 : strings.push(text) - 1);
   const cell = (sign: CellSign | undefined): number =>
     sign === undefined ? -1 : cells.push({ sign, words: sign }) - 1;
@@ -246,12 +245,12 @@ function tablePayloadOf(lines: readonly LineOf[]): Pick<Payload, "strings" | "ta
   for (const line of lines) {
     add(line, -1);
   }
-  const column = (name: LineColumnName) => Int32Array.from(rows, (row) => row[name]);
+  const column = (name: NameOf<"table">) => Int32Array.from(rows, (row) => row[name]);
   return {
     strings,
     table: {
       ...{ sentence: "", verdict: "", heads: ["as saved", "restore", "fix", "program"] },
-      ...{ notes: [], guessed: [], isOneColumn: false, worst: null },
+      ...{ notes: [], guessed: [], is_one_column: false, worst: null },
       totals: { saved: 0, live: 0, restored: 0, fixed: null },
       cells,
       columns: {

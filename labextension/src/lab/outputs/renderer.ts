@@ -116,7 +116,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
 }
 
 function isSame(one: Bundle, other: Bundle): boolean {
-  return one.digest !== "" && one.digest === other.digest && one.modelId === other.modelId;
+  return one.digest === other.digest && one.modelId === other.modelId;
 }
 
 /** The view that ipywidgets' manager makes of the model. */
