@@ -135,7 +135,7 @@ def _mutants(count: int) -> Iterator[bytes]:
     chance = random.Random(5)
     whole = gzip.decompress(payload.encode(keras3_adam()))
     after_header = 12 + int.from_bytes(whole[8:12], "little")
-    for header in (b"null", b"7", b"[]", b'{"version": 1, "sections": [null]}'):
+    for header in (b"null", b"7", b"[]", b'{"version": 2, "sections": [null]}'):
         yield gzip.compress(whole[:8] + struct.pack("<I", len(header)) + header)
     yield b""
     yield gzip.compress(whole)[:-20]
