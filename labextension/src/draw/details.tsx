@@ -71,11 +71,9 @@ export function Details(props: DetailsProps) {
         <NodeDetails
           graph={graph}
           id={selected}
-          kernel={kernel}
-          onRequest={onRequest}
+          {...{ kernel, onRequest }}
           listsProblems={evidence === undefined}
-          actions={actions}
-          dispatch={dispatch}
+          {...{ actions, dispatch }}
         />
       ) : (
         <ChunkDetails state={state} id={selected} dispatch={dispatch} />

@@ -82,15 +82,13 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
             <NodeBox
               key={row.id}
               graph={state.graph}
-              row={row}
-              box={box}
+              {...{ row, box }}
               width={box.outline}
               isHead={box.panel !== null}
               isSelected={row.id === state.selected}
               isMatch={state.found.isMatch[row.id] === 1}
               look={lookOf(state, row)}
-              typesetter={typesetter}
-              dispatch={dispatch}
+              {...{ typesetter, dispatch }}
             />
           );
         })}

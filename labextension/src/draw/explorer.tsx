@@ -235,21 +235,17 @@ function Above(props: AboveProps) {
   return (
     <>
       <Toolbar
-        state={state}
-        note={note}
-        id={id}
+        {...{ state, note, id }}
         offersTextbook={props.graphviz !== undefined && props.onRequest !== null}
         kernel={kernel}
         onRequest={props.onRequest}
-        typesetter={typesetter}
-        dispatch={dispatch}
+        {...{ typesetter, dispatch }}
       />
       <QueryMistake state={state} id={id} measuring={props.measuring} />
       {state.found.matches.length > 0 && step === null ? actions(props, null) : null}
       {table === null || overlay === null || step !== null ? null : (
         <CheckHead
-          table={table}
-          overlay={overlay}
+          {...{ table, overlay }}
           done={props.restoring?.done ?? null}
           isRestored={props.restoring?.isRestored === true}
           buttons={<Buttons {...props} table={table} />}
@@ -364,10 +360,7 @@ function Right(props: ShownProps & { readonly accepting: Accepting; readonly isC
   }
   return (
     <Details
-      state={state}
-      kernel={kernel}
-      onRequest={onRequest}
-      dispatch={dispatch}
+      {...{ state, kernel, onRequest, dispatch }}
       evidence={
         table === null || state.drawn !== "table" ? undefined : (
           <LineDetails {...{ state, table, accepting, kernel, insert }} />

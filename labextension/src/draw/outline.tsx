@@ -82,15 +82,13 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
                 key={row.id}
                 graph={graph}
                 tree={state.tree}
-                columns={columns}
-                row={row}
+                {...{ columns, row }}
                 indent={indentOf(row.level)}
                 link={links.get(row.id) ?? ""}
                 index={first + offset}
                 domId={`${id}-row-${row.id}`}
                 isSelected={row.id === selected}
-                found={found}
-                dispatch={dispatch}
+                {...{ found, dispatch }}
               />
             ))}
           </div>

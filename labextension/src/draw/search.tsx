@@ -62,23 +62,14 @@ export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
       />
       {extras && (
         <extras.Suggesting
-          box={box}
-          lastKey={lastKey}
-          id={id}
-          graph={graph}
+          {...{ box, lastKey, id, graph }}
           vocabulary={{ fields: fieldsOf(graph), values: (field) => valuesOf(field, graph) }}
         />
       )}
       <span class="ckv-matches">{mistake === null ? matchWords(found, selected) : ""}</span>
       {query === "" ? null : (
         <>
-          <StepButton
-            words={WORDS.previousMatch}
-            sign="↑"
-            by={-1}
-            state={state}
-            dispatch={dispatch}
-          />
+          <StepButton words={WORDS.previousMatch} sign="↑" by={-1} {...{ state, dispatch }} />
           <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
           <FilterButton state={state} dispatch={dispatch} />
         </>

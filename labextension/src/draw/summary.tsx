@@ -55,13 +55,7 @@ export function GraphSummary({ state, kernel, onRequest, dispatch }: SummaryProp
         <Fact term={WORDS.columns.dtype}>{dtypeWords(summary.dtypes)}</Fact>
       </dl>
       <Freezing graph={graph} dispatch={dispatch} />
-      <Optimizers
-        graph={graph}
-        ids={summary.optimizers}
-        kernel={kernel}
-        onRequest={onRequest}
-        dispatch={dispatch}
-      />
+      <Optimizers graph={graph} ids={summary.optimizers} {...{ kernel, onRequest, dispatch }} />
       <Warnings {...summary} dispatch={dispatch} />
       <NotTracked graph={graph} rows={summary.notes} dispatch={dispatch} />
       <Largest graph={graph} rows={summary.largest} dispatch={dispatch} />

@@ -96,8 +96,7 @@ export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProp
       <Canvas
         state={state}
         picture={isTooLarge ? null : state.picture}
-        typesetter={typesetter}
-        dispatch={dispatch}
+        {...{ typesetter, dispatch }}
       />
       {shownMessage === null ? null : (
         <Said
@@ -180,15 +179,12 @@ function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
             return box === undefined ? null : (
               <NodeBox
                 key={row.id}
-                graph={graph}
-                row={row}
-                box={box}
+                {...{ graph, row, box }}
                 width={typesetter.parts(row).width}
                 isSelected={row.id === selected}
                 isMatch={found.isMatch[row.id] === 1}
                 look={lookOf(state, row)}
-                typesetter={typesetter}
-                dispatch={dispatch}
+                {...{ typesetter, dispatch }}
               />
             );
           })}

@@ -87,8 +87,7 @@ export function Table({ id, state, list, dispatch }: TableProps) {
               id={`${id}-row-${one.number}`}
               place={first + index}
               shown={one}
-              state={state}
-              dispatch={dispatch}
+              {...{ state, dispatch }}
             />
           ),
         )}
