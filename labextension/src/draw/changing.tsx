@@ -22,6 +22,7 @@ import type { AskAll } from "../kernel/kernel";
 import type { State } from "../state/state";
 import { lineToName, nodeToName, suggestedNames } from "../words/naming";
 import { placeName } from "../words/words";
+import { Alert } from "./alert";
 import { CodeButtons, CodeText } from "./code";
 import { useKeys } from "./keys";
 import { MAX_NAME, NameField } from "./name-field";
@@ -115,11 +116,7 @@ export function ChangeStrip(props: StripProps) {
           </details>
         </Edits>
       )}
-      {problem === null ? null : (
-        <p class="ckv-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert words={problem} />
       {answer === null ? null : isChanged(changes) ? (
         <Results {...{ answer, play }} />
       ) : (

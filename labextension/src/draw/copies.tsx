@@ -21,6 +21,7 @@ import type { Kernel } from "../kernel/kernel";
 import { isNode, type State } from "../state/state";
 import { ownName } from "../words/naming";
 import { placeName } from "../words/words";
+import { Alert } from "./alert";
 import { CodeButtons, CodeText } from "./code";
 import { useKeys } from "./keys";
 import { NameBox } from "./name-box";
@@ -249,11 +250,7 @@ function Result({ code, problem, insert, compare, close }: ResultProps) {
             : ""}
       </p>
       {code === undefined || insert !== null ? null : <CodeText code={code.trimEnd()} />}
-      {problem === undefined ? null : (
-        <p class="ckv-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert words={problem} />
       <p class="ckv-buttons">
         {code === undefined ? null : (
           <>

@@ -10,6 +10,7 @@ import type { State } from "../state/state";
 import type { LoadGraphviz } from "../textbook/engine";
 import { chunkCount, chunkLabel, matchWords, sentence } from "../words/words";
 import { type Accepting, restoredWith, useAccepting } from "./accepting";
+import { Alert } from "./alert";
 import { Breadcrumbs } from "./breadcrumbs";
 import { RestoreButton, ViewButton } from "./check-buttons";
 import { CheckHead } from "./check-head";
@@ -282,11 +283,7 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
   const canCode = hasFix(props);
   return (
     <>
-      {restoring?.problem == null ? null : (
-        <span class="ckv-error" role="alert">
-          {restoring.problem}
-        </span>
-      )}
+      <Alert words={restoring?.problem} isInline />
       {!canCode || number === 0 ? null : restoring === null ? (
         <Copy
           what={WORDS.code}

@@ -6,6 +6,7 @@ import { whyWords } from "../basics/text";
 import { bytesIn } from "../host/shared";
 import { EXPORTS, type Kernel, type WrittenFile } from "../kernel/kernel";
 import type { State } from "../state/state";
+import { Alert } from "./alert";
 import type { Typesetter } from "./measure";
 import { pictureOf } from "./picture";
 import { save } from "./save";
@@ -40,11 +41,7 @@ export function Exports({ state, typesetter, root, kernel, onSaved }: ExportsPro
           {label}
         </button>
       ))}
-      {problem === null ? null : (
-        <p class="ckv-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert words={problem} />
     </>
   );
 }

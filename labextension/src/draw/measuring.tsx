@@ -18,6 +18,7 @@ import { bytesToRead } from "../layout/changes";
 import { allBad, type Bad, scaleOfMeasure } from "../layout/measured";
 import type { State } from "../state/state";
 import { bytesWords } from "../words/words";
+import { Alert } from "./alert";
 import type { Dispatch } from "./props";
 
 export type ReadsValues = ((tell: Tell, signal: AbortSignal) => Promise<void>) | null;
@@ -110,11 +111,7 @@ export function Colours({ state, measuring, dispatch }: ColourProps) {
           )}
         </span>
       )}
-      {problem === null ? null : (
-        <span role="alert" class="ckv-error">
-          ! {problem}
-        </span>
-      )}
+      <Alert words={problem === null ? null : `! ${problem}`} isInline />
       {measures === null || measure === null ? null : <Scale state={state} measure={measure} />}
       {measures === null ? null : <Left {...{ state, measuring, dispatch }} />}
     </div>
@@ -240,11 +237,7 @@ export function ReadValues({ graph, measuring }: ReadProps) {
   const { measures } = graph;
   return read === null || measures?.unread === 0 ? null : (
     <>
-      {problem === null ? null : (
-        <span role="alert" class="ckv-error">
-          {problem}
-        </span>
-      )}
+      <Alert words={problem} isInline />
       {progress === null || stop === null ? null : (
         <button type="button" onClick={stop}>
           {WORDS.stop}
