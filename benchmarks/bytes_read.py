@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ckpt_viz.formats.protos import TrackableObjectGraph
+from ckpt_viz.formats.arrays.protos import TrackableObjectGraph
 from tests.support import tables
 
 GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"

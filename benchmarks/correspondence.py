@@ -26,11 +26,11 @@ from random import Random
 from typing import Any
 
 import ckpt_viz as cv
-from ckpt_viz.correspondence.value_mapping import map_values
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.overlay import State
-from ckpt_viz.object_graph.subtrees import values_of
+from ckpt_viz.graphs.nodes.names import readable_name
+from ckpt_viz.graphs.nodes.subtrees import values_of
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import State
+from ckpt_viz.matching.correspondence.value_mapping import map_values
 from tests.programs import tagged
 from tests.programs.law import UnfitError, code_of
 from tests.programs.tagged import Example, Tag, Tagged

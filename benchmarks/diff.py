@@ -17,8 +17,8 @@ from functools import partial
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, SlotVariable
-from ckpt_viz.correspondence.correspond import correspond
-from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.graphs.slots.roles import assign_roles
+from ckpt_viz.matching.correspondence.correspond import correspond
 
 
 def model(layers: int, *, inserted: bool = False) -> ObjectGraph:

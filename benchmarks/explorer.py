@@ -27,10 +27,10 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.check import target
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.html import to_html
-from ckpt_viz.sources.pictured import ObjectGraph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.render.html import to_html
+from ckpt_viz.live.sources.pictured import ObjectGraph
 from tests.ui import processes
 
 Figures = dict[str, list[float]]

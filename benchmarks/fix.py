@@ -22,8 +22,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import ckpt_viz as cv
-from ckpt_viz.changes.reading import changes_of
-from ckpt_viz.correspondence.value_mapping import map_values
+from ckpt_viz.matching.changes.reading import changes_of
+from ckpt_viz.matching.correspondence.value_mapping import map_values
 
 _IN_A_LIST = 50
 _LONGER = 5

@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Page, sync_playwright
 
 import ckpt_viz as cv
-from ckpt_viz.render import payload
+from ckpt_viz.graphs.render import payload
 from tests.support import graphs
 from tests.support.frontend import LABEXTENSION
 from tests.ui import processes

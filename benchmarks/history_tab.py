@@ -27,7 +27,7 @@ from playwright.sync_api import Page, sync_playwright
 
 import ckpt_viz as cv
 from benchmarks.server_load import processes_of
-from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
 from tests.support import frontend
 from tests.support.tables import write_holes
 from tests.ui import processes

@@ -120,7 +120,7 @@ def _write(directory: Path) -> Iterable[Path]:
 
 
 def _write_by_paths(file: Any, model: Any) -> None:
-    from ckpt_viz.object_graph.keras_variables import path_component
+    from ckpt_viz.graphs.nodes.keras_variables import path_component
 
     counts: Counter[str] = Counter()
     for layer in model.layers:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ckpt_viz.jupyter.live_objects import MAX_OBJECTS
+from ckpt_viz.entrances.jupyter.live_objects import MAX_OBJECTS
 from tests.support.kernels import LISTING, listing_expression, running_kernel
 
 OBJECTS = 100

@@ -33,12 +33,12 @@ import google_crc32c
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.formats.crc32c import combine
-from ckpt_viz.formats.sstable import mask_crc32c
-from ckpt_viz.values.partial import partial_of
-from ckpt_viz.values.pieces import Measured, Task
-from ckpt_viz.values.reading import Memo, rows_as_read, tensors_of
-from ckpt_viz.values.stretches import Stretch
+from ckpt_viz.files.values.partial import partial_of
+from ckpt_viz.files.values.pieces import Measured, Task
+from ckpt_viz.files.values.reading import Memo, rows_as_read, tensors_of
+from ckpt_viz.files.values.stretches import Stretch
+from ckpt_viz.formats.storage.crc32c import combine
+from ckpt_viz.formats.storage.sstable import mask_crc32c
 from tests.support import tables
 
 _BLOCK = 1 << 20

@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import ckpt_viz as cv
 from benchmarks import models, scenes
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.render.html import to_html
 from tests.ui import processes
 from tests.ui.first_view import measured, plumbing
 

@@ -40,8 +40,8 @@ def checkpoint(directory: Path, megabytes: int) -> str:
 def write(way: str, source: str, target: str) -> tuple[float, int]:
     """Return the seconds of a way, and the bytes of memory that it takes above the imports."""
     import ckpt_viz as cv
-    from ckpt_viz.formats import tensors
-    from ckpt_viz.formats.bundle_writer import copied_tensor, write_bundle
+    from ckpt_viz.formats.arrays import tensors
+    from ckpt_viz.formats.bundles.bundle_writer import copied_tensor, write_bundle
 
     graph = cv.graph(source)
     tensors.numpy_dtype("bfloat16")  # the first one imports

@@ -18,7 +18,7 @@ import nbformat
 from nbclient import NotebookClient
 
 import ckpt_viz as cv
-from ckpt_viz.server.slim_notebooks import slimmed
+from ckpt_viz.entrances.server.slim_notebooks import slimmed
 
 # That of TensorFlow's guide, and one of the size of EfficientNetB7 with Adam.
 GRAPHS = {

@@ -29,7 +29,7 @@ from typing import Any
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 from tornado.testing import bind_unused_port
 
-from ckpt_viz.formats.protos import TrackableObjectGraph
+from ckpt_viz.formats.arrays.protos import TrackableObjectGraph
 from tests.support import tables
 
 TOKEN = "secret"
@@ -62,7 +62,7 @@ def running_server(root: Path, config: Path) -> Iterator[tuple[str, int]]:
     socket, port = bind_unused_port()
     socket.close()
     config.mkdir()
-    enabled = {"ServerApp": {"jpserver_extensions": {"ckpt_viz.server.extension": True}}}
+    enabled = {"ServerApp": {"jpserver_extensions": {"ckpt_viz.entrances.server.extension": True}}}
     (config / "jupyter_server_config.json").write_text(json.dumps(enabled))
     process = subprocess.Popen(
         [

@@ -21,9 +21,9 @@ from time import perf_counter
 from typing import TypeVar
 
 from benchmarks.check import target
-from ckpt_viz.edits.named_edit import NamedEdit
-from ckpt_viz.render import payload
-from ckpt_viz.restore_check.changed_program import ChangedProgram
+from ckpt_viz.answers.restore_check.changed_program import ChangedProgram
+from ckpt_viz.graphs.edits.named_edit import NamedEdit
+from ckpt_viz.graphs.render import payload
 
 _T = TypeVar("_T")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
 from tests.support import tables
 
 DATA = ".data-00000-of-00001"
@@ -52,7 +52,7 @@ if __name__ == "__main__":
 """
 MEMORY = """
 import sys, time, ckpt_viz as cv
-import ckpt_viz.values.reading, ckpt_viz.values.table
+import ckpt_viz.files.values.reading, ckpt_viz.files.values.table
 def peak():
     (line,) = (line for line in open("/proc/self/status") if line.startswith("VmHWM"))
     return int(line.split()[1]) / 1024
@@ -104,7 +104,7 @@ def crc32c_of_zeros(size: int) -> int:
     """Return the masked crc32c of so many zero bytes, a multiple of a mebibyte."""
     import google_crc32c
 
-    from ckpt_viz.formats.sstable import mask_crc32c
+    from ckpt_viz.formats.storage.sstable import mask_crc32c
 
     crc, block = 0, bytes(1 << 20)
     for _ in range(size >> 20):

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.formats.bundle_writer import NewTensor, array_tensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import NewTensor, array_tensor, write_bundle
 
 
 def seconds(action: Callable[[], object], runs: int) -> float:

@@ -14,6 +14,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ckpt_viz.answers.dry_runs.finding import Finding
+    from ckpt_viz.answers.graph_diff.diff_result import GraphDiff
+    from ckpt_viz.answers.load_check.load_findings import LoadFinding
+    from ckpt_viz.answers.load_check.load_result import LoadCheck
+    from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+    from ckpt_viz.answers.restore_fix.fix import RestoreFix
+    from ckpt_viz.answers.timeline.findings import HistoryFinding, HistoryKind
+    from ckpt_viz.answers.timeline.history import History
     from ckpt_viz.api import (
         average,
         check,
@@ -26,8 +34,8 @@ if TYPE_CHECKING:
         merged,
         snapshot,
     )
-    from ckpt_viz.changes.change import Change
-    from ckpt_viz.changes.kind import Kind
+    from ckpt_viz.entrances.jupyter.exercise import Exercise, exercise
+    from ckpt_viz.entrances.jupyter.widget import Explorer, show
     from ckpt_viz.errors import (
         CheckpointNotFoundError,
         CkptVizError,
@@ -39,13 +47,11 @@ if TYPE_CHECKING:
         SourceError,
         UnsupportedError,
     )
-    from ckpt_viz.graph_diff.diff_result import GraphDiff
-    from ckpt_viz.jupyter.exercise import Exercise, exercise
-    from ckpt_viz.jupyter.widget import Explorer, show
-    from ckpt_viz.load_check.load_findings import LoadFinding
-    from ckpt_viz.load_check.load_result import LoadCheck
-    from ckpt_viz.object_graph.graph import Format, Kept, Origin, Provenance
-    from ckpt_viz.object_graph.nodes import (
+    from ckpt_viz.files.values.report import Left, Restored
+    from ckpt_viz.files.values.row import Histogram, ValueRow
+    from ckpt_viz.files.values.table import ValueTable
+    from ckpt_viz.files.values.verifying import Damaged
+    from ckpt_viz.graphs.nodes.nodes import (
         Attribute,
         Child,
         Node,
@@ -56,19 +62,13 @@ if TYPE_CHECKING:
         SlotRule,
         SlotVariable,
     )
-    from ckpt_viz.object_graph.overlay import Severity, State
-    from ckpt_viz.restore_check.check_result import RestoreCheck
-    from ckpt_viz.restore_check.finding import Finding
-    from ckpt_viz.restore_fix.fix import RestoreFix
-    from ckpt_viz.sources.pictured import ObjectGraph
-    from ckpt_viz.sources.snapshot import Snapshot
-    from ckpt_viz.story.questions import Question
-    from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
-    from ckpt_viz.timeline.history import History
-    from ckpt_viz.values.report import Left, Restored
-    from ckpt_viz.values.row import Histogram, ValueRow
-    from ckpt_viz.values.table import ValueTable
-    from ckpt_viz.values.verifying import Damaged
+    from ckpt_viz.graphs.object_graph.graph import Format, Kept, Origin, Provenance
+    from ckpt_viz.graphs.overlay.overlay import Severity, State
+    from ckpt_viz.live.sources.pictured import ObjectGraph
+    from ckpt_viz.live.sources.snapshot import Snapshot
+    from ckpt_viz.matching.changes.change import Change
+    from ckpt_viz.matching.changes.kind import Kind
+    from ckpt_viz.matching.story.questions import Question
 
 __all__ = [
     "Attribute",
@@ -134,68 +134,72 @@ __all__ = [
 
 # Where each public name is. All load on first use, so that `import ckpt_viz` takes no time.
 _PLACES = {
-    "Attribute": "object_graph.nodes",
-    "Change": "changes.change",
+    "Attribute": "graphs.nodes.nodes",
+    "Change": "matching.changes.change",
     "CheckpointNotFoundError": "errors",
-    "Child": "object_graph.nodes",
+    "Child": "graphs.nodes.nodes",
     "CkptVizError": "errors",
-    "Damaged": "values.verifying",
+    "Damaged": "files.values.verifying",
     "EditError": "errors",
-    "Exercise": "jupyter.exercise",
-    "Explorer": "jupyter.widget",
-    "Finding": "restore_check.finding",
-    "Format": "object_graph.graph",
+    "Exercise": "entrances.jupyter.exercise",
+    "Explorer": "entrances.jupyter.widget",
+    "Finding": "answers.dry_runs.finding",
+    "Format": "graphs.object_graph.graph",
     "FormatError": "errors",
-    "GraphDiff": "graph_diff.diff_result",
-    "Histogram": "values.row",
-    "History": "timeline.history",
-    "HistoryFinding": "timeline.findings",
-    "HistoryKind": "timeline.findings",
-    "Kept": "object_graph.graph",
-    "Kind": "changes.kind",
-    "Left": "values.report",
-    "LoadCheck": "load_check.load_result",
-    "LoadFinding": "load_check.load_findings",
+    "GraphDiff": "answers.graph_diff.diff_result",
+    "Histogram": "files.values.row",
+    "History": "answers.timeline.history",
+    "HistoryFinding": "answers.timeline.findings",
+    "HistoryKind": "answers.timeline.findings",
+    "Kept": "graphs.object_graph.graph",
+    "Kind": "matching.changes.kind",
+    "Left": "files.values.report",
+    "LoadCheck": "answers.load_check.load_result",
+    "LoadFinding": "answers.load_check.load_findings",
     "NoSuchNodeError": "errors",
     "NoSuchTensorError": "errors",
-    "Node": "object_graph.nodes",
-    "NotSaved": "object_graph.nodes",
-    "ObjectGraph": "sources.pictured",
-    "Origin": "object_graph.graph",
-    "Provenance": "object_graph.graph",
+    "Node": "graphs.nodes.nodes",
+    "NotSaved": "graphs.nodes.nodes",
+    "ObjectGraph": "live.sources.pictured",
+    "Origin": "graphs.object_graph.graph",
+    "Provenance": "graphs.object_graph.graph",
     "QueryError": "errors",
-    "Question": "story.questions",
-    "RestoreCheck": "restore_check.check_result",
-    "RestoreFix": "restore_fix.fix",
-    "Restored": "values.report",
-    "Role": "object_graph.nodes",
-    "Severity": "object_graph.overlay",
-    "Slice": "object_graph.nodes",
-    "Slot": "object_graph.nodes",
-    "SlotRule": "object_graph.nodes",
-    "SlotVariable": "object_graph.nodes",
-    "Snapshot": "sources.snapshot",
+    "Question": "matching.story.questions",
+    "RestoreCheck": "answers.restore_check.check_result",
+    "RestoreFix": "answers.restore_fix.fix",
+    "Restored": "files.values.report",
+    "Role": "graphs.nodes.nodes",
+    "Severity": "graphs.overlay.overlay",
+    "Slice": "graphs.nodes.nodes",
+    "Slot": "graphs.nodes.nodes",
+    "SlotRule": "graphs.nodes.nodes",
+    "SlotVariable": "graphs.nodes.nodes",
+    "Snapshot": "live.sources.snapshot",
     "SourceError": "errors",
-    "State": "object_graph.overlay",
+    "State": "graphs.overlay.overlay",
     "UnsupportedError": "errors",
-    "ValueRow": "values.row",
-    "ValueTable": "values.table",
+    "ValueRow": "files.values.row",
+    "ValueTable": "files.values.table",
     "average": "api",
     "check": "api",
     "check_load_model": "api",
     "compare": "api",
     "diff": "api",
-    "exercise": "jupyter.exercise",
+    "exercise": "entrances.jupyter.exercise",
     "fix": "api",
     "graph": "api",
     "history": "api",
     "merged": "api",
-    "show": "jupyter.widget",
+    "show": "entrances.jupyter.widget",
     "snapshot": "api",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version  # here, because this takes 30 ms
+
+        return version("ckpt-viz")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"ckpt_viz.{_PLACES[name]}"), name)
@@ -209,13 +213,17 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Answer `%load_ext ckpt_viz`: show check and fix below the traceback of a failed restore."""
-    from ckpt_viz.jupyter.failed_restores import load
+    from ckpt_viz.entrances.jupyter.failed_restores import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Answer `%unload_ext ckpt_viz`."""
-    from ckpt_viz.jupyter.failed_restores import unload
+    from ckpt_viz.entrances.jupyter.failed_restores import unload
 
     unload()
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": "ckpt_viz.entrances.server.extension"}]

@@ -6,20 +6,20 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.object_graph.graph import Origin
-from ckpt_viz.sources.any_source import graph_of, is_snapshot
-from ckpt_viz.sources.pictured import ObjectGraph
+from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.live.sources.any_source import graph_of, is_snapshot
+from ckpt_viz.live.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
 
-    from ckpt_viz.graph_diff.diff_result import GraphDiff
-    from ckpt_viz.load_check.load_result import LoadCheck
-    from ckpt_viz.restore_check.check_result import RestoreCheck
-    from ckpt_viz.restore_fix.fix import RestoreFix
-    from ckpt_viz.sources.snapshot import Snapshot
-    from ckpt_viz.timeline.history import History
+    from ckpt_viz.answers.graph_diff.diff_result import GraphDiff
+    from ckpt_viz.answers.load_check.load_result import LoadCheck
+    from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+    from ckpt_viz.answers.restore_fix.fix import RestoreFix
+    from ckpt_viz.answers.timeline.history import History
+    from ckpt_viz.live.sources.snapshot import Snapshot
 
 
 def graph(
@@ -94,8 +94,8 @@ def check(
         SourceError: The live object cannot be restored into, or the arguments do not fit.
         FormatError: TensorFlow opens the checkpoint, but ckpt_viz cannot read it.
     """
-    from ckpt_viz.restore_check.check_result import RestoreCheck
-    from ckpt_viz.restore_check.run import AskedCheck
+    from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+    from ckpt_viz.answers.restore_check.run import AskedCheck
 
     return RestoreCheck.of(AskedCheck(live, saved, method, options, verify))
 
@@ -171,7 +171,7 @@ def check_load_model(
         UnsupportedError: The configuration takes too much memory or time, or it opens a file. Or
             the path leads to a directory of Orbax, or to a SavedModel that tf_keras would load.
     """
-    from ckpt_viz.load_check.load_result import LoadOptions, load_check
+    from ckpt_viz.answers.load_check.load_result import LoadOptions, load_check
 
     return load_check(path, LoadOptions(custom_objects or {}, compile, safe_mode), keras)
 
@@ -205,7 +205,7 @@ def diff(
     Raises:
         CkptVizError: For either source, as `graph` raises it.
     """
-    from ckpt_viz.graph_diff.diff_result import diff_of
+    from ckpt_viz.answers.graph_diff.diff_result import diff_of
 
     return diff_of(graph(a), graph(b), values=values, executor=executor, progress=progress)
 
@@ -241,7 +241,7 @@ def history(
         CheckpointNotFoundError: There is no checkpoint, or none can be opened.
         SourceError: There is no source.
     """
-    from ckpt_viz.timeline.history import history_of
+    from ckpt_viz.answers.timeline.history import history_of
 
     return history_of(source, most=most, unchanged=unchanged, executor=executor, progress=progress)
 
@@ -270,7 +270,7 @@ def compare(
         CheckpointNotFoundError: There is no checkpoint, or none can be opened.
         SourceError: There are fewer than two sources.
     """
-    from ckpt_viz.timeline.history import comparison_of
+    from ckpt_viz.answers.timeline.history import comparison_of
 
     return comparison_of(sources, executor=executor, progress=progress)
 
@@ -294,7 +294,7 @@ def average(sources: Sequence[object], weights: Sequence[float] | None = None) -
         CkptVizError: For a source, as `graph` raises it. Reading a mean raises UnsupportedError if
             a value is NaN.
     """
-    from ckpt_viz.sources.averaged import averaged
+    from ckpt_viz.live.sources.averaged import averaged
 
     return ObjectGraph.of(averaged([graph(source) for source in sources], weights))
 
@@ -318,7 +318,7 @@ def merged(parts: Mapping[str, object]) -> ObjectGraph:
         SourceError: There is no part, one is live, or only some are name-based.
         CkptVizError: For a source, as `graph` raises it.
     """
-    from ckpt_viz.sources.merged import merged as merge
+    from ckpt_viz.live.sources.merged import merged as merge
 
     graphs: dict[object, ObjectGraph] = {}
     given = {}
@@ -354,7 +354,7 @@ def snapshot(live: object, session: Any = None, *, limit: int | None = None) -> 
         SourceError: The object is not trackable, this runs in a `tf.function`, or a variable has no
             value in the session.
     """
-    from ckpt_viz.sources.snapshot import Snapshot
+    from ckpt_viz.live.sources.snapshot import Snapshot
 
     return Snapshot(live, session, limit=limit)
 
@@ -382,6 +382,6 @@ def _is_saved(source: object, *, beside: object) -> bool:
 
 
 def _is_manager(source: object) -> bool:
-    from ckpt_viz.live.tensorflow_private import is_checkpoint_manager
+    from ckpt_viz.live.tensorflow_names.tensorflow_private import is_checkpoint_manager
 
     return "tensorflow" in sys.modules and is_checkpoint_manager(source)

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from ckpt_viz.commands.streams import InputError, echo, reporting_stdout_errors
-from ckpt_viz.text import printable
+from ckpt_viz.entrances.commands.streams import InputError, echo, reporting_stdout_errors
+from ckpt_viz.ground.text import printable
 
-# For each command its module in `ckpt_viz.commands`, and its line in `--help`. A command
+# For each command its module in `ckpt_viz.entrances.commands`, and its line in `--help`. A command
 # loads when it runs, so that the list needs none of them. A line fits into 80 columns.
 _LINES = {
     "average": ("rewriting", "Write the average of several checkpoints as a new one."),
@@ -43,7 +43,9 @@ class _Commands(click.Group):
         if cmd_name not in _LINES:
             return None
         module, line = _LINES[cmd_name]
-        command = getattr(import_module(f"ckpt_viz.commands.{module}"), cmd_name.replace("-", "_"))
+        command = getattr(
+            import_module(f"ckpt_viz.entrances.commands.{module}"), cmd_name.replace("-", "_")
+        )
         assert isinstance(command, click.Command)
         command.short_help = line
         return command
@@ -69,7 +71,7 @@ class _Commands(click.Group):
 
 def _print_versions(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
     if is_asked and not context.resilient_parsing:
-        from ckpt_viz.commands.versions import versions
+        from ckpt_viz.entrances.commands.versions import versions
 
         echo(versions())
         context.exit()

@@ -6,7 +6,7 @@ expected. If there is a next step, the message gives it.
 
 from __future__ import annotations
 
-from ckpt_viz.text import printable_lines
+from ckpt_viz.ground.text import printable_lines
 
 _MAX_SAID = 200  # characters of a query in a message
 
@@ -55,11 +55,11 @@ class DtypeError(UnsupportedError):
 
 
 class OutsideError(CkptVizError):
-    """The file is outside the directory that may be read: see `formats.confinement`."""
+    """The file is outside the directory that may be read: see `formats.storage.confinement`."""
 
 
 class ReadLimitError(UnsupportedError):
-    """The read needs more bytes than allowed: see `formats.confinement`.
+    """The read needs more bytes than allowed: see `formats.storage.confinement`.
 
     `limit` is the allowed number of bytes; `needs` is the least number that the read needs.
     """

@@ -141,7 +141,9 @@ def _needs_no_argument(function: Callable[..., object]) -> bool:
 
 
 def _listed(namespace: dict[str, object]) -> Iterator[tuple[str, str]]:
-    from ckpt_viz.jupyter.live_objects import listed  # here, because only a failed command lists
+    from ckpt_viz.entrances.jupyter.live_objects import (
+        listed,  # here, because only a failed command lists
+    )
 
     objects: Any = listed(namespace).data["objects"]
     yield from ((entry["name"], entry["type"]) for entry in objects)
@@ -157,7 +159,9 @@ _CONTAINERS = (list, dict, tuple, set)
 
 def _called(program: Program, module: ModuleType) -> Target:
     obj = _looked_up(program, module)
-    from ckpt_viz.live.assignment_map import is_warm_start  # late: most commands run no program
+    from ckpt_viz.live.sessions.assignment_map import (
+        is_warm_start,  # late: most commands run no program
+    )
 
     is_value = isinstance(obj, (ModuleType, bool, int, float, bytes, *_CONTAINERS, type(None)))
     if is_value and not is_warm_start(obj):

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
-from ckpt_viz.render.palette import DARK, LIGHT  # noqa: E402
+from ckpt_viz.graphs.render.palette import DARK, LIGHT  # noqa: E402
 
 project = "ckpt-viz"
 html_title = "ckpt-viz"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter.answers import MAX_ELEMENTS
-from ckpt_viz.jupyter.changed import changed_of
-from ckpt_viz.jupyter.widget import Explorer
-from ckpt_viz.wording import CHANGED
+from ckpt_viz.entrances.jupyter.answers import MAX_ELEMENTS
+from ckpt_viz.entrances.jupyter.changed import changed_of
+from ckpt_viz.entrances.jupyter.widget import Explorer
+from ckpt_viz.ground.wording import CHANGED
 
 pytestmark = pytest.mark.tf
 
@@ -74,7 +74,7 @@ def test_of_a_large_tensor_only_the_beginning_is_read(
 ) -> None:
     import tensorflow as tf
 
-    from ckpt_viz.formats import bundle
+    from ckpt_viz.formats.bundles import bundle
 
     path = tf.train.Checkpoint(net=_net(shape=(5000, 4000))).write(str(tmp_path / "ckpt"))
     explorer = cv.show(path)
@@ -387,7 +387,7 @@ def test_steps_have_words_and_functions_around_the_asked_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check = _story_check(tmp_path)
-    monkeypatch.setattr("ckpt_viz.restore_check.played.said.__defaults__", (6,))
+    monkeypatch.setattr("ckpt_viz.answers.restore_check.played.said.__defaults__", (6,))
     explorer = cv.show(check)
     for at in (0, 9, len(check.steps)):
         said = _ask(explorer, ask="said", at=at)["said"]

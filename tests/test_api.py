@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.merge import merge
+from ckpt_viz.graphs.object_graph.merge import merge
 from tests.support.graphs import keras3_adam
 from tests.support.saved_graphs import write_graph
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.live.building import WITHOUT_WEIGHTS, Plan, optimizer_plan_of, plan_of
+from ckpt_viz.live.objects.building import WITHOUT_WEIGHTS, Plan, optimizer_plan_of, plan_of
+from ckpt_viz.matching.changes.kind import Kind
 from tests.support import optimizers
 from tests.support.programs import ckpt, keras_2, keras_3, stepped, var
 

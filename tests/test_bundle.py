@@ -22,11 +22,11 @@ from ckpt_viz.errors import (
     FormatError,
     UnsupportedError,
 )
-from ckpt_viz.formats.bundle import MAX_INDEX_BYTES, Bundle, open_bundle
-from ckpt_viz.formats.entries import Entry
-from ckpt_viz.formats.slices import SliceExtent
-from ckpt_viz.formats.sstable import read_table
-from ckpt_viz.text import printable
+from ckpt_viz.formats.arrays.slices import SliceExtent
+from ckpt_viz.formats.bundles.bundle import MAX_INDEX_BYTES, Bundle, open_bundle
+from ckpt_viz.formats.bundles.entries import Entry
+from ckpt_viz.formats.storage.sstable import read_table
+from ckpt_viz.ground.text import printable
 from tests.support.tables import (
     FLOAT32,
     INT32,
@@ -169,7 +169,7 @@ def test_index_of_zero_bytes_is_refused(tmp_path: Path) -> None:
 
 
 def test_importing_the_readers_imports_no_tensorflow() -> None:
-    program = "import sys, ckpt_viz.formats.bundle; assert 'tensorflow' not in sys.modules"
+    program = "import sys, ckpt_viz.formats.bundles.bundle; assert 'tensorflow' not in sys.modules"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
@@ -569,7 +569,7 @@ def test_each_shard_is_looked_at_once_and_only_when_asked(
         asked.append(path)
         return 20
 
-    monkeypatch.setattr("ckpt_viz.formats.files.file_size", file_size)
+    monkeypatch.setattr("ckpt_viz.formats.storage.files.file_size", file_size)
     bundle = open_bundle(prefix)
     assert asked == []
     for key in [*TENSORS, *TENSORS]:

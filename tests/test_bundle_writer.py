@@ -18,18 +18,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckpt_viz.errors import CkptVizError, FormatError, OutsideError
-from ckpt_viz.formats import tensors
-from ckpt_viz.formats.bundle import open_bundle
-from ckpt_viz.formats.bundle_writer import (
+from ckpt_viz.formats.arrays import tensors
+from ckpt_viz.formats.bundles.bundle import open_bundle
+from ckpt_viz.formats.bundles.bundle_writer import (
     NewTensor,
     array_tensor,
     copied_tensor,
     strings_tensor,
     write_bundle,
 )
-from ckpt_viz.formats.confinement import confined_to
-from ckpt_viz.formats.sstable import mask_crc32c, read_table
-from ckpt_viz.formats.table_writer import encode_table
+from ckpt_viz.formats.storage.confinement import confined_to
+from ckpt_viz.formats.storage.sstable import mask_crc32c, read_table
+from ckpt_viz.formats.storage.table_writer import encode_table
 from tests.support.amounts import amount
 from tests.support.tables import (
     FLOAT32,
@@ -228,7 +228,7 @@ FULL_DISK = """
 import resource, sys
 import numpy as np
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 size = int(sys.argv[2])
@@ -255,7 +255,7 @@ def test_a_full_disk_leaves_no_file(tmp_path: Path, size: int, count: int, file:
 AT_THE_END = """
 import errno, sys
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.formats.bundle_writer import strings_tensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import strings_tensor, write_bundle
 
 left = sys.argv[2:]
 errors = {"interrupt": KeyboardInterrupt(), "no links": OSError(errno.EPERM, "no links here")}
@@ -391,7 +391,7 @@ def test_tensorflow_finds_every_key_of_an_index_with_several_blocks(tmp_path: Pa
 
 KILLED = """
 import os, signal, sys
-from ckpt_viz.formats.bundle_writer import NewTensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import NewTensor, write_bundle
 
 def pieces():
     yield b"x" * (1 << 20)

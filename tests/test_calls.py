@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.live.keras_calls import calls_among
-from ckpt_viz.object_graph.calls import Call, in_call_order
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.graphs.layers.calls import Call, in_call_order
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.live.objects.keras_calls import calls_among
 
 both = pytest.mark.parametrize("keras", ["keras", "tf_keras"])
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.graph_diff.diff_result import GraphDiff
-from ckpt_viz.jupyter.shown import Shown, show_of
-from ckpt_viz.web.session import Session
+from ckpt_viz.answers.graph_diff.diff_result import GraphDiff
+from ckpt_viz.entrances.jupyter.shown import Shown, show_of
+from ckpt_viz.entrances.web.session import Session
 from tests.support.amounts import amount
 from tests.support.tables import Tensor, floats, raw, shape, write_bundle
 

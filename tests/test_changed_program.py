@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.edits.draft import Draft
-from ckpt_viz.edits.named_edit import NamedEdit
-from ckpt_viz.restore_check.changed_program import ChangedProgram, EditLine, WhatIf
+from ckpt_viz.answers.restore_check.changed_program import ChangedProgram, EditLine, WhatIf
+from ckpt_viz.graphs.edits.draft import Draft
+from ckpt_viz.graphs.edits.named_edit import NamedEdit
 from tests.programs.pairs import FAMILIES, law_of
 from tests.support import oracle
 from tests.support.amounts import amount

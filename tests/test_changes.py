@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.edges import Edge
-from ckpt_viz.changes.in_sequences import shifts
-from ckpt_viz.changes.kind import CHANGES, Kind
-from ckpt_viz.changes.reading import changes_of
-from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
-from ckpt_viz.object_graph.graph import Origin
-from ckpt_viz.object_graph.overlay import State
+from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.overlay.overlay import State
+from ckpt_viz.matching.changes.change import Change
+from ckpt_viz.matching.changes.edges import Edge
+from ckpt_viz.matching.changes.in_sequences import shifts
+from ckpt_viz.matching.changes.kind import CHANGES, Kind
+from ckpt_viz.matching.changes.reading import changes_of
+from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, map_values
 from tests.programs.trees import REFACTORINGS, Part, graph_of, law_of
 from tests.support.amounts import amount
 from tests.support.graphs import graph

@@ -10,9 +10,9 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, RestoreCheck
-from ckpt_viz.matching.trace import Action
-from ckpt_viz.object_graph.remedy import Advice
-from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.graphs.overlay.remedy import Advice
+from ckpt_viz.graphs.slots.roles import assign_roles
+from ckpt_viz.matching.engines.trace import Action
 from tests.programs.law import Law, UnfitError
 from tests.programs.pairs import save
 from tests.programs.plain_recipes import PLAIN, Changed, changed_training

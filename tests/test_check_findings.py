@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.remedy import Code, names_the_fix
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.graphs.overlay.remedy import Code, names_the_fix
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings import (
     by_name,
     changes,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.matching.changes.kind import Kind
 from tests.support import live_objects
 from tests.support.programs import ckpt, differently, keras_2, keras_3, save_any
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.remedy import OtherPath, PathResult
+from ckpt_viz.graphs.overlay.remedy import OtherPath, PathResult
 from tests.support.damage import flipped
 from tests.support.oracle import raised_by
 from tests.support.programs import keras_3

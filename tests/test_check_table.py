@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_rows import (
     binding,
     broken_files,

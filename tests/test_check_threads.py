@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Fix, HowFixed
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.graphs.overlay.remedy import Fix, HowFixed
+from ckpt_viz.matching.changes.kind import Kind
 from tests.support.programs import (
     called,
     ckpt,

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.remedy import names_the_fix
+from ckpt_viz.graphs.overlay.remedy import names_the_fix
 from tests.check_findings import leftovers, structure
 from tests.check_findings.table import Maker
 from tests.programs.twins import FIXES, REMEDIES, draw

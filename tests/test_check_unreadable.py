@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.formats.sstable import read_table
-from ckpt_viz.formats.table_writer import encode_table
-from ckpt_viz.restore_table.rows import Why
+from ckpt_viz.formats.storage.sstable import read_table
+from ckpt_viz.formats.storage.table_writer import encode_table
+from ckpt_viz.matching.restore_table.rows import Why
 from tests.support.oracle import raised_by
 from tests.support.programs import ckpt, var
 

@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.render.signs import ASCII
+from ckpt_viz.graphs.render.signs import ASCII
 from tests.support import live_objects
 from tests.support.graphs import graph, keras3_adam, without_optimizer
 from tests.support.saved_graphs import write_graph
@@ -94,8 +94,10 @@ print(sorted(name for name in sys.modules if name.startswith("ckpt_viz")))
     listing = subprocess.run(
         [sys.executable, "-c", source], check=True, capture_output=True, text=True
     ).stdout
-    own = ["", ".cli", ".commands", ".commands.streams", ".render", ".render.encodings", ".text"]
-    assert listing.endswith(f"{[f'ckpt_viz{name}' for name in own]}\n")
+    wings = {"", ".entrances", ".graphs", ".ground"}
+    rooms = {".entrances.commands", ".graphs.render"}
+    used = {".cli", ".entrances.commands.streams", ".graphs.render.encodings", ".ground.text"}
+    assert listing.endswith(f"{sorted(f'ckpt_viz{name}' for name in wings | rooms | used)}\n")
 
 
 def test_the_list_has_every_command_on_a_line_of_80_columns() -> None:
@@ -107,8 +109,8 @@ def test_the_list_has_every_command_on_a_line_of_80_columns() -> None:
         assert re.search(rf"^  {name} +{re.escape(command.get_short_help_str())}$", listing, re.M)
     assert set(main.commands) == {
         command.name
-        for path in (Path(cv.__file__).parent / "commands").glob("[a-z]*.py")
-        for command in vars(import_module(f"ckpt_viz.commands.{path.stem}")).values()
+        for path in (Path(cv.__file__).parent / "entrances" / "commands").glob("[a-z]*.py")
+        for command in vars(import_module(f"ckpt_viz.entrances.commands.{path.stem}")).values()
         if isinstance(command, click.Command)
     }
 
@@ -254,7 +256,7 @@ def test_every_sign_has_one_for_ascii() -> None:
         for character in node.value
         if not character.isascii()
     }
-    table = Path(cv.__file__).parent / "render" / "signs.json"
+    table = Path(cv.__file__).parent / "graphs" / "render" / "signs.json"
     signs |= {sign for sign in table.read_text(encoding="utf-8") if not sign.isascii()}
     assert signs == ASCII.keys()
     assert all(sign.isascii() and sign.isprintable() for sign in ASCII.values())
@@ -565,7 +567,7 @@ def test_files_are_compared_and_checked_without_tensorflow(adam: str, plain: str
     program = """
 import sys
 from ckpt_viz.cli import main
-from ckpt_viz.render.signs import ASCII
+from ckpt_viz.graphs.render.signs import ASCII
 for command in ("diff", "check"):
     try:
         main([command, *sys.argv[1:]])

@@ -9,8 +9,8 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
-from ckpt_viz.object_graph.comparison_table import CellSign
-from ckpt_viz.render.comparison_svg import MAX_ROWS, comparison_svg
+from ckpt_viz.graphs.overlay.comparison_table import CellSign
+from ckpt_viz.graphs.render.comparison_svg import MAX_ROWS, comparison_svg
 from tests.hostile.makers import NASTY
 from tests.support.graphs import graph, keras3_adam, named, transformer, without_optimizer
 from tests.support.payload_fixtures import overlays

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from ckpt_viz.errors import CkptVizError, OutsideError, UnsupportedError
-from ckpt_viz.formats import confinement, files
-from ckpt_viz.formats.confinement import confined_to
+from ckpt_viz.formats.storage import confinement, files
+from ckpt_viz.formats.storage.confinement import confined_to
 
 OPENING: list[Callable[[str], object]] = [
     files.open_file,

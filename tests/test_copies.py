@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter import copies
-from ckpt_viz.render import payload
+from ckpt_viz.entrances.jupyter import copies
+from ckpt_viz.graphs.render import payload
 from tests.support.programs import ckpt, saved, var
 
 pytestmark = pytest.mark.tf

@@ -10,14 +10,14 @@ import pytest
 
 import ckpt_viz as cv
 from benchmarks import correspondence
-from ckpt_viz.correspondence.conversions import Form, conversion_of
-from ckpt_viz.correspondence.correspond import correspond, plain_restore
-from ckpt_viz.correspondence.pairs import Certainty, Evidence, Pair
-from ckpt_viz.correspondence.unchanged import is_unchanged
-from ckpt_viz.correspondence.value_mapping import ValueMapping
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, Slot, SlotRule
-from ckpt_viz.restore_fix.guesses import with_accepted
+from ckpt_viz.answers.restore_fix.guesses import with_accepted
+from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, Role, Slot, SlotRule
+from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.matching.correspondence.conversions import Form, conversion_of
+from ckpt_viz.matching.correspondence.correspond import correspond, plain_restore
+from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.matching.correspondence.unchanged import is_unchanged
+from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 from tests.programs.keras_making import make
 from tests.programs.keras_programs import LIBRARIES, RANGES, Layer, Program, draw
 from tests.programs.law import Law, UnfitError
@@ -296,7 +296,9 @@ def test_the_search_finds_no_other_pairs_in_an_unchanged_program(
         if not is_unchanged(saved, live, plain_restore(saved, live)):
             raise UnfitError("Keras counts on in the names of slot variables")
         with monkeypatch.context() as patched:
-            patched.setattr("ckpt_viz.correspondence.correspond.is_unchanged", lambda *_: False)
+            patched.setattr(
+                "ckpt_viz.matching.correspondence.correspond.is_unchanged", lambda *_: False
+            )
             searched = correspond(saved, live)
         pairs = correspond(saved, live)
         assert {node: pair.obj for node, pair in searched.items()}.items() <= {

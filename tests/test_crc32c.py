@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckpt_viz.formats import crc32c
-from ckpt_viz.formats.crc32c import advance, combine, without_beginning
+from ckpt_viz.formats.storage import crc32c
+from ckpt_viz.formats.storage.crc32c import advance, combine, without_beginning
 
 crcs = st.integers(0, (1 << 32) - 1)
 sizes = st.integers(0, 1 << 63)

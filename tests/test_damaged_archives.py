@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.formats.zip_archive import member
+from ckpt_viz.formats.storage.zip_archive import member
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.support.counted import counted_reads
 

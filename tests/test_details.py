@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph, Origin
-from ckpt_viz.object_graph.groups import groups
-from ckpt_viz.object_graph.overlay import (
+from ckpt_viz.graphs.overlay.groups import groups
+from ckpt_viz.graphs.overlay.overlay import (
     Comparison,
     Mark,
     Overlay,
@@ -18,9 +18,9 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
-from ckpt_viz.object_graph.remedy import Advice, Code
-from ckpt_viz.render.details import Details
-from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.graphs.overlay.remedy import Advice, Code
+from ckpt_viz.graphs.render.details import Details
+from ckpt_viz.graphs.render.plan_json import plan_json
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import empty_table
 

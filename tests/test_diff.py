@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role, SlotVariable
-from ckpt_viz.correspondence.correspond import correspond
-from ckpt_viz.correspondence.pairs import Certainty, Pair
-from ckpt_viz.correspondence.value_mapping import paired_by_shape
-from ckpt_viz.graph_diff.diff_result import ChangedNode
-from ckpt_viz.object_graph.overlay import State
-from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.answers.graph_diff.diff_result import ChangedNode
+from ckpt_viz.graphs.overlay.overlay import State
+from ckpt_viz.graphs.slots.roles import assign_roles
+from ckpt_viz.matching.correspondence.correspond import correspond
+from ckpt_viz.matching.correspondence.pairs import Certainty, Pair
+from ckpt_viz.matching.correspondence.value_mapping import paired_by_shape
 from tests.support import optimizers
 from tests.support.amounts import amount, size
 from tests.support.any_nodes import any_nodes

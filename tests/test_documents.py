@@ -1,4 +1,4 @@
-"""The documents keep the rules of plain English in CONTRIBUTING.md, and its table the rooms."""
+"""The documents keep the rules of plain English, and list the rooms of both halves."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import io
 import json
 import re
 import tokenize
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support import rooms
+
 ROOT = Path(__file__).parents[1]
-CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+PLAIN_ENGLISH = ROOT / "docs/plain_english.md"
 LONGEST_SENTENCE = 25  # words
 DOCUMENTS = sorted(
     path.relative_to(ROOT).as_posix()
@@ -52,17 +53,12 @@ def test_no_phrase_is_one_that_contributing_tells_to_avoid(document: str) -> Non
     assert found == []
 
 
-def test_contributing_lists_each_room_once() -> None:
-    package = ROOT / "ckpt_viz"
-    rooms = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
-    modules = {path.stem for path in package.glob("*.py")} - {"__init__"}
-    listed = Counter(
-        room
-        for table in _tables(CONTRIBUTING.read_text(), first_header="room")
-        for row in table
-        for room in re.findall(r"`([^`]+)`", row[0])
-    )
-    assert listed == Counter(rooms | modules)
+@pytest.mark.parametrize("wing", rooms.WINGS)
+def test_the_page_of_a_wing_names_each_of_its_rooms(wing: str) -> None:
+    source = (rooms.PACKAGE / wing / "__init__.py").read_text()
+    assert len(source.splitlines()) <= 60
+    for room in (room for layer in rooms.WINGS[wing] for room in layer if "." in room):
+        assert f"`{room.removeprefix(f'{wing}.')}`" in source
 
 
 def _prose(document: Path) -> list[str]:
@@ -144,7 +140,7 @@ def _cells_of_tables(document: Path) -> list[str]:
 def _avoided_phrases() -> dict[str, re.Pattern[str]]:
     phrases = {
         phrase: re.compile(rf"\b{re.escape(phrase)}\b", re.IGNORECASE)
-        for table in _tables(CONTRIBUTING.read_text(), first_header="avoid")
+        for table in _tables(PLAIN_ENGLISH.read_text(), first_header="avoid")
         for row in table
         for phrase in re.findall(r"`([^`]+)`", row[0])
     }

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import CheckpointNotFoundError, UnsupportedError
-from ckpt_viz.saved.locate import checkpoints_at, locate
+from ckpt_viz.files.saved.locate import checkpoints_at, locate
 from tests.support.tables import floats, write_bundle, write_v1
 
 SHARDS = "-?????-of-00002"

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from ckpt_viz import ObjectGraph, Role
-from ckpt_viz.object_graph.comparison_table import CellSign
-from ckpt_viz.render.dot import to_dot
-from ckpt_viz.render.signs import CELLS
-from ckpt_viz.render.views import View
+from ckpt_viz.graphs.overlay.comparison_table import CellSign
+from ckpt_viz.graphs.render.dot import to_dot
+from ckpt_viz.graphs.render.signs import CELLS
+from ckpt_viz.graphs.render.views import View
 from tests.support.graphs import graph, keras3_adam, named, transformer
 from tests.support.payload_fixtures import overlays
 

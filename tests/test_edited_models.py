@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.changes.kind import Kind
 from tests.programs.keras_programs import LIBRARIES
 from tests.programs.wrong_values import law_of
 from tests.support.amounts import amount

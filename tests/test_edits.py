@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.edits.named_edit import NamedEdit
+from ckpt_viz.graphs.edits.named_edit import NamedEdit
 from tests.support.graphs import graph as damaged
 from tests.support.programs import ckpt, module, object_graph_in, var, written
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.matching.trace import Cause
-from ckpt_viz.restore_check.verdicts import Raised
+from ckpt_viz.answers.dry_runs.verdicts import Raised
+from ckpt_viz.matching.engines.trace import Cause
 from tests.check_rows import (
     binding,
     broken_files,

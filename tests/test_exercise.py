@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter import snapshots
-from ckpt_viz.jupyter.snapshots import MIME_TYPE
+from ckpt_viz.entrances.jupyter import snapshots
+from ckpt_viz.entrances.jupyter.snapshots import MIME_TYPE
 from tests.support.graphs import keras3_adam, without_optimizer
 from tests.test_snapshots import Front
 

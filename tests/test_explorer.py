@@ -13,9 +13,9 @@ import pytest
 import traitlets
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter.snapshots import MIME_TYPE
-from ckpt_viz.render import payload
-from ckpt_viz.render.layer_text import render_layers
+from ckpt_viz.entrances.jupyter.snapshots import MIME_TYPE
+from ckpt_viz.graphs.render import payload
+from ckpt_viz.graphs.render.layer_text import render_layers
 from tests.support import live_objects
 from tests.support.graphs import keras3_adam
 
@@ -131,6 +131,6 @@ def test_graphviz_is_sent_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPa
     said, (script,) = explorer._answer({"ask": "graphviz"})
     assert said == {}
     assert b"hpcc-js" in script
-    monkeypatch.setattr("ckpt_viz.jupyter.widget._STATIC", Path("nowhere"))
+    monkeypatch.setattr("ckpt_viz.entrances.jupyter.widget._STATIC", Path("nowhere"))
     problem = "nowhere/graphviz.js is not built; run pip install to build it"
     assert explorer._answer({"ask": "graphviz"}) == ({"error": problem}, [])

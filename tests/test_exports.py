@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.commands import graphs
-from ckpt_viz.jupyter.answers import answer
-from ckpt_viz.jupyter.shown import show_of
-from ckpt_viz.render import exports, html
-from ckpt_viz.render.exports import EXPORTS
+from ckpt_viz.entrances.commands import graphs
+from ckpt_viz.entrances.jupyter.answers import answer
+from ckpt_viz.entrances.jupyter.shown import show_of
+from ckpt_viz.graphs.render import exports, html
+from ckpt_viz.graphs.render.exports import EXPORTS
 from tests.support.graphs import graph, keras3_adam
 from tests.support.saved_graphs import write_graph
 from tests.test_html import needs_bundle

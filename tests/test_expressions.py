@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
+from ckpt_viz.answers.remedy_code.objects_in_code import expression_of
+from ckpt_viz.answers.remedy_code.skeleton import Skeleton, can_be_made, to_code
 from ckpt_viz.errors import SourceError
-from ckpt_viz.expressions import argument, child, is_name, operand, quoted
-from ckpt_viz.restore_check.objects_in_code import expression_of
-from ckpt_viz.restore_check.skeleton import Skeleton, can_be_made, to_code
+from ckpt_viz.ground.expressions import argument, child, is_name, operand, quoted
 from tests.hostile.makers import NASTY
 from tests.support.graphs import graph
 from tests.support.restore_code import CODE_NAMES, assert_restores_only

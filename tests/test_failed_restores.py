@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter.failed_restores import call_of
+from ckpt_viz.entrances.jupyter.failed_restores import call_of
 from tests.support.load_recipes import RECIPES, customs, write_file
 from tests.support.programs import ckpt, keras_2, module, save_by_name, saved, var
 from tests.support.waiting import PATIENCE

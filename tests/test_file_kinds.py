@@ -17,7 +17,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.formats import files
+from ckpt_viz.formats.storage import files
 from tests.support.tables import floats, write_bundle
 
 WRITTEN = Path(__file__).parent / "data" / "other_programs"

@@ -14,8 +14,8 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
-from ckpt_viz.formats import files
-from ckpt_viz.formats.bundle import open_bundle
+from ckpt_viz.formats.bundles.bundle import open_bundle
+from ckpt_viz.formats.storage import files
 from tests.support.tables import floats, string, write_bundle
 
 DATA = bytes(range(100))
@@ -331,7 +331,8 @@ def test_local_paths_import_no_fsspec() -> None:
     program = """
 import sys
 import threading
-from ckpt_viz.formats import bundle, files, saver_v1
+from ckpt_viz.formats.bundles import bundle, saver_v1
+from ckpt_viz.formats.storage import files
 assert files.is_file(sys.argv[1])
 assert {"fsspec", "ml_dtypes", "tensorflow"}.isdisjoint(sys.modules)
 """

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.restore_fix.applying import NotAppliedError
+from ckpt_viz.answers.restore_fix.applying import NotAppliedError
 from tests.programs.keras_making import Key, Made, make
 from tests.programs.keras_programs import LIBRARIES, RANGES, Edited, becomes, draw_edited
 from tests.programs.law import Law

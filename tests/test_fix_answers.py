@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter import answers, restoring
-from ckpt_viz.jupyter.answers import answer
-from ckpt_viz.jupyter.shown import Shown, show_of
+from ckpt_viz.entrances.jupyter import answers, restoring
+from ckpt_viz.entrances.jupyter.answers import answer
+from ckpt_viz.entrances.jupyter.shown import Shown, show_of
 from tests.support.programs import ckpt, module, saved, var, written
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]

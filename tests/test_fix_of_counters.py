@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.restore_fix.applying import NotAppliedError
+from ckpt_viz.answers.restore_fix.applying import NotAppliedError
 from tests.support.programs import COUNTER, ckpt, keras_2, keras_3, module, save_by_name, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]

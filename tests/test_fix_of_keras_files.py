@@ -508,8 +508,8 @@ def test_no_rule_converts_cudnn_to_a_gru_that_resets_before(
 def test_the_explorer_draws_the_fix_of_a_load(
     keras_3: ModuleType, form: str, tmp_path: Path
 ) -> None:
-    from ckpt_viz.jupyter.answers import answer
-    from ckpt_viz.jupyter.shown import show_of
+    from ckpt_viz.entrances.jupyter.answers import answer
+    from ckpt_viz.entrances.jupyter.shown import show_of
 
     old, new = _trained(keras_3), _with_other_values(keras_3, units=7)
     path = str(saved(old, tmp_path / "x", form))

@@ -618,8 +618,8 @@ def test_the_command_line_prints_the_code_for_two_files(tmp_path: Path) -> None:
 def test_the_explorer_draws_the_fix(tmp_path: Path) -> None:
     import tensorflow as tf
 
-    from ckpt_viz.jupyter.answers import answer
-    from ckpt_viz.jupyter.shown import show_of
+    from ckpt_viz.entrances.jupyter.answers import answer
+    from ckpt_viz.entrances.jupyter.shown import show_of
 
     path = save_by_name(tmp_path / "model", tensors(*layers("old/a", "old/b")))
     with tf.Graph().as_default():

@@ -25,8 +25,8 @@ from ckpt_viz import (
     SlotRule,
     SlotVariable,
 )
-from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.object_graph.nodes import Fact, LayerFacts
+from ckpt_viz.graphs.layers.calls import Call
+from ckpt_viz.graphs.nodes.nodes import Fact, LayerFacts
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import graphs
 from tests.support.saved_graphs import write_graph

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.hanging import hanging_from_optimizers
-from ckpt_viz.render.text import advice
+from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.render.text import advice
+from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
 from tests.support import live_objects
 from tests.support.graphs import keras3_adam
 

@@ -30,11 +30,11 @@ from ckpt_viz.errors import (
     ReadLimitError,
     UnsupportedError,
 )
-from ckpt_viz.formats import hdf5
-from ckpt_viz.formats.confinement import confined_to
-from ckpt_viz.formats.files import BytesFile, File, open_file
-from ckpt_viz.formats.hdf5 import Dataset, Hdf5, begins_as_hdf5, open_hdf5
-from ckpt_viz.formats.hdf5_objects import SIGNATURE
+from ckpt_viz.formats.hdf5_files import hdf5
+from ckpt_viz.formats.hdf5_files.hdf5 import Dataset, Hdf5, begins_as_hdf5, open_hdf5
+from ckpt_viz.formats.hdf5_files.hdf5_objects import SIGNATURE
+from ckpt_viz.formats.storage.confinement import confined_to
+from ckpt_viz.formats.storage.files import BytesFile, File, open_file
 from tests.hostile.limits import GUARD_BYTES, ends
 from tests.support.amounts import amount
 from tests.support.hdf5_files import (
@@ -399,7 +399,8 @@ def test_no_other_file_and_no_thread_is_opened(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_opening_imports_numpy_and_pyfive_only_then() -> None:
-    source = "import sys, ckpt_viz.formats.hdf5; print({'numpy', 'pyfive'} & set(sys.modules))"
+    module = "ckpt_viz.formats.hdf5_files.hdf5"
+    source = f"import sys, {module}; print({{'numpy', 'pyfive'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", source], check=True, capture_output=True)
     assert done.stdout == b"set()\n"
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 import tests.hostile.keras_makers
 import tests.hostile.orbax_makers  # noqa: F401 (registers attacks)
-from ckpt_viz.formats.protos import CheckpointState, parse_text
-from ckpt_viz.jupyter import live_tabs
+from ckpt_viz.entrances.jupyter import live_tabs
+from ckpt_viz.formats.arrays.protos import CheckpointState, parse_text
 from tests.hostile.limits import Result, Work, Worker, ends, faster_than_size
 from tests.hostile.makers import (
     ATTACKS,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.render import html, payload
-from ckpt_viz.render.comparison_svg import comparison_svg
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.render import html, payload
+from ckpt_viz.graphs.render.comparison_svg import comparison_svg
+from ckpt_viz.graphs.render.html import to_html
 from tests.hostile.makers import NASTY
 from tests.support.graphs import keras3_adam, named
 from tests.support.payload_fixtures import overlays

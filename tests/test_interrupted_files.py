@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.formats import new_files
-from ckpt_viz.formats.bundle_writer import strings_tensor, write_bundle
-from ckpt_viz.interrupts import OwnDirectory
+from ckpt_viz.formats.bundles.bundle_writer import strings_tensor, write_bundle
+from ckpt_viz.formats.storage import new_files
+from ckpt_viz.ground.interrupts import OwnDirectory
 
 pytestmark = pytest.mark.slow
 

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
 from ckpt_viz.cli import main
-from ckpt_viz.jupyter.answers import answer
-from ckpt_viz.jupyter.shown import show_of
-from ckpt_viz.object_graph.remedy import LoadWithKeras
-from ckpt_viz.render import payload
+from ckpt_viz.entrances.jupyter.answers import answer
+from ckpt_viz.entrances.jupyter.shown import show_of
+from ckpt_viz.graphs.overlay.remedy import LoadWithKeras
+from ckpt_viz.graphs.render import payload
+from ckpt_viz.matching.changes.kind import Kind
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.server.test_endpoints import header_of
 

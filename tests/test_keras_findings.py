@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.restore_table.rows import Destination
+from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.restore_table.rows import Destination
 from tests.support import keras_models
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]

@@ -13,9 +13,9 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.errors import SourceError
-from ckpt_viz.live.keras_graph import read_as_keras_saves
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import VALUE_ROLES, Role
+from ckpt_viz.graphs.nodes.nodes import VALUE_ROLES, Role
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.live.keras.keras_graph import read_as_keras_saves
 from tests.support import keras_models
 from tests.support.keras_files import dtype_of, read_file, saved_in_order
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.live.keras_walk import layers_of
-from ckpt_viz.matching.keras_h5_loading import NEEDS_BY_NAME, h5_loading
+from ckpt_viz.live.keras.keras_walk import layers_of
+from ckpt_viz.matching.engines.keras_h5_loading import NEEDS_BY_NAME, h5_loading
 from tests.support import keras_models, keras_pairs
 from tests.support.keras_files import saved_layers
 from tests.support.keras_loading import assert_checked, compare, keras_loading, tag_file

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.object_graph.keras_variables import _ROWS, kind_at, path_component, variable_names
+from ckpt_viz.graphs.nodes.keras_variables import _ROWS, kind_at, path_component, variable_names
 
 _RANKS = {"1D": 1, "2D": 2, "3D": 3}
 _ARGUMENTS: dict[str, dict[str, Any]] = {

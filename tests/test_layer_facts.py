@@ -13,11 +13,11 @@ from unittest.mock import patch
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layer_config import stated_facts
-from ckpt_viz.object_graph.nodes import Node
-from ckpt_viz.object_graph.parameters import parameters_of
-from ckpt_viz.object_graph.training import Training
+from ckpt_viz.graphs.layers.layer_config import stated_facts
+from ckpt_viz.graphs.layers.parameters import parameters_of
+from ckpt_viz.graphs.layers.training import Training
+from ckpt_viz.graphs.nodes.nodes import Node
+from ckpt_viz.graphs.object_graph.graph import Graph
 
 both = pytest.mark.parametrize("keras", ["keras", "tf_keras"])
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Node, ObjectGraph, Role
-from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import Layers, layers_of
-from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.object_graph.overlay import Comparison, Mark, Overlay, Problem, Severity, State
-from ckpt_viz.object_graph.tree import NOWHERE, spanning_tree
-from ckpt_viz.render.layer_text import render_layers
+from ckpt_viz.graphs.layers.calls import Call
+from ckpt_viz.graphs.layers.layers import Layers, layers_of
+from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.tree import NOWHERE, spanning_tree
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Comparison, Mark, Overlay, Problem, Severity, State
+from ckpt_viz.graphs.render.layer_text import render_layers
 from tests.support import live_objects
 from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, transformer

@@ -8,7 +8,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from ckpt_viz.object_graph import names
+from ckpt_viz.graphs.nodes import names
 from tests.support.rooms import EXCEPTIONS, LAYERS, PACKAGE, layer_of, modules, picture, room_of
 
 
@@ -31,9 +31,9 @@ def test_imports_have_no_cycle() -> None:
     TopologicalSorter({module: _imports_of(module) for module in modules()}).prepare()
 
 
-def test_contributing_has_the_picture_of_the_rooms() -> None:
+def test_the_architecture_has_the_picture_of_the_rooms() -> None:
     """`python -m tests.support.rooms` prints it."""
-    assert f"```text\n{picture()}\n```" in (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    assert f"```text\n{picture()}\n```" in (PACKAGE.parent / "ARCHITECTURE.md").read_text("utf-8")
 
 
 def test_one_module_makes_names_of_nodes() -> None:
@@ -45,7 +45,7 @@ def test_one_module_makes_names_of_nodes() -> None:
         for text in _strings_in(path)
         if text == names.THE_ROOT or any(mark in text for mark in marks)
     }
-    assert making == {"object_graph.names"}
+    assert making == {"graphs.nodes.names"}
 
 
 @cache
@@ -77,7 +77,7 @@ def test_no_two_classes_have_the_same_name() -> None:
 
 
 def test_subpackages_hold_their_description_alone() -> None:
-    for path in PACKAGE.glob("*/__init__.py"):
+    for path in PACKAGE.glob("*/**/__init__.py"):
         (statement,) = _parsed(path).body
         assert isinstance(statement, ast.Expr)
 
@@ -104,7 +104,7 @@ def test_only_the_server_part_names_jupyter_server() -> None:
             for one in _names(node)
         )
     }
-    assert naming == {"server.handlers", "server.paths"}
+    assert naming == {"entrances.server.handlers", "entrances.server.paths"}
 
 
 def test_importing_the_package_imports_neither_jupyter_nor_tensorflow() -> None:
@@ -122,7 +122,7 @@ def test_the_help_of_a_command_loads_no_graphs() -> None:
     source = (
         "import sys\nfrom ckpt_viz.cli import main\n"
         f"for command in {commands}: main([command, '--help'], standalone_mode=False)\n"
-        "print({'ckpt_viz.api', 'ckpt_viz.object_graph', 'numpy'} & {*sys.modules})"
+        "print({'ckpt_viz.api', 'ckpt_viz.graphs.object_graph', 'numpy'} & {*sys.modules})"
     )
     output = subprocess.run(
         [sys.executable, "-c", source], check=True, capture_output=True, text=True

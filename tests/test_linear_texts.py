@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 import ckpt_viz
-from ckpt_viz.live.iterators import keys_by_stage, pipelines
-from ckpt_viz.render.text import briefly
-from ckpt_viz.search.evaluate import find
-from ckpt_viz.timeline.sources import Checkpoint
+from ckpt_viz.answers.timeline.sources import Checkpoint
+from ckpt_viz.graphs.render.text import briefly
+from ckpt_viz.graphs.search.evaluate import find
+from ckpt_viz.live.restoring.iterators import keys_by_stage, pipelines
 from tests.support.graphs import graph
 from tests.support.linear import is_linear
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.jupyter import live_objects
-from ckpt_viz.jupyter.live_objects import MAX_OBJECTS, MIME_TYPE, listed
+from ckpt_viz.entrances.jupyter import live_objects
+from ckpt_viz.entrances.jupyter.live_objects import MAX_OBJECTS, MIME_TYPE, listed
 from tests.support.kernels import LISTING, Kernel, listing_expression, running_kernel
 
 Listed = list[tuple[str, str, str]]

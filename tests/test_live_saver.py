@@ -13,11 +13,11 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz import Node, Role
 from ckpt_viz.errors import SourceError
-from ckpt_viz.formats.bundle import open_bundle
-from ckpt_viz.formats.meta_graph import open_meta_graph
-from ckpt_viz.live.saver import read_saver
-from ckpt_viz.object_graph.nodes import Slice
-from ckpt_viz.saved.name_based import read_name_based
+from ckpt_viz.files.saved.name_based import read_name_based
+from ckpt_viz.formats.bundles.bundle import open_bundle
+from ckpt_viz.formats.bundles.meta_graph import open_meta_graph
+from ckpt_viz.graphs.nodes.nodes import Slice
+from ckpt_viz.live.sessions.saver import read_saver
 from tests.test_name_based import OPTIMIZERS, dense, graph_mode, minimize, named, roles, save, slots
 
 pytestmark = pytest.mark.tf

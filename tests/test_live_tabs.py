@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.jupyter import live_tabs
-from ckpt_viz.jupyter.live_objects import Reply
-from ckpt_viz.jupyter.live_tabs import MAX_TABS
-from ckpt_viz.render import payload
+from ckpt_viz.entrances.jupyter import live_tabs
+from ckpt_viz.entrances.jupyter.live_objects import Reply
+from ckpt_viz.entrances.jupyter.live_tabs import MAX_TABS
+from ckpt_viz.graphs.render import payload
 from tests.support.kernels import Kernel, running_kernel
 
 pytestmark = pytest.mark.tf
 
-TABS = "__import__('ckpt_viz.jupyter.live_tabs', fromlist=['_'])"
+TABS = "__import__('ckpt_viz.entrances.jupyter.live_tabs', fromlist=['_'])"
 SESSION = """
 import tensorflow as tf
 
@@ -92,7 +92,8 @@ def data_of(reply: Reply) -> dict[str, Any]:
 def test_a_tab_is_opened(kernel: Kernel) -> None:
     data = opens(kernel, "ckpt")
     encoded = kernel.value(
-        "__import__('base64').b64encode(__import__('ckpt_viz.render.payload', fromlist=['_'])"
+        "__import__('base64').b64encode("
+        "__import__('ckpt_viz.graphs.render.payload', fromlist=['_'])"
         ".encode(__import__('ckpt_viz').graph(ckpt))).decode()"
     )
     assert data == {
@@ -104,7 +105,7 @@ def test_a_tab_is_opened(kernel: Kernel) -> None:
         "payload": encoded,
     }
     assert opens(kernel, "ckpt")["tab"] != data["tab"]
-    widgets = "{'ipywidgets', 'anywidget', 'ckpt_viz.jupyter.widget'}"
+    widgets = "{'ipywidgets', 'anywidget', 'ckpt_viz.entrances.jupyter.widget'}"
     assert kernel.value(f"{widgets} & set(__import__('sys').modules)") == set()
 
 

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz import gc_pause
-from ckpt_viz.live.shadows import steadily
+from ckpt_viz.ground import gc_pause
+from ckpt_viz.live.tensorflow_names.shadows import steadily
 from tests.support.amounts import amount
 from tests.support.laws import state_of
 from tests.support.programs import ckpt, keras_2, keras_3, module, var

@@ -418,7 +418,7 @@ def test_a_file_decides_nothing_that_runs(
 
 ATTEMPTS = """
 import ctypes, os, socket, subprocess, sys
-import ckpt_viz.load_check.child as child
+import ckpt_viz.answers.load_check.child as child
 
 child._shut()
 attempts = {

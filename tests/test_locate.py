@@ -16,9 +16,9 @@ from fsspec.implementations.memory import MemoryFileSystem
 import ckpt_viz as cv
 from ckpt_viz import CheckpointNotFoundError, FormatError, UnsupportedError
 from ckpt_viz.cli import main
-from ckpt_viz.formats.checkpoint_state import read_checkpoint_state
-from ckpt_viz.saved import nearby
-from ckpt_viz.saved.locate import locate
+from ckpt_viz.files.saved import nearby
+from ckpt_viz.files.saved.locate import locate
+from ckpt_viz.formats.bundles.checkpoint_state import read_checkpoint_state
 from tests.support.tables import floats, write_bundle
 
 BIG = 10

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.formats.lost_files import lost_files
-from ckpt_viz.object_graph.remedy import PartialFix
-from ckpt_viz.render.payload import encode
+from ckpt_viz.formats.bundles.lost_files import lost_files
+from ckpt_viz.graphs.overlay.remedy import PartialFix
+from ckpt_viz.graphs.render.payload import encode
 from tests.support.graphs import keras3_adam
 from tests.support.saved_graphs import write_graph
 from tests.support.tables import (

@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 
-from ckpt_viz.correspondence.of_savers import map_names
-from ckpt_viz.correspondence.pairs import is_guess
-from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
-from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
+from ckpt_viz.graphs.object_graph.graph import Format, Graph, Origin, Provenance
+from ckpt_viz.graphs.slots.scopes import NamedVariable, named_value, scope_nodes
+from ckpt_viz.matching.correspondence.of_savers import map_names
+from ckpt_viz.matching.correspondence.pairs import is_guess
 from tests.support.amounts import amount
 
 WORDS = (

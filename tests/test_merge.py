@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Child, Node, ObjectGraph, Origin, Role, SlotRule
-from ckpt_viz.object_graph.merge import Merged, merge
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.object_graph.merge import Merged, merge
 from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, keras3_adam
 

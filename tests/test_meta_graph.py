@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.formats import meta_graph
-from ckpt_viz.formats.meta_graph import MetaVariable, SaveSlice, open_meta_graph
+from ckpt_viz.formats.bundles import meta_graph
+from ckpt_viz.formats.bundles.meta_graph import MetaVariable, SaveSlice, open_meta_graph
 from tests.support.counted import bytes_of
 from tests.support.tables import field, varint
 

@@ -14,13 +14,13 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz import Node, Role, SlotRule
 from ckpt_viz.errors import UnsupportedError
-from ckpt_viz.formats.bundle import Bundle, open_bundle
-from ckpt_viz.formats.meta_graph import MetaGraph, MetaVariable, SaveSlice, open_meta_graph
-from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
-from ckpt_viz.formats.slices import SliceExtent as StoredSlice
-from ckpt_viz.object_graph import scopes
-from ckpt_viz.object_graph.nodes import Slice
-from ckpt_viz.saved.name_based import read_name_based
+from ckpt_viz.files.saved.name_based import read_name_based
+from ckpt_viz.formats.arrays.slices import SliceExtent as StoredSlice
+from ckpt_viz.formats.bundles.bundle import Bundle, open_bundle
+from ckpt_viz.formats.bundles.meta_graph import MetaGraph, MetaVariable, SaveSlice, open_meta_graph
+from ckpt_viz.formats.bundles.saver_v1 import SaverV1, open_saver_v1
+from ckpt_viz.graphs.nodes.nodes import Slice
+from ckpt_viz.graphs.slots import scopes
 
 OPTIMIZERS: Mapping[str, Callable[[Any], Any]] = {
     "Adadelta": lambda train: train.AdadeltaOptimizer(0.1),

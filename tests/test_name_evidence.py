@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ckpt_viz.object_graph.name_evidence import paired_by_name
+from ckpt_viz.graphs.nodes.name_evidence import paired_by_name
 
 
 def paired(left: str, right: str) -> dict[str, str]:

@@ -12,9 +12,9 @@ import ckpt_viz as cv
 PACKAGE = Path(cv.__file__).parent
 CHECKPOINT = Path(__file__).parent / "data/old_versions"
 RULE = """
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.remedy import Advice
+from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.graphs.overlay.remedy import Advice
 
 
 def many_nodes(case, explained):
@@ -44,12 +44,12 @@ def with_another_kind(at: Path) -> None:
         PACKAGE, at / "ckpt_viz", ignore=shutil.ignore_patterns("labextension", "__pycache__")
     )
     insert(
-        at / "ckpt_viz/changes/kind.py",
+        at / "ckpt_viz/matching/changes/kind.py",
         "    LEFTOVER = ",
         '    MANY_NODES = "many_nodes"\n',
     )
-    (at / "ckpt_viz/restore_check/rules/many_nodes.py").write_text(RULE)
-    findings = at / "ckpt_viz/restore_check/findings.py"
+    (at / "ckpt_viz/answers/rules/many_nodes.py").write_text(RULE)
+    findings = at / "ckpt_viz/answers/rules/findings.py"
     insert(findings, "    misplaced,\n", "    many_nodes,\n")
     insert(findings, "    worth_knowing.overwritten,\n", "    many_nodes.many_nodes,\n")
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.render.row_words import line_of, rows_of
-from ckpt_viz.render.text import render_tree
+from ckpt_viz.graphs.render.row_words import line_of, rows_of
+from ckpt_viz.graphs.render.text import render_tree
 from tests.support import live_objects, programs
 
 pytestmark = pytest.mark.tf

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ckpt_viz.jupyter.snapshots import MIME_TYPE
-from ckpt_viz.render import payload
+from ckpt_viz.entrances.jupyter.snapshots import MIME_TYPE
+from ckpt_viz.graphs.render import payload
 from tests.support import course
 
 if TYPE_CHECKING:

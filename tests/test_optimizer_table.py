@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.optimizer_table import ROWS, Generation, OptimizerRow, row_of
+from ckpt_viz.graphs.slots.optimizer_table import ROWS, Generation, OptimizerRow, row_of
 from tests.support.programs import ckpt, var
 
 # They delegate to other optimizers, or only their subclasses are optimizers.
@@ -26,7 +26,7 @@ _ARGUMENTS = {
     "exclude_layers": ["bias"],
     "l1_regularization_strength": 0.0,
 }
-_OWN_MODULE = Path("ckpt_viz/object_graph/optimizer_table.py")
+_OWN_MODULE = Path("ckpt_viz/graphs/slots/optimizer_table.py")
 
 
 def _classes(generation: Generation) -> dict[str, Any]:

@@ -20,11 +20,11 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz import FormatError, UnsupportedError
 from ckpt_viz.cli import main
+from ckpt_viz.entrances.server.graphs import look_at, read_page
+from ckpt_viz.entrances.server.messages import Asked
 from ckpt_viz.errors import OutsideError
-from ckpt_viz.formats.ocdbt import open_ocdbt
-from ckpt_viz.formats.zarr import zarr_array
-from ckpt_viz.server.graphs import look_at, read_page
-from ckpt_viz.server.messages import Asked
+from ckpt_viz.formats.orbax.ocdbt import open_ocdbt
+from ckpt_viz.formats.orbax.zarr import zarr_array
 from tests.hostile.use import use
 from tests.support import ocdbt
 from tests.support.keras_models import MODELS, library

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 import ckpt_viz
-from ckpt_viz.object_graph.comparison_table import CellSign
-from ckpt_viz.object_graph.overlay import Comparison, Severity, State
-from ckpt_viz.render import palette
-from ckpt_viz.render.html import _PAGE_STYLE
-from ckpt_viz.render.signs import ASCII, CELLS, SEVERITIES, SIDES, STATES
-from ckpt_viz.render.svg_parts import STYLE
+from ckpt_viz.graphs.overlay.comparison_table import CellSign
+from ckpt_viz.graphs.overlay.overlay import Comparison, Severity, State
+from ckpt_viz.graphs.render import palette
+from ckpt_viz.graphs.render.html import _PAGE_STYLE
+from ckpt_viz.graphs.render.signs import ASCII, CELLS, SEVERITIES, SIDES, STATES
+from ckpt_viz.graphs.render.svg_parts import STYLE
 from tests.support.graphs import keras3_adam
 
 _PACKAGE = Path(ckpt_viz.__file__).parent
-_RENDER = _PACKAGE / "render"
+_RENDER = _PACKAGE / "graphs" / "render"
 _COLOUR = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b|\b(?:rgb|hsl)a?\(", re.I)
 _SIGN = re.compile("[✓✗Δ↷]")  # those that mean nothing else in a text
 

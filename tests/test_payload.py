@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.object_graph.comparison_table import CellSign
-from ckpt_viz.object_graph.nodes import Role, SlotRule
-from ckpt_viz.object_graph.overlay import Comparison, Overlay, Severity, State
-from ckpt_viz.object_graph.training import Training
-from ckpt_viz.render import payload
+from ckpt_viz.graphs.layers.training import Training
+from ckpt_viz.graphs.nodes.nodes import Role, SlotRule
+from ckpt_viz.graphs.overlay.comparison_table import CellSign
+from ckpt_viz.graphs.overlay.overlay import Comparison, Overlay, Severity, State
+from ckpt_viz.graphs.render import payload
 from tests.support import payload_fixtures, payload_tables
 from tests.support.graphs import graph, keras3_adam
 from tests.support.saved_graphs import write_graph
@@ -111,8 +111,8 @@ def test_from_a_file_to_the_first_picture_no_large_package_is_imported(tmp_path:
     first = write_graph(tmp_path / "ckpt-1", keras3_adam())
     second = write_graph(tmp_path / "ckpt-2", keras3_adam(), {8: 1})
     in_a_page = (
-        "from ckpt_viz.jupyter.shown import show_of; "
-        "from ckpt_viz.jupyter.answers import answer; "
+        "from ckpt_viz.entrances.jupyter.shown import show_of; "
+        "from ckpt_viz.entrances.jupyter.answers import answer; "
         "assert all(show_of(*some).encoded for some in (sys.argv[1:2], sys.argv[1:])); "
     )
     in_a_notebook = (

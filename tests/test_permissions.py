@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, DeniedError
-from ckpt_viz.formats import bundle_writer
+from ckpt_viz.formats.bundles import bundle_writer
 from tests.support.tables import floats, write_bundle
 
 _NOBODY = 65534
@@ -225,9 +225,9 @@ def test_a_check_says_what_tensorflow_does(denied: str, mode: int, place: Path) 
 def test_the_server_refuses_with_a_reason_and_names_no_place_above_its_root(
     denied: str, mode: int, asked: str, status: int, place: Path
 ) -> None:
-    from ckpt_viz.server.graphs import look_at, read_page
-    from ckpt_viz.server.messages import Asked
-    from ckpt_viz.server.refusals import STATUS, refusal_of
+    from ckpt_viz.entrances.server.graphs import look_at, read_page
+    from ckpt_viz.entrances.server.messages import Asked
+    from ckpt_viz.entrances.server.refusals import STATUS, refusal_of
 
     where = Asked(str(place), False, asked, None)
     whole = Asked(str(place), False, "ckpt-1", None)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.played import played
-from ckpt_viz.story.asserts import ASSERTS
+from ckpt_viz.answers.restore_check.played import played
+from ckpt_viz.matching.story.asserts import ASSERTS
 from tests.support.programs import ckpt, module, saved, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]

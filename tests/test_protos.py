@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckpt_viz.errors import FormatError
-from ckpt_viz.formats.protos import (
+from ckpt_viz.formats.arrays.protos import (
     BundleEntryProto,
     BundleHeaderProto,
     CheckpointState,
@@ -112,7 +112,7 @@ def test_undecodable_bytes_are_our_error_in_the_python_parser_too() -> None:
     program = """
 import sys
 from google.protobuf.internal import api_implementation
-from ckpt_viz.formats import protos
+from ckpt_viz.formats.arrays import protos
 from ckpt_viz.errors import FormatError
 assert api_implementation.Type() == "python"
 for line in sys.stdin:
@@ -190,8 +190,8 @@ def wire_format(message: Any) -> dict[int, tuple[str, int, int]]:
 @pytest.mark.parametrize(
     "program",
     [
-        "import ckpt_viz.formats.protos, tensorflow.core.protobuf.tensor_bundle_pb2",
-        "import tensorflow.core.protobuf.tensor_bundle_pb2, ckpt_viz.formats.protos",
+        "import ckpt_viz.formats.arrays.protos, tensorflow.core.protobuf.tensor_bundle_pb2",
+        "import tensorflow.core.protobuf.tensor_bundle_pb2, ckpt_viz.formats.arrays.protos",
     ],
     ids=["after", "before"],
 )

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.asking import questions_of
-from ckpt_viz.story.asserts import ASSERTS
-from ckpt_viz.story.questions import Question, chosen_questions
-from ckpt_viz.story.restore import RestoreStory
+from ckpt_viz.answers.restore_check.asking import questions_of
+from ckpt_viz.matching.story.asserts import ASSERTS
+from ckpt_viz.matching.story.questions import Question, chosen_questions
+from ckpt_viz.matching.story.restore import RestoreStory
 from tests.check_rows.objects import applied
 from tests.support.name_based import write as saver_file
 from tests.support.oracle import outcome_of_restore

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.edits import edits
+from ckpt_viz.graphs.edits import edits
 from tests.programs.law import Law, UnfitError
 from tests.programs.trees import Edit, Maker, Objects, Part
 from tests.support import programs

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.formats.files import File, is_readable_file, open_file
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.saved import file_types, locate
-from ckpt_viz.saved.location import Files, FormatReader, Location
-from ckpt_viz.saved.readers import READERS
-from ckpt_viz.server.graphs import look_at, read_page
-from ckpt_viz.server.messages import Asked
+from ckpt_viz.entrances.server.graphs import look_at, read_page
+from ckpt_viz.entrances.server.messages import Asked
+from ckpt_viz.files.saved import file_types, locate
+from ckpt_viz.files.saved.location import Files, FormatReader, Location
+from ckpt_viz.files.saved.readers import READERS
+from ckpt_viz.formats.storage.files import File, is_readable_file, open_file
+from ckpt_viz.graphs.object_graph.graph import Graph
 
 _TYPES = json.loads(Path(file_types.__file__).with_suffix(".json").read_text())["types"]
 

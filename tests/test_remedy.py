@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from ckpt_viz.object_graph.overlay import Problem, Severity
-from ckpt_viz.object_graph.remedy import (
+from ckpt_viz.graphs.overlay.overlay import Problem, Severity
+from ckpt_viz.graphs.overlay.remedy import (
     Advice,
     Code,
     Fix,
@@ -19,7 +19,7 @@ from ckpt_viz.object_graph.remedy import (
     code_of,
     names_the_fix,
 )
-from ckpt_viz.wording import EXPLORER, PYTHON, in_commands
+from ckpt_viz.ground.wording import EXPLORER, PYTHON, in_commands
 from tests.support.remedy_code import unrunnable_in
 
 _COMMAND = "ckpt-viz fix a b"

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.nodes import has_value
-from ckpt_viz.restore_table.rows import Destination, RestoreTable, Why
+from ckpt_viz.graphs.nodes.nodes import has_value
+from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
 from tests.support.graphs import graph
 from tests.support.programs import ckpt, module, var
 from tests.support.saved_graphs import write_graph

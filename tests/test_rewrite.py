@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.errors import CkptVizError, UnsupportedError
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Role, has_value
-from ckpt_viz.writing.rewrite import write_mapped
+from ckpt_viz.graphs.nodes.nodes import Role, has_value
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.live.writing.rewrite import write_mapped
+from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, map_values
 from tests.support.live_objects import distributed_variables
 from tests.support.programs import ckpt, module, saved, saved_model, var
 from tests.support.registered_stack import stack_class

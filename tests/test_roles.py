@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from ckpt_viz import Node, Role, Slot, SlotRule
-from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.graphs.slots.roles import assign_roles
 from tests.support.graphs import graph, keras3_adam, nodes
 
 

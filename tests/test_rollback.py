@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.answers.restore_fix.applying import NotAppliedError
 from ckpt_viz.errors import HalfChangedError, ReadLimitError, SourceError
-from ckpt_viz.interrupts import Interrupts
-from ckpt_viz.restore_fix.applying import NotAppliedError
+from ckpt_viz.ground.interrupts import Interrupts
 from tests.support.programs import ckpt, keras_2, module, var
 
 
@@ -396,7 +396,7 @@ def test_an_object_that_cannot_be_copied_is_refused_before_anything_changes() ->
 
 @pytest.mark.tf
 def test_old_values_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ckpt_viz.values import memory
+    from ckpt_viz.files.values import memory
 
     was, live = ckpt(a=var(np.zeros(9_000_000))), ckpt(b=var(np.ones(9_000_000)))
     fix = cv.check(live, cv.snapshot(was)).fix()

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.formats.protos import KerasMetadata
-from ckpt_viz.formats.saved_model import KERAS_METADATA
-from ckpt_viz.keras_files.facts import with_facts
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Child, Node, Role
+from ckpt_viz.files.keras_files.facts import with_facts
+from ckpt_viz.formats.arrays.protos import KerasMetadata
+from ckpt_viz.formats.bundles.saved_model import KERAS_METADATA
+from ckpt_viz.graphs.nodes.nodes import Child, Node, Role
+from ckpt_viz.graphs.object_graph.graph import Graph
 from tests.support.counted import steps_of
 from tests.test_layer_facts import elements, two_inputs
 

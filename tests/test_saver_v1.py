@@ -19,11 +19,11 @@ from ckpt_viz.errors import (
     GoneError,
     UnsupportedError,
 )
-from ckpt_viz.formats.files import open_file
-from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
-from ckpt_viz.formats.slices import SliceExtent
-from ckpt_viz.formats.sstable import read_table
-from ckpt_viz.text import printable
+from ckpt_viz.formats.arrays.slices import SliceExtent
+from ckpt_viz.formats.bundles.saver_v1 import SaverV1, open_saver_v1
+from ckpt_viz.formats.storage.files import open_file
+from ckpt_viz.formats.storage.sstable import read_table
+from ckpt_viz.ground.text import printable
 from tests.support.tables import (
     FLOAT32,
     INT32,
@@ -130,7 +130,7 @@ def test_names_are_shown_without_reading_the_tensors(
         monkeypatch.setattr(file, "read", count)
         return file
 
-    monkeypatch.setattr("ckpt_viz.formats.saver_v1.open_file", counted)
+    monkeypatch.setattr("ckpt_viz.formats.bundles.saver_v1.open_file", counted)
     checkpoint = open_saver_v1(path)
     assert read < 1000
     assert checkpoint.read("w5")[-1] == 9_999

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ckpt_viz import Child, Node, Role, Slot, SlotRule
 from ckpt_viz.errors import UnsupportedError
-from ckpt_viz.object_graph import scopes
-from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
+from ckpt_viz.graphs.slots import scopes
+from ckpt_viz.graphs.slots.scopes import NamedVariable, named_value, scope_nodes
 
 Shape = tuple[int, ...] | None
 W = (2, 3)  # the shape of a weight

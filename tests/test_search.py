@@ -13,11 +13,11 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.errors import QueryError
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.search.evaluate import find
-from ckpt_viz.search.glob import Glob
-from ckpt_viz.search.pasted import named
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.search.evaluate import find
+from ckpt_viz.graphs.search.glob import Glob
+from ckpt_viz.graphs.search.pasted import named
 from tests.support import payload_fixtures
 from tests.support.graphs import graph, keras3_adam
 

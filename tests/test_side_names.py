@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.overlay import Overlay, State
-from ckpt_viz.object_graph.side_names import SideNames
-from ckpt_viz.render.dot import to_dot
-from ckpt_viz.sources.pictured import ObjectGraph
+from ckpt_viz.graphs.object_graph.side_names import SideNames
+from ckpt_viz.graphs.overlay.overlay import Overlay, State
+from ckpt_viz.graphs.render.dot import to_dot
+from ckpt_viz.live.sources.pictured import ObjectGraph
 from tests.support.graphs import graph
 from tests.support.programs import ckpt, module, saved, var
 

@@ -17,7 +17,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, Role, SlotRule
-from ckpt_viz.object_graph.slots import find_slots
+from ckpt_viz.graphs.slots.slots import find_slots
 from tests.support import optimizers
 from tests.support.optimizers import Marked, mark
 

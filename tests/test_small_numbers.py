@@ -11,8 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ckpt_viz.formats.dtypes import OF_ML_DTYPES, is_float
-from ckpt_viz.formats.small_numbers import numbers_of_patterns, patterns_of_numbers, rounded
+from ckpt_viz.formats.arrays.dtypes import OF_ML_DTYPES, is_float
+from ckpt_viz.formats.arrays.small_numbers import numbers_of_patterns, patterns_of_numbers, rounded
 from tests.support import small_answers
 from tests.support.dtypes import NUMBERS
 

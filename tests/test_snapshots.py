@@ -16,10 +16,10 @@ import pytest
 
 import ckpt_viz as cv
 from benchmarks.saved_notebook import GRAPHS, measure
-from ckpt_viz.jupyter import kernel_run, snapshots
-from ckpt_viz.jupyter.snapshots import MIME_TYPE
-from ckpt_viz.render import payload
-from ckpt_viz.render.layer_text import render_layers
+from ckpt_viz.entrances.jupyter import kernel_run, snapshots
+from ckpt_viz.entrances.jupyter.snapshots import MIME_TYPE
+from ckpt_viz.graphs.render import payload
+from ckpt_viz.graphs.render.layer_text import render_layers
 from tests.support.graphs import keras3_adam, without_optimizer
 
 _BUILT = Path(cv.__file__).parent / "static" / "widget.js"
@@ -117,7 +117,7 @@ def test_the_output_that_holds_a_check_has_its_steps(
     assert texts == [step.text for step in check.steps]
     assert len(base64.b64decode(buffers[0])) == len(check.steps)
     assert "steps" not in bundle("b")
-    monkeypatch.setattr("ckpt_viz.restore_check.played.MOST_IN_FILES", len(check.steps) - 1)
+    monkeypatch.setattr("ckpt_viz.answers.restore_check.played.MOST_IN_FILES", len(check.steps) - 1)
     assert "steps" not in bundle("a")
     front.run("c")
     assert "steps" not in shown(keras3_adam())[MIME_TYPE]
@@ -254,7 +254,7 @@ def test_shared_models_live_as_long_as_an_explorer_uses_them() -> None:
         assert three._shared_payload.comm is not None
         """,
         """
-        from ckpt_viz.render import payload
+        from ckpt_viz.graphs.render import payload
         old = three._shared_payload
         three._payload = payload.encode(without_optimizer())
         assert three._shared_payload is other._shared_payload

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.formats import sstable
-from ckpt_viz.formats.files import BytesFile
-from ckpt_viz.formats.sstable import Table, read_table
-from ckpt_viz.formats.unpacking import SMALL_BYTES
+from ckpt_viz.formats.storage import sstable
+from ckpt_viz.formats.storage.files import BytesFile
+from ckpt_viz.formats.storage.sstable import Table, read_table
+from ckpt_viz.formats.storage.unpacking import SMALL_BYTES
 from tests.support.tables import (
     MAGIC,
     block,

@@ -12,8 +12,8 @@ import pytest
 
 import ckpt_viz as cv
 from benchmarks.saved_notebook import large
-from ckpt_viz.render.static_html import MAX_SIZE, comparison_html, to_static_html
-from ckpt_viz.render.svg import to_svg
+from ckpt_viz.graphs.render.static_html import MAX_SIZE, comparison_html, to_static_html
+from ckpt_viz.graphs.render.svg import to_svg
 from tests.hostile.makers import NASTY
 from tests.support.graphs import keras3_adam, named
 from tests.support.payload_fixtures import overlays

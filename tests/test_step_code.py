@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter import step_code
+from ckpt_viz.entrances.jupyter import step_code
 from tests.support.graphs import keras3_adam, without_optimizer
 from tests.support.programs import ckpt, saved, var
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.story.folding import folds
-from ckpt_viz.story.words import SENTENCES, Sentence
+from ckpt_viz.matching.story.folding import folds
+from ckpt_viz.matching.story.words import SENTENCES, Sentence
 from tests.support.name_based import write as saver_file
 from tests.support.programs import ckpt, module, saved, var, written
 from tests.support.stories import assert_stories

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.story.step import Story
+from ckpt_viz.matching.story.step import Story
 from tests.programs.law import Law
 from tests.programs.pairs import FAMILIES
 from tests.programs.recipes import Family, Recipe

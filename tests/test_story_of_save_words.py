@@ -12,13 +12,13 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, NotSaved, ObjectGraph, Origin, Role
-from ckpt_viz.story import manager, save, saver
-from ckpt_viz.story.manager import ManagedCheckpoint, ManagerState, story_of_manager
-from ckpt_viz.story.places import TensorFlowPlace
-from ckpt_viz.story.save import SaveStory
-from ckpt_viz.story.save_order import SaveCall
-from ckpt_viz.story.step import Story
-from ckpt_viz.text import printable, readable
+from ckpt_viz.ground.text import printable, readable
+from ckpt_viz.matching.story import manager, save, saver
+from ckpt_viz.matching.story.manager import ManagedCheckpoint, ManagerState, story_of_manager
+from ckpt_viz.matching.story.places import TensorFlowPlace
+from ckpt_viz.matching.story.save import SaveStory
+from ckpt_viz.matching.story.save_order import SaveCall
+from ckpt_viz.matching.story.step import Story
 from tests.support.counted import DOUBLED, steps_of
 from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import graphs

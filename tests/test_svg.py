@@ -7,9 +7,9 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role
-from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.render.layer_outline import layer_outline
-from ckpt_viz.render.outline import MAX_ROWS, outline
+from ckpt_viz.graphs.layers.calls import Call
+from ckpt_viz.graphs.render.layer_outline import layer_outline
+from ckpt_viz.graphs.render.outline import MAX_ROWS, outline
 from tests.hostile.makers import NASTY
 from tests.support.graphs import graph, keras3_adam, named, transformer
 from tests.support.payload_fixtures import graphs, overlays

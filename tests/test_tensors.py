@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.formats import tensors
-from ckpt_viz.formats.dtypes import ByteOrder, dtype_name, tensor_bytes
-from ckpt_viz.formats.slices import SliceExtent
-from ckpt_viz.formats.tensors import (
+from ckpt_viz.formats.arrays import tensors
+from ckpt_viz.formats.arrays.dtypes import ByteOrder, dtype_name, tensor_bytes
+from ckpt_viz.formats.arrays.slices import SliceExtent
+from ckpt_viz.formats.arrays.tensors import (
     cast,
     decode,
     encode,

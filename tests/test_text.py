@@ -1,8 +1,8 @@
 import sys
 import unicodedata
 
-from ckpt_viz.render.text import advice, summary
-from ckpt_viz.text import printable, printable_lines
+from ckpt_viz.graphs.render.text import advice, summary
+from ckpt_viz.ground.text import printable, printable_lines
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import graphs
 

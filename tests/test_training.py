@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ckpt_viz import ObjectGraph, Role
-from ckpt_viz.object_graph.training import Training
+from ckpt_viz.graphs.layers.training import Training
 from tests.support.graphs import graph
 from tests.support.payload_fixtures import graphs
 

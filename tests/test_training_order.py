@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.keras_files.training_order import (
+from ckpt_viz.files.keras_files.training_order import (
     ModelPart,
     SearchSteps,
     Trained,

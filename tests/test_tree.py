@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 
 from ckpt_viz import Node, Role
-from ckpt_viz.object_graph.tree import NOWHERE, spanning_tree
+from ckpt_viz.graphs.nodes.tree import NOWHERE, spanning_tree
 from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, keras3_adam
 

@@ -6,7 +6,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
-from ckpt_viz.edits.typed_name import edit_of_typed, free_name
+from ckpt_viz.graphs.edits.typed_name import edit_of_typed, free_name
 from tests.support.graphs import graph
 
 

@@ -12,11 +12,11 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.object_graph.layers import Layers
-from ckpt_viz.object_graph.lookup import first_meant
-from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.sources.pictured import ObjectGraph
+from ckpt_viz.graphs.layers.layers import Layers
+from ckpt_viz.graphs.nodes.names import readable_name
+from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.object_graph.lookup import first_meant
+from ckpt_viz.live.sources.pictured import ObjectGraph
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 

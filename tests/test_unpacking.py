@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.formats.unpacking import SMALL_BYTES
+from ckpt_viz.formats.storage.unpacking import SMALL_BYTES
 from tests.support import ocdbt, tables
 from tests.support.counted import counted_reads, counted_unpacked
 

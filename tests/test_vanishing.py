@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.server.histories import send_history
-from ckpt_viz.server.messages import Asked, Limits
+from ckpt_viz.entrances.server.histories import send_history
+from ckpt_viz.entrances.server.messages import Asked, Limits
 from tests.support.name_based import write
 
 # What the operating system is asked; the profiler reports each such call of Python's own modules.

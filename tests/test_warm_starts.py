@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from ckpt_viz.cli import main
 from ckpt_viz.errors import SourceError
-from ckpt_viz.restore_check.check_result import RestoreCheck
 from tests.programs.law import Law, UnfitError
 from tests.support import name_based
 from tests.support.amounts import amount

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.matching.trace import Action, Trace
+from ckpt_viz.matching.engines.trace import Action, Trace
 from tests.check_rows.objects import applied, registered, state_of_python
 from tests.support.oracle import outcome_of_restore
 from tests.support.programs import ckpt, legacy_adam, module, var

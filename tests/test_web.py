@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from ckpt_viz.web.session import Session
+from ckpt_viz.entrances.web.session import Session
 from tests.support.graphs import keras3_adam
 from tests.support.saved_graphs import write_graph
 
@@ -60,7 +60,7 @@ def test_the_series_that_was_written_last_comes_first(dropped: Path) -> None:
 def test_of_many_checkpoints_the_page_lists_the_latest(
     dropped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ckpt_viz.web.dropped._MOST_LISTED", 2)
+    monkeypatch.setattr("ckpt_viz.entrances.web.dropped._MOST_LISTED", 2)
     (dropped / "run").mkdir()
     for number in (1, 2, 10):
         write_graph(dropped / "run" / f"ckpt-{number}", keras3_adam())

@@ -231,7 +231,7 @@ def _in_checkout(name: str) -> Path | None:
     if not is_shared:
         return None
     if path.startswith("etc/"):
-        return ROOT / "ckpt_viz/server/jupyter_server_config.json"
+        return ROOT / "ckpt_viz/entrances/server/jupyter_server_config.json"
     path = path.removeprefix("share/jupyter/labextensions/ckpt-viz/")
     return ROOT / ("labextension" if path == "install.json" else "ckpt_viz/labextension") / path
 

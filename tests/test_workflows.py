@@ -20,7 +20,9 @@ def test_each_action_is_pinned_by_its_commit(workflow: Path) -> None:
 
 def test_the_matrix_has_the_versions_of_nox_and_of_contributing() -> None:
     matrix = (ROOT / ".github/workflows/matrix.yml").read_text()
-    listed = re.findall(r"^\| (\d\.\d+) \| \d \| (.+) \|$", _read("CONTRIBUTING.md"), re.MULTILINE)
+    listed = re.findall(
+        r"^\| (\d\.\d+) \| \d \| (.+) \|$", _read("docs/maintaining.md"), re.MULTILINE
+    )
     cells = {
         (tensorflow, python)
         for tensorflow in _versions(r"tensorflow: \[(.+)\]", matrix)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
-from ckpt_viz.formats import zip_archive
-from ckpt_viz.formats.hdf5 import open_hdf5
-from ckpt_viz.formats.unpacking import SMALL_BYTES
-from ckpt_viz.formats.zip_archive import member, member_names, read_member
+from ckpt_viz.formats.hdf5_files.hdf5 import open_hdf5
+from ckpt_viz.formats.storage import zip_archive
+from ckpt_viz.formats.storage.unpacking import SMALL_BYTES
+from ckpt_viz.formats.storage.zip_archive import member, member_names, read_member
 from tests.hostile.limits import ends
 from tests.support.amounts import amount
 from tests.support.counted import counted_reads

@@ -12,7 +12,7 @@ from typing import Any
 
 import nbformat
 
-from ckpt_viz.jupyter.snapshots import MIME_TYPE
+from ckpt_viz.entrances.jupyter.snapshots import MIME_TYPE
 from sitebuild.executed import with_outputs
 from tests.support.course import code_cells
 

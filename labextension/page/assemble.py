@@ -116,7 +116,7 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _write_examples(target: Path) -> None:
-    from ckpt_viz.web.session import Session
+    from ckpt_viz.entrances.web.session import Session
 
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, _inside(scratch):

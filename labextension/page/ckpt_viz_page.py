@@ -21,14 +21,14 @@ _LATER = {"numpy": "engine/numpy.zip"}
 def prepare():
     """Import all that opens a checkpoint."""
     warnings.simplefilter("ignore")
-    importlib.import_module("ckpt_viz.web.session")
+    importlib.import_module("ckpt_viz.entrances.web.session")
 
 
 def start():
     """Return the session that answers the page."""
     import ckpt_viz_worker
 
-    from ckpt_viz.web.session import Session
+    from ckpt_viz.entrances.web.session import Session
 
     _look_again()
     sys.meta_path.append(_Later())

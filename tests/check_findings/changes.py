@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings.table import ERROR, FAIL, WARNING, Pair, Rows
 from tests.support.programs import (
     ckpt,

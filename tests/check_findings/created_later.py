@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings.table import DEFERRED, FAIL, Maker, Pair, Rows
 from tests.support.programs import ckpt, keras_3_adam, legacy_adam, module, save_any, saved, var
 

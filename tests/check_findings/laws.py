@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.nodes import has_value
-from ckpt_viz.object_graph.remedy import OtherPath, PathResult
-from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.graphs.nodes.nodes import has_value
+from ckpt_viz.graphs.overlay.remedy import OtherPath, PathResult
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings.real import Real, restored, value_of
 from tests.check_findings.table import ERROR, FAIL, WARNING
 from tests.support.oracle import raised_by

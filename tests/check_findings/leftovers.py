@@ -11,8 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings.objects import replaced_block, saved_with, two_blocks
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, Maker, Pair, Rows
 from tests.check_rows.objects import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings.savers import eager_saver
 from tests.check_findings.table import ERROR, FAIL, Pair, Rows
 from tests.check_rows.objects import serializing

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.matching.trace import Trace
-from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.matching.engines.trace import Trace
 from tests.check_findings.table import Pair
 from tests.support.oracle import raised_by
 from tests.support.programs import checkpoint_of

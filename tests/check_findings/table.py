@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.matching.changes.kind import Kind
 
 ERROR, FAIL, DEFERRED = Severity.ERROR, Severity.FAIL, Severity.DEFERRED
 WARNING, INFO = Severity.WARNING, Severity.INFO

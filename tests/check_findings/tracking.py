@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings.objects import replaced_block, two_blocks
 from tests.check_findings.table import INFO, WARNING, Maker, Pair, Rows
 from tests.check_rows.objects import mirrored, serializing, sharded, state_of_python

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ckpt_viz.changes.kind import Kind
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings.objects import in_a_graph, mutable_table, saved_with
 from tests.check_findings.table import ERROR, FAIL, INFO, WARNING, Pair, Rows
 from tests.check_rows.objects import registered, serializing, state_of_python, unlistable

@@ -19,8 +19,8 @@ def main() -> None:
     with atheris.instrument_imports(include=["ckpt_viz"]):
         import ckpt_viz as cv  # here first: nothing imported before is instrumented
         import ckpt_viz.api
-        import ckpt_viz.formats.tensors
-        import ckpt_viz.saved.saved_source
+        import ckpt_viz.files.saved.saved_source
+        import ckpt_viz.formats.arrays.tensors
     from tests.hostile.seeds import seeds
     from tests.support import tables
 

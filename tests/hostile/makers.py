@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 import cramjam
 
-from ckpt_viz.formats.sstable import read_table
+from ckpt_viz.formats.storage.sstable import read_table
 from tests.hostile.seeds import seeds
 from tests.hostile.use import PROGRAM, copy_of
 from tests.support import tables

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.formats import protos
-from ckpt_viz.formats.sstable import read_table
+from ckpt_viz.formats.arrays import protos
+from ckpt_viz.formats.storage.sstable import read_table
 from tests.hostile import keras_mutate, orbax_mutate
 from tests.hostile.makers import GRAPH, NASTY
 from tests.hostile.seeds import HEALTHY, Seed, seeds

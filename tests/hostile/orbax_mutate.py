@@ -9,7 +9,7 @@ from functools import cache
 
 import cramjam
 
-from ckpt_viz.formats.ocdbt import open_ocdbt
+from ckpt_viz.formats.orbax.ocdbt import open_ocdbt
 from tests.hostile.keras_mutate import json_changed
 from tests.hostile.makers import NASTY
 from tests.hostile.seeds import DIRECTORY

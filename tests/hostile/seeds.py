@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ckpt_viz.formats.sstable import read_table
+from ckpt_viz.formats.storage.sstable import read_table
 from tests.support.tables import table
 
 DIRECTORY = Path(__file__).parents[1] / "data" / "seeds"

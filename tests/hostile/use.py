@@ -12,20 +12,20 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import ckpt_viz as cv
-from ckpt_viz.edits import edits
-from ckpt_viz.edits.named_edit import KINDS, NamedEdit
-from ckpt_viz.render import payload
-from ckpt_viz.render.outline import MAX_ROWS
-from ckpt_viz.render.plan_json import plan_json
-from ckpt_viz.render.text import printable
-from ckpt_viz.render.views import View
-from ckpt_viz.restore_check.asking import questions_of
-from ckpt_viz.restore_check.changed_program import ChangedProgram, WhatIf
-from ckpt_viz.restore_check.played import MOST_IN_FILES, asked, played, played_in_file
-from ckpt_viz.search.evaluate import find
-from ckpt_viz.story.asserts import ASSERTS
-from ckpt_viz.story.questions import MOST_QUESTIONS
-from ckpt_viz.values.verified_text import render_verification
+from ckpt_viz.answers.restore_check.asking import questions_of
+from ckpt_viz.answers.restore_check.changed_program import ChangedProgram, WhatIf
+from ckpt_viz.answers.restore_check.played import MOST_IN_FILES, asked, played, played_in_file
+from ckpt_viz.files.values.verified_text import render_verification
+from ckpt_viz.graphs.edits import edits
+from ckpt_viz.graphs.edits.named_edit import KINDS, NamedEdit
+from ckpt_viz.graphs.render import payload
+from ckpt_viz.graphs.render.outline import MAX_ROWS
+from ckpt_viz.graphs.render.plan_json import plan_json
+from ckpt_viz.graphs.render.text import printable
+from ckpt_viz.graphs.render.views import View
+from ckpt_viz.graphs.search.evaluate import find
+from ckpt_viz.matching.story.asserts import ASSERTS
+from ckpt_viz.matching.story.questions import MOST_QUESTIONS
 from tests.support.restore_code import assert_restores_only
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words

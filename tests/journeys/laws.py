@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.matching.changes.kind import Kind
 from tests.journeys.files import ITERATIONS, LEARNING_RATE, SAVE_COUNTER
 from tests.journeys.journeys import COUNTED_ON, IN_MODEL, NOTHING
 from tests.journeys.walk import UNKNOWN, Done, Life, Walked

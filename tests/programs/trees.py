@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
+from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, Role
+from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from tests.programs.law import Law, UnfitError
 
 WORDS = (

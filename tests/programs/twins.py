@@ -15,9 +15,9 @@ from random import Random
 from typing import Any
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.remedy import Fix
-from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.graphs.overlay.remedy import Fix
+from ckpt_viz.matching.changes.kind import Kind
 from tests.check_findings.real import value_of
 from tests.programs.law import Law
 from tests.support.programs import (

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import ckpt_viz as cv
-from ckpt_viz.changes.kind import Kind
-from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.matching.changes.kind import Kind
 from tests.programs.keras_making import Key, Made, make
 from tests.programs.keras_programs import RANGES, Edited, becomes, draw_edited
 from tests.programs.law import Law

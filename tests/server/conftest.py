@@ -16,8 +16,8 @@ import pytest
 from pytest_jupyter.jupyter_server import *  # noqa: F403
 from tornado.httpclient import HTTPClientError, HTTPResponse
 
-from ckpt_viz.server import processes
-from ckpt_viz.server.processes import Processes
+from ckpt_viz.entrances.server import processes
+from ckpt_viz.entrances.server.processes import Processes
 from tests.hostile.seeds import DIRECTORY
 from tests.support.tables import floats, write_bundle
 from tests.support.waiting import PATIENCE
@@ -56,7 +56,7 @@ def jp_server_config(
     options: dict[str, Any],
 ) -> dict[str, Any]:
     return {
-        "ServerApp": {"jpserver_extensions": {"ckpt_viz.server.extension": True}},
+        "ServerApp": {"jpserver_extensions": {"ckpt_viz": True}},
         "CkptViz": options,
     }
 

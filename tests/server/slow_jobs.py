@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ckpt_viz.entrances.server import graphs, jobs
+from ckpt_viz.entrances.server.messages import QUICK_BYTES, Asked, Look
 from ckpt_viz.errors import ReadLimitError
-from ckpt_viz.server import graphs, jobs
-from ckpt_viz.server.messages import QUICK_BYTES, Asked, Look
 from tests.support.waiting import wait_until
 
 

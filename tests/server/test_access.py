@@ -11,9 +11,9 @@ from jupyter_server.auth import Authorizer
 from jupyter_server.serverapp import ServerWebApplication
 from tornado.web import RequestHandler
 
-from ckpt_viz.server.handlers import API, handlers_below
-from ckpt_viz.server.options import CkptViz
-from ckpt_viz.server.service import Service
+from ckpt_viz.entrances.server.handlers import API, handlers_below
+from ckpt_viz.entrances.server.options import CkptViz
+from ckpt_viz.entrances.server.service import Service
 from tests.server.conftest import BASE_URL, Ask
 from tests.support.tables import floats, write_bundle
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.saved import listing
+from ckpt_viz.files.saved import listing
 from tests.hostile.seeds import DIRECTORY
 from tests.server.conftest import Ask
 from tests.support.tables import floats, footer, header, table, write_bundle

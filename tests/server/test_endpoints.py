@@ -13,10 +13,9 @@ from tornado.web import GZipContentEncoding
 
 import ckpt_viz as cv
 from benchmarks.server_load import write_layers
-from ckpt_viz.jupyter.answers import answer
-from ckpt_viz.jupyter.shown import show_of
-from ckpt_viz.render.payload import VERSION
-from ckpt_viz.server.extension import __version__
+from ckpt_viz.entrances.jupyter.answers import answer
+from ckpt_viz.entrances.jupyter.shown import show_of
+from ckpt_viz.graphs.render.payload import VERSION
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.server.conftest import Ask, Slow
 from tests.support.tables import floats, write_bundle, write_v1
@@ -41,7 +40,7 @@ def header_of(payload: bytes) -> dict[str, Any]:
 async def test_version_tells_those_of_the_package_and_of_the_payload(ask: Ask) -> None:
     reply = await ask("version")
     assert reply.status == 200
-    assert reply.json == {"version": __version__, "format": VERSION}
+    assert reply.json == {"version": cv.__version__, "format": VERSION}
 
 
 @pytest.mark.parametrize("name", seeds())
@@ -53,7 +52,7 @@ async def test_what_tensorflow_wrote_is_sent_as_the_explorer_shows_it(
     assert reply.status == 200, reply.json
     graph = cv.graph(seeded / path)
     assert graph.provenance is not None
-    assert reply.json["version"] == __version__
+    assert reply.json["version"] == cv.__version__
     assert reply.json["format"] == VERSION
     assert reply.headers["Etag"] == reply.json["etag"]
     assert reply.headers["Content-Type"].startswith("application/json")

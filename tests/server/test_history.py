@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.server import processes
-from ckpt_viz.timeline.view_payload import view_json
+from ckpt_viz.answers.timeline.view_payload import view_json
+from ckpt_viz.entrances.server import processes
 from tests.hostile.seeds import DIRECTORY
 from tests.server.conftest import BASE_URL, Ask, Reply
 from tests.support import history_fixtures

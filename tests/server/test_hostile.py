@@ -17,7 +17,7 @@ import pytest
 
 import tests.hostile.keras_makers
 import tests.hostile.orbax_makers  # noqa: F401 (registers attacks)
-from ckpt_viz.server.refusals import STATUS, Reason
+from ckpt_viz.entrances.server.refusals import STATUS, Reason
 from tests.hostile.makers import ATTACKS
 from tests.server.conftest import Ask, Reply
 

@@ -158,9 +158,9 @@ async def test_shard_that_becomes_a_link_is_refused_when_a_value_is_asked_for(
 
 def test_values_that_are_read_later_are_confined(outside: Path, root: Path) -> None:
     """Without the look at the files before: the graph is at hand, and its shard now a link."""
+    from ckpt_viz.entrances.server.graphs import answer_json, read_page
+    from ckpt_viz.entrances.server.messages import Asked
     from ckpt_viz.errors import OutsideError
-    from ckpt_viz.server.graphs import answer_json, read_page
-    from ckpt_viz.server.messages import Asked
 
     write_bundle(root / "ckpt", {"a": floats(1.0)})
     asked = Asked(str(root), False, "ckpt", None)

@@ -19,8 +19,8 @@ from tornado.testing import bind_unused_port
 
 from benchmarks.bytes_read import write_sparse
 from benchmarks.server_load import processes_of
-from ckpt_viz.server.graphs import look_at, read_page
-from ckpt_viz.server.messages import Asked
+from ckpt_viz.entrances.server.graphs import look_at, read_page
+from ckpt_viz.entrances.server.messages import Asked
 from tests.hostile.seeds import seeds
 from tests.hostile.use import copy_of
 from tests.support.processes import bytes_read
@@ -76,7 +76,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     (spy / "spy.py").write_text(_SPY)
     socket, port = bind_unused_port()
     socket.close()
-    enabled = {"ckpt_viz.server.extension": True, "spy": True}
+    enabled = {"ckpt_viz": True, "spy": True}
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "jupyter_server_config.json").write_text(
         json.dumps({"ServerApp": {"jpserver_extensions": enabled}})
@@ -123,10 +123,10 @@ def _wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:
 
 def test_server_loads_little_at_its_start_and_later(server: Server) -> None:
     at_start = server.get("modules")
-    assert "ckpt_viz.server.extension" in at_start, server.log.read_text()
+    assert "ckpt_viz" in at_start, server.log.read_text()
     own = {"ckpt_viz.api", "ckpt_viz.formats"}  # `import ckpt_viz` has them, and they are light
     assert [name for name in _HEAVY if name in at_start and name not in own] == []
-    assert "ckpt_viz.jupyter.shown" not in at_start
+    assert "ckpt_viz.entrances.jupyter.shown" not in at_start
     api = "ckpt-viz/api/v1"
     server.get(f"{api}/version")
     assert server.get(f"{api}/graph", path="ckpt-1")["title"] == "ckpt-1"
@@ -141,7 +141,7 @@ def test_server_loads_little_at_its_start_and_later(server: Server) -> None:
     after = server.get("modules")
     # What reads are other processes.
     assert [name for name in _HEAVY if name in after and name not in own] == []
-    assert "ckpt_viz.jupyter.shown" not in after
+    assert "ckpt_viz.entrances.jupyter.shown" not in after
     log = server.log.read_text()
     assert "Traceback" not in log, log
 

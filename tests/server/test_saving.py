@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jupyter_core.utils import ensure_async
 
-from ckpt_viz.server import slim_notebooks
+from ckpt_viz.entrances.server import slim_notebooks
 from tests.server.test_slim_notebooks import OTHERS, PAYLOAD, SLIDER, explorer, notebook, shown
 from tests.test_snapshots import STATE
 

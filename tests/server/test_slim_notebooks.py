@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE, MIME_TYPE
-from ckpt_viz.server.slim_notebooks import slim_notebook, slimmed
+from ckpt_viz.entrances.jupyter.snapshots import HISTORY_MIME_TYPE, MIME_TYPE
+from ckpt_viz.entrances.server.slim_notebooks import slim_notebook, slimmed
 from tests.test_snapshots import SETUP, STATE, VIEW, executed, needs_bundle
 
 Json = dict[str, Any]
@@ -32,7 +32,7 @@ def shown(model_id: str, snapshot: Json, *, fallback: str = "text/html") -> Json
     return {**view(model_id), MIME_TYPE: ours, fallback: "a picture"}
 
 
-_EXPLORERS = ("ckpt_viz.jupyter.widget.Explorer", "ckpt_viz.explorer.Explorer")
+_EXPLORERS = ("ckpt_viz.entrances.jupyter.widget.Explorer", "ckpt_viz.explorer.Explorer")
 
 
 def widget(**state: object) -> Json:
@@ -44,7 +44,7 @@ def explorer(name: str) -> Json:
     shared: Json = {"_shared_code": "IPY_MODEL_code", "_shared_payload": "IPY_MODEL_payload"}
     return {
         name: widget(
-            _anywidget_id="ckpt_viz.jupyter.widget.Explorer",
+            _anywidget_id="ckpt_viz.entrances.jupyter.widget.Explorer",
             layout=f"IPY_MODEL_{name}-layout",
             **shared,
         ),
@@ -118,7 +118,7 @@ def test_a_history_keeps_its_picture_and_loses_the_widget() -> None:
     own = {"version": 2, "model_id": "h"}
     data = {**view("h"), HISTORY_MIME_TYPE: own, "text/html": "a picture"}
     state = explorer("h")
-    state["h"]["state"]["_anywidget_id"] = "ckpt_viz.jupyter.history_view.HistoryView"
+    state["h"]["state"]["_anywidget_id"] = "ckpt_viz.entrances.jupyter.history_view.HistoryView"
     slim = slimmed(notebook(data, OTHERS, state=state | SLIDER))
     assert data_of(slim)[0] == {
         HISTORY_MIME_TYPE: own,

@@ -14,12 +14,12 @@ from urllib.parse import quote
 import pytest
 
 from benchmarks.server_load import write_layers
-from ckpt_viz.server import processes
-from ckpt_viz.server.graphs import read_page
-from ckpt_viz.server.messages import QUICK_BYTES, Asked, Job, Limits
-from ckpt_viz.server.processes import Processes
-from ckpt_viz.server.refusals import RefusedRequest
-from ckpt_viz.server.workers import Bounds, KeptGraph, Pages, Workers
+from ckpt_viz.entrances.server import processes
+from ckpt_viz.entrances.server.graphs import read_page
+from ckpt_viz.entrances.server.messages import QUICK_BYTES, Asked, Job, Limits
+from ckpt_viz.entrances.server.processes import Processes
+from ckpt_viz.entrances.server.refusals import RefusedRequest
+from ckpt_viz.entrances.server.workers import Bounds, KeptGraph, Pages, Workers
 from tests.hostile.seeds import DIRECTORY
 from tests.server.conftest import BASE_URL, Ask, Slow
 from tests.support.processes import bytes_read
@@ -143,7 +143,7 @@ async def test_read_that_takes_too_long_is_ended_and_the_next_one_is_read(
 async def test_small_read_that_takes_long_is_a_long_one(
     slow: Slow, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ckpt_viz.server.workers._QUICK_SECONDS", 1.0)
+    monkeypatch.setattr("ckpt_viz.entrances.server.workers._QUICK_SECONDS", 1.0)
     requests = [asyncio.ensure_future(ask("graph", path=path)) for path in ("adam", "state")]
     await until(lambda: len(slow.began) == 4)  # each began twice
     assert (await ask("graph", path="adam", method="HEAD")).status == 200
@@ -216,7 +216,7 @@ async def test_read_without_a_client_does_not_begin(
 async def test_quick_read_without_a_client_does_not_begin_again(
     slow: Slow, ask: Ask, hanging_up: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ckpt_viz.server.workers._QUICK_SECONDS", 0.5)
+    monkeypatch.setattr("ckpt_viz.entrances.server.workers._QUICK_SECONDS", 0.5)
     connection = await hanging_up("adam")
     await until(lambda: slow.began)
     connection.close()

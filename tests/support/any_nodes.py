@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from ckpt_viz import Child, Node, Role, SlotVariable
-from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.graphs.slots.roles import assign_roles
 from tests.support.graphs import graph
 
 NAMES = st.sampled_from(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.formats import files
+from ckpt_viz.formats.storage import files
 
 if TYPE_CHECKING:
     import pytest

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
-from ckpt_viz.jupyter.snapshots import MIME_TYPE
+from ckpt_viz.entrances.jupyter.snapshots import MIME_TYPE
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ckpt_viz.formats.bundle import open_bundle
+from ckpt_viz.formats.bundles.bundle import open_bundle
 
 
 def flipped(prefix: str, key: str, at: int, mask: int = 1, *, part: int | None = None) -> str:

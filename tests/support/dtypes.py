@@ -2,7 +2,7 @@
 
 import ml_dtypes
 
-from ckpt_viz.formats.dtypes import ELEMENT_BYTES, OF_ML_DTYPES
+from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES, OF_ML_DTYPES
 
 # ml_dtypes before 0.5 lacks the 2-bit integers and the 4-bit float.
 NUMBERS = tuple(

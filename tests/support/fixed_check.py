@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
-from ckpt_viz.jupyter.answers import Answer, fix_answer
-from ckpt_viz.object_graph.graph import Origin
-from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.entrances.jupyter.answers import Answer, fix_answer
+from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.overlay.overlay import Overlay
 from tests.support.graphs import graph
 
 

@@ -25,7 +25,7 @@ LABEXTENSION = ROOT / "labextension"
 _SOURCES = (
     *("labextension/*.json", "labextension/.npmrc", "labextension/page/*.json"),
     *("labextension/schema/**/*", "labextension/src/**/*", "labextension/style/**/*"),
-    *("ckpt_viz/**/*.json", "ckpt_viz/jupyter/live_objects.py"),
+    *("ckpt_viz/**/*.json", "ckpt_viz/entrances/jupyter/live_objects.py"),
 )
 _OUTPUTS = (
     *("ckpt_viz/static/**/*", "ckpt_viz/labextension/**/*"),

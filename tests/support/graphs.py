@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, SlotVariable
-from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.graphs.slots.roles import assign_roles
 
 Edges = Mapping[int, Mapping[str, int]]
 

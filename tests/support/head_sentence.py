@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ckpt_viz.changes.deeds import Act
-from ckpt_viz.changes.sentence import MOST_CLAUSES, MOST_WORDS
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.answers.table.sentence import sentence_of_check
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import blocks_in
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.sentence import sentence_of_check
+from ckpt_viz.graphs.layers.layers import blocks_in
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.matching.changes.deeds import Act
+from ckpt_viz.matching.changes.sentence import MOST_CLAUSES, MOST_WORDS
 
 _VERBS = re.compile(
     r"\b(removed|added|replaced|renamed|moved|put|took|wrapped|unwrapped|inlined|swapped|reordered"

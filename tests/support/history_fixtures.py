@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
-from ckpt_viz.timeline.view_payload import encode
+from ckpt_viz.answers.timeline.view_payload import encode
+from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
 
 DIRECTORY = Path(__file__).parents[1] / "data" / "histories"
 Array = np.ndarray[Any, Any]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ckpt_viz.matching.keras_h5_loading import SavedLayers
-from ckpt_viz.matching.keras_sides import VARS, SavedWeights
-from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.graphs.nodes.nodes import Stored
+from ckpt_viz.matching.engines.keras_h5_loading import SavedLayers
+from ckpt_viz.matching.engines.keras_sides import VARS, SavedWeights
 
 
 def read_file(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.live.keras_walk import walk_of
-from ckpt_viz.matching.keras_loading import Stays, WeightsLoading, weights_loading
-from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.keras_dry_run import KerasOutcome as KerasWeights
+from ckpt_viz.answers.dry_runs.keras_dry_run import KerasOutcome as KerasWeights
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.live.keras.keras_walk import walk_of
+from ckpt_viz.matching.engines.keras_loading import Stays, WeightsLoading, weights_loading
 from tests.support.keras_files import read_file, saved_weights
 
 _OWN = -1  # tags of live variables count down from here

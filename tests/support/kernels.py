@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ckpt_viz
-from ckpt_viz.jupyter.live_objects import MIME_TYPE
+from ckpt_viz.entrances.jupyter.live_objects import MIME_TYPE
 
 if TYPE_CHECKING:
     from jupyter_client.blocking.client import BlockingKernelClient
 
 ROOT = Path(ckpt_viz.__file__).parents[1]
-LISTING = Path(ckpt_viz.__file__).parent.joinpath("jupyter", "live_objects.py").read_text()
+LISTING = (Path(ckpt_viz.__file__).parent / "entrances/jupyter/live_objects.py").read_text()
 _SECONDS = 120
 
 # What a person sees of a kernel, or what their program may: nothing of it may change.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ckpt_viz.formats.bundle_writer import array_tensor, strings_tensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import array_tensor, strings_tensor, write_bundle
 
 DATA = ".data-00000-of-00001"
 

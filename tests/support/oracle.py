@@ -16,10 +16,10 @@ from typing import Any
 from unittest import mock
 
 import ckpt_viz as cv
-from ckpt_viz.matching.trace import Action, Trace
-from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.matching.engines.trace import Action, Trace
 from tests.support.laws import State, state_of
 from tests.support.outcomes import assert_outcomes
 from tests.support.programs import checkpoint_of, is_checkpoint

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ckpt_viz.matching.trace import Action
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.story.outcomes import Outcomes
-from ckpt_viz.story.questions import Question, chosen_questions
-from ckpt_viz.story.restore import RestoreStory
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.matching.engines.trace import Action
+from ckpt_viz.matching.story.outcomes import Outcomes
+from ckpt_viz.matching.story.questions import Question, chosen_questions
+from ckpt_viz.matching.story.restore import RestoreStory
 from tests.support.watched_restore import Watch
 
 _LOST = {Action.REPEAT, Action.UNUSED, Action.SKIP_SAVER, Action.DROP, Action.DROP_SLOT}

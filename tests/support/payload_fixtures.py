@@ -18,9 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
-from ckpt_viz.expressions import quoted
-from ckpt_viz.object_graph.calls import Call
-from ckpt_viz.object_graph.comparison_table import (
+from ckpt_viz.graphs.layers.calls import Call
+from ckpt_viz.graphs.layers.layers import Layers
+from ckpt_viz.graphs.nodes.names import ROOT_NAME
+from ckpt_viz.graphs.nodes.nodes import ROOT, Fact, LayerFacts
+from ckpt_viz.graphs.nodes.tree import spanning_tree
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.side_names import SideNames
+from ckpt_viz.graphs.overlay.comparison_table import (
     NO_LINE,
     CellSign,
     ComparisonTable,
@@ -28,11 +33,7 @@ from ckpt_viz.object_graph.comparison_table import (
     TableLine,
     Totals,
 )
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import Layers
-from ckpt_viz.object_graph.names import ROOT_NAME
-from ckpt_viz.object_graph.nodes import ROOT, Fact, LayerFacts
-from ckpt_viz.object_graph.overlay import (
+from ckpt_viz.graphs.overlay.overlay import (
     Comparison,
     GuessedPlace,
     Mark,
@@ -42,22 +43,14 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
-from ckpt_viz.object_graph.remedy import (
-    Advice,
-    Code,
-    OtherPath,
-    PartialFix,
-    PathResult,
-    code_of,
-)
-from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
-from ckpt_viz.object_graph.side_names import SideNames
-from ckpt_viz.object_graph.tree import spanning_tree
-from ckpt_viz.render import payload
-from ckpt_viz.render.text import advice, notes
-from ckpt_viz.search.grammar import MEASURES
-from ckpt_viz.search.measures import COLUMNS, Measures, no_measures
-from ckpt_viz.wording import with_code_below
+from ckpt_viz.graphs.overlay.remedy import Advice, Code, OtherPath, PartialFix, PathResult, code_of
+from ckpt_viz.graphs.render import payload
+from ckpt_viz.graphs.render.text import advice, notes
+from ckpt_viz.graphs.search.grammar import MEASURES
+from ckpt_viz.graphs.search.measures import COLUMNS, Measures, no_measures
+from ckpt_viz.graphs.slots.scopes import NamedVariable, named_value, scope_nodes
+from ckpt_viz.ground.expressions import quoted
+from ckpt_viz.ground.wording import with_code_below
 from tests.support.graphs import graph, keras3_adam, named, transformer
 
 DIRECTORY = Path(__file__).parents[1] / "data" / "payloads"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ckpt_viz.render.payload import SCHEMA
+from ckpt_viz.graphs.render.payload import SCHEMA
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "payload.md"
 _TABLE = re.compile(r"<!-- (\w+) (\w+) -->\n\n(?:\|.*\n)*\n?")

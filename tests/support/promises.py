@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ckpt_viz.object_graph.remedy import Fix, HowFixed, PartialFix
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.graphs.overlay.remedy import Fix, HowFixed, PartialFix
 from tests.support.told import told
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import click
 
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from ckpt_viz.cli import main
-from ckpt_viz.object_graph.remedy import Code, OtherPath, Remedy
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.wording import PYTHON, Wording, in_commands
+from ckpt_viz.graphs.overlay.remedy import Code, OtherPath, Remedy
+from ckpt_viz.ground.wording import PYTHON, Wording, in_commands
 from tests.support.told import told
 
 # A call of a name with its arguments, or of something by a dot; `restore()` alone names a method.

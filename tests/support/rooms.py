@@ -1,6 +1,6 @@
-"""The rooms of the package in their order, and a picture of them.
+"""The wings of the package and their rooms, in their order, and a picture of them.
 
-`python -m tests.support.rooms` prints the picture for CONTRIBUTING.md.
+`python -m tests.support.rooms` prints the picture for ARCHITECTURE.md.
 """
 
 import ast
@@ -11,48 +11,81 @@ import ckpt_viz
 
 PACKAGE = Path(ckpt_viz.__file__).parent
 
-# Part by part and layer by layer, from the ground up. A module imports from its own room and from
+# Wing by wing and layer by layer, from the ground up. A module imports from its own room and from
 # lower layers, even inside functions. The rooms of a layer do not know each other.
-PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "Ground: what all others use": (
-        ("text", "wording", "gc_pause", "interrupts"),
+WINGS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "ground": (
+        ("ground.text", "ground.wording", "ground.gc_pause", "ground.interrupts"),
         ("errors",),
+        ("ground.expressions",),
     ),
-    "Files and graphs: from bytes to nodes, and questions about nodes": (
-        ("expressions", "formats"),
-        ("object_graph",),
-        ("keras_files",),
-        ("matching", "search", "saved"),
-        ("correspondence", "render", "story", "edits"),
-        ("changes", "restore_table"),
+    "formats": (
+        ("formats.arrays", "formats.storage"),
+        ("formats.kinds",),
+        ("formats.bundles",),
+        ("formats.hdf5_files", "formats.orbax"),
     ),
-    "Sources: values, the objects of a running program, and any of them as a graph": (
-        ("values",),
-        ("live",),
-        ("writing",),
-        ("sources",),
+    "graphs": (
+        ("graphs.nodes",),
+        ("graphs.slots",),
+        ("graphs.layers",),
+        ("graphs.object_graph",),
+        ("graphs.overlay",),
+        ("graphs.search", "graphs.edits"),
+        ("graphs.render",),
     ),
-    "Answers: what a restore does, how to fix it, and what changed": (
-        ("restore_check", "timeline"),
-        ("restore_fix", "graph_diff", "load_check"),
+    "files": (
+        ("files.keras_files",),
+        ("files.saved",),
+        ("files.values",),
     ),
-    "Entrances: where users and JupyterLab come in": (
+    "matching": (
+        ("matching.engines",),
+        ("matching.story", "matching.correspondence"),
+        ("matching.changes", "matching.restore_table"),
+    ),
+    "live": (
+        ("live.tensorflow_names",),
+        ("live.sessions",),
+        ("live.objects",),
+        ("live.restoring", "live.keras"),
+        ("live.state",),
+        ("live.writing",),
+        ("live.sources",),
+    ),
+    "answers": (
+        ("answers.dry_runs",),
+        ("answers.remedy_code", "answers.table"),
+        ("answers.evidence",),
+        ("answers.rules", "answers.timeline"),
+        ("answers.restore_check",),
+        ("answers.restore_fix", "answers.graph_diff", "answers.load_check"),
+    ),
+    "entrances": (
         ("api",),
-        ("jupyter",),
-        ("program", "server", "web", "__init__"),
-        ("commands",),
+        ("entrances.jupyter",),
+        ("program", "entrances.server", "entrances.web", "__init__"),
+        ("entrances.commands",),
         ("cli",),
     ),
 }
-LAYERS = [layer for layers in PARTS.values() for layer in layers]
+LAYERS = [layer for layers in WINGS.values() for layer in layers]
 
 # A module, what it imports from a higher layer, and why. The list may only become shorter.
 EXCEPTIONS = {
-    ("restore_check.check_result", "jupyter.kernel_run"): "a check shows itself in a notebook",
-    ("restore_check.check_result", "restore_fix.fix"): "a check offers its fix",
-    ("timeline.history", "graph_diff.diff_result"): "a history compares two of its checkpoints",
-    ("timeline.history", "jupyter.history_view"): "a history shows itself in a notebook",
-    ("timeline.history", "jupyter.kernel_run"): "a history shows itself in a notebook",
+    ("answers.restore_check.check_result", "entrances.jupyter.kernel_run"): (
+        "a check shows itself in a notebook"
+    ),
+    ("answers.restore_check.check_result", "answers.restore_fix.fix"): "a check offers its fix",
+    ("answers.timeline.history", "answers.graph_diff.diff_result"): (
+        "a history compares two of its checkpoints"
+    ),
+    ("answers.timeline.history", "entrances.jupyter.history_view"): (
+        "a history shows itself in a notebook"
+    ),
+    ("answers.timeline.history", "entrances.jupyter.kernel_run"): (
+        "a history shows itself in a notebook"
+    ),
 }
 
 
@@ -68,12 +101,12 @@ def modules() -> dict[str, Path]:
 
 
 def room_of(module: str) -> str:
-    """Return the room of a module: its package, or the module itself.
+    """Return the room of a module: its package in a wing, or the module itself.
 
-    >>> room_of("restore_check.rules.roots"), room_of("text")
-    ('restore_check', 'text')
+    >>> room_of("answers.rules.raising"), room_of("ground.text"), room_of("api")
+    ('answers.rules', 'ground.text', 'api')
     """
-    return module.split(".")[0]
+    return ".".join(module.split(".")[:2])
 
 
 def layer_of(module: str) -> int:
@@ -83,34 +116,30 @@ def layer_of(module: str) -> int:
 
 
 def picture() -> str:
-    """Return all rooms, the ground last, each with the first sentence of its docstring."""
-    blocks = []
-    for part, layers in reversed(PARTS.items()):
-        lines = [line for layer in reversed(layers) for line in _lines_of(layer)]
-        blocks.append("\n".join([part, *lines]))
-    return "\n\n".join(blocks)
+    """Return the wings with their rooms, the ground last, and the layers of a wing by arrows."""
+    return "\n".join(line for wing in reversed(WINGS) for line in _lines_of(wing))
 
 
-def _lines_of(layer: tuple[str, ...]) -> list[str]:
-    numbers = [f"{LAYERS.index(layer) + 1:>4}", *["    "] * (len(layer) - 1)]
-    return [
-        f"{number}  {name_of(room):<17}{sentence_of(room)}"
-        for number, room in zip(numbers, layer, strict=True)
-    ]
+def _lines_of(wing: str) -> list[str]:
+    layers = [" ".join(map(name_of, layer)) for layer in reversed(WINGS[wing])]
+    return [f"{wing + '/':<12}{sentence_of(wing)}", f"{'':<12}{' → '.join(layers)}"]
 
 
 def name_of(room: str) -> str:
-    """Return how people call a room: a package with a slash."""
-    if room == "__init__":
-        return "ckpt_viz"
-    return f"{room}/" if (PACKAGE / room).is_dir() else room
+    """Return how people call a room of a wing.
+
+    >>> name_of("answers.rules"), name_of("ground.text"), name_of("__init__")
+    ('rules', 'text', 'ckpt_viz')
+    """
+    return "ckpt_viz" if room == "__init__" else room.split(".")[-1]
 
 
-def sentence_of(room: str) -> str:
-    """Return the first sentence of a room's docstring."""
-    path = PACKAGE / room / "__init__.py" if (PACKAGE / room).is_dir() else PACKAGE / f"{room}.py"
-    documentation = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    return documentation.splitlines()[0]
+def sentence_of(wing: str) -> str:
+    """Return the first sentence of the docstring of a wing."""
+    documentation = ast.get_docstring(
+        ast.parse((PACKAGE / wing / "__init__.py").read_text("utf-8"))
+    )
+    return (documentation or "").splitlines()[0]
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import Any
 from unittest import mock
 
-from ckpt_viz.story.save import SaveStep
-from ckpt_viz.story.step import Story
+from ckpt_viz.matching.story.save import SaveStep
+from ckpt_viz.matching.story.step import Story
 
 Event = tuple[Any, ...]
 

@@ -17,9 +17,9 @@ if __name__ == "__main__":
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.formats.dtypes import dtype_number, is_float, tensor_bytes
-from ckpt_viz.formats.tensors import cast, decode, in_little_endian, numpy_dtype
-from ckpt_viz.web.session import Session
+from ckpt_viz.entrances.web.session import Session
+from ckpt_viz.formats.arrays.dtypes import dtype_number, is_float, tensor_bytes
+from ckpt_viz.formats.arrays.tensors import cast, decode, in_little_endian, numpy_dtype
 from tests.support.tables import raw, shape, write_bundle
 
 

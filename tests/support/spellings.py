@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import LayerNames
-from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.graphs.nodes.names import LayerNames
+from ckpt_viz.graphs.object_graph.graph import Graph
 from tests.support.told import told
 
 # Behind a letter or a bracket a tuple is an argument or an index, so code.

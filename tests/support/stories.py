@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ckpt_viz.matching.trace import Action
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.story.asserts import ASSERTS
-from ckpt_viz.story.restore import RestoreStory
-from ckpt_viz.story.step import Story
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.matching.engines.trace import Action
+from ckpt_viz.matching.story.asserts import ASSERTS
+from ckpt_viz.matching.story.restore import RestoreStory
+from ckpt_viz.matching.story.step import Story
 
 _FIELDS = {
     "assert_consumed": "consumed",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 
 
 def told(check: RestoreCheck) -> list[Finding]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.matching.trace import Action
-from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.matching.engines.trace import Action
 from tests.support.oracle import raised_by
 from tests.support.plain_english import faults_in, sentences_in
 from tests.support.promises import unkept

@@ -15,8 +15,8 @@ from itertools import chain, groupby, takewhile, zip_longest
 from typing import Any, NamedTuple, TypeVar
 from unittest import mock
 
-from ckpt_viz.matching.trace import Action, Step, Trace
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
+from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER
+from ckpt_viz.matching.engines.trace import Action, Step, Trace
 
 
 class Event(NamedTuple):

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.timeline import change_map as module
-from ckpt_viz.timeline.change_map import MapState, change_map, change_map_json, matrix_of
-from ckpt_viz.values import boxes
+from ckpt_viz.answers.timeline import change_map as module
+from ckpt_viz.answers.timeline.change_map import MapState, change_map, change_map_json, matrix_of
+from ckpt_viz.files.values import boxes
 from tests.support.counted import counted_bytes
 from tests.support.name_based import DATA, write
 from tests.support.tables import FLOAT32, Extents, raw, shape, write_sliced

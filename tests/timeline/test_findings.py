@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.timeline.cells import CellState
-from ckpt_viz.timeline.evidence import kept_at
+from ckpt_viz.answers.timeline.cells import CellState
+from ckpt_viz.answers.timeline.evidence import kept_at
 from tests.support.name_based import write
 
 Arrays = dict[str, Any]

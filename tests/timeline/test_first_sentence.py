@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.timeline.history_json import history_json
-from ckpt_viz.timeline.restoring import restore_code, whole_before
-from ckpt_viz.timeline.words import Levels, ordered
+from ckpt_viz.answers.timeline.history_json import history_json
+from ckpt_viz.answers.timeline.restoring import restore_code, whole_before
+from ckpt_viz.answers.timeline.words import Levels, ordered
 from tests.support.name_based import write
 
 RNG = np.random.default_rng(3)

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.formats import files
-from ckpt_viz.timeline.cells import CellState
-from ckpt_viz.timeline.history_json import cell_json
-from ckpt_viz.timeline.words import change_words
+from ckpt_viz.answers.timeline.cells import CellState
+from ckpt_viz.answers.timeline.history_json import cell_json
+from ckpt_viz.answers.timeline.words import change_words
+from ckpt_viz.formats.storage import files
 from tests.support.counted import counted_reads
 from tests.support.name_based import DATA, write
 

@@ -12,8 +12,8 @@ import pytest
 import traitlets
 
 import ckpt_viz as cv
-from ckpt_viz.timeline import view_payload
-from ckpt_viz.timeline.between import cells_between
+from ckpt_viz.answers.timeline import view_payload
+from ckpt_viz.answers.timeline.between import cells_between
 from tests.support import history_fixtures
 
 TIMES = history_fixtures.training()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
+from ckpt_viz.answers.timeline.findings import HistoryFinding, HistoryKind
 from tests.support.amounts import amount
 from tests.support.programs import keras_3
 from tests.support.trainings import (

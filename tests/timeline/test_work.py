@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.timeline.history import History, history_so_far
-from ckpt_viz.timeline.sources import checkpoints_of
-from ckpt_viz.timeline.work import Work, work_on
+from ckpt_viz.answers.timeline.history import History, history_so_far
+from ckpt_viz.answers.timeline.sources import checkpoints_of
+from ckpt_viz.answers.timeline.work import Work, work_on
 from tests.support import history_fixtures
 from tests.support.name_based import DATA, write
 

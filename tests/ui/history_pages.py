@@ -7,15 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.render.html import _EXPORT
-from ckpt_viz.timeline.between import cells_between
-from ckpt_viz.timeline.change_map import change_map, change_map_json
-from ckpt_viz.timeline.frame import table_csv
-from ckpt_viz.timeline.history_html import history_page as static_page
-from ckpt_viz.timeline.history_json import cell_json, history_json, history_row_json
-from ckpt_viz.timeline.record import Record
-from ckpt_viz.timeline.restoring import restore_code
-from ckpt_viz.timeline.view_payload import encode
+from ckpt_viz.answers.timeline.between import cells_between
+from ckpt_viz.answers.timeline.change_map import change_map, change_map_json
+from ckpt_viz.answers.timeline.frame import table_csv
+from ckpt_viz.answers.timeline.history_html import history_page as static_page
+from ckpt_viz.answers.timeline.history_json import cell_json, history_json, history_row_json
+from ckpt_viz.answers.timeline.record import Record
+from ckpt_viz.answers.timeline.restoring import restore_code
+from ckpt_viz.answers.timeline.view_payload import encode
+from ckpt_viz.graphs.render.html import _EXPORT
 from tests.support import frontend
 
 _STATIC = frontend.LABEXTENSION.parent / "ckpt_viz" / "static"

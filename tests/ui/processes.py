@@ -131,7 +131,7 @@ def _jupyter(
     }
     if kernels is not None:
         homes["JUPYTER_PATH"] = str(kernels)
-    extensions = {"ckpt_viz.server.extension": server_extension}
+    extensions = {"ckpt_viz": server_extension}
     command = [
         *(sys.executable, "-m", module, "--no-browser", "--expose-app-in-browser"),
         *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),

@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page
 
-from ckpt_viz.object_graph.comparison_table import NO_LINE, ComparisonTable, TableCell
-from ckpt_viz.render.signs import CELLS
+from ckpt_viz.graphs.overlay.comparison_table import NO_LINE, ComparisonTable, TableCell
+from ckpt_viz.graphs.render.signs import CELLS
 
 # By line in sight its cells: names without their facts, and signs with their words.
 _CELLS = """lines => lines.map(line => [...line.querySelectorAll("[role=gridcell]")].map(cell => {

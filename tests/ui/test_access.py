@@ -15,10 +15,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.html import to_html
-from ckpt_viz.search.measures import Measures, no_measures
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.render.html import to_html
+from ckpt_viz.graphs.search.measures import Measures, no_measures
 from tests.support import frontend
 from tests.support.fixed_check import every_kind
 from tests.support.graphs import keras3_adam, transformer, without_optimizer

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter.answers import answer
-from ckpt_viz.jupyter.shown import show_of
-from ckpt_viz.render.html import to_html
+from ckpt_viz.entrances.jupyter.answers import answer
+from ckpt_viz.entrances.jupyter.shown import show_of
+from ckpt_viz.graphs.render.html import to_html
 from tests.support import frontend
 from tests.support.programs import ckpt, module, saved, var
 from tests.ui.jupyter import JupyterLab, SharedKernel

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.render.html import to_html
 from tests.support import history_fixtures
 from tests.support.fixed_check import every_kind
 from tests.support.graphs import transformer

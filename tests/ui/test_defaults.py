@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ckpt_viz import ObjectGraph, Role
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.render.html import to_html
 from tests.support.graphs import graph, keras3_adam
 from tests.support.payload_fixtures import overlays
 from tests.ui.jupyter import JupyterLab, SharedKernel

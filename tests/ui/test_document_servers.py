@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
-from ckpt_viz.render.payload import VERSION
+from ckpt_viz.graphs.render.payload import VERSION
 from tests.support import frontend
 from tests.ui import processes
 from tests.ui.file_browser import Files, is_ours, show_values

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 import ckpt_viz as cv
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.render.html import to_html
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import choose_view, html_pages
 

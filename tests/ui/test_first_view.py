@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from ckpt_viz import ObjectGraph
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.render.html import to_html
 from tests.support.graphs import graph, keras3_adam, transformer
 from tests.ui.first_view import SMALLEST_LETTER, measured
 from tests.ui.pages import OpenPage, html_pages, showing_first

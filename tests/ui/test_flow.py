@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.render.html import to_html
 from tests.support.graphs import transformer
 from tests.ui.first_view import measured
 from tests.ui.pages import OpenPage, choose_view, html_pages, showing_first

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, CDPSession, Page, expect
 
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Child, Node
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.nodes.nodes import Child, Node
+from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.render.html import to_html
 from tests.support.waiting import wait_until
 from tests.ui import processes
 from tests.ui.file_browser import Files

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.timeline.history import History
+from ckpt_viz.answers.timeline.history import History
 from tests.support import frontend, history_fixtures
 from tests.ui.cut import settle
 from tests.ui.file_browser import Files

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import ckpt_viz as cv
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.render.html import to_html
 from tests.support import frontend, history_fixtures
 from tests.support.graphs import keras3_adam
 from tests.support.once import environment, keep_made, key_of, sources

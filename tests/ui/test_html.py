@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from ckpt_viz.render import payload
-from ckpt_viz.render.html import to_html
-from ckpt_viz.render.writing import write_text
+from ckpt_viz.graphs.render import payload
+from ckpt_viz.graphs.render.html import to_html
+from ckpt_viz.graphs.render.writing import write_text
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import HOSTILE, overlays
 from tests.ui.pages import ANSWERING, OpenPage, showing_objects

@@ -590,11 +590,11 @@ def test_a_kernel_without_ckpt_viz_lists_and_says_what_it_lacks(
 
 
 OTHER_VERSION = """
-from ckpt_viz.jupyter import live_tabs
+from ckpt_viz.entrances.jupyter import live_tabs
 live_tabs._version = lambda: "9.9.9"
 """
 OTHER_FORMAT = """
-from ckpt_viz.render import payload
+from ckpt_viz.graphs.render import payload
 live_tabs.payload = type("payload", (), {"VERSION": 99})
 """
 AS_BEFORE = """
@@ -621,7 +621,7 @@ def test_versions_that_differ_are_named(live: Live) -> None:
 
 
 BLIND = """
-from ckpt_viz.jupyter import live_tabs
+from ckpt_viz.entrances.jupyter import live_tabs
 live_tabs._is_seen = lambda path: False
 """
 

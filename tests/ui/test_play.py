@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from tests.support.graphs import graph
 from tests.ui.cut import faults
 from tests.ui.jupyter import JupyterLab, SharedKernel

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.story.questions import Question
+from ckpt_viz.matching.story.questions import Question
 from tests.ui.cut import faults
 from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import html_pages

@@ -11,13 +11,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter.answers import answer
-from ckpt_viz.jupyter.shown import Shown, show_of
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.html import to_html
-from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.search.measures import Measures
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.entrances.jupyter.answers import answer
+from ckpt_viz.entrances.jupyter.shown import Shown, show_of
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.render.html import to_html
+from ckpt_viz.graphs.search.measures import Measures
 from tests.support.fixed_check import FixedCheck, every_kind, of_shapes
 from tests.support.graphs import graph
 from tests.support.programs import ckpt, module, saved, var

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from ckpt_viz.object_graph.graph import Origin
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.object_graph.remedy import Code
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.overlay.remedy import Code
+from ckpt_viz.graphs.render.html import to_html
 from tests.support.payload_fixtures import overlays
 from tests.ui.pages import ANSWERING, choose_view, html_pages
 from tests.ui.tables import line

@@ -12,7 +12,7 @@ import pytest
 from nbclient import NotebookClient
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from ckpt_viz.render.static_html import comparison_html
+from ckpt_viz.graphs.render.static_html import comparison_html
 from tests.support.payload_fixtures import overlays
 from tests.support.waiting import wait_until
 from tests.ui import processes

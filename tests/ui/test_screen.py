@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Locator, expect
 
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, NotSaved, Role
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.html import to_html
+from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, NotSaved, Role
+from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.render.html import to_html
 from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
 from tests.ui.pages import OpenPage, choose_view, open_exports, showing_objects

@@ -15,12 +15,12 @@ from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
-from ckpt_viz.jupyter.shown import Shown, show_of
-from ckpt_viz.object_graph.graph import Origin
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.html import to_html
-from ckpt_viz.render.signs import CELLS
-from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.entrances.jupyter.shown import Shown, show_of
+from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.render.html import to_html
+from ckpt_viz.graphs.render.signs import CELLS
 from tests.support.fixed_check import every_kind, of_shapes
 from tests.support.graphs import graph, keras3_adam, transformer
 from tests.support.tables import floats, raw, shape, write_bundle

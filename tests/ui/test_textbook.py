@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from ckpt_viz.render import payload
-from ckpt_viz.render.html import to_html
-from ckpt_viz.render.writing import write_text
+from ckpt_viz.graphs.render import payload
+from ckpt_viz.graphs.render.html import to_html
+from ckpt_viz.graphs.render.writing import write_text
 from tests.support.graphs import keras3_adam
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import ANSWERING, OpenPage, choose_view, showing_objects
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 SHOW = f"""
 import sys; sys.path.insert(0, {str(ROOT)!r})
-import ckpt_viz as cv, ckpt_viz.jupyter.widget
+import ckpt_viz as cv, ckpt_viz.entrances.jupyter.widget
 from tests.support.graphs import graph, keras3_adam
 asked = []
 def shown(source):
@@ -224,7 +224,8 @@ def test_it_is_given_up_after_ten_seconds(hanging: Locator) -> None:
 
 
 def test_a_package_without_it_shows_the_reason(lab: JupyterLab) -> None:
-    nowhere = 'ckpt_viz.jupyter.widget._STATIC = ckpt_viz.jupyter.widget.Path("nowhere")\n'
+    widget = "ckpt_viz.entrances.jupyter.widget"
+    nowhere = f'{widget}._STATIC = {widget}.Path("nowhere")\n'
     lab.create_notebook("missing.ipynb", code_cell(SHOW + nowhere + ADAM))
     lab.open_notebook("missing.ipynb")
     lab.run_cell(0)

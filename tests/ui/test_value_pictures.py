@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 import numpy as np
 import ckpt_viz as cv
-from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
 
 paths = [str(Path(tempfile.mkdtemp()) / f"ckpt-{n}") for n in range(3)]
 for n, path in enumerate(paths):

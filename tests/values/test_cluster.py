@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.formats.tensors import Array
+from ckpt_viz.formats.arrays.tensors import Array
 from tests.support import tables
 from tests.support.s3_server import Request, S3Server, s3_server
 from tests.support.waiting import wait_until

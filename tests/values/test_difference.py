@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckpt_viz.formats.dtypes import ByteOrder
-from ckpt_viz.formats.tensors import Array, numpy_dtype
-from ckpt_viz.values.difference import Difference, difference_of, joined_difference
-from ckpt_viz.values.spread import Spread, spread_of
+from ckpt_viz.files.values.difference import Difference, difference_of, joined_difference
+from ckpt_viz.files.values.spread import Spread, spread_of
+from ckpt_viz.formats.arrays.dtypes import ByteOrder
+from ckpt_viz.formats.arrays.tensors import Array, numpy_dtype
 from tests.support.dtypes import NUMBERS
 
 LITTLE: tuple[ByteOrder, ByteOrder] = ("little", "little")

@@ -12,11 +12,11 @@ import traitlets
 from numpy.testing import assert_allclose
 
 import ckpt_viz as cv
+from ckpt_viz.entrances.jupyter.answers import answer
+from ckpt_viz.entrances.jupyter.shown import show_of
 from ckpt_viz.errors import QueryError
-from ckpt_viz.jupyter.answers import answer
-from ckpt_viz.jupyter.shown import show_of
-from ckpt_viz.search.measures import Measures
-from ckpt_viz.values.measured import measures_of
+from ckpt_viz.files.values.measured import measures_of
+from ckpt_viz.graphs.search.measures import Measures
 from tests.support import name_based
 from tests.support.damage import flipped
 from tests.support.graphs import keras3_adam

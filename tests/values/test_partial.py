@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckpt_viz.formats.crc32c import combine
-from ckpt_viz.formats.dtypes import ELEMENT_BYTES
-from ckpt_viz.formats.tensors import numpy_dtype
-from ckpt_viz.values.assembly import filled
-from ckpt_viz.values.fine_bins import binned
-from ckpt_viz.values.partial import Partial, joined_partial, no_elements, partial_of
-from ckpt_viz.values.row import ValueRow
+from ckpt_viz.files.values.assembly import filled
+from ckpt_viz.files.values.fine_bins import binned
+from ckpt_viz.files.values.partial import Partial, joined_partial, no_elements, partial_of
+from ckpt_viz.files.values.row import ValueRow
+from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES
+from ckpt_viz.formats.arrays.tensors import numpy_dtype
+from ckpt_viz.formats.storage.crc32c import combine
 from tests.support.amounts import amount
 from tests.support.dtypes import NUMBERS
 

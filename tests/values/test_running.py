@@ -9,7 +9,7 @@ from threading import Barrier, Event
 import pytest
 
 from ckpt_viz.errors import CkptVizError, FormatError
-from ckpt_viz.values.running import bar, results
+from ckpt_viz.files.values.running import bar, results
 
 PARENT = os.getpid()
 

@@ -11,9 +11,9 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.errors import ReadLimitError, SourceError
-from ckpt_viz.live.live_source import walked
-from ckpt_viz.live.rollback import hold, put_each
-from ckpt_viz.values.memory import Budget
+from ckpt_viz.files.values.memory import Budget
+from ckpt_viz.live.objects.live_source import walked
+from ckpt_viz.live.state.rollback import hold, put_each
 from tests.support.tensorflow_later import tf
 
 pytestmark = pytest.mark.tf
@@ -376,7 +376,7 @@ def test_a_snapshot_above_the_limit_is_refused_before_anything_is_copied(
     module.v = tf.Variable(np.zeros(1000))
     module.any = tf.Variable(np.zeros(1000), shape=tf.TensorShape(None))
     assert cv.snapshot(module, limit=16_000).nbytes == 16_000
-    from ckpt_viz.live import tensorflow_state
+    from ckpt_viz.live.tensorflow_names import tensorflow_state
 
     monkeypatch.setattr(tensorflow_state, "read_plain", lambda variable: pytest.fail("copied"))
     with pytest.raises(ReadLimitError, match="16,000 bytes or more, expected at most 15,999") as it:
@@ -390,7 +390,7 @@ def test_what_has_no_size_beforehand_is_counted_as_it_is_copied() -> None:
 
 
 def test_the_default_limit_is_half_of_the_available_memory() -> None:
-    from ckpt_viz.values.memory import Budget, available_bytes
+    from ckpt_viz.files.values.memory import Budget, available_bytes
 
     half = available_bytes() // 2
     assert 1 << 24 < half < 1 << 44
@@ -428,7 +428,7 @@ def test_a_check_names_what_a_changed_program_loses() -> None:
 
 def test_a_snapshot_is_shown_and_compared_like_a_file() -> None:
     from ckpt_viz.api import check_or_diff
-    from ckpt_viz.jupyter.shown import show_of
+    from ckpt_viz.entrances.jupyter.shown import show_of
 
     variable = tf.Variable([1.0, 2.0])
     checkpoint = tf.train.Checkpoint(v=variable)

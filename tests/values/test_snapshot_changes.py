@@ -238,7 +238,7 @@ def test_a_rollback_warns_of_what_it_leaves() -> None:
 
 
 def test_an_interrupt_in_a_restore_leaves_no_half_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ckpt_viz.live import eager_values, holding
+    from ckpt_viz.live.state import eager_values, holding
 
     variables = [tf.Variable(float(n)) for n in range(4)]
     before = cv.snapshot(variables)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.answers.restore_fix.applying import NotAppliedError
 from ckpt_viz.errors import CkptVizError, SourceError, UnsupportedError
-from ckpt_viz.restore_fix.applying import NotAppliedError
 from tests.support.tensorflow_later import tf
 from tests.values.test_snapshot import iterators, new_words
 
@@ -134,8 +134,8 @@ def test_histories_comparisons_and_tables_take_a_snapshot_as_its_file(tmp_path: 
 
 
 def test_the_explorer_shows_the_fix_of_a_snapshot() -> None:
-    from ckpt_viz.jupyter.answers import fix_answer
-    from ckpt_viz.jupyter.shown import show_of
+    from ckpt_viz.entrances.jupyter.answers import fix_answer
+    from ckpt_viz.entrances.jupyter.shown import show_of
 
     old, new = program(start=3.0), program("body")
     shown = show_of(new, cv.snapshot(old))

@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.formats.tensors import Array
-from ckpt_viz.values.row import ValueRow
-from ckpt_viz.values.table import ValueTable
+from ckpt_viz.files.values.row import ValueRow
+from ckpt_viz.files.values.table import ValueTable
+from ckpt_viz.formats.arrays.tensors import Array
 from tests.support.name_based import DATA, write
 
 SEEDS = Path(__file__).parents[1] / "data" / "seeds"

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import FormatError, OutsideError
-from ckpt_viz.formats.bundle import open_bundle
-from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
-from ckpt_viz.formats.confinement import confined_to
-from ckpt_viz.formats.tensors import numpy_dtype
-from ckpt_viz.values.reading import rows_as_read, tensors_of
+from ckpt_viz.files.values.reading import rows_as_read, tensors_of
+from ckpt_viz.formats.arrays.tensors import numpy_dtype
+from ckpt_viz.formats.bundles.bundle import open_bundle
+from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
+from ckpt_viz.formats.storage.confinement import confined_to
 from tests.support import tables
 from tests.support.damage import flipped
 from tests.support.dtypes import NUMBERS
@@ -86,7 +86,7 @@ def test_strings_have_lengths(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(0, 300), max_size=40), st.sampled_from("<>"))
 def test_lengths_of_any_strings(sizes: list[int], order: str) -> None:
-    from ckpt_viz.values.strings import stored_lengths
+    from ckpt_viz.files.values.strings import stored_lengths
 
     tensor = strings([b"x" * size for size in sizes], shape(len(sizes)), byte_order=order)
     pieces = iter([tensor.data[place : place + 3] for place in range(0, len(tensor.data), 3)])
@@ -98,7 +98,7 @@ def test_lengths_of_any_strings(sizes: list[int], order: str) -> None:
 
 
 def test_strings_without_a_byte_are_damaged() -> None:
-    from ckpt_viz.values.strings import stored_lengths
+    from ckpt_viz.files.values.strings import stored_lengths
 
     with pytest.raises(FormatError, match="x: ends within the lengths of its 2 strings"):
         stored_lengths(iter(()), 2, "little", "x")

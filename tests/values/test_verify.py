@@ -16,12 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.formats.bundle_writer import NewTensor, array_tensor, strings_tensor, write_bundle
-from ckpt_viz.formats.dtypes import dtype_number, encode_shape
-from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto
-from ckpt_viz.formats.sstable import mask_crc32c
-from ckpt_viz.formats.table_writer import encode_table
-from ckpt_viz.values.stretches import (
+from ckpt_viz.files.values.stretches import (
     PIECE_BYTES,
     Range,
     checksums_in,
@@ -29,7 +24,17 @@ from ckpt_viz.values.stretches import (
     clusters_of,
     stretches_of,
 )
-from ckpt_viz.values.verifying import Verification
+from ckpt_viz.files.values.verifying import Verification
+from ckpt_viz.formats.arrays.dtypes import dtype_number, encode_shape
+from ckpt_viz.formats.arrays.protos import BundleEntryProto, BundleHeaderProto
+from ckpt_viz.formats.bundles.bundle_writer import (
+    NewTensor,
+    array_tensor,
+    strings_tensor,
+    write_bundle,
+)
+from ckpt_viz.formats.storage.sstable import mask_crc32c
+from ckpt_viz.formats.storage.table_writer import encode_table
 from tests.support.counted import bytes_of, counted_reads
 from tests.support.damage import flipped, overwritten
 

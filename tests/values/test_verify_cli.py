@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
+from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
 from tests.support.damage import flipped
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.formats.protos import BundleEntryProto, parse
-from ckpt_viz.formats.sstable import read_table
-from ckpt_viz.formats.table_writer import encode_table
+from ckpt_viz.formats.arrays.protos import BundleEntryProto, parse
+from ckpt_viz.formats.storage.sstable import read_table
+from ckpt_viz.formats.storage.table_writer import encode_table
 from tests.check_rows.saving import tensors_of_version_1
 from tests.support.damage import flipped, overwritten
 from tests.support.oracle import raised_by

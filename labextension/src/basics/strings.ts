@@ -169,7 +169,7 @@ export const moreItems = "More";
 export const exportWord = "Export";
 export const exportHint = "Save the graph as a file";
 /**
- * The files that the page writes; ckpt_viz/render/exports.json has those that the kernel writes.
+ * The files that the page writes; ckpt_viz/graphs/render/exports.json has those that the kernel writes.
  */
 export const drawings = { svg: "Drawing, SVG", png: "Drawing, PNG" } as const;
 export const noPng =

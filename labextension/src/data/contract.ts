@@ -12,8 +12,8 @@ import {
   slot_rules,
   trainings,
   version,
-} from "../../../ckpt_viz/render/payload.json";
-import { cells, severities, states } from "../../../ckpt_viz/render/signs.json";
+} from "../../../ckpt_viz/graphs/render/payload.json";
+import { cells, severities, states } from "../../../ckpt_viz/graphs/render/signs.json";
 import { gunzip } from "../basics/gunzip";
 
 export const VERSION = version;
@@ -30,11 +30,11 @@ function namesOf<T extends object>(table: T): readonly (keyof T)[] {
 export type Role = keyof typeof roles;
 export const ROLES = /* @__PURE__ */ namesOf(roles);
 export const SLOT_RULES = /* @__PURE__ */ namesOf(slot_rules);
-/** What a training does to a variable; ckpt_viz/object_graph/training.py defines each. */
+/** What a training does to a variable; ckpt_viz/graphs/layers/training.py defines each. */
 export type Training = keyof typeof trainings | null;
 /** Their codes begin with 1. */
 export const TRAININGS = /* @__PURE__ */ namesOf(trainings);
-/** How a node compares with the other side. ckpt_viz/object_graph/overlay.py defines each state. */
+/** How a node compares with the other side. ckpt_viz/graphs/overlay/overlay.py defines each state. */
 export type NodeState = keyof typeof states;
 export const NODE_STATES = /* @__PURE__ */ namesOf(states);
 /** The worst comes first. */
@@ -94,7 +94,7 @@ export interface TableCell {
   readonly words: string;
 }
 
-/** Numbers of values; ckpt_viz/object_graph/comparison_table.py says what each counts. */
+/** Numbers of values; ckpt_viz/graphs/overlay/comparison_table.py says what each counts. */
 export interface Totals {
   readonly saved: number;
   readonly live: number;
@@ -162,7 +162,7 @@ export type NameOf<P extends Part> = NameIn<(typeof COLUMNS)[P]>;
 export type Column = Uint8Array | Int32Array | Float64Array;
 export type Columns<P extends Part> = { readonly [Name in NameOf<P>]: Column };
 type Unprefixed<T> = T extends `value_${infer Name}` ? Name : never;
-/** One number per node, NaN for none: ckpt_viz/search/measures.py says what each is. */
+/** One number per node, NaN for none: ckpt_viz/graphs/search/measures.py says what each is. */
 export type MeasureColumnName = Unprefixed<NameOf<"measures">>;
 
 interface ColumnType {

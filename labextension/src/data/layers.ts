@@ -1,6 +1,6 @@
 /**
  * The graph as people think of it: the same nodes in another tree. Python decides which nodes have a
- * row, and which rows form a group (ckpt_viz/object_graph/layers.py).
+ * row, and which rows form a group (ckpt_viz/graphs/layers/layers.py).
  */
 
 import { oncePer } from "../basics/once";

@@ -1,9 +1,9 @@
 /**
- * What the values of each node measure: ckpt_viz/search/measures.py derives the same measures from
+ * What the values of each node measure: ckpt_viz/graphs/search/measures.py derives the same measures from
  * the same columns.
  */
 
-import table from "../../../ckpt_viz/search/grammar.json";
+import table from "../../../ckpt_viz/graphs/search/grammar.json";
 import type { Column, MeasureColumnName, Payload } from "./contract";
 
 export type MeasureName = keyof typeof table.measures;

@@ -37,7 +37,7 @@ export function useLinking(link: Link, at: number, ask: AskAll | null): Linking 
   return { link, copied, copy: () => void (link === undefined ? null : copy()) };
 }
 
-/** The address of this page at a step; ckpt_viz/render/html.py follows it. */
+/** The address of this page at a step; ckpt_viz/graphs/render/html.py follows it. */
 function addressOf(at: number): string {
   return `${location.href.replace(/#.*/s, "")}#step=${at + 1}`;
 }

@@ -6,7 +6,7 @@ import { PATIENCE } from "../kernel/kernel";
 import type { Cell, ChangeMap, Row } from "./data";
 import type { Host } from "./timeline";
 
-/** All possible parts of an answer: ckpt_viz/timeline/questions.py. */
+/** All possible parts of an answer: ckpt_viz/answers/timeline/questions.py. */
 export interface Answer {
   readonly error?: string;
   readonly row?: Row;

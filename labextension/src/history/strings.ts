@@ -1,6 +1,6 @@
 /** All text that users read in the view of a history. */
 
-import signs from "../../../ckpt_viz/render/signs.json";
+import signs from "../../../ckpt_viz/graphs/render/signs.json";
 import { countWords, formatCount } from "../basics/text";
 
 export const BROKEN = signs.severities.error.glyph;

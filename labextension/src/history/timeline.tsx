@@ -27,7 +27,7 @@ import { Table } from "./table";
 import type { AskWhere } from "./where";
 import { percent } from "./words";
 
-/** What a kernel or Jupyter's server answers: ckpt_viz/timeline/questions.py. */
+/** What a kernel or Jupyter's server answers: ckpt_viz/answers/timeline/questions.py. */
 export interface Kernel {
   /** The cells of a row with their histograms. */
   cells(row: number): Promise<readonly Cell[]>;

@@ -4,11 +4,11 @@
 
 import type { AnyModel } from "@anywidget/types";
 
-// ckpt_viz/jupyter/shared_models.py has the same name.
+// ckpt_viz/entrances/jupyter/shared_models.py has the same name.
 const QUESTION = "ckpt-viz:question";
 const ANSWER = "ckpt-viz:answer";
 
-// ckpt_viz/jupyter/widget.py has the same value.
+// ckpt_viz/entrances/jupyter/widget.py has the same value.
 const REFRESHED = "ckpt-viz:refreshed";
 const PROGRESS = "ckpt-viz:progress";
 

@@ -1,4 +1,4 @@
-/** Changes of the program of a check, as a page asks for them: ckpt_viz/jupyter/changed.py. */
+/** Changes of the program of a check, as a page asks for them: ckpt_viz/entrances/jupyter/changed.py. */
 
 import * as WORDS from "../basics/strings";
 import { formatCount, visible } from "../basics/text";

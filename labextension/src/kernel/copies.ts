@@ -1,4 +1,4 @@
-/** Edited copies of a saved checkpoint, as a page asks for them: ckpt_viz/jupyter/copies.py. */
+/** Edited copies of a saved checkpoint, as a page asks for them: ckpt_viz/entrances/jupyter/copies.py. */
 
 import type { Comparison, NodeState, Origin } from "../data/contract";
 

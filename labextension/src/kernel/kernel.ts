@@ -1,6 +1,6 @@
 /** Questions to a running kernel. It answers, or throws an error of one sentence. */
 
-import table from "../../../ckpt_viz/render/exports.json";
+import table from "../../../ckpt_viz/graphs/render/exports.json";
 import * as WORDS from "../basics/strings";
 import type { MeasureColumnName } from "../data/contract";
 import { bytesIn } from "../host/shared";
@@ -80,7 +80,7 @@ export interface Kernel {
 }
 
 /**
- * Sends a question of ckpt_viz/jupyter/answers.py; returns the answer's data and buffers. Waits at
+ * Sends a question of ckpt_viz/entrances/jupyter/answers.py; returns the answer's data and buffers. Waits at
  * most `patience` ms, if a host can stop waiting at all. A host that reads files itself stops at the
  * signal.
  */

@@ -2,7 +2,7 @@
 
 import * as WORDS from "../basics/strings";
 
-/** The answer of a kernel; ckpt_viz/restore_check/played.py makes it. */
+/** The answer of a kernel; ckpt_viz/answers/restore_check/played.py makes it. */
 export interface StoryAnswer {
   readonly title: string;
   /** Why there are no steps, in a sentence; "" if there are some. */

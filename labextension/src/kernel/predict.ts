@@ -2,7 +2,7 @@
 
 import { isNodeOrNull } from "./asserts";
 
-/** One question; ckpt_viz/restore_check/played.py makes it. */
+/** One question; ckpt_viz/answers/restore_check/played.py makes it. */
 export interface Question {
   /** The saved node by name, or the name of an assert. */
   readonly about: string;

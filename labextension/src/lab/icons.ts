@@ -1,5 +1,5 @@
 import { LabIcon } from "@jupyterlab/ui-components";
-import palette from "../../../ckpt_viz/render/palette.json";
+import palette from "../../../ckpt_viz/graphs/render/palette.json";
 
 const { edge, object, slot, variable } = palette.icon;
 

@@ -1,8 +1,8 @@
 /** Which file names probably belong to a checkpoint. The file's content decides. */
 
-import table from "../../../ckpt_viz/saved/file_types.json";
+import table from "../../../ckpt_viz/files/saved/file_types.json";
 
-/** An entry of the table of file types; Python reads it, too (ckpt_viz/saved/file_types.py). */
+/** An entry of the table of file types; Python reads it, too (ckpt_viz/files/saved/file_types.py). */
 interface Entry {
   readonly id: string;
   readonly label: string;

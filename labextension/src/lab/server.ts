@@ -1,4 +1,4 @@
-/** The server's part (ckpt_viz/server, docs/server.md): it reads checkpoints in files. */
+/** The server's part (ckpt_viz/entrances/server, docs/server.md): it reads checkpoints in files. */
 
 import { PathExt, URLExt } from "@jupyterlab/coreutils";
 import { type Contents, ServerConnection } from "@jupyterlab/services";
@@ -32,7 +32,7 @@ interface Refusal {
   readonly reason?: string;
 }
 
-/** What the server answers about a history: ckpt_viz/timeline/questions.py. */
+/** What the server answers about a history: ckpt_viz/answers/timeline/questions.py. */
 interface HistoryAnswer {
   readonly error?: string;
   readonly row?: Row;
@@ -217,7 +217,7 @@ export class CheckpointServer {
     // Jupyter itself answers for paths without a handler, and its answer has no reason of ours.
     if (response.status === 404 && !refusal.reason) {
       return this.trans.__(
-        "Jupyter's server has no ckpt-viz %1. Run `pip install ckpt-viz` in JupyterLab's environment, and restart JupyterLab. Then `jupyter server extension list` shows ckpt_viz.server.",
+        "Jupyter's server has no ckpt-viz %1. Run `pip install ckpt-viz` in JupyterLab's environment, and restart JupyterLab. Then `jupyter server extension list` shows ckpt_viz.",
         version,
       );
     }

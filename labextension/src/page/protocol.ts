@@ -6,7 +6,7 @@ export interface PageFile {
   readonly file: File;
 }
 
-/** What the page shows of one or more checkpoints: ckpt_viz/web/session.py. */
+/** What the page shows of one or more checkpoints: ckpt_viz/entrances/web/session.py. */
 export type Show = "graph" | "diff" | "check" | "history";
 
 /** The checkpoints of a directory, the last saved one last. */

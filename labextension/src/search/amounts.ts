@@ -1,4 +1,4 @@
-/** The numbers of a query: `>5%`, `<=1MB`. ckpt_viz/search/fields.py reads them in the same way. */
+/** The numbers of a query: `>5%`, `<=1MB`. ckpt_viz/graphs/search/fields.py reads them in the same way. */
 
 import { type Kind, UNITS } from "./grammar";
 import { BLANK_OR_END, BLANKS, type Reader } from "./syntax";

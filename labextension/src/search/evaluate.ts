@@ -1,5 +1,5 @@
 /**
- * The nodes in a graph that match a query. ckpt_viz/search/evaluate.py does the same, and
+ * The nodes in a graph that match a query. ckpt_viz/graphs/search/evaluate.py does the same, and
  * tests/data/search.json has the results that both must give. docs/search.md has the grammar.
  */
 

@@ -1,6 +1,6 @@
 /**
  * The fields of a query: each reads its value, and returns the nodes that match. A new field is one
- * entry of FIELDS; ckpt_viz/search/fields.py has the same table.
+ * entry of FIELDS; ckpt_viz/graphs/search/fields.py has the same table.
  */
 
 import { ROLES } from "../data/contract";

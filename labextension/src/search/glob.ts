@@ -1,7 +1,7 @@
 /**
  * Globs, matched in one pass over any text. The bits of one integer are all places in the glob that
  * the text so far can reach, so there is no backtracking. A text may come in parts: a path
- * continues its parent's path. ckpt_viz/search/glob.py does the same.
+ * continues its parent's path. ckpt_viz/graphs/search/glob.py does the same.
  */
 export interface Glob {
   readonly start: GlobState;

@@ -1,6 +1,6 @@
 /** The amounts and words of the grammar; Python reads the same table. */
 
-import table from "../../../ckpt_viz/search/grammar.json";
+import table from "../../../ckpt_viz/graphs/search/grammar.json";
 import type { MeasureName } from "../data/measures";
 
 /**

@@ -1,4 +1,4 @@
-/** A graph, prepared for the terms of a query; ckpt_viz/search/index.py does the same. */
+/** A graph, prepared for the terms of a query; ckpt_viz/graphs/search/index.py does the same. */
 
 import { oncePer } from "../basics/once";
 import { type Attribute, type Graph, isHolder, ROOT } from "../data/graph";

@@ -1,6 +1,6 @@
 /**
  * Finds the nodes in a text of TensorFlow that the user pastes into the search box; as in
- * ckpt_viz/search/pasted.py.
+ * ckpt_viz/graphs/search/pasted.py.
  */
 
 import { type Attribute, type Graph, ROOT } from "../data/graph";

@@ -1,4 +1,4 @@
-/** Reads a query from left to right; ckpt_viz/search/syntax.py does the same. */
+/** Reads a query from left to right; ckpt_viz/graphs/search/syntax.py does the same. */
 
 /** The same in both languages. */
 export const BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff";

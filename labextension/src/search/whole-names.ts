@@ -1,4 +1,4 @@
-/** The nodes of which a query is the whole name; ckpt_viz/search/whole_names.py does the same. */
+/** The nodes of which a query is the whole name; ckpt_viz/graphs/search/whole_names.py does the same. */
 
 import { ROOT, type Slot } from "../data/graph";
 import { layersOf } from "../data/layers";

@@ -1,4 +1,4 @@
-/** Comments use plain English, by the rules in CONTRIBUTING.md. */
+/** Comments use plain English, by the rules in docs/plain_english.md. */
 
 import { readFileSync } from "node:fs";
 import { parseSync } from "vite";
@@ -7,7 +7,7 @@ import { SOURCES, type Source, STYLES } from "./sources.test-data";
 
 const MAX_WORDS = 25;
 /** The phrases in the first column of the table there, and some that only comments have had. */
-const GUIDE = readFileSync(new URL("../../../CONTRIBUTING.md", import.meta.url), "utf8");
+const GUIDE = readFileSync(new URL("../../../docs/plain_english.md", import.meta.url), "utf8");
 const ROWS = /\| avoid \| write \|\n\|.*\n((?:\|.*\n)+)/.exec(GUIDE)?.[1]?.split("\n") ?? [];
 const OF_GUIDE = ROWS.flatMap((row) => [...(row.split("|")[1]?.matchAll(/`([^`]+)`/g) ?? [])]);
 const PHRASES = [...OF_GUIDE.map(([, phrase = ""]) => phrase), "anew", "look on", "looks on"];

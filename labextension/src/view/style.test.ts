@@ -1,8 +1,8 @@
 /** Colours, signs and columns come from tables; the style sheet has none of its own. */
 
 import { describe, expect, it } from "vitest";
-import palette from "../../../ckpt_viz/render/palette.json";
-import signs from "../../../ckpt_viz/render/signs.json";
+import palette from "../../../ckpt_viz/graphs/render/palette.json";
+import signs from "../../../ckpt_viz/graphs/render/signs.json";
 import { CELL_SIGNS, NODE_STATES, SEVERITIES } from "../data/contract";
 import { COLUMNS, type Column, columnsOf } from "../draw/outline-columns";
 import { MIN_FIT_SCALE } from "../state/camera";

@@ -1,7 +1,7 @@
 /** The part of the style sheet that comes from tables: colours, signs, the outline's columns. */
 
-import palette from "../../../ckpt_viz/render/palette.json";
-import signs from "../../../ckpt_viz/render/signs.json";
+import palette from "../../../ckpt_viz/graphs/render/palette.json";
+import signs from "../../../ckpt_viz/graphs/render/signs.json";
 import { COLUMNS, type Column, type Widths } from "../draw/outline-columns";
 
 type Colours = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /** The sign of a layer's family, by its class. TypeScript and Python share the table families.json. */
 
-import { classes, signs } from "../../../ckpt_viz/render/families.json";
+import { classes, signs } from "../../../ckpt_viz/graphs/render/families.json";
 
 type Family = keyof typeof signs;
 

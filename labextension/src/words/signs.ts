@@ -1,6 +1,12 @@
 /** A comparison as signs and words. TypeScript and Python share the table signs.json. */
 
-import { cells, severities, sides, states, verdicts } from "../../../ckpt_viz/render/signs.json";
+import {
+  cells,
+  severities,
+  sides,
+  states,
+  verdicts,
+} from "../../../ckpt_viz/graphs/render/signs.json";
 import { formatCount, visible } from "../basics/text";
 import type { CellSign, Comparison, NodeState, Severity, TableCell } from "../data/contract";
 import { isQuiet, type Overlay, type Problem, type SignCount } from "../data/overlay";

@@ -3,7 +3,7 @@
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { type ISignal, Signal } from "@lumino/signaling";
-import LISTING from "../../../../ckpt_viz/jupyter/live_objects.py";
+import LISTING from "../../../../ckpt_viz/entrances/jupyter/live_objects.py";
 import { whyWords } from "../../basics/text";
 import { evaluate, InterruptedError, infoOf, literal } from "./requests";
 

@@ -3,7 +3,7 @@
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import { INVISIBLE } from "../../basics/text";
 
-/** The media type of the answer; ckpt_viz/jupyter/live_objects.py and live_tabs.py return it. */
+/** The media type of the answer; ckpt_viz/entrances/jupyter/live_objects.py and live_tabs.py return it. */
 const REPLY = "application/vnd.ckpt-viz.reply+json";
 /** A cell that fails cancels the requests in the queue behind it; we repeat ours a few times. */
 const TRIES = 5;

@@ -29,12 +29,12 @@ interface Answered {
   readonly buffers?: readonly string[];
 }
 
-const TABS = "__import__('ckpt_viz.jupyter.live_tabs', fromlist=['_'])";
+const TABS = "__import__('ckpt_viz.entrances.jupyter.live_tabs', fromlist=['_'])";
 
 /** Closes a tab without imports: a kernel that has restarted may lack the module. */
 const FORGET =
   "(lambda tab: (lambda tabs: tabs and tabs.closed(tab))" +
-  "(__import__('sys').modules.get('ckpt_viz.jupyter.live_tabs')))";
+  "(__import__('sys').modules.get('ckpt_viz.entrances.jupyter.live_tabs')))";
 
 /** A variable of a kernel; for a check also the checkpoint's path as `restore` would get it. */
 export interface LivePlace {
@@ -164,7 +164,7 @@ export class LiveSource implements Source {
     if (!(error instanceof KernelError)) {
       return error;
     }
-    if (error.type === "ModuleNotFoundError" && error.message.includes("ckpt_viz.jupyter")) {
+    if (error.type === "ModuleNotFoundError" && error.message.includes("'ckpt_viz.")) {
       return new Error(
         this.trans.__(
           "The kernel's ckpt-viz is too old for this page's, %1. Run `%pip install --upgrade ckpt-viz` in a cell, restart the kernel, and try again.",

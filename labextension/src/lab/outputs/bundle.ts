@@ -1,7 +1,7 @@
 import { VERSION } from "../../data/contract";
 import { bytesOf } from "../../host/shared";
 
-/** The data of ckpt-viz in a notebook's output; ckpt_viz/jupyter/snapshots.py writes it. */
+/** The data of ckpt-viz in a notebook's output; ckpt_viz/entrances/jupyter/snapshots.py writes it. */
 export const MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json";
 
 export interface Bundle {

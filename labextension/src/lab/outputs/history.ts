@@ -3,7 +3,7 @@ import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel } from "@lumino/widgets";
 import { type Place, WIDGET_VIEW } from "./place";
 
-/** The view of a history in a notebook's output; ckpt_viz/jupyter/history_view.py writes it. */
+/** The view of a history in a notebook's output; ckpt_viz/entrances/jupyter/history_view.py writes it. */
 export const HISTORY_MIME_TYPE = "application/vnd.ckpt-viz.history.v1+json";
 /** What the output shows without the widget, the best first. */
 const PICTURES = ["text/html", "text/plain"];

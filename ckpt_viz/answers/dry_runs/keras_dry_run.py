@@ -1,0 +1,441 @@
+"""A Keras model as the live side, and one of Keras' own files: what `load_weights` would do.
+
+The call returns no status. So the asserts of this check speak of the weights: `consumed` that all
+saved ones reach the model, `existing` that all of the model get a saved one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from ckpt_viz.answers.dry_runs.dry_run import DryRun, Outcome, damage_in, prefix_of
+from ckpt_viz.answers.dry_runs.live_names import LiveNames
+from ckpt_viz.answers.dry_runs.verdicts import Raised, Verdicts
+from ckpt_viz.errors import SourceError
+from ckpt_viz.files.keras_files.drafts import StoredWeights
+from ckpt_viz.files.keras_files.legacy_layout import OF_MODEL, layers_in, version_in
+from ckpt_viz.files.keras_files.shards import Shards
+from ckpt_viz.files.keras_files.state import is_unnamed
+from ckpt_viz.files.keras_files.windows_names import first_of_windows, with_slashes
+from ckpt_viz.files.saved.keras_reader import KERAS
+from ckpt_viz.files.saved.locate import locate
+from ckpt_viz.files.saved.saved_source import read_saved
+from ckpt_viz.files.saved.tfjs_reader import TFJS
+from ckpt_viz.formats.storage.zip_archive import error_of_zipfile, member_of
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, Stored, has_value
+from ckpt_viz.graphs.nodes.subtrees import values_of
+from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.ground.text import count, shape_words
+from ckpt_viz.live.keras.keras_accessors import optimizer_of
+from ckpt_viz.live.keras.keras_graph import KerasTarget, keras_h5_target, keras_target
+from ckpt_viz.live.keras.keras_private import is_model
+from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.matching.correspondence.value_mapping import fits
+from ckpt_viz.matching.engines.keras_h5_loading import SavedLayers, h5_loading
+from ckpt_viz.matching.engines.keras_loading import (
+    Loaded,
+    Offers,
+    Stays,
+    WeightsLoading,
+    weights_loading,
+)
+from ckpt_viz.matching.engines.keras_sides import VARS, SavedWeights
+from ckpt_viz.matching.engines.trace import Action, Cause, Failure, Step, Trace
+
+METHOD = "load_weights"
+FIX = "fix.apply"
+_SKIP_MISMATCH = "skip_mismatch"
+_BY_NAME = "by_name"  # for `.h5` alone
+OPTIONS = (_SKIP_MISMATCH, _BY_NAME)
+_CAUSES = {
+    Stays.SHAPE: Cause.SHAPE,
+    Stays.DTYPE: Cause.DTYPE,
+    Stays.UNREADABLE: Cause.UNREADABLE,
+}
+_NOT_LOADED = "keeps its value"
+_OF_KERAS_1 = (None, "1")  # the versions that Keras takes for the first one
+
+
+@dataclass(frozen=True)
+class KerasOutcome(Outcome):
+    """What `load_weights` would do.
+
+    `target` is the live side, and `loading` has what happens to each object and variable of it, by
+    number. `nodes` has the saved node of each key.
+    """
+
+    has_checksums: ClassVar[bool] = False  # HDF5 files have none
+    has_steps: ClassVar[bool] = False  # Keras' own walk is not told yet
+    target: KerasTarget = field(kw_only=True)
+    loading: WeightsLoading = field(kw_only=True)
+    nodes: Mapping[str, int] = field(kw_only=True)
+    not_read: tuple[int, ...] = ()  # saved nodes of an optimizer that the call does not load
+
+    def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
+        """Return the call alone: it returns no status. Its error is one line."""
+        raised = self.verdicts.restore
+        return (
+            (f"{method}()", raised and replace(raised, message=" ".join(raised.message.split()))),
+        )
+
+    @property
+    def unknown(self) -> frozenset[int]:
+        """The variables that only the code of their layers loads."""
+        return self._that_stay(Stays.UNKNOWN)
+
+    @property
+    def unreached(self) -> frozenset[int]:
+        """The variables that Keras would look at after the error."""
+        late = (Stays.ERROR_BEFORE, Stays.NOT_LOADED) if self.loading.raises else ()
+        return self._that_stay(*late)
+
+    def _that_stay(self, *reasons: Stays) -> frozenset[int]:
+        loaded = enumerate(self.loading.loaded)
+        numbers = [number for number, each in loaded if each.stays in reasons]
+        return frozenset(self.target.variables[n] for n in numbers if n in self.target.variables)
+
+    @cached_property
+    def certain(self) -> Sequence[Pair]:
+        """The values in the places where Keras looks for them, and the objects that hold them.
+
+        An object counts if all of its values fit. An optimizer has a state of each variable. Values
+        that have numbers for names may be at another path. Order alone proves nothing for others.
+        """
+        assert self.saved is not None
+        live, parents = self.target.graph, (self.target.graph.tree.parents, self.saved.tree.parents)
+        misfits = [o for o, n in self._offered.items() if not fits(self.saved, live, n, o)]
+        holders = {parents[0][obj] for obj in misfits if optimizer_of(live, obj) is None}
+        values = {
+            obj: node
+            for obj, node in self._offered.items()
+            if parents[0][obj] not in holders and self._has_one_meaning(node, obj)
+        }
+        moved = dict(self._of_equal_numbers())
+        values |= moved
+        owners = {(parents[0][obj], parents[1][node]) for obj, node in values.items()}
+        counts = Counter(obj for obj, _ in owners), Counter(node for _, node in owners)
+        only = (both for both in owners if counts[0][both[0]] == counts[1][both[1]] == 1)
+        objects = {parents[0][obj] for obj in moved} | moved.keys()
+        by_order = {self.target.objects.get(number) for number in self.loading.offers.by_order}
+        return [
+            Pair(node, obj, Certainty.LIKELY, Evidence.CONTENT)
+            if obj in objects
+            else Pair(node, obj, Certainty.CERTAIN, Evidence.ORDER)
+            if obj in by_order
+            else Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
+            for obj, node in [*sorted(both for both in only if ROOT not in both), *values.items()]
+        ]
+
+    def _of_equal_numbers(self) -> Iterator[tuple[int, int]]:
+        """Yield the values of objects at other paths, if only these two have such values.
+
+        A file does not tell the class of an attribute, and so has numbers in place of names.
+        """
+        assert self.saved is not None
+        taken = {*self._offered.values()}, {*self._offered}
+        saved = _by_numbers(self.saved, taken[0])
+        for look, objects in _by_numbers(self.target.graph, taken[1]).items():
+            both = *saved.get(look, ()), *objects
+            names = self.saved.tree.labels
+            if len(both) == 2 and len(objects) == 1 and all(names[n].isdecimal() for n in both[0]):
+                yield from zip(both[1], both[0], strict=True)
+
+    @cached_property
+    def bound(self) -> Mapping[int, int]:
+        """The saved node in each place where Keras looks, without what has evidence against it."""
+        bound = {} if self.by_objects is None else self.by_objects.bound
+        every = {**bound, **{node: obj for obj, node in self._offered.items()}}
+        return {node: obj for node, obj in every.items() if obj not in self._doubtful}
+
+    @cached_property
+    def _offered(self) -> Mapping[int, int]:
+        """By live node, the saved value at which Keras looks for it."""
+        twice = ((number, key) for key, number in self.loading.twice.items())
+        offered = *twice, *self.loading.offers.of_variables.items()
+        return {
+            self.target.place_of(number, key): self.nodes[key]
+            for number, key in offered
+            if number in self.target.variables and key in self.nodes
+        }
+
+    @cached_property
+    def _doubtful(self) -> Set[int]:
+        """The objects that have evidence against their place, and their variables."""
+        doubtful, target = self.loading.offers.doubtful, self.target
+        own = (v for number in doubtful for v in target.weights.saveables[number].own)
+        objects = {target.objects[number] for number in doubtful if number in target.objects}
+        return objects | {target.variables[v] for v in own if v in target.variables}
+
+    def _has_one_meaning(self, node: int, obj: int) -> bool:
+        """Return whether no evidence speaks against a place, also of an optimizer's state."""
+        assert self.saved is not None
+        was, now = self.saved.nodes[node].slot, self.target.graph.nodes[obj].slot
+        if obj in self._doubtful or (now is not None and now.variable in self._doubtful):
+            return False
+        if was is None or now is None:
+            return was is None
+        return is_unnamed(was.name) or was.name == now.name
+
+    @property
+    def effect(self) -> str:
+        """What happens if the call does not raise, in a few words."""
+        loaded = sum(loaded.key is not None for loaded in self.loading.loaded)
+        return f"sets {loaded} of {count(len(self.loading.loaded), 'variable')}"
+
+
+def is_load_of_weights(live: object, saved: object) -> bool:
+    """Return whether a check is of a Keras model and one of Keras' own files."""
+    if not is_model(live):
+        return False
+    if isinstance(saved, Graph):
+        return saved.is_of_keras
+    if not isinstance(saved, (str, os.PathLike)):
+        return False
+    return locate(os.fspath(saved)).reader in (KERAS, TFJS)
+
+
+def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> DryRun:
+    """Return what `model.load_weights(saved, **options)` would do; change nothing.
+
+    Raises SourceError for another method or other options.
+    """
+    if method not in (None, METHOD):
+        raise SourceError(f"found method {method!r}; Keras loads its files by {METHOD!r}")
+    given = _options(options)
+    graph = saved if isinstance(saved, Graph) else read_saved(saved)
+    path = prefix_of(graph)
+    skips = given.get(_SKIP_MISMATCH, False)
+    if graph.layout is Layout.KERAS_PATHS:
+        target = keras_target(model)
+        loading = weights_loading(target.weights, saved_weights(graph), skip_mismatch=skips)
+    else:
+        target, layers = keras_h5_target(model)
+        by_name = given.get(_BY_NAME, graph.is_of_tfjs)
+        loading = h5_loading(layers, saved_layers(graph), by_name=by_name, skip_mismatch=skips)
+    damage = damage_in(graph)
+    raised = _raised_by_archive(graph) if damage is not None else None
+    if raised is not None:
+        verdicts = Verdicts(raised, raised, raised, raised)
+        return DryRun(Outcome(LiveNames(target.graph), verdicts), METHOD, path, damage)
+    not_read = () if graph.layout is Layout.KERAS_PATHS else tuple(_of_optimizer(graph))
+    return DryRun(_outcome(graph, target, loading, given, not_read), METHOD, path, damage)
+
+
+def _raised_by_archive(graph: Graph) -> Raised | None:
+    """Return what Keras raises when it opens the damaged archive of a graph."""
+    archived = member_of(graph.stored_in)
+    if archived is None or not archived.damage:
+        return None
+    error = error_of_zipfile(archived.path, archived.name, seeks=True)
+    return None if error is None else Raised(*error)
+
+
+def run_of_placed(model: object, saved: Graph, placed: Sequence[tuple[str, object]]) -> DryRun:
+    """Return the run that gives live variables the values of these keys, as a fix does."""
+    target = keras_target(model)
+    numbers = {id(target.held[number]()): number for number in target.variables}
+    known = [(key, numbers[id(obj)]) for key, obj in placed if id(obj) in numbers]
+    offered = {number: key for key, number in known}
+    twice = {key: number for key, number in known if offered[number] != key}
+    keys = {key for key, _ in known}
+    every = [value.checkpoint_key for node in saved.nodes for value in node.attributes]
+    loaded = [
+        Loaded(offered[number]) if number in offered else Loaded(stays=Stays.NOT_LOADED)
+        for number in range(len(target.weights.variables))
+    ]
+    unused = tuple(key for key in every if key not in keys)
+    offers = Offers(offered)
+    loading = WeightsLoading("", "", {}, tuple(loaded), unused, offers=offers, twice=twice)
+    return DryRun(_outcome(saved, target, loading), FIX, prefix_of(saved))
+
+
+def _outcome(
+    graph: Graph,
+    target: KerasTarget,
+    loading: WeightsLoading,
+    options: Mapping[str, bool] = MappingProxyType({}),
+    not_read: tuple[int, ...] = (),
+) -> KerasOutcome:
+    nodes = {
+        node.attributes[0].checkpoint_key: i
+        for i, node in enumerate(graph.nodes)
+        if node.attributes
+    }
+    return KerasOutcome(
+        LiveNames(target.graph),
+        _verdicts(target, loading, nodes, not_read),
+        _trace(graph, target, loading, nodes),
+        graph,
+        target=target,
+        loading=loading,
+        nodes=nodes,
+        options=options,
+        not_read=not_read,
+    )
+
+
+def _options(options: Any) -> dict[str, bool]:
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping) or set(options) - {*OPTIONS}:
+        raise SourceError(
+            f"found options {options!r}, expected a dict with {_SKIP_MISMATCH!r} or {_BY_NAME!r}"
+        )
+    return {name: bool(value) for name, value in options.items()}
+
+
+def saved_layers(graph: Graph) -> SavedLayers:
+    """Return the saved side of `load_weights` from the graph of an `.h5` file."""
+    stored: StoredWeights = graph.stored_in
+    layers, top_level = [], None
+    for layer, keys in layers_in(stored):
+        weights = [(key, tensor) for key in keys if (tensor := graph.stored(key)) is not None]
+        if layer == OF_MODEL:
+            top_level = weights
+        else:
+            layers.append((layer, weights))
+    return SavedLayers(layers, top_level, version_in(stored) in _OF_KERAS_1)
+
+
+def saved_weights(graph: Graph) -> SavedWeights:
+    """Return the saved side of `load_weights` from the graph of a weights file."""
+    paths = {ROOT: ""}
+    for node in graph.tree.preorder():
+        for local_name, child in graph.nodes[node].children:
+            if node in paths and not graph.nodes[child].attributes:
+                paths.setdefault(child, f"{paths[node]}/{local_name}".lstrip("/"))
+    if first_of_windows(graph.stored_in.groups) is not None:  # the tree has other names
+        groups = {with_slashes(group): group for group in graph.stored_in.groups}
+        paths = {node: groups[path] for node, path in paths.items() if path in groups}
+    own: dict[str, dict[str, Stored | None]] = {
+        path: {} for node, path in paths.items() if graph.nodes[node].role is not Role.CONTAINER
+    }
+    for holder in graph.nodes:
+        for attribute in holder.attributes:
+            owner, _, name = f"/{attribute.checkpoint_key}".rpartition(f"/{VARS}/")
+            stored = Stored(attribute.dtype, attribute.shape, attribute.error)
+            own.setdefault(owner.lstrip("/"), {})[name] = stored
+    for node, path in paths.items():  # Keras finds the parts of an attribute called `vars`, too
+        owner, _, name = f"/{path}".rpartition(f"/{VARS}/")
+        is_object = graph.nodes[node].role is not Role.CONTAINER
+        if f"/{path}".endswith(f"/{VARS}") and is_object:
+            own.setdefault(path.removesuffix(VARS).rstrip("/"), {})[VARS] = None
+        elif f"/{VARS}/" in f"/{path}" and "/" not in name:
+            own.setdefault(owner.lstrip("/"), {})[name] = None
+    own_names = ((i, graph.nodes[i].own_name) for i in paths)
+    names = {paths[i]: name for i, name in own_names if name}
+    lost = graph.stored_in.lost if isinstance(graph.stored_in, Shards) else {}
+    return SavedWeights(frozenset(paths.values()), own, names, lost)
+
+
+def _trace(
+    saved: Graph, target: KerasTarget, loading: WeightsLoading, nodes: Mapping[str, int]
+) -> Trace:
+    bound = dict(_groups_of_one_path(saved, target.graph))
+    parents = saved.tree.parents, target.graph.tree.parents
+    steps: list[Step] = []
+    keys = *loading.twice.items(), *((o.key, number) for number, o in enumerate(loading.loaded))
+    for key, number in keys:
+        if number not in target.variables:
+            continue
+        if key is not None:
+            node, obj = nodes[key], target.place_of(number, key)
+            bound[node] = obj
+            bound.setdefault(parents[0][node], parents[1][obj])
+            steps.append(Step(Action.RESTORE, node, obj, name=key, names=(key,)))
+        elif loading.loaded[number].stays is not Stays.UNKNOWN:
+            failure = _failure(saved, target, number, loading.loaded[number])
+            obj = target.variables[number]
+            steps.append(Step(Action.FAIL, None, obj, failure=failure))
+    known = {*target.variables.values(), *target.graph.second_places}
+    for obj, holder in enumerate(target.graph.nodes):  # what the call does not look at
+        if holder.attributes and obj not in known:
+            failure = Failure(Cause.KEY_MISSING, _NOT_LOADED, "", in_session=True)
+            steps.append(Step(Action.FAIL, None, obj, failure=failure))
+    return Trace(steps, bound, {})
+
+
+def _by_numbers(graph: Graph, taken: Set[int]) -> Mapping[object, list[list[int]]]:
+    """Return the values of each object by their dtypes and shapes, in the order of their numbers.
+
+    Objects with a value that is taken are left out, and so are optimizers.
+    """
+    by_look: dict[object, list[list[int]]] = {}
+    for holder in graph.nodes if graph.layout is not Layout.KERAS_NAMES else ():
+        values = [
+            child.node_id for child in holder.children if has_value(graph.nodes[child.node_id])
+        ]
+        values.sort(key=lambda node: _number_of(graph.nodes[node].attributes[0].checkpoint_key))
+        if values and holder.role is not Role.OPTIMIZER and taken.isdisjoint(values):
+            look = tuple(values_of(graph.nodes[node]) for node in values)
+            by_look.setdefault(look, []).append(values)
+    return by_look
+
+
+def _number_of(key: str) -> tuple[int, str]:
+    name = key.rpartition("/")[2]
+    return (int(name) if name.isdecimal() else -1), name
+
+
+def _of_optimizer(graph: Graph) -> Iterator[int]:
+    """Yield the values that an optimizer holds."""
+    optimizers = {i for i, node in enumerate(graph.nodes) if node.role is Role.OPTIMIZER}
+    held = {child.node_id for i in optimizers for child in graph.nodes[i].children}
+    yield from sorted(node for node in held if graph.nodes[node].attributes)
+
+
+def _groups_of_one_path(saved: Graph, live: Graph) -> Iterator[tuple[int, int]]:
+    """Yield the saved and the live node of each path that both sides have."""
+    queue = [(ROOT, ROOT)]
+    for node, obj in queue:  # grows during the loop
+        yield node, obj
+        objects = dict(live.nodes[obj].children)
+        for local_name, child in saved.nodes[node].children:
+            if local_name in objects and not saved.nodes[child].attributes:
+                queue.append((child, objects[local_name]))
+
+
+def _failure(saved: Graph, target: KerasTarget, number: int, loaded: Loaded) -> Failure:
+    """Return why a variable keeps its own value. The verdicts say whether the call raises."""
+    assert loaded.stays is not None
+    variable = target.weights.variables[number]
+    attribute = target.graph.nodes[target.variables[number]].attributes[0]
+    stored = saved.stored(attribute.checkpoint_key)
+    actual = expected = ""
+    if loaded.stays is Stays.SHAPE and stored is not None and stored.shape is not None:
+        actual, expected = shape_words(stored.shape), shape_words(variable.shape or ())
+    cause = _CAUSES.get(loaded.stays, Cause.KEY_MISSING)
+    return Failure(cause, _NOT_LOADED, "", in_session=True, actual=actual, expected=expected)
+
+
+def _verdicts(
+    target: KerasTarget,
+    loading: WeightsLoading,
+    nodes: Mapping[str, int],
+    not_read: tuple[int, ...],
+) -> Verdicts:
+    unused = (*(nodes[key] for key in loading.unused if key in nodes), *not_read)
+    left = tuple(
+        target.variables[number]
+        for number, loaded in enumerate(loading.loaded)
+        if number in target.variables and loaded.key is None and loaded.stays is not Stays.UNKNOWN
+    )
+    raised = Raised(loading.raises, loading.text) if loading.raises else None
+    consumed = raised or _failed(unused, "saved weights reach no variable", loading.unused)
+    names = [target.graph.nodes[obj].attributes[0].checkpoint_key for obj in left]
+    existing = raised or _failed(left, "variables get no saved weight", names)
+    loads_any = any(loaded.key is not None for loaded in loading.loaded)
+    nontrivial = None if loads_any else Raised("AssertionError", "No variable gets a saved weight.")
+    return Verdicts(raised, consumed, existing, raised or nontrivial, unused, left)
+
+
+def _failed(nodes: tuple[int, ...], what: str, keys: Any) -> Raised | None:
+    if not nodes:
+        return None
+    return Raised("AssertionError", f"{len(nodes)} {what}: {', '.join(keys)}")

@@ -1,0 +1,200 @@
+"""The table of a diff: a, what has changed, and b; a line for each part and for each value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ckpt_viz.answers.graph_diff.counterparts import compares_names
+from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
+from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.comparison_table import (
+    NO_LINE,
+    CellSign,
+    ComparisonTable,
+    TableCell,
+    TableLine,
+    Totals,
+)
+from ckpt_viz.graphs.overlay.overlay import Overlay, State
+from ckpt_viz.graphs.render.signs import STATES
+from ckpt_viz.ground.text import count, shape_words
+from ckpt_viz.matching.changes.phrases import Phrases
+from ckpt_viz.matching.changes.reading import changes_of
+from ckpt_viz.matching.changes.sentence import sentence_of
+from ckpt_viz.matching.changes.short_names import ShortNames
+from ckpt_viz.matching.correspondence.value_mapping import map_values
+
+_SIGNS = {
+    State.MATCHED: CellSign.HERE,
+    State.PLAIN: CellSign.HERE,
+    State.VALUE: CellSign.CHANGED,
+    State.MOVED: CellSign.ELSEWHERE,
+    State.ONLY_A: CellSign.NOWHERE,
+    State.ONLY_B: CellSign.KEEPS,
+}
+_OF_VALUES = {State.MATCHED, State.PLAIN, State.VALUE}  # the structure is the same
+_BY = (State.ROLE, State.DTYPE, State.SHAPE)
+_CHANGES = "other numbers"
+# What a closed line tells first.
+_WORST = (
+    *(State.ROLE, State.DTYPE, State.SHAPE, State.ONLY_A, State.ONLY_B, State.MOVED),
+    *(State.VALUE, State.MATCHED, State.PLAIN),
+)
+
+
+def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> ComparisonTable:
+    """Return the table of a diff, with the sentences that explain it.
+
+    Args:
+        overlay: The diff.
+        notes: What no line tells.
+        unknown: How many values both graphs have whose numbers are not compared.
+    """
+    lines = _DiffLines(overlay, DiffParts(overlay))
+    a, b = overlay.names.other, overlay.names.base
+    return ComparisonTable(
+        sentence=_sentence(a, b, lines.states, unknown),
+        verdict="",
+        heads=("a", "change", "", "b"),
+        notes=notes,
+        is_one_column=True,
+        lines=lines.every(),
+        totals=Totals(
+            saved=sum(map(has_value, a.nodes)),
+            live=sum(map(has_value, b.nodes)),
+            restored=lines.states[State.MATCHED],
+            fixed=None,
+        ),
+    )
+
+
+def _sentence(a: Graph, b: Graph, states: Mapping[State, int], unknown: int) -> str:
+    """Return how the structure differs, and then how many values have other numbers."""
+    clauses = []
+    if not {*states} <= _OF_VALUES:
+        edits = "" if compares_names(a, b) else _edits(a, b)
+        clauses.append(edits or _in_numbers(states))
+    changed = states.get(State.VALUE, 0)
+    if changed:
+        common = sum(states.get(state, 0) for state in (*_OF_VALUES, State.MOVED))
+        have = "has" if changed == 1 else "have"
+        clauses.append(f"{changed} of {count(common, 'common value')} {have} other numbers.")
+    if unknown:
+        beginning = "" if clauses else "No difference is known: "
+        were = "was" if unknown == 1 else "were"
+        clauses.append(f"{beginning}{count(unknown, 'value')} {were} not compared.")
+    return " ".join(clauses) or "No difference."
+
+
+def _edits(a: Graph, b: Graph) -> str:
+    """Return what people did to one graph to get the other; "" for nothing that they would name."""
+    deeds = [change.deed for change in changes_of(map_values(a, b)) if change.deed is not None]
+    return sentence_of(deeds, Phrases(ShortNames.of(a, b)), by_person=False)
+
+
+def _in_numbers(states: Mapping[State, int]) -> str:
+    """Return how many values differ in which way."""
+    counts = [
+        (number, f"{'by ' if state in _BY else ''}{state.value}")
+        for state in _WORST
+        if state not in _OF_VALUES and (number := states.get(state, 0))
+    ]
+    (first, way), *others = counts
+    more = [f"{number} {other}" for number, other in others]
+    return f"{', '.join([count(first, 'value') + ' ' + way, *more])}."
+
+
+@dataclass
+class _DiffLines:
+    overlay: Overlay
+    _parts: DiffParts
+    _lines: list[TableLine] = field(default_factory=list)
+
+    def every(self) -> Sequence[TableLine]:
+        """Return every line, each before those inside of it; the outermost are all of one state."""
+        stack = [(NO_LINE, row) for row in reversed([*self._outermost(ROOT)])]
+        while stack:
+            parent, row = stack.pop()
+            self._lines.append(self._line(row, parent))
+            inside = [c for c in reversed(self._parts.children(row)) if self._states[c]]
+            stack += [(len(self._lines) - 1, child) for child in inside]
+        return self._lines
+
+    @property
+    def states(self) -> Counter[State]:
+        """How many values are in each state."""
+        return self._states[ROOT]
+
+    def _outermost(self, row: int) -> Iterator[int]:
+        """Yield the largest parts below a row whose values differ in one way, layers and blocks.
+
+        Where numbers alone differ, it goes on to layers and blocks: each differs by another amount.
+        """
+        stack = [*reversed(self._parts.children(row))]
+        while stack:
+            row = stack.pop()
+            states = self._states[row]
+            is_uniform = len(states) == 1 and State.VALUE not in states
+            if states and (is_uniform or self._parts.is_closed(row) or self._parts.is_whole(row)):
+                yield row
+            else:
+                stack += reversed(self._parts.children(row))
+
+    @cached_property
+    def _states(self) -> Sequence[Counter[State]]:
+        """By row, how many values at it and below it are in each state."""
+        layers, marks, nodes = self.overlay.layers, self.overlay.marks, self.overlay.graph.nodes
+        states = [Counter[State]() for _ in layers.parents]
+        for row in reversed([*layers.preorder()]):
+            path = layers.path(row) if row < len(nodes) else ()
+            states[row].update(marks[node].state for node in path if has_value(nodes[node]))
+            if row != ROOT:
+                states[layers.parents[row]].update(states[row])
+        return states
+
+    def _line(self, row: int, parent: int) -> TableLine:
+        nodes, states = self.overlay.graph.nodes, self._states[row]
+        is_in = {side: self._is_in(row, side) for side in ("a", "b")}
+        node = row if row < len(nodes) else None
+        title = self.overlay.layers.title(row)
+        other = self.overlay.saved_titles.get(row, title)
+        if parent == NO_LINE:
+            title, other = (self._parts.place(row, name) for name in (title, other))
+        worst = next(state for state in _WORST if states[state])
+        return TableLine(
+            parent,
+            other if is_in["a"] else "",
+            title if is_in["b"] else "",
+            self._facts(row) if is_in["a"] else "not in a",
+            self._facts(row) if is_in["b"] else "not in b",
+            node if is_in["a"] else None,
+            node if is_in["b"] else None,
+            _cell(worst, states),
+            None,
+            states.total(),
+        )
+
+    def _is_in(self, row: int, side: str) -> bool:
+        alone = State.ONLY_B if side == "a" else State.ONLY_A
+        return any(state is not alone for state in self._states[row])
+
+    def _facts(self, row: int) -> str:
+        graph = self.overlay.graph
+        group = self.overlay.layers.group(row)
+        if group is not None:
+            return f"{group.size} alike" if group.is_alike else count(group.size, "layer")
+        attributes = graph.nodes[row].attributes
+        if len(attributes) == 1:
+            return shape_words(attributes[0].shape)
+        return graph.nodes[row].type_name or ""
+
+
+def _cell(worst: State, states: Mapping[State, int]) -> TableCell:
+    words = _CHANGES if worst is State.VALUE else STATES[worst].word
+    if len(states) > 1:
+        words = f"{states[worst]} of {sum(states.values())}: {words}"
+    return TableCell(_SIGNS.get(worst, CellSign.MISFIT), words)

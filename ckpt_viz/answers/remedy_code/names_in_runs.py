@@ -1,0 +1,163 @@
+"""Long lists of names in code: names that count up are written by their numbers."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ckpt_viz.ground.expressions import quoted
+
+_NUMBERS = re.compile(r"(0|[1-9]\d{0,8})", re.ASCII)
+_PLAIN = re.compile(r"[\w ./:-]*", re.ASCII)  # characters that mean themselves in an f-string
+_LONGEST_BLOCK = 12  # names with one number
+_FEWEST = 3  # names of a run
+_MOST_ENDS, _MOST_FIRST = 6, 4  # ends of each name, names before these
+_WIDTH = 88
+
+
+class _Counting(NamedTuple):
+    """A name with a number that counts up: what is before and behind the number."""
+
+    start: str
+    number: int
+    end: str
+
+    def at(self, number: int) -> str:
+        return f"{self.start}{number}{self.end}"
+
+    @property
+    def code(self) -> str:
+        return f"f{quoted(f'{self.start}{{n}}{self.end}')}"
+
+
+def in_list(names: Sequence[str]) -> list[str]:
+    """Return the code of a list of names, in lines; the shortest of several.
+
+    >>> in_list(["conv", "conv_1", "conv_2", "conv_3", "head"])
+    ["['conv', *(f'conv_{n}' for n in range(1, 4)), 'head']"]
+    >>> in_list([f"b{n}_{end}" for n in range(2) for end in ("in", "out")])
+    ["[*(f'b{n}_{end}' for n in range(2) for end in ('in', 'out'))]"]
+    """
+    ways = [[*_items(names)]]
+    for first in range(min(_MOST_FIRST, len(names)) + 1):
+        products = (_product(names[first:], size) for size in range(2, _MOST_ENDS + 1))
+        ways += [[*map(quoted, names[:first]), product] for product in products if product]
+    return list_of(min(ways, key=lambda items: sum(map(len, items))))
+
+
+def list_of(items: Sequence[str]) -> list[str]:
+    """Return the code of a list of items that are code, in lines."""
+    text = ", ".join(items)
+    if len(text) <= _WIDTH and "\n" not in text:
+        return [f"[{text}]"]
+    lines = [""]
+    for item in items:
+        first, *others = item.split("\n")
+        if lines[-1] and (others or len(lines[-1]) + len(item) > _WIDTH):
+            lines.append("")
+        lines[-1] += f" {first}" if lines[-1] else first
+        lines += others
+        lines[-1] += ","
+    return ["[", *(f"    {line}" for line in lines), "]"]
+
+
+def _items(names: Sequence[str]) -> Iterator[str]:
+    place = 0
+    while place < len(names):
+        runs = ((_run(names, place, size), size) for size in range(1, _LONGEST_BLOCK + 1))
+        (block, times), size = max(runs, key=lambda run: run[0][1] * run[1])
+        if times < 2 or times * size < _FEWEST:
+            yield quoted(names[place])
+            place += 1
+            continue
+        first = block[0].number
+        numbers = f"range({first}, {first + times})" if first else f"range({times})"
+        code = f"*({_of_block(block, numbers)})"
+        yield code if len(code) > _WIDTH else code.replace("\n   ", "")
+        place += times * size
+
+
+def joined(*parts: Sequence[str]) -> list[str]:
+    """Return lines of parts: the first line of each goes on with the last one before it."""
+    lines = [""]
+    for first, *others in parts:
+        lines[-1] += first
+        lines += others
+    return lines
+
+
+def _product(items: Sequence[str], size: int) -> str:
+    """Return code of names that each have the same ends, or the same beginnings; "" for others."""
+    if len(items) < 2 * size or len(items) % size:
+        return ""
+    blocks = [items[at : at + size] for at in range(0, len(items), size)]
+    for is_end, turn in ((True, 1), (False, -1)):
+        turned = [[item[::turn] for item in block] for block in blocks]
+        shared = in_common(turned[0])
+        name = shared.rstrip("_/. -:")
+        between, ends = shared[len(name) :], [item[len(shared) :] for item in turned[0]]
+        names = [block[0].removesuffix(between + ends[0]) for block in turned]
+        made = [[f"{name}{between}{end}" for end in ends] for name in names]
+        if made == turned and len({*ends}) == size and all(map(_PLAIN.fullmatch, [between, *ends])):
+            form = f"{{name}}{between}{{end}}" if is_end else f"{{end}}{between[::-1]}{{name}}"
+            every = "\n".join(in_list([name[::turn] for name in names]))
+            code = f"f{quoted(form)} for name in {every} for end in"
+            return f"*({code} {_ends([end[::turn] for end in ends])})"
+    return ""
+
+
+def in_common(names: Sequence[str]) -> str:
+    """Return the characters with which all names begin."""
+    return os.path.commonprefix(names)  # noqa: RUF071 (these are no paths)
+
+
+def _ends(ends: Sequence[str]) -> str:
+    return (
+        quoted("".join(ends)) if {*map(len, ends)} == {1} else f"({', '.join(map(quoted, ends))})"
+    )
+
+
+def _of_block(block: Sequence[_Counting], numbers: str) -> str:
+    """Return what makes the names of a block for each of some numbers."""
+    if len(block) == 1:
+        return f"{block[0].code} for n in {numbers}"
+    ends = [name.end for name in block]
+    if len({name.start for name in block}) > 1:
+        every = ", ".join(name.code for name in block)
+        return f"name for n in {numbers} for name in ({every})"
+    shared = in_common(ends)
+    form = f"{block[0].start}{{n}}{shared}{{end}}"
+    every = _ends([end[len(shared) :] for end in ends])
+    return f"f{quoted(form)} for n in {numbers}\n    for end in {every}"
+
+
+def _run(names: Sequence[str], place: int, size: int) -> tuple[Sequence[_Counting], int]:
+    """Return the names of a block whose numbers count up in the next ones, and how often."""
+    pairs = zip(names[place : place + size], names[place + size : place + 2 * size], strict=False)
+    block = [_counting(name, following) for name, following in pairs]
+    if len(block) < size or None in block or len({name.number for name in block if name}) > 1:
+        return (), 0
+    counting = [name for name in block if name is not None]
+    first, times = counting[0].number, 1
+    while True:
+        start = place + times * size
+        wanted = [name.at(first + times) for name in counting]
+        if [*names[start : start + size]] != wanted:
+            return counting, times
+        times += 1
+
+
+def _counting(name: str, following: str) -> _Counting | None:
+    """Return a name whose following one differs in a number alone, by one; None for any other."""
+    before, after = _NUMBERS.split(name), _NUMBERS.split(following)
+    if len(before) != len(after) or not _PLAIN.fullmatch(name):
+        return None
+    others = [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    if len(others) != 1 or others[0] % 2 == 0:
+        return None
+    (place,) = others
+    if int(after[place]) != int(before[place]) + 1:
+        return None
+    return _Counting("".join(before[:place]), int(before[place]), "".join(before[place + 1 :]))

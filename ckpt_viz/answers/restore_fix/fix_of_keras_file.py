@@ -1,0 +1,276 @@
+"""The fix of `load_weights`: what the call sets, and the rest of Keras' own file by names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ckpt_viz.answers.dry_runs.dry_run import prefix_of
+from ckpt_viz.answers.dry_runs.keras_dry_run import run_of_placed
+from ckpt_viz.answers.remedy_code.objects_in_code import expression_of
+from ckpt_viz.answers.restore_fix.applying import apply, is_variable
+from ckpt_viz.answers.restore_fix.code import restoring_nothing
+from ckpt_viz.answers.restore_fix.fix_of_objects import FixOfObjects
+from ckpt_viz.answers.restore_fix.keras_code import Assigned, assigning_from_keras, loading
+from ckpt_viz.answers.restore_fix.left_out import LeftOut, WhyLeftOut
+from ckpt_viz.answers.restore_fix.restore_fix import CheckT
+from ckpt_viz.files.keras_files.state import is_unnamed
+from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint, file_of_keras
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
+from ckpt_viz.graphs.object_graph.graph import Graph, Layout, Origin
+from ckpt_viz.ground.expressions import operand
+from ckpt_viz.ground.text import count
+from ckpt_viz.live.keras.keras_accessors import optimizer_of, with_public_lists
+from ckpt_viz.live.objects.facts import is_optimizer, is_unbuilt
+from ckpt_viz.live.objects.live_source import read_live
+from ckpt_viz.live.writing.keras_weights import is_path_of_weights
+from ckpt_viz.live.writing.rewrite import write_mapped
+from ckpt_viz.matching.changes.change import Change
+from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.changes.reading import changes_of
+from ckpt_viz.matching.correspondence.pairs import Pair
+from ckpt_viz.matching.engines.keras_loading import Stays, WeightsLoading
+
+_METRICS = "metrics"  # of a model, in Keras' files
+_NUMBER = re.compile(r"_\d{1,9}\Z")
+# An `.h5` file has layers by name, wherever the model has them.
+_OF_PLACES = frozenset(
+    {
+        *(Kind.ROOT_SHIFTED, Kind.MIGRATED, Kind.CONTAINER_CHANGED, Kind.SCOPE_CHANGED),
+        *(Kind.WRAPPED, Kind.UNWRAPPED, Kind.MOVED, Kind.REORDERED),
+    }
+)
+
+
+@dataclass(frozen=True, repr=False)
+class FixOfKerasFile(FixOfObjects[CheckT]):
+    """The fix of a load of weights, or of a restore that was given Keras' own file."""
+
+    @property
+    def _load(self) -> WeightsLoading | None:
+        """What the checked call of `load_weights` does; None for a restore of Keras' file."""
+        return self._run.outcome.loading
+
+    def to_code(self, live: str | None = None, path: str | None = None) -> str:
+        """Return the code with the caller's expression; `ckpt` is the model.
+
+        It names the file itself. It needs Keras alone, and what Keras needs: h5py.
+        """
+        name = operand("ckpt" if live is None else live)
+        return self._program(name, path) + "".join(f"# {line}\n" for line in self._of_states(name))
+
+    def _of_states(self, name: str) -> Iterator[str]:
+        """Yield what becomes of the states of optimizers that the fix leaves out."""
+        number = count(len(self._states_left), "value")
+        if self._states_left and self._is_optimizer_unbuilt:
+            yield f"{number} of the optimizer stay in the file: it is not built. Build it first:"
+            yield f"  {name}.optimizer.build({name}.trainable_variables)"
+            yield "Then check again, and fix again."
+        elif self._states_left:
+            yield f"{number} of the optimizer stay in the file. Its other states keep theirs."
+            yield "Keras numbers these states, and this optimizer has another number of them."
+
+    @cached_property
+    def _is_optimizer_unbuilt(self) -> bool:
+        objects = map(self._live.object, range(len(self._live.nodes)))
+        return any(is_optimizer(obj) and is_unbuilt(obj) for obj in objects)
+
+    @cached_property
+    def _states_left(self) -> Set[str]:
+        """The keys of states that stay in the file, and may belong to states of the program.
+
+        A state of a variable that the program lacks is none of them, where the file tells that.
+        """
+        left, place = super()._left_out, self._live.names.place_or_state
+        absent = {value.name for value in left.values.get(WhyLeftOut.ABSENT, ())}
+        is_unbuilt, nodes = self._is_optimizer_unbuilt, self._saved.nodes
+        if not is_unbuilt and absent.isdisjoint(map(place, _states_in(self._live))):
+            return set()
+        states = (n for n in _states_in(self._saved) if is_unbuilt or nodes[n].slot is None)
+        unused = {value.key for value in left.unused}
+        return unused.intersection(key for node in states for key in self._keys(node))
+
+    @cached_property
+    def _left_out(self) -> LeftOut:
+        left, states = super()._left_out, self._states_left
+        if not states:
+            return left
+        place = self._live.names.place_or_state
+        anew = {place(obj) for obj in _states_in(self._live)}
+        return left.without(WhyLeftOut.UNUSED, states).without(WhyLeftOut.ABSENT, anew)
+
+    def _following(self) -> Iterator[str]:
+        """Yield what to do next; the optimizer comes first, if it is not built."""
+        yield from self._of_states("model")
+        yield from super()._following()
+
+    def _program(self, name: str, path: str | None) -> str:
+        where = repr(prefix_of(self._file) if path is None else path)
+        if not self._sure:
+            return restoring_nothing(replace(self._left_out, partly=[]))
+        if self._is_plain_load:
+            return loading(name, where, self._run.outcome.options, self._left_out)
+        states = {pair: optimizer_of(self._live, pair.obj) is not None for pair in self._sure}
+        in_order = sorted(states, key=lambda pair: (states[pair], pair.node))
+        assigned = [self._assigned(pair, name) for pair in in_order]
+        variables = {copy.obj: self._expression(copy.obj, name) for copy in self._left_out.partly}
+        return assigning_from_keras(self._file, where, assigned, self._left_out, variables)
+
+    def _assigned(self, pair: Pair, name: str) -> Assigned:
+        (attribute,) = self._saved.nodes[pair.node].attributes
+        expression = self._expression(pair.obj, name)
+        conversion = self._mapping.conversions.get(pair[:2])
+        return Assigned(expression, attribute.checkpoint_key, attribute.dtype, conversion)
+
+    def _expression(self, obj: int, name: str) -> str:
+        if self._live.origin is not Origin.LIVE:
+            return expression_of(self._live, obj, name)
+        program, nodes = self._program_graph
+        node = nodes.get(id(self._live.object(obj)))
+        if node is None or self._load is None:
+            return with_public_lists(self._live, obj, name)
+        # TensorFlow follows no list of Keras 3: only the list of a built optimizer leads there.
+        is_hanging = optimizer_of(program, node) is not None
+        if is_hanging and optimizer_of(self._live, obj) is None:
+            return with_public_lists(self._live, obj, name)
+        return with_public_lists(program, node, name)
+
+    @cached_property
+    def _program_graph(self) -> tuple[Graph, Mapping[int, int]]:
+        """The model as TensorFlow follows it, and the node of each object, by `id`."""
+        program = read_live(self._live.source)
+        every = reversed(range(len(program.nodes)))
+        return program, {id(program.object(node)): node for node in every}
+
+    @property
+    def free_names(self) -> tuple[str, ...]:
+        """The names in `code` that the program has."""
+        return ("ckpt",)
+
+    @property
+    def prefix(self) -> str:
+        """The path of the file whose values it restores."""
+        return prefix_of(self._file)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What happened to the model since the file was written."""
+        if self._load is None:
+            return super().changes
+        made, mapping = [*map(_made_by_training, (self._saved, self._live))], self._mapping
+        of_model = replace(
+            mapping,
+            unused=tuple(node for node in mapping.unused if node not in made[0]),
+            missing=tuple(obj for obj in mapping.missing if obj not in made[1]),
+        )
+        return tuple(change for change in changes_of(of_model) if self._is_told(change))
+
+    def _is_told(self, change: Change) -> bool:
+        """Return whether a change is one of the model, not of what the format does not tell."""
+        if change.kind is Kind.OPTIMIZER_CHANGED:
+            slots = (node.slot for node in self._saved.nodes if node.slot is not None)
+            return not any(is_unnamed(slot.name) for slot in slots)
+        if change.kind is Kind.RENAMED and self._has_only_other_numbers(change):
+            return False
+        is_value = any(has_value(self._saved.nodes[node]) for node in change.nodes[:1])
+        if is_value and change.kind in _OF_PLACES:  # a file has numbers in place of names
+            return False
+        if self._file.layout is not Layout.KERAS_NAMES:
+            return True
+        is_of_layer = all(self._saved.nodes[n].role is Role.LAYER for n in change.nodes[:1])
+        return change.kind not in _OF_PLACES and (is_of_layer or change.kind is not Kind.RENAMED)
+
+    def _has_only_other_numbers(self, change: Change) -> bool:
+        """Return whether Keras gave a part another number, as `dense_3` after an insertion."""
+        labels = self._saved.tree.labels[change.nodes[0]], self._live.tree.labels[change.objects[0]]
+        return len({_NUMBER.sub("", label) for label in labels}) == 1
+
+    @cached_property
+    def check(self) -> CheckT:
+        """The check of what the fix gives to the variables."""
+        if self._load is None:
+            return super().check
+        placed = [(self._keys(pair.node)[0], self._live.object(pair.obj)) for pair in self._sure]
+        return self._check_of(run_of_placed(self._live.source, self._file, placed))
+
+    def apply(self, session: Any = None) -> FixOfKerasFile[CheckT]:
+        """Restore now; return the fix."""
+        if self._sure:
+            apply(self._mapping, self._sure, None)
+        return self
+
+    def write(self, prefix: str | os.PathLike[str]) -> str:
+        """Write a new checkpoint for the program, or weights for a model; return its path."""
+        path = os.fspath(prefix)
+        if self._load is None or is_path_of_weights(path):
+            return super().write(prefix)
+        program, nodes = self._program_graph
+        parts = (p for p in self._mapping.parts.values() if not self._keys(p.node))
+        pairs = {p: nodes.get(id(self._live.object(p.obj))) for p in (*self._sure, *parts)}
+        kept = {(pair.node, obj): pair[:2] for pair, obj in pairs.items() if obj is not None}
+        every = self._mapping.conversions
+        conversions = {new: every[old] for new, old in kept.items() if old in every}
+        write_mapped(self._to_write, program, [*kept], path, conversions)
+        return path
+
+    @property
+    def _how(self) -> str:
+        if self._is_plain_load:
+            return "with a plain load_weights()"
+        whose = "the TensorFlow.js model" if self._file.is_of_tfjs else "Keras' own file"
+        return f"of {whose}, each in the place of its name"
+
+    @property
+    def _file(self) -> Graph:
+        return file_of_keras(self._saved) if self._load is None else self._saved
+
+    @property
+    def _to_write(self) -> Graph:
+        return as_checkpoint(self._file)
+
+    @cached_property
+    def _sure(self) -> tuple[Pair, ...]:
+        """The values that the fix gives to their variables."""
+        is_file = self._live.origin is not Origin.LIVE
+        return tuple(
+            pair
+            for pair in self._placed
+            if is_variable(self._live, pair)
+            and (is_file or self._live.object(pair.obj) is not None)  # else saving makes the value
+        )
+
+    @property
+    def _waiting(self) -> frozenset[int]:
+        """No value: the fix assigns them, so none waits for an object that is built later."""
+        return frozenset()
+
+    @property
+    def _is_plain_load(self) -> bool:
+        """Whether the checked call gives every sure value, and no other, to its variable.
+
+        It must not set the matrices of LoRA to zero either, which ends their training.
+        """
+        load = self._load
+        if self._file.is_of_tfjs:
+            return False
+        if load is None or any(loaded.stays is Stays.ZEROED for loaded in load.loaded):
+            return False
+        return self._is_right_by_itself
+
+
+def _states_in(graph: Graph) -> Iterator[int]:
+    """Yield the values of optimizers and their slot variables."""
+    for node in graph.tree.preorder():
+        above = (graph.nodes[holder].role for holder in graph.tree.above(node))
+        if graph.nodes[node].slot is not None or Role.OPTIMIZER in above:
+            yield node
+
+
+def _made_by_training(graph: Graph) -> frozenset[int]:
+    """Return the values of optimizers, and what metrics count."""
+    metrics = (n for n in graph.tree.children[ROOT] if graph.tree.labels[n] == _METRICS)
+    return frozenset((*_states_in(graph), *(node for m in metrics for node in graph.tree.below(m))))

@@ -1,0 +1,160 @@
+"""Python code that gives variables the values of Keras' own file, by Keras and h5py alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.answers.remedy_code.comprehensions import KeyedExpression, in_lines
+from ckpt_viz.answers.restore_fix.code import ASSIGNED, comments, needs_numpy
+from ckpt_viz.answers.restore_fix.left_out import LeftOut
+from ckpt_viz.files.keras_files.shards import Shards
+from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.ground.expressions import quoted
+from ckpt_viz.matching.correspondence.conversions import Conversion
+
+_ARCHIVE = (
+    "with zipfile.ZipFile({path}) as archive:",
+    "    weights = io.BytesIO(archive.read('model.weights.h5'))",
+)
+_CHECKED = (
+    "for variable, value in values:",
+    "    assert value.shape == tuple(variable.shape), variable",
+)
+_OF_ML_DTYPES = ("bfloat16", "float8")  # what h5py reads as bytes without a meaning
+_MOST_COPIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """A variable that gets a value: its expression, and the path and dtype of the data set."""
+
+    expression: str
+    key: str
+    dtype: str | None
+    conversion: Conversion | None
+
+
+def loading(name: str, path: str, options: Mapping[str, bool], left: LeftOut) -> str:
+    """Return the code that calls `load_weights`; `name` and `path` are expressions."""
+    given = "".join(f", {option}=True" for option, is_given in options.items() if is_given)
+    return "\n".join([f"{name}.load_weights({path}{given})", *comments(left)]) + "\n"
+
+
+def assigning_from_keras(
+    file: Graph,
+    path: str,
+    assigned: Sequence[Assigned],
+    left: LeftOut,
+    partly: Mapping[int, str],
+) -> str:
+    """Return the code that assigns values one by one.
+
+    It reads and compares everything before it changes the first variable.
+
+    Args:
+        file: The graph of Keras' file.
+        path: The expression for its path.
+        assigned: What gets a value.
+        left: What stays out.
+        partly: The expressions for the variables whose shapes differ, by live object.
+    """
+    if file.is_of_tfjs:
+        return _from_tfjs(file, path, assigned, left)
+    by_file: dict[str, dict[str, list[Assigned]]] = {}
+    for item in sorted(assigned, key=lambda item: item.conversion is not None):
+        of_file = by_file.setdefault(_file_of(file, path, item.key), {})
+        of_file.setdefault(_value_of(item), []).append(item)
+    lines = [*_imports(file, assigned), "", *_opening(file, path), "values = []"]
+    for opened, by_value in by_file.items():
+        lines.append(f"with h5py.File({opened}) as file:")
+        lines += (
+            f"    {line}" for value, items in by_value.items() for line in _reading(value, items)
+        )
+    after = [*comments(left), *_copied(file, path, left, partly)]
+    return "\n".join([*lines, *_CHECKED, *ASSIGNED, *after]) + "\n"
+
+
+def _from_tfjs(file: Graph, path: str, assigned: Sequence[Assigned], left: LeftOut) -> str:
+    """Return the code for a model of TensorFlow.js, whose weights may be quantized."""
+    by_value: dict[str, list[Assigned]] = {}
+    for item in assigned:
+        by_value.setdefault(_value_of(item).replace("file[key][()]", "file.read(key)"), []).append(
+            item
+        )
+    imports = [line for line in _imports(file, assigned) if line != "import h5py"]
+    lines = ["import ckpt_viz as cv", *imports, "", f"file = cv.graph({path})", "values = []"]
+    lines += (line for value, items in by_value.items() for line in _reading(value, items))
+    return "\n".join([*lines, *_CHECKED, *ASSIGNED, *comments(left)]) + "\n"
+
+
+def _imports(file: Graph, assigned: Sequence[Assigned]) -> Iterator[str]:
+    if _is_archive(file):
+        yield from ("import io", "import zipfile", "")
+    yield "import h5py"
+    if any(map(_is_of_ml_dtypes, assigned)):
+        yield "import ml_dtypes"
+    if needs_numpy(item.conversion for item in assigned if item.conversion is not None):
+        yield "import numpy as np"
+    if any("tf." in item.expression for item in assigned):
+        yield "import tensorflow as tf"
+
+
+def _opening(file: Graph, path: str) -> Iterator[str]:
+    if _is_archive(file):
+        yield from (line.format(path=path) for line in _ARCHIVE)
+
+
+def _is_archive(file: Graph) -> bool:
+    return file.provenance is not None and file.provenance.format is Format.KERAS_ARCHIVE
+
+
+def _is_of_ml_dtypes(item: Assigned) -> bool:
+    return item.dtype is not None and item.dtype.startswith(_OF_ML_DTYPES)
+
+
+def _value_of(item: Assigned) -> str:
+    """Return the expression for a value in the form of its variable."""
+    value = "file[key][()]"
+    if _is_of_ml_dtypes(item):
+        value = f"{value}.view(ml_dtypes.{item.dtype})"
+    return value if item.conversion is None else item.conversion.code(value)
+
+
+def _file_of(file: Graph, path: str, key: str) -> str:
+    """Return the expression for what h5py opens to read a data set."""
+    if _is_archive(file):
+        return "weights"
+    stored = file.stored_in
+    return repr(stored.shard_of(key)) if isinstance(stored, Shards) else path
+
+
+def _reading(value: str, items: Sequence[Assigned]) -> Iterator[str]:
+    """Yield the code that reads the values of one expression."""
+    yield "keys = ["
+    yield from (
+        f"    {line}" for line in in_lines(KeyedExpression(i.expression, i.key) for i in items)
+    )
+    yield "]"
+    yield f"values += [(variable, {value}) for variable, key in keys]"
+
+
+def _copied(file: Graph, path: str, left: LeftOut, partly: Mapping[int, str]) -> Iterator[str]:
+    """Yield code, as a comment, that copies what variables of other shapes or dtypes can take."""
+    copies = left.partly[:_MOST_COPIES]
+    if copies:
+        yield "# These have another shape or dtype now. If the elements mean the same, copy them:"
+    opened = ""
+    for copy in copies:
+        variable, common = partly[copy.obj], copy.common
+        opening = f"#   with h5py.File({_file_of(file, path, copy.key)}) as file:"
+        yield from [opening] if opening != opened else []
+        opened = opening
+        if copy.is_cast:
+            yield f"#       {variable}.assign(file[{quoted(copy.key)}][()])"
+            continue
+        yield f"#       value = {variable}.numpy()"
+        yield f"#       value{common} = file[{quoted(copy.key)}]{common}"
+        yield f"#       {variable}.assign(value)"
+    if len(left.partly) > len(copies):
+        yield f"#   and {len(left.partly) - len(copies)} more"

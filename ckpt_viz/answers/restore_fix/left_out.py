@@ -1,0 +1,322 @@
+"""What a fix leaves out, and why, as its table has it: each value for one reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import islice
+from typing import NamedTuple
+
+from ckpt_viz.graphs.nodes.names import LayerNames, is_holder
+from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
+from ckpt_viz.graphs.nodes.subtrees import values_of
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.ground.text import count, listed
+from ckpt_viz.matching.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
+
+_MOST_ALTERNATIVES = 3
+_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
+
+
+class Partly(NamedTuple):
+    """A variable that has another shape now: the live object, the key, and both shapes.
+
+    With `is_cast` it has another dtype of numbers, and one shape.
+    """
+
+    obj: int
+    key: str
+    saved: tuple[int, ...]
+    live: tuple[int, ...]
+    is_cast: bool = False
+
+    @property
+    def common(self) -> str:
+        """The elements that both shapes have, as an index.
+
+        >>> Partly(0, "kernel", (32, 10), (32, 12)).common
+        '[:, :10]'
+        """
+        sizes = zip(self.saved, self.live, strict=True)
+        return f"[{', '.join(':' if was == now else f':{min(was, now)}' for was, now in sizes)}]"
+
+
+class LeftValue(NamedTuple):
+    """What people call a value that is left out, a checkpoint key, and where it may belong.
+
+    The name is that of the live object that keeps its value, or else that of the saved value.
+    `part` is the largest part whose values are all left out for one reason, or the value itself.
+    """
+
+    name: str
+    key: str = ""
+    places: str = ""
+    part: str = ""
+
+
+class WhyLeftOut(Enum):
+    """Why a fix leaves values out: in its text, and as the title of a comment in its code.
+
+    The members are in the order of both.
+    """
+
+    ABSENT = (
+        "kept; the checkpoint has none for",
+        "These keep their values; the checkpoint has none for them:",
+    )
+    UNSURE = (
+        "kept; names do not show which saved value belongs to",
+        "These keep their values; names do not show which saved values are theirs, if any:",
+    )
+    MISFIT = (
+        "kept; shape or dtype differs for",
+        "These keep their values; the saved ones have another shape or dtype:",
+    )
+    ELSEWHERE = (
+        "kept; a plain restore would put a value of another name or meaning into",
+        "These keep their values; a plain restore would put values of another name or meaning into "
+        "them:",
+    )
+    OTHER_MEANING = (
+        "kept; the saved state may mean something else to",
+        "These keep their values; in this optimizer's class, the saved states may mean something "
+        "else:",
+    )
+    NO_CODE = (
+        "kept; no code restores",
+        "These keep their values; they are no variables, and no checkpoint of parts restores them:",
+    )
+    DAMAGED = (
+        "kept; the saved bytes are damaged for",
+        "The checkpoint has these, but their bytes are damaged:",
+    )
+    WAITING = (
+        "restored as soon as objects are built:",
+        "These are restored as soon as their objects are built:",
+    )
+    NOT_TRACKED = (
+        "left in the checkpoint; TensorFlow tracks no object in the program for",
+        "The checkpoint has these; TensorFlow tracks no object in the program for them:",
+    )
+    UNUSED = (
+        "left in the checkpoint; the program has no place for",
+        "The checkpoint has these; the program has no place for them:",
+    )
+
+    def __init__(self, words: str, title: str) -> None:
+        self.words, self.title = words, title
+
+
+_OF_WHY = {
+    Why.SHAPE: WhyLeftOut.MISFIT,
+    Why.DTYPE: WhyLeftOut.MISFIT,
+    Why.OTHER_MEANING: WhyLeftOut.OTHER_MEANING,
+    Why.NO_CODE: WhyLeftOut.NO_CODE,
+    Why.DAMAGED: WhyLeftOut.DAMAGED,
+    Why.NOT_TRACKED: WhyLeftOut.NOT_TRACKED,
+    Why.ABSENT: WhyLeftOut.UNUSED,
+}
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a restore leaves out, each value for one reason.
+
+    Attributes:
+        values: The values by reason.
+        guesses: The values whose places are guesses, each with the objects that it may belong to.
+        untracked: Attributes with values that TensorFlow does not follow.
+        partly: The variables of another shape or dtype whose elements, or some, can be converted.
+        accepting: What makes a fix with the guesses.
+    """
+
+    values: Mapping[WhyLeftOut, Sequence[LeftValue]]
+    guesses: Sequence[LeftValue]
+    untracked: Sequence[str]
+    partly: Sequence[Partly]
+    accepting: str
+
+    @property
+    def unused(self) -> Sequence[LeftValue]:
+        """The values in the checkpoint that the program has no place for."""
+        return self.values.get(WhyLeftOut.UNUSED, ())
+
+    def in_words(self, guessed_parts: Sequence[str]) -> Iterator[str]:
+        """Yield a line for each reason; `guessed_parts` are the saved parts that hold guesses."""
+        for reason, values in self.values.items():
+            every = [*dict.fromkeys(value.part for value in values)]
+            yield f"{count(len(values), 'value')} {reason.words} {listed(every)}"
+        if self.untracked:
+            number = count(len(self.untracked), "attribute")
+            yield f"{number} left out; TensorFlow does not track {listed([*self.untracked])}"
+        if self.guesses:
+            number = count(len(self.guesses), "value")
+            why = "because only order or shape suggests their places"
+            yield f"{number} left out as guesses, {why}: {listed([*guessed_parts])}"
+
+    def without(self, reason: WhyLeftOut, names: Collection[str]) -> LeftOut:
+        """Return the same without the values of a reason that have one of these names or keys."""
+        others = [v for v in self.values.get(reason, ()) if not {v.name, v.key} & {*names}]
+        values = {key: left for key, left in {**self.values, reason: others}.items() if left}
+        return replace(self, values=values)
+
+
+def left_out(table: RestoreTable, accepting: str) -> LeftOut:
+    """Return what the fix of a table leaves out."""
+    assert table.saved is not None
+    saved, live = table.saved, table.live
+    rows = [(row, _reason(row, cell), cell) for row, cell in table.not_restored]
+    unused = {row.saved for row, reason, _ in rows if reason is WhyLeftOut.UNUSED}
+    is_open = unused | {row.saved for row, reason, _ in rows if reason is None}
+    looks = {_look(saved, node) for node in is_open} if saved.is_name_based else set()
+    astray = {row.plain.other: row.live for row, _, _ in rows if row.plain.other in unused}
+    places: dict[WhyLeftOut, list[_LeftPlace]] = {reason: [] for reason in WhyLeftOut}
+    guesses: list[_LeftPlace] = []
+    for row, reason, cell in rows:
+        place = _LeftPlace(row.saved, cell.other if row.live is None else row.live)
+        if reason is None:
+            guesses.append(place)
+        elif reason is not WhyLeftOut.ABSENT:
+            places[reason] += [] if row.saved in astray else [place]
+        elif row.live is not None and astray.get(row.plain.other) == row.live:
+            places[WhyLeftOut.ELSEWHERE].append(_LeftPlace(row.plain.other, row.live))
+        else:
+            is_unsure = _look(live, row.live) in looks
+            places[WhyLeftOut.UNSURE if is_unsure else reason].append(place)
+    return LeftOut(
+        {reason: _named(saved, live, every) for reason, every in places.items() if every},
+        [*_guessed(saved, live.names, guesses)],
+        [*_untracked(live.names)],
+        [*_partly(saved, live, places[WhyLeftOut.MISFIT])],
+        accepting,
+    )
+
+
+class _LeftPlace(NamedTuple):
+    """A saved node and the live object of its value; None for what is not there."""
+
+    node: int | None
+    obj: int | None
+
+
+def _reason(row: RestoreRow, cell: ValueCell) -> WhyLeftOut | None:
+    """Return why a value is left out; None for a guess."""
+    if row.saved is None:
+        is_open = cell.reason is not None and cell.reason.why is Why.GUESS
+        return WhyLeftOut.UNSURE if is_open else WhyLeftOut.ABSENT
+    if cell.reason is None:
+        return WhyLeftOut.WAITING
+    return _OF_WHY.get(cell.reason.why)
+
+
+def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
+    """Return whether a node is a slot variable, and the dtypes and shapes of its values."""
+    assert node is not None
+    specs = ((values.dtype, values.shape) for values in graph.nodes[node].attributes)
+    return graph.nodes[node].slot is not None, *specs
+
+
+def _named(saved: Graph, live: Graph, places: Sequence[_LeftPlace]) -> list[LeftValue]:
+    of_live = _largest_parts(live, [obj for _, obj in places if obj is not None])
+    of_saved = _largest_parts(saved, [n for n, obj in places if obj is None and n is not None])
+    named = [
+        (node, _name(saved, node), of_saved[node or ROOT])
+        if obj is None
+        else (node, live.names.place_or_state(obj), of_live[obj])
+        for node, obj in places
+    ]
+    return [
+        LeftValue(name, key, part=part)
+        for node, name, part in named
+        for key in (() if node is None else keys_of(saved, node)) or ("",)
+    ]
+
+
+def _largest_parts(graph: Graph, nodes: Sequence[int]) -> Mapping[int, str]:
+    """Return by value the name of the largest part with these values and no others."""
+    if not nodes:
+        return {}
+
+    def parts_with(node: int) -> list[int]:
+        near = islice(graph.tree.above(node), _MOST_LEVELS)
+        return [n for n in near if n != ROOT and not is_holder(graph.nodes, graph.tree, n)]
+
+    above = {node: parts_with(node) for node in nodes}
+    number = Counter(part for parts in above.values() for part in parts)
+    valued = (node for node in graph.tree.preorder() if has_value(graph.nodes[node]))
+    every = Counter(part for node in valued for part in parts_with(node))
+    whole = {part for part, count in number.items() if 1 < count == every[part]}
+    largest = {node: next((p for p in reversed(above[node]) if p in whole), node) for node in nodes}
+    names = {part: graph.names.place_or_state(part) for part in {*largest.values()}}
+    return {node: names[part] for node, part in largest.items()}
+
+
+def _name(saved: Graph, node: int | None) -> str:
+    assert node is not None
+    return saved.names.place_or_state(node)
+
+
+def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
+    """Return the checkpoint keys of a saved node's own values."""
+    return tuple(attribute.checkpoint_key for attribute in saved.nodes[node].attributes)
+
+
+def _guessed(saved: Graph, names: LayerNames, guesses: Sequence[_LeftPlace]) -> Iterator[LeftValue]:
+    """Yield the values of guesses, each with the objects of its kind that it may belong to."""
+
+    def kind(node: int) -> object:
+        return saved.tree.labels[node], values_of(saved.nodes[node])
+
+    pairs = [(node, obj) for node, obj in guesses if node is not None and obj is not None]
+    of_kind: dict[object, list[int]] = {}
+    for node, obj in pairs:
+        of_kind.setdefault(kind(node), []).append(obj)
+    for node, obj in pairs:
+        places = _alternatives(names, obj, [*dict.fromkeys(of_kind[kind(node)])])
+        for key in keys_of(saved, node):
+            yield LeftValue(saved.names.place_or_state(node), key, places)
+
+
+def _alternatives(names: LayerNames, obj: int, objects: Sequence[int]) -> str:
+    others = islice((other for other in objects if other != obj), _MOST_ALTERNATIVES - 1)
+    shown = [names.place_or_state(other) for other in (obj, *others)]
+    more = len(objects) - len(shown)
+    return " or ".join(shown) + (f", or {more} more" if more else "")
+
+
+def _untracked(names: LayerNames) -> Iterator[str]:
+    for obj, node in enumerate(names.graph.nodes):
+        for attribute in node.not_saved:
+            if attribute.is_lost:
+                yield names.child_place(obj, attribute.name)
+
+
+def _partly(saved: Graph, live: Graph, misfits: Iterable[_LeftPlace]) -> Iterator[Partly]:
+    """Yield the variables of other sizes, but as many dimensions; or of another number type."""
+    for node, obj in misfits:
+        if node is None or obj is None or saved.nodes[node].slot is not None:
+            continue
+        before, after = saved.nodes[node].attributes, live.nodes[obj].attributes
+        if not len(before) == len(after) == 1:
+            continue
+        was, now = before[0], after[0]
+        if was.shape is None or now.shape is None:
+            continue
+        if was.dtype != now.dtype:
+            if was.shape == now.shape and are_numbers(was.dtype, now.dtype):
+                yield Partly(obj, was.checkpoint_key, was.shape, now.shape, is_cast=True)
+            continue
+        if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape), default=0) > 0:
+            yield Partly(obj, was.checkpoint_key, was.shape, now.shape)
+
+
+def are_numbers(*dtypes: str | None) -> bool:
+    """Return whether these are dtypes of real numbers, between which TensorFlow converts.
+
+    >>> are_numbers("int32", "int64"), are_numbers("float32", "bfloat16"), are_numbers("string")
+    (True, True, False)
+    """
+    kinds = ("int", "uint", "float", "bfloat")
+    return all(dtype is not None and dtype.startswith(kinds) for dtype in dtypes)

@@ -1,0 +1,142 @@
+"""Optimizers of another kind, and optimizers that one side lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ckpt_viz.answers.dry_runs.finding import Explained, Finding
+from ckpt_viz.answers.evidence.case import Case
+from ckpt_viz.answers.evidence.sides import is_optimizer
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.graphs.overlay.remedy import Advice, Fix, HowFixed, Remedy
+from ckpt_viz.graphs.slots.optimizer_table import Generation
+from ckpt_viz.ground.text import count
+from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, shared_slots
+from ckpt_viz.matching.engines.trace import Action, Cause
+
+_CLASSES = {
+    Generation.TENSORFLOW_1: "tf.compat.v1.train",
+    Generation.LEGACY: "tf_keras.optimizers.legacy",
+    Generation.KERAS_2: "tf_keras.optimizers",
+    Generation.KERAS_3: "keras.optimizers of Keras 3",
+}
+
+
+def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find optimizers that keep their state in another way than the saved optimizers."""
+    hooks = {
+        step.obj
+        for step in case.trace.steps_of(Action.FAIL)
+        if step.failure is not None and step.failure.cause is Cause.SLOT_HOOK
+    }
+    pairs = [
+        (node, case.saved_side.state_of(node), obj, case.live_side.state_of(obj))
+        for node, (obj, _, _) in case.other_generation.items()
+    ]
+    state = set().union(*(nodes for _, nodes, _, _ in pairs)) | explained.nodes
+    for node, nodes, obj, objects in pairs:
+        _, saved_way, live_way = case.other_generation[node]
+        values = [n for n in nodes if case.saved.nodes[n].attributes]
+        taken = sum(n in case.trace.restored for n in values)
+        number = count(len(values), "value")
+        places = f"at most {taken} of {number} fit" if taken else f"none of {number} fits"
+        rest = " The rest of the checkpoint fits." if case.unresolved <= state else ""
+        yield case.run.finding(
+            Severity.ERROR if obj in hooks else case.severity(nodes, objects),
+            Kind.OPTIMIZER_GENERATION,
+            f"The saved optimizer ({saved_way.value}) and the program's ({live_way.value}) keep "
+            f"their state differently: {places}.{rest}",
+            _remedy(case, nodes, saved_way),
+            nodes=(node, *sorted(nodes - {node})),
+            objects=(obj, *sorted(objects - {obj})),
+        )
+
+
+def _remedy(case: Case, nodes: Iterable[int], saved_way: Generation) -> Remedy:
+    """Return what to do about state of another generation: the fix may move the state."""
+    moved = [n for n in case.fixed.intersection(nodes) if case.saved.nodes[n].slot is not None]
+    if moved:
+        return Fix(HowFixed.AS_STATE, len(moved))
+    return Advice(
+        "Restore the model alone, or use the optimizer class that saved it "
+        f"({_CLASSES[saved_way]})."
+    )
+
+
+def other_class(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find optimizers that take the state of another class, which means something else."""
+    for node, obj in case.trace.bound.items():
+        sides = case.saved.nodes[node], case.live_side.node(obj)
+        if node in case.other_generation or not all(map(is_optimizer, sides)):
+            continue
+        slots = [
+            slot
+            for slot in sorted(case.saved_side.state_of(node) & case.trace.restored)
+            if case.saved.nodes[slot].slot is not None and slot not in explained.nodes
+        ]
+        objects = [case.trace.bound[slot] for slot in slots]
+        if slots and _mean_other_things(case, (node, slots), (obj, objects)):
+            yield case.run.finding(
+                Severity.WARNING,
+                Kind.MISPLACED,
+                f"The program's optimizer is of another class: {count(len(slots), 'saved value')} "
+                "of its state go into slots that mean something else.",
+                "Use the optimizer that was saved.",
+                nodes=(node, *slots),
+                objects=(obj, *objects),
+            )
+
+
+def _mean_other_things(
+    case: Case, saved: tuple[int, Sequence[int]], live: tuple[int, Sequence[int]]
+) -> bool:
+    sides = (
+        OptimizerSlots(graph, optimizer, _slot_names(graph, slots))
+        for graph, (optimizer, slots) in ((case.saved, saved), (case.live, live))
+    )
+    return shared_slots(*sides).is_other
+
+
+def _slot_names(graph: Graph, nodes: Sequence[int]) -> list[str]:
+    slots = (graph.nodes[node].slot for node in nodes if node < len(graph.nodes))
+    return list(dict.fromkeys(slot.name for slot in slots if slot is not None))
+
+
+def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find an optimizer that only one side has."""
+    for top, nodes in case.saved_side.unresolved_groups.items():
+        is_explained = top in explained.nodes or explained.nodes.issuperset(nodes)
+        if top in case.trace.bound or is_explained or not is_optimizer(case.saved.nodes[top]):
+            continue
+        rest = _everything_else(case, len(nodes))
+        yield case.run.finding(
+            Severity.FAIL,
+            Kind.OPTIMIZER_MISSING,
+            f"The program has no optimizer here, so {count(len(nodes), 'saved value')} stay "
+            f"unused{rest}.",
+            "Add the optimizer to train further. Else call assert_existing_objects_matched() "
+            "in place of assert_consumed().",
+            nodes=dict.fromkeys((top, *nodes)),
+        )
+    for top, objects in case.live_side.unmatched_groups.items():
+        is_explained = top in explained.objects or explained.objects.issuperset(objects)
+        if top in case.trace.holders or is_explained or not is_optimizer(case.live_side.node(top)):
+            continue
+        yield case.run.finding(
+            Severity.FAIL,
+            Kind.OPTIMIZER_MISSING,
+            f"The checkpoint has no optimizer here, so {count(len(objects), 'value')} of the "
+            "program's optimizer stay unchanged.",
+            "Call assert_nontrivial_match() instead of assert_consumed(); training starts "
+            "with a fresh optimizer.",
+            objects=dict.fromkeys((top, *objects)),
+        )
+
+
+def _everything_else(case: Case, number: int) -> str:
+    is_lost = any(attribute.is_lost for node in case.live.nodes for attribute in node.not_saved)
+    if number < len(case.unresolved) or case.unmatched or is_lost:
+        return ""
+    return f"; everything else, {count(len(case.trace.restored), 'value')}, is restored"

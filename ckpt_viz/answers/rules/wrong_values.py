@@ -1,0 +1,172 @@
+"""Values that a restore loses, although every assert passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ckpt_viz.answers.dry_runs.failures import IMPORT_SAVER, make_as_saved
+from ckpt_viz.answers.dry_runs.finding import Explained, Finding
+from ckpt_viz.answers.evidence.case import Case
+from ckpt_viz.answers.evidence.sides import is_optimizer
+from ckpt_viz.graphs.nodes.nodes import Node, has_value
+from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.ground.text import listed, shape_words
+from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.engines.read_failures import fits
+from ckpt_viz.matching.engines.trace import Action, Step
+
+
+def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find saved values that lose their variable to another value."""
+    for step in case.trace.steps_of(Action.REPEAT):
+        assert step.node is not None and step.obj is not None
+        if (
+            step.node in explained.nodes
+            or step.obj in explained.objects
+            or not _is_valued(case, step)
+        ):
+            continue
+        kept = next((n for n in case.trace.holders[step.obj] if n != step.node), None)
+        if kept is None or _same_bytes(case, kept, step.node):
+            continue
+        if _is_gone(case, step.node) and not _is_gone(case, kept):
+            continue  # an index led the value to the object of another
+        is_kept = has_value(case.saved.nodes[kept])
+        yield case.run.finding(
+            Severity.WARNING,
+            Kind.VALUE_LOST,
+            f"Two saved objects share this one object: {case.saved_side.place(kept)} "
+            f"{'is restored' if is_kept else 'comes first and has no value'}, and the value of "
+            f"{case.saved_side.place(step.node)} is lost.",
+            "Give the program two objects, as when it was saved.",
+            nodes=(step.node, kept),
+            objects=(step.obj,),
+        )
+
+
+def _is_gone(case: Case, node: int) -> bool:
+    """Return whether the program no longer has the saved object."""
+    return node not in case.placement.counterparts
+
+
+def _same_bytes(case: Case, left: int, right: int) -> bool:
+    a, b = (_fingerprints(case, node) for node in (left, right))
+    return a == b and None not in a
+
+
+def _fingerprints(case: Case, node: int) -> list[object]:
+    attributes = case.saved.nodes[node].attributes
+    return [case.saved.fingerprint(attribute.checkpoint_key) for attribute in attributes]
+
+
+def never_restored(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find live values that are bound to a saved object without a value."""
+    lost = {step.obj for step in case.trace.steps_of(Action.REPEAT) if _is_valued(case, step)}
+    for step in case.trace.steps_of(Action.VALUELESS):
+        assert step.node is not None and step.obj is not None
+        live = case.live_side.node(step.obj)
+        if live is None or not _surely_has_value(live):
+            continue
+        if is_optimizer(live) or step.obj in lost:
+            continue
+        yield case.run.finding(
+            Severity.WARNING,
+            Kind.NEVER_RESTORED,
+            "The checkpoint has an object without a value here, so the program's value stays "
+            "unchanged, and no assert fails.",
+            "Give the two objects different local names, or restore into an object of the "
+            "saved class.",
+            nodes=(step.node,),
+            objects=(step.obj,),
+        )
+
+
+def _is_valued(case: Case, step: Step) -> bool:
+    return step.node is not None and has_value(case.saved.nodes[step.node])
+
+
+def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find stored tensors that the object does not read."""
+    failed = {step.node for step in case.trace.steps_of(Action.FAIL)}
+    for step in case.trace.steps_of(Action.GATHER):
+        assert step.node is not None and step.obj is not None
+        node = case.saved.nodes[step.node]
+        reads_all = tuple([a.checkpoint_key for a in node.attributes]) == step.names
+        is_left_to_saver = bool(step.name)
+        if reads_all or is_left_to_saver or step.node in failed:
+            continue
+        unused = set(case.trace.unused_attributes.get(step.node, ()))
+        ignored = [
+            attribute.name
+            for attribute in node.attributes
+            if attribute.name not in unused and not _is_read(attribute.checkpoint_key, step.names)
+            if attribute.name not in _known_to_file(case, step.obj)
+        ]
+        if ignored:
+            yield case.run.finding(
+                Severity.WARNING,
+                Kind.TENSOR_IGNORED,
+                f"The object reads {len(step.names)} of the saved tensors and leaves "
+                f"{listed(ignored)} unread, and no assert fails.",
+                "Restore into an object of the saved class.",
+                nodes=(step.node,),
+                objects=(step.obj,),
+            )
+
+
+def _known_to_file(case: Case, obj: int) -> frozenset[str]:
+    """Return the attributes that a file in place of the program has at an object.
+
+    The object's own code is unknown. Such code, of a table for example, reads what it would save.
+    """
+    nodes = case.live.nodes
+    if case.live.origin is Origin.LIVE or obj >= len(nodes):
+        return frozenset()
+    return frozenset(attribute.name for attribute in nodes[obj].attributes)
+
+
+def _is_read(key: str, keys: Iterable[str]) -> bool:
+    # One attribute may hold several tensors: `.../table` for `.../table-keys`.
+    return any(read.startswith(key) for read in keys)
+
+
+def saver_unknown(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find objects whose registered saver does not run here."""
+    for step in case.trace.steps_of(Action.SKIP_SAVER):
+        assert step.node is not None and step.obj is not None
+        yield case.run.finding(
+            Severity.WARNING,
+            Kind.SAVER_UNKNOWN,
+            f"The program lacks the registered saver {step.name!r}, or the saver refuses this "
+            "object, which stays unchanged; no assert fails.",
+            IMPORT_SAVER,
+            nodes=(step.node,),
+            objects=(step.obj,),
+        )
+
+
+def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find variables of a TensorFlow 1 graph that take a value of another shape."""
+    for step in case.trace.steps_of(Action.RESTORE) if case.trace.builds_graph else ():
+        if step.node is None or step.obj is None:
+            continue
+        live = case.live_side.node(step.obj)
+        shape = live.attributes[0].shape if live is not None and len(live.attributes) == 1 else None
+        stored = case.saved.stored(step.names[0]) if len(step.names) == 1 else None
+        if stored is not None and not fits(shape, stored.shape):
+            yield case.run.finding(
+                Severity.WARNING,
+                Kind.SHAPE,
+                f"The saved value has shape {shape_words(stored.shape)}, the program's variable "
+                f"{shape_words(shape)}; the graph takes it without an error and keeps the wrong "
+                "shape.",
+                make_as_saved(case.run, "shape"),
+                nodes=(step.node,),
+                objects=(step.obj,),
+            )
+
+
+def _surely_has_value(node: Node) -> bool:
+    """Return whether a live node surely has a value, not only custom code that may give a value."""
+    return bool(node.registered_saver) or any(attribute.name for attribute in node.attributes)

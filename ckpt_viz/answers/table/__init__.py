@@ -1,0 +1,1 @@
+"""The table of a check: its lines, its sentence, and its marks on the graph."""

@@ -1,0 +1,147 @@
+"""The table of a check, and its text: what the dry run and the fix say of each value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ckpt_viz.answers.dry_runs.dry_run import DryRun, nodes_by_name, prefix_of
+from ckpt_viz.answers.dry_runs.failures import named_in
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.answers.table.marks import waiting_in
+from ckpt_viz.answers.table.sentence import is_without_problems, sentence_of_check
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.render.signs import SEVERITIES
+from ckpt_viz.ground.text import count, listed, readable
+from ckpt_viz.matching.changes.change import Change
+from ckpt_viz.matching.changes.kind import CHANGES, Kind
+from ckpt_viz.matching.engines.trace import Action
+from ckpt_viz.matching.restore_table.filling import AssignedValue, CheckedCall, table_of
+from ckpt_viz.matching.restore_table.fixed_values import FixedValues
+from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
+from ckpt_viz.matching.restore_table.text import CheckText, following
+
+_MOST_NOTES = 8
+# What rows and the sentence about changes tell.
+_IN_TABLE = CHANGES | {
+    *(Kind.MISPLACED, Kind.SWAPPED, Kind.KEY_MISSING, Kind.PARTIAL_OVERWRITE, Kind.SHAPE),
+    *(Kind.DTYPE, Kind.UNRESOLVED, Kind.UNMATCHED),
+}
+
+
+def table_of_run(
+    run: DryRun, saved: Graph, findings: Iterable[Finding], values: FixedValues
+) -> RestoreTable:
+    """Return the table of a dry run, and of the fix that does this with the values of `saved`."""
+    return table_of(saved, run.live, _call(run, saved, findings), values)
+
+
+def table_without_fix(run: DryRun, findings: Iterable[Finding]) -> RestoreTable:
+    """Return the table of a dry run that has no fix."""
+    saved = run.saved or named_in(run)
+    values = _without_fix(run, saved)
+    return table_of(saved, run.live, _call(run, saved, findings), values)
+
+
+def _call(run: DryRun, saved: Graph | None, findings: Iterable[Finding]) -> CheckedCall:
+    every = [part for finding in findings for part in finding.all()]
+    waiting = frozenset() if saved is None else frozenset(waiting_in(saved, every))
+    outcome = run.outcome
+    return CheckedCall([*_assigned(run, saved)], waiting, outcome.unknown, outcome.unreached)
+
+
+def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
+    """Return what belongs together, for a check that has no fix."""
+    if saved is None:
+        return FixedValues(is_there=False)
+    mapping = run.mapping_of(saved)
+    misfits = frozenset(pair.node for pair in mapping.misfits)
+    return FixedValues(others=(*mapping.pairs, *mapping.misfits), misfits=misfits, is_there=False)
+
+
+def _assigned(run: DryRun, saved: Graph | None) -> Iterator[AssignedValue]:
+    """Yield what the call assigns; a restore by names has names in place of saved nodes."""
+    nodes: Mapping[str, int] = {} if saved is None else nodes_by_name(saved)
+    for step in () if run.trace is None else run.trace.steps:
+        if step.action in (Action.RESTORE, Action.FAIL):
+            node = nodes.get(step.name) if step.node is None else step.node
+            yield AssignedValue(node, step.obj, step.failure)
+
+
+def words_of_check(
+    run: DryRun,
+    table: RestoreTable,
+    findings: Sequence[Finding],
+    changes: Sequence[Change] | None,
+    notes: Sequence[str],
+) -> CheckText:
+    """Return the sentences above and below the table; `changes` is None without a fix."""
+    is_cut_short = any(row.plain.would is not None for row in table.rows)
+    beside = [*_beside(findings, run, has_fix=changes is not None)]
+    return CheckText(
+        title=f"{_title(run)} → {run.live.title}",
+        changes=sentence_of_check(table, findings, changes),
+        verdict=_verdict(run, table, is_told=is_without_problems(table, findings)),
+        call=f"{run.method}(){' to the end' * is_cut_short}",
+        notes=[*beside[:_MOST_NOTES], *_left_out(beside), *notes],
+        following=[*following(table, run.wording, raises=run.verdicts.restore is not None)],
+    )
+
+
+def _left_out(notes: Sequence[str]) -> Iterator[str]:
+    left = len(notes) - _MOST_NOTES
+    if left > 0:
+        yield f"{count(left, 'more note')} {'is' if left == 1 else 'are'} in the details."
+
+
+def _title(run: DryRun) -> str:
+    if run.saved is not None:
+        return prefix_of(run.saved)
+    return run.reading or "no checkpoint"
+
+
+def _verdict(run: DryRun, table: RestoreTable, *, is_told: bool) -> str:
+    """Return what the call does, unless a sentence tells it, and which asserts fail."""
+    (call, raised), *asserts = run.outcome.calls(run.method)
+    if raised is not None:
+        astray = sum(
+            row.plain.place in (Destination.INTO, Destination.HERE) and row.saved is not None
+            for row in table.rows
+        )
+        after = f", after {count(astray, 'value')}" if astray else ""
+        first = f"{call} raises {raised.type}{after}."
+    elif is_told:
+        first = ""
+    else:
+        first = f"{call} restores {_number(table.restored, table.in_program)}{_astray(table)}."
+    failing = [name for name, error in asserts if error is not None]
+    if not asserts:
+        return first
+    every = "All asserts" if len(asserts) > 1 else asserts[0][0]
+    if not failing:
+        return f"{first} {every} {'pass' if len(asserts) > 1 else 'passes'}.".strip()
+    if len(failing) == len(asserts):
+        return f"{first} {every} {'fail' if len(asserts) > 1 else 'fails'}."
+    return f"{first} {listed(failing)} {'fails' if len(failing) == 1 else 'fail'}."
+
+
+def _number(part: int, whole: int) -> str:
+    if part == whole > 1:
+        return f"all {count(whole, 'value')}"
+    return f"{part or 'none'} of {count(whole, 'value')}"
+
+
+def _astray(table: RestoreTable) -> str:
+    number = sum(
+        row.plain.place is Destination.INTO and row.saved is not None for row in table.rows
+    )
+    return f", and puts {count(number, 'value')} into other places" if number else ""
+
+
+def _beside(findings: Iterable[Finding], run: DryRun, *, has_fix: bool) -> Iterator[str]:
+    """Yield what no row tells, with the next step; without a fix, all that is wrong."""
+    for finding in findings:
+        is_in_table = finding.change is not None or finding.kind in _IN_TABLE
+        if not (is_in_table and has_fix):
+            remedy = finding.remedy.in_words(run.wording)
+            sentences = f"{readable(finding.why)} {readable(remedy)}".strip()
+            yield f"{SEVERITIES[finding.severity].glyph} {sentences}"

@@ -1,0 +1,205 @@
+"""The sentence at the head of a check: what people did, or what the table as a whole says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.ground.text import count
+from ckpt_viz.matching.changes.change import Change
+from ckpt_viz.matching.changes.deeds import Act, Deed
+from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.changes.phrases import Phrases
+from ckpt_viz.matching.changes.sentence import sentence_of
+from ckpt_viz.matching.changes.short_names import ShortNames, with_article
+from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
+
+_RAISES = (Why.SHAPE, Why.DTYPE, Why.DAMAGED, Why.FAILURE)
+_MAY_FIT = (Why.GUESS, Why.SHAPE, Why.DTYPE)  # a value with a place that it cannot take now
+_RANKS = {Destination.INTO: 1, Destination.HERE: 4}
+_FAILING = (Severity.ERROR, Severity.FAIL)
+_FEWEST = 10  # values of a file that can be one of another model
+_ByPart = Mapping[tuple[bool, int], float]  # whether it is saved, and the node
+_LAST = float("inf")
+_IN_COMMON = 0.1  # of the values of the file, with less it is one of another model
+
+
+def sentence_of_check(
+    table: RestoreTable, findings: Sequence[Finding], changes: Sequence[Change] | None
+) -> str:
+    """Return what somebody did to the program, in at most 20 words; "" if nothing tells it."""
+    every = [part for finding in findings for part in finding.all()]
+    if is_without_problems(table, findings):
+        whole = table.in_program
+        return f"Restores all {whole:,} values." if whole > 1 else "Restores 1 value."
+    saved = table.saved
+    if saved is None or changes is None:
+        return ""
+    if _is_unrelated(table, every):
+        number = f"{_fitting(table) or 'none'} of {count(_saved(table), 'value')}"
+        return f"This file is of another model: {number} fit."
+    names = ShortNames.of(saved, table.live)
+    ranks, places = _ranks(table), _places(table, saved)
+    named = [(change, change.deed) for change in changes if change.deed is not None]
+    named.sort(key=lambda both: (_least(ranks, both[0]), _least(places, both[1])))
+    deeds = _without_followers([deed for _, deed in named], saved, table.live)
+    by_person = table.live.origin is Origin.LIVE
+    phrases = Phrases(names, lambda optimizer: _staying(table, saved, optimizer))
+    return sentence_of(deeds, phrases, by_person=by_person, last=_waiting(table, every, names))
+
+
+def is_without_problems(table: RestoreTable, findings: Iterable[Finding]) -> bool:
+    """Return whether a call restores all values and nothing raises or fails."""
+    every = (part for finding in findings for part in finding.all())
+    is_whole = table.in_program > 0 and all(row.is_quiet for row in table.rows)
+    return is_whole and not any(finding.severity in _FAILING for finding in every)
+
+
+def _without_followers(deeds: Sequence[Deed], saved: Graph, live: Graph) -> list[Deed]:
+    """Leave out what an optimizer gains or loses if it is another one or has another holder."""
+    changed = [deed for deed in deeds if deed.act in (Act.OPTIMIZER, Act.WRAPPED, Act.UNWRAPPED)]
+    was, now = (
+        {
+            node
+            for deed in changed
+            for part in (deed.nodes if graph is saved else deed.objects)
+            for top in (part, graph.tree.parents[part])
+            if top > ROOT and graph.nodes[top].role is Role.OPTIMIZER
+            for node in graph.tree.below(top)
+        }
+        for graph in (saved, live)
+    )
+    return [
+        deed
+        for deed in deeds
+        if deed.act not in (Act.ADDED, Act.REMOVED)
+        or not (was.issuperset(deed.nodes) and now.issuperset(deed.objects))
+    ]
+
+
+def _saved(table: RestoreTable) -> int:
+    return sum(row.saved is not None for row in table.rows)
+
+
+def _fitting(table: RestoreTable, *, maybe: bool = False) -> int:
+    """Return how many saved values have a place in the program, or may have one."""
+    cells = [
+        row.plain if row.fixed is None else row.fixed for row in table.rows if row.saved is not None
+    ]
+    return sum(
+        cell.place in (Destination.HERE, Destination.WAITS)
+        or (maybe and cell.reason is not None and cell.reason.why in _MAY_FIT)
+        for cell in cells
+    )
+
+
+def _is_unrelated(table: RestoreTable, findings: Iterable[Finding]) -> bool:
+    """Return whether a finding tells it, or almost nothing of a large file fits."""
+    saved = _saved(table)
+    if any(finding.kind is Kind.UNRELATED for finding in findings):
+        return 2 * _fitting(table) < saved
+    fitting = _fitting(table, maybe=True)
+    live = sum(row.live is not None for row in table.rows)
+    is_rare = saved >= _FEWEST and fitting < _IN_COMMON * saved and 2 * fitting < live
+    return is_rare and not _have_equal_shapes(table)
+
+
+def _have_equal_shapes(table: RestoreTable) -> bool:
+    """Return whether at least half of the smaller side has the shapes of the other side."""
+    assert table.saved is not None
+    shapes = [
+        Counter(
+            attribute.shape
+            for node in graph.nodes
+            if node.slot is None
+            for attribute in node.attributes
+            if attribute.shape
+        )
+        for graph in (table.saved, table.live)
+    ]
+    return 2 * (shapes[0] & shapes[1]).total() >= min(side.total() for side in shapes)
+
+
+def _ranks(table: RestoreTable) -> _ByPart:
+    """Return by side and node how bad it is: raises, wrong place, left out, new, fine."""
+    ranks: dict[tuple[bool, int], float] = {}
+    for row in table.rows:
+        does_raise = row.plain.reason is not None and row.plain.reason.why in _RAISES
+        rank = 0 if does_raise else _RANKS.get(row.plain.place, 3 if row.saved is None else 2)
+        for is_saved, node in ((True, row.saved), (False, row.live)):
+            if node is not None:
+                ranks[is_saved, node] = min(rank, ranks.get((is_saved, node), rank))
+    return ranks
+
+
+def _places(table: RestoreTable, saved: Graph) -> _ByPart:
+    """Return by side and node its place in the file; what is new comes after its neighbour."""
+    places = {(True, node): float(i) for i, node in enumerate(saved.tree.preorder())}
+    counterparts = {row.live: row.saved for row in table.rows if None not in (row.saved, row.live)}
+    last = -1.0
+    for obj in table.live.tree.preorder():
+        node = counterparts.get(obj)
+        last = last if node is None else places[True, node]
+        places[False, obj] = last + (node is None) / 2
+    return places
+
+
+def _least(of_parts: _ByPart, change: Change | Deed) -> float:
+    parts = [(True, node) for node in change.nodes] + [(False, obj) for obj in change.objects]
+    return min((of_parts.get(part, _LAST) for part in parts), default=_LAST)
+
+
+def _staying(table: RestoreTable, saved: Graph, optimizer: int) -> int:
+    """Return how many slots of a saved optimizer, or of one inside it, stay in the file."""
+    within = {*saved.tree.below(optimizer)}
+    return sum(
+        (row.plain if row.fixed is None else row.fixed).place is Destination.STAYS
+        for row in table.rows
+        if row.saved is not None
+        and (slot := saved.nodes[row.saved].slot) is not None
+        and slot.optimizer in within
+    )
+
+
+def _waiting(table: RestoreTable, findings: Iterable[Finding], names: ShortNames) -> str:
+    """Return which part is not built yet, and how many saved values wait for it; "" for none."""
+    unbuilt = {
+        node for finding in findings if finding.kind is Kind.NOT_BUILT for node in finding.nodes
+    }
+    rows = [row for row in table.rows if row.saved is not None]
+    waiting = [row for row in rows if row.plain.place is Destination.WAITS or row.saved in unbuilt]
+    if not waiting:
+        return ""
+    part = _common(names, [row.saved for row in waiting if row.saved is not None])
+    do_wait = all(row.plain.place is Destination.WAITS for row in waiting)
+    verbs = ("waits", "wait") if do_wait else ("has no place", "have no place")
+    of_all = f"{len(waiting)} of {count(len(rows), 'value')}"
+    return f"{with_article(part)} is not built yet: {of_all} {verbs[len(waiting) > 1]}"
+
+
+def _common(names: ShortNames, waiting: Sequence[int]) -> str:
+    """Return the part that holds all of some values; slots belong to their optimizer."""
+    graph = names.saved.graph
+    above = [[*_way(graph, node)] for node in waiting]
+    shared = {*above[0]}.intersection(*above)
+    top = next((node for node in above[0] if node in shared), ROOT)
+    if top == ROOT:
+        return "the program"
+    if graph.nodes[top].role is Role.OPTIMIZER:
+        return "optimizer"
+    return names.was(top)
+
+
+def _way(graph: Graph, node: int) -> Iterable[int]:
+    """Yield the parts above a value, the nearest first."""
+    slot = graph.nodes[node].slot
+    if slot is not None and slot.optimizer is not None:
+        yield slot.optimizer
+        node = slot.optimizer
+    while node != ROOT:
+        node = graph.names.holder(node)
+        yield node

@@ -1,0 +1,225 @@
+"""The history of a training, as `ckpt_viz.history` returns it."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ckpt_viz.answers.graph_diff.diff_result import GraphDiff, diff_of
+from ckpt_viz.answers.timeline.cells import HistoryRow
+from ckpt_viz.answers.timeline.findings import findings_of, findings_of_members
+from ckpt_viz.answers.timeline.lines import lines_of
+from ckpt_viz.answers.timeline.reading import Reader
+from ckpt_viz.answers.timeline.record import Record
+from ckpt_viz.answers.timeline.sources import MOST, Checkpoint, checkpoints_of
+from ckpt_viz.answers.timeline.work import Work, check_any, work_on
+from ckpt_viz.errors import SourceError
+from ckpt_viz.files.values.difference import relative
+from ckpt_viz.files.values.running import Begin, Progress, bar
+from ckpt_viz.graphs.render.encodings import shown_on_stdout
+from ckpt_viz.ground.gc_pause import gc_paused
+
+if TYPE_CHECKING:
+    from ckpt_viz.entrances.jupyter.history_view import HistoryView
+
+
+@dataclass(frozen=True)
+class History(Record):
+    """Checkpoints of one training in the order of time, and what each save changed.
+
+    See `Record` for its attributes. `print` and notebooks show it.
+    """
+
+    def diff(self, a: int | str, b: int | str, *, values: bool = False) -> GraphDiff:
+        """Return the difference of two of the checkpoints, by number or title.
+
+        `values` is that of `ckpt_viz.diff`: whether to read by how much each value differs.
+        Raises SourceError if one could not be opened, or there is none.
+        """
+        first, second = (self._checkpoint(key).opened() for key in (a, b))
+        return diff_of(first, second, values=values)
+
+    @property
+    def headline(self) -> str:
+        """The most important things in a few sentences."""
+        from ckpt_viz.answers.timeline.words import headline
+
+        return headline(self)
+
+    def to_text(self, max_rows: int | None = 30) -> str:
+        """Return the history for a terminal; None shows all variables."""
+        from ckpt_viz.answers.timeline.history_text import history_text
+
+        return history_text(self, max_rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the history as data for `json.dumps`: see docs/history.md."""
+        from ckpt_viz.answers.timeline.history_json import history_json
+
+        return history_json(self)
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas.DataFrame with a row for each variable in each checkpoint.
+
+        Raises UnsupportedError if pandas is not installed.
+        """
+        from ckpt_viz.answers.timeline.frame import frame
+
+        return frame(self)
+
+    def to_csv(self) -> str:
+        """Return the table of `to_dataframe` as CSV, without pandas.
+
+        Texts that a program could take for a formula get an apostrophe before them.
+        """
+        from ckpt_viz.answers.timeline.frame import table_csv
+
+        return table_csv(self)
+
+    def to_html(self) -> str:
+        """Return the static picture as a file of HTML that works offline."""
+        from ckpt_viz.answers.timeline.history_html import history_page
+
+        return history_page(self)
+
+    def __str__(self) -> str:
+        return shown_on_stdout(self.to_text())
+
+    def __repr__(self) -> str:
+        return shown_on_stdout(f"<History of {len(self.sources)} checkpoints: {self.headline}>")
+
+    def show(self) -> HistoryView:
+        """Return the interactive view of the history, a widget for notebooks.
+
+        A notebook also shows it for the history itself.
+        """
+        from ckpt_viz.entrances.jupyter.history_view import HistoryView
+
+        view: HistoryView | None = self.__dict__.get("_view")
+        if view is None or view.comm is None:  # ipywidgets may have closed it
+            view = self.__dict__["_view"] = HistoryView(self, self._picture)
+        return view
+
+    def _picture(self) -> dict[str, str]:
+        """Return what a saved notebook shows without a kernel, by MIME type."""
+        return {"text/plain": self.to_text(), "text/html": self._repr_html_()}
+
+    def _repr_html_(self) -> str:
+        from ckpt_viz.answers.timeline.history_html import history_html
+
+        return history_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the view with the picture; None where widgets cannot be shown."""
+        from ckpt_viz.entrances.jupyter.kernel_run import shows_widgets
+
+        return self.show()._repr_mimebundle_(**kwargs) if shows_widgets() else None
+
+    def _checkpoint(self, key: int | str) -> Checkpoint:
+        if isinstance(key, int):
+            if -len(self.sources) <= key < len(self.sources):
+                return self.sources[key]
+        else:
+            for checkpoint in self.sources:
+                if checkpoint.title == key:
+                    return checkpoint
+        titles = ", ".join(checkpoint.title for checkpoint in self.sources[:5])
+        raise SourceError(f"expected a checkpoint of this history, {titles}; found {key!r}")
+
+
+def history_of(
+    source: object,
+    *,
+    most: int = MOST,
+    unchanged: bool = False,
+    executor: Executor | None = None,
+    progress: bool = True,
+    begin: Begin = bar,
+) -> History:
+    """Return the history of a source: see `ckpt_viz.history`. `begin` starts the progress bar."""
+    work = work_on(checkpoints_of(source, most=most), unchanged=unchanged)
+    reader = work.reader()
+    with _bar(reader, begin if progress else None) as shown, suppress(KeyboardInterrupt):
+        deque(work.read(reader, executor, shown), maxlen=0)
+    return history_so_far(work, reader, _manager(source))
+
+
+def history_so_far(
+    work: Work, reader: Reader, manager: weakref.ReferenceType[object] | None = None
+) -> History:
+    """Return the history with the rows that were read up to now."""
+    rows = tuple(work.rows.get(n) or reader.unread(n) for n in range(len(reader.lines)))
+    return History(
+        tuple(work.checkpoints),
+        rows,
+        findings_of(work.checkpoints, rows),
+        tuple(work.lines.marks),
+        work.ordered.order,
+        work.ordered.left_out,
+        work.is_complete,
+        manager=manager,
+        _lines=work.lines.lines,
+    )
+
+
+def _manager(source: object) -> weakref.ReferenceType[object] | None:
+    """Return a reference to a manager of checkpoints; the history does not keep it alive."""
+    is_manager = hasattr(source, "directory") and hasattr(source, "checkpoint")
+    try:
+        return weakref.ref(source) if is_manager else None
+    except TypeError:  # its class allows no weak references
+        return None
+
+
+def comparison_of(
+    sources: object, *, executor: Executor | None = None, progress: bool = True
+) -> History:
+    """Return the comparison of sources without an order: see `ckpt_viz.compare`."""
+    ordered = checkpoints_of(sources)
+    graphs = [checkpoint.graph for checkpoint in ordered.checkpoints]
+    if len(graphs) < 2:
+        raise SourceError(f"expected at least two checkpoints to compare, found {len(graphs)}")
+    check_any(ordered.checkpoints)
+    lines = gc_paused(lambda: lines_of(graphs))
+    reader = gc_paused(lambda: Reader(graphs, lines.lines, unchanged=True, is_compared=True))
+    rows, is_complete = _read(reader, executor, progress=progress)
+    distances = tuple(
+        tuple(relative(math.sqrt(square), math.sqrt(reader.norm)) for square in line)
+        for line in reader.squares.tolist()
+    )
+    findings = findings_of_members(ordered.checkpoints, rows, distances)
+    return History(
+        *(ordered.checkpoints, rows, findings, tuple(lines.marks), "in no order"),
+        *(ordered.left_out, is_complete, distances),
+    )
+
+
+def _read(
+    reader: Reader, executor: Executor | None, *, progress: bool
+) -> tuple[tuple[HistoryRow, ...], bool]:
+    """Return the rows, and whether all of them were read: an interrupt keeps what is done."""
+    read_rows: dict[int, HistoryRow] = {}
+    is_complete = False
+    with _bar(reader, bar if progress else None) as shown, suppress(KeyboardInterrupt):
+        for number, row in reader.rows(executor, shown):
+            read_rows[number] = row
+        is_complete = True
+    rows = [read_rows.get(n) or reader.unread(n) for n in range(len(reader.lines))]
+    return tuple(rows), is_complete
+
+
+@contextmanager
+def _bar(reader: Reader, begin: Begin | None) -> Iterator[Progress | None]:
+    total = reader.nbytes()
+    shown = begin("history", total) if begin is not None and total else None
+    try:
+        yield shown
+    finally:
+        if shown is not None:
+            shown.close()

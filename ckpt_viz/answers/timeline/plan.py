@@ -1,0 +1,382 @@
+"""What is to be read of one variable of a history, and the cells that follow from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from sys import intern
+from typing import NamedTuple
+
+from ckpt_viz.answers.timeline.cells import Cell, CellState
+from ckpt_viz.answers.timeline.lines import Line
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.files.values.assembly import Assembly, with_statistics
+from ckpt_viz.files.values.difference import (
+    Difference,
+    Units,
+    joined_difference,
+    relative,
+    units_of_both,
+)
+from ckpt_viz.files.values.pieces import Measured
+from ckpt_viz.files.values.row import ValueRow
+from ckpt_viz.files.values.spread import Spread
+from ckpt_viz.files.values.tracks import (
+    PIECE_BYTES,
+    Followed,
+    PieceOverTime,
+    Where,
+    follow_in_memory,
+)
+from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES
+from ckpt_viz.formats.arrays.tensors import encode, numpy_dtype
+from ckpt_viz.formats.bundles.bundle import Bundle
+from ckpt_viz.formats.bundles.stored_ranges import Claims, StoredRange, stored_ranges
+from ckpt_viz.graphs.object_graph.graph import Graph
+
+_MEMBERS_BYTES = 1 << 25  # 32 MiB of all members of a comparison together
+_LEAST_PIECE = 1 << 16
+
+CHANGES = (CellState.CHANGED, CellState.RESHAPED)
+"""The states of a tensor that has other bytes than the one before."""
+READ = (CellState.FIRST, *CHANGES)
+"""The states of tensors to read."""
+
+
+class ReadingPlan:
+    """What is to be read of one variable, and what was read up to now.
+
+    `claims` are those of each checkpoint. `is_compared` says that its tensors are members to be
+    compared with each other, in no order. `piece_bytes` limits a part, at each time.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        graphs: Sequence[Graph | None],
+        line: Line,
+        states: Sequence[CellState],
+        claims: Sequence[Claims],
+        *,
+        is_compared: bool = False,
+        piece_bytes: int = PIECE_BYTES,
+    ) -> None:
+        self._piece_bytes = piece_bytes
+        self.parts: list[PieceOverTime] = []
+        self.memory: list[tuple[PieceOverTime, list[Callable[[], bytes]]]] = []
+        self._number, self._states, self._is_compared = number, states, is_compared
+        self._rows = {t: row for t, row in enumerate(line.tensors) if row is not None}
+        self.bytes_read = 0
+        self._assemblies: dict[int, Assembly] = {}  # of tensors in several parts
+        self._errors: dict[int, str] = {}
+        self._segments: list[_Segment] = []
+        for times in self._times():
+            self._begin(graphs, times, claims)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all parts were read."""
+        return all(segment.is_done for segment in self._segments)
+
+    def missing(self) -> Iterator[PieceOverTime]:
+        """Yield the parts that were not read."""
+        for part in self.parts:
+            if not self._segments[part.name[1]].has(part):
+                yield part
+
+    def add(self, part: PieceOverTime, followed: Followed) -> None:
+        """Add what became of a part. An interrupted call may be made again."""
+        segment = self._segments[part.name[1]]
+        segment.waiting[part.first] = followed
+        while (following := segment.following) is not None:
+            self._join(segment, following)
+        self.bytes_read += part.size
+
+    def _join(self, segment: _Segment, followed: Followed) -> None:
+        """Join the next part to those before, in one assignment."""
+        before, rows = segment.joined, dict(segment.joined.rows)
+        for time in segment.times:
+            measured = followed.measured[time]
+            if isinstance(rows.get(time), str):
+                continue
+            if isinstance(measured, ValueRow):
+                rows[time] = with_statistics(self._rows[time], measured)
+            elif isinstance(measured, Measured):
+                self._assemblies[time].add(before.number, measured)
+            else:
+                rows[time] = measured or "its bytes were not read"
+        segment.joined = _joined(before, followed)._replace(rows=rows)
+        del segment.waiting[segment.firsts[before.number]]
+
+    def follow_in_memory(self) -> None:
+        """Read the tensors that are no ranges of files, here."""
+        for part, values in self.memory:
+            self.add(part, follow_in_memory(part, values))
+
+    def cells(self) -> dict[int, Cell]:
+        """Return the cells of the times that were to be read."""
+        cells: dict[int, Cell] = {}
+        for segment in self._segments:
+            cells |= self._compared(segment) if self._is_compared else self._cells_of(segment)
+        for time, error in self._errors.items():
+            cells[time] = Cell(CellState.DAMAGED, error=error)
+        return cells
+
+    @property
+    def spread(self) -> tuple[tuple[int, ...], Spread] | None:
+        """The members, by time, and how far they are from each other; None if not compared."""
+        for segment in self._segments:
+            if segment.joined.spread is not None:
+                return self._members(segment.times)[0], segment.joined.spread
+        return None
+
+    def _members(self, times: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the times of members, and for each the time whose bytes it has."""
+        members, sources = [], []
+        source = -1
+        for time, state in enumerate(self._states):
+            if time in times:
+                source = time
+            if time in times or (state is CellState.EQUAL and source >= 0):
+                members.append(time)
+                sources.append(source)
+        return tuple(members), tuple(sources)
+
+    def _compared(self, segment: _Segment) -> dict[int, Cell]:
+        """Return the cells of members: how far each is from their mean."""
+        cells: dict[int, Cell] = {}
+        spread = self.spread
+        members, sources = self._members(segment.times)
+        for place, (time, source) in enumerate(zip(members, sources, strict=True)):
+            if time == source:
+                known = self._values_of(segment, time)
+            if isinstance(known, str):
+                cells[time] = Cell(CellState.DAMAGED, error=known)
+            elif spread is None:
+                cells[time] = Cell(CellState.FIRST, known)
+            else:
+                distance = math.sqrt(float(spread[1].to_mean[place]))
+                state = CellState.CHANGED if distance else CellState.EQUAL
+                share = relative(distance, math.sqrt(spread[1].mean))
+                cells[time] = Cell(state, known, distance, share)
+        return cells
+
+    def _times(self) -> Iterator[list[int]]:
+        """Yield the times to read whose tensors have one dtype and shape."""
+        times: list[int] = []
+        for time, state in enumerate(self._states):
+            if state is CellState.RESHAPED and times:
+                yield times
+                times = []
+            row = self._rows.get(time)
+            if state in READ and row is not None and row.error is None:
+                times.append(time)
+        if times:
+            yield times
+
+    def _begin(
+        self, graphs: Sequence[Graph | None], times: list[int], claims: Sequence[Claims]
+    ) -> None:
+        row = self._rows[times[0]]
+        if row.dtype in (None, "string", "variant", "resource") or numpy_dtype(row.dtype) is None:
+            return
+        ranges: dict[int, tuple[StoredRange, ...]] = {}
+        memory: dict[int, Callable[[], bytes]] = {}
+        for time in times:
+            graph, key = graphs[time], self._rows[time].key
+            assert graph is not None
+            if not isinstance(graph.stored_in, Bundle):
+                memory[time] = _bytes_of(graph, self._rows[time])
+                continue
+            try:
+                stored = stored_ranges(graph.stored_in, key)
+                claims[time].add(stored)
+                ranges[time] = stored
+            except CkptVizError as error:
+                self._errors[time] = str(error)
+        layouts = {tuple((part.size, part.count) for part in parts) for parts in ranges.values()}
+        if memory or len(layouts) > 1:
+            rest = [time for time in times if time not in self._errors]
+            self._in_memory(graphs, rest, memory)
+        elif ranges:
+            self._in_ranges(graphs, ranges)
+
+    def _in_ranges(
+        self, graphs: Sequence[Graph | None], ranges: dict[int, tuple[StoredRange, ...]]
+    ) -> None:
+        layout = next(iter(ranges.values()))
+        row = self._rows[next(iter(ranges))]
+        size, units = ELEMENT_BYTES[str(row.dtype)] or 1, _units(row, len(layout))
+        most = self._piece_bytes // size * size
+        members: tuple[int, ...] = ()
+        if self._is_compared:
+            members, units = self._members(list(ranges))[1], 0
+            most = max(_LEAST_PIECE, _MEMBERS_BYTES // len(members)) // size * size
+        if units * size <= most and units:
+            most = most // (units * size) * units * size
+        else:
+            units = 0
+        is_whole = len(layout) == 1 and layout[0].size <= most
+        for time, stored in ranges.items() if not is_whole else ():
+            self._assemblies[time] = Assembly(self._rows[time], stored, most)
+        first, firsts = 0, []
+        name = self._number, len(self._segments)
+        for place in range(len(layout)):
+            for start in range(0, max(layout[place].size, 1), most):
+                length = min(most, layout[place].size - start)
+                at: list[Where | None] = [None] * len(self._states)
+                for time, stored in ranges.items():
+                    graph, stored_range = graphs[time], stored[place]
+                    assert graph is not None
+                    crc = stored_range.crc32c if length == stored_range.size else None
+                    order = graph.stored_in.byte_order
+                    offset = stored_range.offset + start
+                    path = intern(stored_range.path)  # all tensors of a file share it
+                    at[time] = Where(path, offset, length, order, self._rows[time].key, crc)
+                self.parts.append(
+                    PieceOverTime(name, str(row.dtype), first, units, tuple(at), members, is_whole)
+                )
+                firsts.append(first)
+                first += length // size
+        self._segments.append(_Segment(list(ranges), firsts))
+
+    def _in_memory(
+        self,
+        graphs: Sequence[Graph | None],
+        times: Sequence[int],
+        memory: dict[int, Callable[[], bytes]],
+    ) -> None:
+        row = self._rows[times[0]]
+        at: list[Where | None] = [None] * len(self._states)
+        values: list[Callable[[], bytes]] = [bytes] * len(self._states)
+        for time in times:
+            graph = graphs[time]
+            assert graph is not None
+            values[time] = memory.get(time) or _bytes_of(graph, self._rows[time])
+            at[time] = Where(graph.title, 0, 0, "little", self._rows[time].key)
+        name = self._number, len(self._segments)
+        members = self._members(times)[1] if self._is_compared else ()
+        units = 0 if members else _units(row, 1)
+        part = PieceOverTime(name, str(row.dtype), 0, units, tuple(at), members, is_whole=True)
+        self.memory.append((part, values))
+        self._segments.append(_Segment(list(times), [0]))
+
+    def _cells_of(self, segment: _Segment) -> dict[int, Cell]:
+        cells: dict[int, Cell] = {}
+        norm = first_norm = 0.0
+        is_first, last = True, -1
+        for time in segment.times:
+            values = self._values_of(segment, time)
+            if isinstance(values, str):
+                cells[time] = Cell(CellState.DAMAGED, error=values)
+                continue
+            delta, total = segment.joined.since_last[time], segment.joined.since_first[time]
+            state = self._states[time]
+            if is_first or delta is None or total is None:
+                state = state if state is CellState.RESHAPED else CellState.FIRST
+                cells[time] = Cell(state, values)
+            else:
+                cells[time] = Cell(
+                    CellState.CHANGED if delta.changed else CellState.EQUAL,
+                    values,
+                    delta.l2,
+                    delta.share_of(norm),
+                    delta.largest,
+                    _index(delta.at, values.shape),
+                    delta.changed / delta.elements if delta.elements else 0.0,
+                    math.inf if total.left_out else relative(total.l2, first_norm),
+                    left_out=delta.left_out,
+                )
+                last = time
+            norm = values.l2 or 0.0
+            first_norm = norm if is_first else first_norm
+            is_first = False
+        if last >= 0:
+            cells[last] = replace(cells[last], units=segment.joined.units)
+        return cells
+
+    def _values_of(self, segment: _Segment, time: int) -> ValueRow | str:
+        known = segment.joined.rows.get(time)
+        if known is not None:
+            return known
+        row = self._assemblies[time].finished()
+        return row if row.error is None else row.error
+
+
+class _Joined(NamedTuple):
+    """What became of the first parts of a tensor, together.
+
+    `rows` has by time the statistics of a tensor in one part, or why its bytes cannot be read.
+    """
+
+    number: int
+    rows: Mapping[int, ValueRow | str]
+    since_last: tuple[Difference | None, ...]
+    since_first: tuple[Difference | None, ...]
+    units: Units | None
+    spread: Spread | None
+
+
+_NOTHING = _Joined(0, {}, (), (), None, None)
+
+
+def _joined(before: _Joined, followed: Followed) -> _Joined:
+    """Return what became of some parts and of the next one, without the rows."""
+    _, last, first, units, spread = followed
+    if before.number:
+        last = tuple(map(_both, before.since_last, last))
+        first = tuple(map(_both, before.since_first, first))
+        are_known = before.units is not None and units is not None
+        units = units_of_both(before.units, units) if are_known else None  # type: ignore[arg-type]
+        known = before.spread
+        spread = known.joined(spread) if known is not None and spread is not None else None
+    return _Joined(before.number + 1, before.rows, last, first, units, spread)
+
+
+def _both(a: Difference | None, b: Difference | None) -> Difference | None:
+    return None if a is None or b is None else joined_difference(a, b)
+
+
+@dataclass
+class _Segment:
+    """The times whose tensors have one dtype and shape, and their parts by the first elements."""
+
+    times: list[int]
+    firsts: list[int]
+    waiting: dict[int, Followed] = field(default_factory=dict)  # for those before them
+    joined: _Joined = _NOTHING
+
+    @property
+    def is_done(self) -> bool:
+        return self.joined.number == len(self.firsts)
+
+    @property
+    def following(self) -> Followed | None:
+        """What became of the next part to be joined, if it was read."""
+        return None if self.is_done else self.waiting.get(self.firsts[self.joined.number])
+
+    def has(self, part: PieceOverTime) -> bool:
+        return part.first in self.waiting or part.first in self.firsts[: self.joined.number]
+
+
+def _units(row: ValueRow, ranges: int) -> int:
+    """Return the size of a tensor's last axis; 0 if it has no rows, or is in slices."""
+    if row.shape is None or len(row.shape) < 2 or ranges > 1 or 0 in row.shape:
+        return 0
+    return row.shape[-1] if row.shape[-1] > 1 else 0
+
+
+def _index(at: int, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    if at < 0 or shape is None:
+        return None
+    index = []
+    for size in reversed(shape):
+        at, place = divmod(at, size)
+        index.append(place)
+    return tuple(reversed(index))
+
+
+def _bytes_of(graph: Graph, row: ValueRow) -> Callable[[], bytes]:
+    """Return a function that reads a tensor's value as little-endian bytes."""
+    return lambda: encode(graph.read(row.key), str(row.dtype)).tobytes()

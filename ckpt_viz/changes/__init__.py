@@ -1,1 +1,0 @@
-"""What happened to a program since its checkpoint was written."""

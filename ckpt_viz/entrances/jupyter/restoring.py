@@ -1,0 +1,74 @@
+"""The restore that an explorer runs in the kernel at the press of a button, and its undoing."""
+
+from __future__ import annotations
+
+from ckpt_viz.answers.dry_runs.dry_run import prefix_of
+from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.entrances.jupyter.kernel_run import (
+    expression_for,
+    kernel_shell,
+    package_of,
+    variable_of,
+)
+from ckpt_viz.entrances.jupyter.shown import VALUES_BEFORE, Shown
+from ckpt_viz.errors import SourceError
+from ckpt_viz.graphs.nodes.names import without_root
+from ckpt_viz.ground.expressions import quoted
+from ckpt_viz.ground.text import count, listed
+from ckpt_viz.live.sources.snapshot import Snapshot
+
+_MOST_LEFT = 5
+HAS_CHANGED = "The program or the file has changed since this check. Run the cell again."
+
+
+def restored(shown: Shown) -> str:
+    """Restore what the fix restores, all values or none; return what it did, in a sentence.
+
+    A snapshot of all values before that stays for `undone`.
+
+    Raises:
+        SourceError: The program or the file has changed since the check, or its values cannot be
+            copied. No value has changed.
+        CkptVizError: As `RestoreFix.apply` raises it.
+    """
+    before = shown.check
+    check = before.again()
+    if check.table.rows != before.table.rows:
+        raise SourceError(HAS_CHANGED)
+    fix = check.fix(guesses=shown.accepted)
+    held = Snapshot(check.live.source)
+    fix.apply()
+    shown.__dict__[VALUES_BEFORE] = held
+    number, values = len(fix.pairs), count(fix.table.in_program, "value")
+    kept = fix.table.in_program - number
+    if not kept:
+        return f"Restored all {values}."
+    keep = "keeps its" if kept == 1 else "keep their"
+    return f"Restored {number} of {values}. {kept} {keep} own."
+
+
+def undone(shown: Shown) -> str:
+    """Put back the values from before the restore; return what it did, in a sentence."""
+    held: Snapshot | None = shown.__dict__.get(VALUES_BEFORE)
+    if held is None:
+        raise SourceError("The kernel holds no values from before a restore.")
+    result = held.restore()
+    del shown.__dict__[VALUES_BEFORE]
+    names = [without_root(left.name) for left in result.left]
+    more = f" Without {listed(names, most=_MOST_LEFT)}." if names else ""
+    return f"Put back the values from before the restore.{more}"
+
+
+def short_code(check: RestoreCheck, guesses: tuple[str, ...]) -> str:
+    """Return the code of the fix with ckpt-viz, in the names of the notebook."""
+    shell = kernel_shell()
+    name = None if shell is None else variable_of(shell, check)
+    imports = ""
+    if name is None:
+        source = None if shell is None else expression_for(shell, check.live.source)
+        imports, package = package_of(shell)
+        saved = check.saved
+        path = "path" if saved is None or saved.is_unwritten else repr(prefix_of(saved))
+        name = f"{package}.check({source or 'ckpt'}, {path})"
+    taken = f"guesses=[{', '.join(map(quoted, guesses))}]" if guesses else ""
+    return f"{imports}{name}.fix({taken}).apply()"

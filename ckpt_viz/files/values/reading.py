@@ -1,0 +1,356 @@
+"""Reads the values of a graph's tensors, and yields their rows as they finish."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.files.values.assembly import Assembly, filled
+from ckpt_viz.files.values.pieces import Piece, Task, fits, measure, measure_array, result_bytes
+from ckpt_viz.files.values.row import ValueRow
+from ckpt_viz.files.values.running import Begin, Progress, bar, in_flight_of, results
+from ckpt_viz.files.values.strings import lengths_of
+from ckpt_viz.formats.arrays.dtypes import tensor_bytes
+from ckpt_viz.formats.arrays.tensors import Array, encode, numpy_dtype
+from ckpt_viz.formats.bundles.bundle import Bundle
+from ckpt_viz.formats.bundles.stored_ranges import Claims, StoredRange, stored_ranges
+from ckpt_viz.formats.storage import confinement
+from ckpt_viz.formats.storage.files import is_remote
+from ckpt_viz.formats.storage.zip_archive import member_of
+from ckpt_viz.graphs.nodes.keys import part_in_words
+from ckpt_viz.graphs.nodes.names import readable_name, readable_place
+from ckpt_viz.graphs.nodes.nodes import Attribute
+from ckpt_viz.graphs.object_graph.graph import Graph
+
+_MOST_BYTES = 1 << 44  # 16 TiB in all: a file with a hole may claim any size, and takes no space
+_MOST_AT_ONCE = 1 << 26  # 64 MiB, which take about 0.1 s
+_MOST_FROM_AFAR = 1 << 22  # 4 MiB
+_MOST_WHOLE_BYTES = 1 << 30  # 1 GiB: a tensor of the V1 format, which is read at once
+
+
+@dataclass
+class Memo:
+    """What earlier calls have read of a checkpoint's file: finished rows, and begun ones.
+
+    Live objects have none, because their values change.
+    """
+
+    rows: dict[str, ValueRow] = field(default_factory=dict)
+    begun: dict[str, Assembly] = field(default_factory=dict)
+
+
+class Tensor(NamedTuple):
+    """A stored tensor to be read; its row has no statistics yet."""
+
+    row: ValueRow
+    attribute: Attribute
+
+
+def tensors_of(graph: Graph, where: str | None = None) -> tuple[Tensor, ...]:
+    """Return the tensors of a graph in the order of the outline; `where` is a search query.
+
+    An attribute that the source has no tensor for is one, too: its row has the error. Raises
+    QueryError.
+    """
+    from ckpt_viz.graphs.search.evaluate import find
+
+    chosen = None if where is None else set(find(graph, where))
+    by_key: dict[str, Tensor] = {}
+    for node_id in graph.tree.preorder():
+        if chosen is None or node_id in chosen:
+            for tensor in _of_node(graph, node_id, by_key):
+                by_key[tensor.row.key] = tensor
+    return tuple(by_key.values())
+
+
+def rows_as_read(
+    graph: Graph,
+    tensors: Iterable[Tensor],
+    memo: Memo,
+    *,
+    executor: Executor | None = None,
+    begin: Begin | None = bar,
+) -> Generator[ValueRow, None, None]:
+    """Yield the row of each tensor when it is finished, in any order.
+
+    `begin` starts a progress bar. If the iterator is closed or interrupted, `memo` has what was
+    read, and the next call goes on from there.
+    """
+    left = []
+    for tensor in tensors:
+        if tensor.row.key in memo.rows:
+            yield memo.rows[tensor.row.key]
+        else:
+            left.append(tensor)
+    archived = member_of(graph.stored_in) if left else None
+    total = sum(tensor.row.nbytes or 0 for tensor in left)
+    total += archived.untested_bytes if archived is not None else 0
+    shown = begin("values", total) if begin is not None and total else None
+    try:
+        if archived is not None and shown is not None:
+            with suppress(CkptVizError):  # the row of each tensor has the error
+                archived.test(shown.update)
+        if isinstance(graph.stored_in, Bundle):
+            yield from _of_bundle(graph.stored_in, left, memo, executor, shown)
+        else:
+            yield from _one_by_one(graph, left, memo, shown)
+    finally:
+        if shown is not None:
+            shown.close()
+
+
+def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | None:
+    """Return the statistics of an attribute's tensor; None if it has several, or takes long."""
+    key, *others = graph.tensor_keys(attribute.checkpoint_key) or (attribute.checkpoint_key,)
+    blank = ValueRow(key, "", "", 0, None, None, None)
+    row = memo.rows.get(key) or _described(blank, graph, attribute)
+    is_afar = graph.provenance is not None and is_remote(graph.provenance.prefix)
+    most = _MOST_FROM_AFAR if is_afar else _MOST_AT_ONCE
+    archived = member_of(graph.stored_in)
+    nbytes = (row.nbytes or 0) + (archived.untested_bytes if archived is not None else 0)
+    if others or (key not in memo.rows and nbytes > most):
+        return None
+    return next(rows_as_read(graph, [Tensor(row, attribute)], memo, begin=None))
+
+
+def _of_node(graph: Graph, node_id: int, known: Mapping[str, Tensor]) -> Iterator[Tensor]:
+    """Yield the tensors of a node that no node before it has: a forged graph repeats keys."""
+    attributes = graph.nodes[node_id].attributes
+    by_key = {attribute.checkpoint_key: attribute for attribute in reversed(attributes)}
+    keys = {
+        key: attribute
+        for own_key, attribute in reversed(by_key.items())
+        for key in graph.tensor_keys(own_key) or (own_key,)
+    }
+    new = [(key, attribute) for key, attribute in keys.items() if key not in known]
+    if not new:
+        return
+    name, place = readable_name(graph, node_id), readable_place(graph, node_id)
+    for key, attribute in new:
+        part = part_in_words(key) if len(keys) > 1 else ""
+        blank = ValueRow(key, name, f"{place}{part}", node_id, None, None, None)
+        yield Tensor(_described(blank, graph, attribute), attribute)
+
+
+def _described(row: ValueRow, graph: Graph, attribute: Attribute) -> ValueRow:
+    """Return the row with the tensor's kind and size, or with an error if there is no tensor."""
+    stored = graph.stored(row.key)
+    if stored is None:
+        why = attribute.error or f"{graph.title}: there is no tensor {row.key!r}"
+        return replace(row, error=why)
+    nbytes = None if stored.dtype is None else tensor_bytes(stored.dtype, stored.shape)
+    if isinstance(graph.stored_in, Bundle):
+        nbytes = graph.stored_in.entries[row.key].size
+    elif nbytes is None and row.key == attribute.checkpoint_key:
+        nbytes = attribute.nbytes
+    return replace(row, dtype=stored.dtype, shape=stored.shape, nbytes=nbytes)
+
+
+# --- tensors of a bundle, in pieces
+
+
+def _of_bundle(
+    bundle: Bundle,
+    tensors: Iterable[Tensor],
+    memo: Memo,
+    executor: Executor | None,
+    shown: Progress | None,
+) -> Iterator[ValueRow]:
+    budget, claims = _MOST_BYTES, Claims()
+    for row, _ in tensors:
+        if row.key in memo.begun:
+            budget -= row.nbytes or 0
+            continue
+        try:
+            note = _why_opaque(row)
+            if note is not None:
+                _test_opaque(bundle, row.key, claims)
+                yield replace(row, note=note)
+                if shown is not None:
+                    shown.update(row.nbytes or 0)
+                continue
+            assembly = _assembly(bundle, row, budget, claims)
+        except CkptVizError as error:
+            yield replace(row, error=row.error or str(error))
+            continue
+        budget -= row.nbytes or 0
+        memo.begun[row.key] = assembly
+    begun = {row.key: memo.begun[row.key] for row, _ in tensors if row.key in memo.begun}
+    for key in [key for key, assembly in begun.items() if assembly.is_done]:
+        yield _finished(key, begun.pop(key), memo)
+    tasks = _tasks(bundle, begun, is_elsewhere=executor is not None)
+    answers = results(
+        measure,
+        tasks,
+        executor=executor,
+        on_done=lambda task: shown.update(task.size) if shown is not None else None,
+        in_flight=in_flight_of(sum(task.result_bytes for task in tasks) / max(len(tasks), 1)),
+    )
+    with closing(answers):  # type: ignore[type-var]
+        for task, measured in answers:
+            for (key, number), outcome in zip(task.names, measured, strict=True):
+                if key in begun:
+                    begun[key].add(number, outcome)
+                    if begun[key].is_done:
+                        yield _finished(key, begun.pop(key), memo)
+    for key in [key for key, assembly in begun.items() if assembly.is_done]:
+        yield _finished(key, begun.pop(key), memo)
+
+
+def _assembly(bundle: Bundle, row: ValueRow, budget: int, claims: Claims) -> Assembly:
+    """Return what joins the pieces of a tensor; raise CkptVizError if it cannot be read."""
+    if row.error is not None:
+        raise UnsupportedError(row.error)
+    ranges = stored_ranges(bundle, row.key)
+    claims.add(ranges)
+    assert row.dtype is not None
+    if (row.nbytes or 0) > budget:
+        raise UnsupportedError(
+            f"{bundle.prefix}: {row.key}: has {row.nbytes} bytes, expected at most {budget} more; "
+            "choose fewer tensors by a search query"
+        )
+    return Assembly(row, ranges)
+
+
+def _why_opaque(row: ValueRow) -> str | None:
+    """Return why a healthy tensor has no statistics, None if it has some."""
+    if row.error is not None or row.dtype == "string":
+        return None
+    if row.dtype in ("variant", "resource"):
+        return f"only TensorFlow decodes a {row.dtype}"
+    if row.shape is None:
+        return "its rank is unknown"
+    try:
+        _check_dtype(row.dtype or "", "")
+    except UnsupportedError as error:
+        return str(error).removeprefix(": ")
+    return None
+
+
+def _test_opaque(bundle: Bundle, key: str, claims: Claims) -> None:
+    """Test the checksum of a tensor without statistics; raise CkptVizError if it is damaged."""
+    entry, reason = bundle.entries[key], bundle.why_unreadable(key)
+    place = bundle.place(key, entry)
+    if reason is not None:
+        raise FormatError(f"{bundle.index}: {key}: {reason}")
+    if entry.shape is None or entry.slices or entry.size > _MOST_WHOLE_BYTES:
+        return
+    path, nbytes = bundle.shard_path(entry), bundle.shard_bytes(entry)
+    claims.add([StoredRange(path, entry.offset, entry.size, 0, entry.crc32c, place, nbytes)])
+    for _ in bundle.pieces(key):
+        pass
+
+
+def _check_dtype(dtype: str, place: str) -> None:
+    if numpy_dtype(dtype) is None:
+        raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}")
+
+
+def _finished(key: str, assembly: Assembly, memo: Memo) -> ValueRow:
+    """Return a row and remember it; do not remember a failure, which the user may repair."""
+    row = assembly.finished()
+    if row.error is None:
+        memo.rows[key] = row
+    memo.begun.pop(key, None)
+    return row
+
+
+def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) -> list[Task]:
+    """Return the tasks that read what is missing, in the order of the files.
+
+    Pieces that follow each other without a gap are read at once. For an executor, the bytes count
+    here for the confinement, because its threads and processes do not know the sum.
+    """
+    scope = confinement.current()
+    limit = None if scope is None else scope.limit
+    pieces = [
+        (path, piece, (key, number))
+        for key, assembly in begun.items()
+        for number, path, piece in assembly.missing()
+    ]
+    pieces.sort(key=lambda entry: (entry[0], entry[1].offset))
+    groups: list[_PieceRun] = []
+    for path, piece, name in pieces:
+        if is_elsewhere:
+            try:
+                confinement.spend(path, piece.size)
+            except CkptVizError as error:
+                begun[name[0]].fail(str(error))
+                continue
+        if not groups or not groups[-1].takes(path, piece):
+            groups.append(_PieceRun(path))
+        groups[-1].add(piece, name)
+    return [
+        Task(run.path, bundle.byte_order, tuple(run.pieces), tuple(run.names), limit)
+        for run in groups
+    ]
+
+
+@dataclass
+class _PieceRun:
+    """Pieces that follow each other in a file."""
+
+    path: str
+    pieces: list[Piece] = field(default_factory=list)
+    names: list[tuple[str, int]] = field(default_factory=list)
+    result_bytes: int = 0
+
+    def takes(self, path: str, piece: Piece) -> bool:
+        first, last = self.pieces[0], self.pieces[-1]
+        end = piece.offset + piece.size
+        results = self.result_bytes + result_bytes(piece.size)
+        is_next = self.path == path and last.offset + last.size == piece.offset
+        return is_next and fits(end - first.offset, results, path)
+
+    def add(self, piece: Piece, name: tuple[str, int]) -> None:
+        self.pieces.append(piece)
+        self.names.append(name)
+        self.result_bytes += result_bytes(piece.size)
+
+
+# --- other tensors, one at a time
+
+
+def _one_by_one(
+    graph: Graph, tensors: Iterable[Tensor], memo: Memo, shown: Progress | None
+) -> Iterator[ValueRow]:
+    for row, _ in tensors:
+        done = _whole(graph, row)
+        if shown is not None:
+            shown.update(row.nbytes or 0)
+        if graph.provenance is not None and done.error is None:
+            memo.rows[row.key] = done
+        yield done
+
+
+def _whole(graph: Graph, row: ValueRow) -> ValueRow:
+    """Return the row of a tensor whose value is read at once."""
+    if row.error is not None:
+        return row
+    if graph.provenance is not None and (row.nbytes or 0) > _MOST_WHOLE_BYTES:
+        why = f"has {row.nbytes} bytes, expected at most {_MOST_WHOLE_BYTES} in this format"
+        return replace(row, error=f"{graph.title}: {row.key}: {why}")
+    try:
+        return _of_array(row, graph.read(row.key), graph.title)
+    except UnsupportedError as error:
+        return replace(row, note=str(error))
+    except CkptVizError as error:
+        return replace(row, error=str(error))
+
+
+def _of_array(row: ValueRow, value: Array, place: str) -> ValueRow:
+    if value.dtype.hasobject:
+        sizes = np.fromiter(map(len, value.reshape(-1)), np.uint64, value.size)
+        lengths = lengths_of(sizes)
+        return filled(replace(row, shape=value.shape, nbytes=lengths.total), lengths)
+    dtype = row.dtype or value.dtype.name
+    _check_dtype(dtype, place)
+    stored = encode(value, dtype)
+    row = replace(row, dtype=dtype, shape=value.shape, nbytes=stored.nbytes)
+    return filled(row, measure_array(stored.data, dtype, place))

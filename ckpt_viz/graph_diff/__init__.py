@@ -1,1 +1,0 @@
-"""What differs between two object graphs."""

@@ -1,0 +1,442 @@
+"""The graph as people think of it: layers by their names, without what only holds them together.
+
+The tree of the object graph gives every node a place, so a transformer of 160 layers begins with
+`_functional`, `_operations` and Keras' lists of variables. This view folds and hoists those nodes,
+calls layers by their names, and shows repeated parts once. It decides by structure: names of Keras'
+own attributes play no part. What no rule decides keeps its place in the tree. What a comparison
+marks keeps a row of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from types import MappingProxyType
+
+from ckpt_viz.graphs.layers.calls import Call, consumers_of, in_call_order
+from ckpt_viz.graphs.nodes import walks
+from ckpt_viz.graphs.nodes.keras_variables import order_of_parts
+from ckpt_viz.graphs.nodes.names import ROOT_NAME, is_chosen, is_holder, names_of
+from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
+from ckpt_viz.graphs.nodes.tree import NOWHERE, Tree
+from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
+from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
+
+# A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
+_BLOCK = re.compile(r"(?P<stem>.*?[^\W\d_][_-]?)(?P<number>\d+[a-z]?)_(?=.*[^\d_])", re.DOTALL)
+_NUMBERS = re.compile(r"[_-]?\d+")  # Keras numbers names that it makes: softmax, softmax_1
+_MAX_NAME = 100  # characters of a name in which we look for a block or a number
+_MAX_BLOCKS = 8  # blocks in one another
+_KEPT_ROLES = (Role.LAYER, Role.OPTIMIZER)
+_NO_MARKS: Mapping[int, object] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class LayerGroup:
+    """A row for several rows: the layers of a block, or parts that are alike.
+
+    `first` and `last` are the names of its first and last member; a block has one name. `size` is
+    the number of its members.
+    """
+
+    first: str
+    last: str
+    size: int
+    is_alike: bool
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A place for every node that is not folded, by id; groups have the ids after those of nodes.
+
+    `parents` is NOWHERE for the root and for nodes without a row of their own. Those are the
+    `folded` ones, and those that share a row: `through` gives all nodes of such a row on one path,
+    outermost first. `names` has what people call each node; the `unnamed` ones are private and add
+    nothing to the title of their row. `hanging` counts by row the variables of a model that an
+    optimizer alone holds: such a row is beside the other layers of that model.
+    """
+
+    parents: tuple[int, ...]
+    children: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]
+    groups: tuple[LayerGroup, ...]
+    through: Mapping[int, tuple[int, ...]]
+    folded: tuple[int, ...]
+    unnamed: frozenset[int]
+    hanging: Mapping[int, int]
+
+    def path(self, row: int) -> tuple[int, ...]:
+        """Return the nodes of a node's row on one path, outermost first."""
+        return self.through.get(row, (row,))
+
+    def group(self, row: int) -> LayerGroup | None:
+        """Return the group of a row; None for a node."""
+        count = len(self.parents) - len(self.groups)
+        return None if row < count else self.groups[row - count]
+
+    def title(self, row: int) -> str:
+        """Return what people call a row: the names of all its nodes, "" for the root alone."""
+        if (group := self.group(row)) is not None:
+            return f"{group.first} … {group.last}" if group.is_alike else group.first
+        return self._title(row, {})
+
+    def titles_with(self, names: Mapping[int, str]) -> Mapping[int, str]:
+        """Return the titles of the rows that have another title with other names of some nodes."""
+        titles: dict[int, str] = {}
+        for row in reversed([*self.preorder()] if names else []):
+            group, below = self.group(row), self.children[row]
+            if group is None:
+                if any(node_id in names for node_id in self.path(row)):
+                    titles[row] = self._title(row, names)
+            elif (any if group.is_alike else all)(child in titles for child in below):
+                ends = (titles.get(child, self.title(child)) for child in (below[0], below[-1]))
+                titles[row] = " … ".join(ends)
+        return titles
+
+    def _title(self, row: int, names: Mapping[int, str]) -> str:
+        first, *others = self.path(row)
+        parts = [names.get(node, self.names[node]) for node in others if node not in self.unnamed]
+        own = ROOT_NAME if row == ROOT and parts else names.get(first, self.names[first])
+        return " · ".join([own, *parts])
+
+    @cached_property
+    def shown_in(self) -> tuple[int, ...]:
+        """For each node the row that shows it; NOWHERE for a folded node."""
+        shown = [NOWHERE] * (len(self.parents) - len(self.groups))
+        for row in self.preorder():
+            for node_id in self.path(row) if row < len(shown) else ():
+                shown[node_id] = row
+        return tuple(shown)
+
+    def preorder(self) -> Iterator[int]:
+        """Yield the id of every row, parents before children."""
+        return walks.below(self.children)
+
+
+def layers_of(
+    nodes: Sequence[Node],
+    tree: Tree,
+    marks: Mapping[int, object] = _NO_MARKS,
+    calls: Sequence[Call] = (),
+    names: Sequence[str] | None = None,
+) -> Layers:
+    """Return the view of these nodes.
+
+    Args:
+        nodes: The nodes of one graph.
+        tree: Their spanning tree.
+        marks: What a comparison says of the nodes that need attention. These are neither folded nor
+            hoisted, and parts are alike only if their marks are equal row by row.
+        calls: The calls between layers, if known: then layers follow those that they are called on.
+        names: What people call the nodes, if other graphs tell it.
+    """
+    draft = _Draft(nodes, tree, marks, names)
+    draft.fold()
+    draft.hoist()
+    draft.hang()
+    draft.order_by(calls)
+    draft.group()
+    return draft.finished()
+
+
+class _Draft:
+    """The view in the making: the children of each row, which every step changes."""
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        tree: Tree,
+        marks: Mapping[int, object],
+        names: Sequence[str] | None,
+    ) -> None:
+        self.nodes, self.tree, self.marks = nodes, tree, marks
+        self.order = list(tree.preorder())
+        self.children = [list(below) for below in tree.children]
+        self.through: dict[int, list[int]] = {}
+        self.groups: list[LayerGroup] = []
+        self.folded: list[int] = []
+        self.hanging: dict[int, int] = {}
+        self.names = names_of(nodes, tree, self.order) if names is None else [*names]
+
+    def fold(self) -> None:
+        """Leave out what holds no value and is neither layer nor optimizer.
+
+        The tree gives a value its best place, so Keras' own lists of variables hold nothing.
+        """
+        kept = [self._is_something(node_id) for node_id in range(len(self.nodes))]
+        if not any(kept):
+            return  # a graph without any value is one of objects
+        kept[ROOT] = True
+        for node_id in reversed(self.order[1:]):
+            if kept[node_id]:
+                kept[self.tree.parents[node_id]] = True
+        self.folded = [node_id for node_id in self.order if not kept[node_id]]
+        self.children = [[c for c in below if kept[c]] for below in self.children]
+
+    def hoist(self) -> None:
+        """Give a node that only passes through one row with its parent or its only child."""
+        for node_id in self.order:
+            while (child := self._only_part(node_id)) is not None:
+                self.through.setdefault(node_id, [node_id]).append(child)
+                below, self.children[child] = self.children[child], []
+                place = self.children[node_id].index(child)
+                # Keras' list of layers comes before the metrics and the optimizer.
+                first = 0 if self._is_list_of_layers(child) else place
+                self.children[node_id].pop(place)
+                self.children[node_id][first:first] = below
+        for node_id in reversed(self.order):
+            self.children[node_id] = [self._only_item(child) for child in self.children[node_id]]
+
+    def _only_part(self, node_id: int) -> int | None:
+        """Return the only child of a row, beside optimizers, if it only passes through.
+
+        The list in which Keras' files have the layers of a model may have others beside it.
+        """
+        lists = [c for c in self.children[node_id] if self._is_list_of_layers(c)]
+        if len(lists) == 1:
+            return lists[0]
+        parts = [c for c in self.children[node_id] if self.nodes[c].role is not Role.OPTIMIZER]
+        return parts[0] if len(parts) == 1 and self._passes_through(parts[0], node_id) else None
+
+    def order_by(self, calls: Sequence[Call]) -> None:
+        """Put layers in the order in which they are called: of a model, or of Keras' own layer."""
+        for row, node in enumerate(self.nodes):
+            below = self.children[row]
+            if node.type_name and len(below) > 1:
+                names = [self.names[child] for child in below]
+                self.children[row] = [below[i] for i in order_of_parts(names, node.type_name)]
+        consumers = consumers_of(calls)
+        for row, below in enumerate(self.children):
+            if len(below) > 1 and any(child in consumers for child in below):
+                self.children[row] = in_call_order(below, consumers)
+
+    def hang(self) -> None:
+        """Put variables that an optimizer alone holds beside the layers of their model."""
+        hanging = hanging_from_optimizers(self.nodes)
+        hanging_names = dict(zip(hanging.variables, hanging.names, strict=True))
+        for holder in dict.fromkeys(self.tree.parents[variable] for variable in hanging_names):
+            variables = self.children[holder]
+            is_list = self.tree.labels[holder] == TRAINABLE and variables
+            if not is_list or any(variable not in hanging_names for variable in variables):
+                continue
+            above = next(row for row, below in enumerate(self.children) if holder in below)
+            model = self._row_of(self._model_beside(holder, hanging_names))
+            self.children[above].remove(holder)
+            rows = self.children[model]
+            ends = (i for i, row in enumerate(rows) if self.nodes[row].role is Role.OPTIMIZER)
+            rows.insert(next(ends, len(rows)), holder)
+            self.hanging[holder] = len(variables)
+            self.names[holder] = "blocks" if hanging_names[variables[0]].block else "variables"
+            self.children[holder] = []
+            for block, members in groupby(
+                variables, key=lambda variable: hanging_names[variable].block
+            ):
+                in_block = [*members]
+                for variable in in_block:
+                    self.names[variable] = hanging_names[variable].name
+                if block:
+                    in_block = [
+                        self._new_row(LayerGroup(block, block, len(in_block), False), in_block)
+                    ]
+                self.children[holder] += in_block
+
+    def _model_beside(self, holder: int, hanging: Container[int]) -> int:
+        """Return what holds the other variables that an optimizer lists: it is their model."""
+        listed = [child.node_id for child in self.nodes[holder].children]
+        paths = [
+            [*self.tree.above(variable)][::-1] for variable in listed if variable not in hanging
+        ]
+        shared = [step[0] for step in zip(*paths, strict=False) if len({*step}) == 1]
+        while len(shared) > 1 and self._holds_values_alone(shared[-1]):
+            shared.pop()
+        return shared[-1] if shared else self.tree.parents[self.tree.parents[holder]]
+
+    def _holds_values_alone(self, node_id: int) -> bool:
+        return all(self.nodes[c].role in VALUE_ROLES for c in self.tree.children[node_id])
+
+    def _row_of(self, node_id: int) -> int:
+        shares = (row for row, path in self.through.items() if node_id in path)
+        return next(shares, node_id)
+
+    def _is_list_of_layers(self, node_id: int) -> bool:
+        is_kept = self._is_own(node_id) or node_id in self.marks
+        return not is_kept and is_holder(self.nodes, self.tree, node_id)
+
+    def _passes_through(self, node_id: int, parent: int) -> bool:
+        """Return whether the only child of a row is no part that people would look for."""
+        node, label = self.nodes[node_id], self.tree.labels[node_id]
+        holds_values = any(self.nodes[c].role in VALUE_ROLES for c in self.children[node_id])
+        if holds_values or label.isdecimal() or (parent == ROOT and is_chosen(label)):
+            return False
+        if node_id in self.marks:
+            return False
+        return node.role is Role.LAYER or not self._is_something(node_id)
+
+    def _only_item(self, node_id: int) -> int:
+        """Return the item of a list of one in place of the list."""
+        below = self.children[node_id]
+        is_list = len(below) == 1 and self.tree.labels[below[0]] == "0"
+        if not is_list or self._is_something(node_id):
+            return node_id
+        self.children[node_id] = []
+        lists, items = (self.through.pop(i, [i]) for i in (node_id, below[0]))
+        self.through[below[0]] = lists + items
+        return below[0]
+
+    def group(self) -> None:
+        """Give blocks of a flat list, and parts in a row that are alike, a row of their own."""
+        for node_id in self.order:
+            self.children[node_id] = self._blocks(self.children[node_id])
+        signatures = self._signatures()
+        for row in range(len(self.children)):
+            self.children[row] = self._alike(self.children[row], signatures)
+
+    def _blocks(self, rows: list[int], depth: int = 0) -> list[int]:
+        if depth == _MAX_BLOCKS:
+            return rows
+        prefixes = [_BLOCK.match(self.names[row][:_MAX_NAME]) for row in rows]
+        numbers: dict[str, set[str]] = {}
+        for prefix in filter(None, prefixes):
+            numbers.setdefault(prefix["stem"], set()).add(prefix["number"])
+        keys = [None if p is None or len(numbers[p["stem"]]) < 2 else p[0] for p in prefixes]
+        grouped: list[int] = []
+        for key, items in groupby(zip(keys, rows, strict=True), key=lambda item: item[0]):
+            members = [row for _, row in items]
+            if key is None or len(members) < 2:
+                grouped += members
+                continue
+            for row in members:
+                self.names[row] = self.names[row][len(key) :]
+            name = key.rstrip("_")
+            grouped.append(
+                self._new_row(
+                    LayerGroup(name, name, len(members), is_alike=False),
+                    self._blocks(members, depth + 1),
+                )
+            )
+        return grouped
+
+    def _alike(self, rows: list[int], signatures: Sequence[object]) -> list[int]:
+        runs: list[list[int]] = []
+        for row in rows:
+            before = runs[-1][-1] if runs else None
+            if before is not None and self._is_next(before, row, signatures):
+                runs[-1].append(row)
+            else:
+                runs.append([row])
+        return [run[0] if len(run) == 1 else self._new_alike(run) for run in runs]
+
+    def _is_next(self, before: int, row: int, signatures: Sequence[object]) -> bool:
+        """Return whether a row is like the one before it, and next to it by a number in its name.
+
+        Values with names of their own, such as `beta_1` and `beta_2`, are no parts that repeat.
+        """
+        is_value = row < len(self.nodes) and self.nodes[row].role in VALUE_ROLES
+        can_repeat = not is_value or self.names[row].isdecimal()
+        is_alike = can_repeat and signatures[before] == signatures[row]
+        return is_alike and _follows(self.names[before], self.names[row])
+
+    def _new_alike(self, members: list[int]) -> int:
+        ends = self.names[members[0]], self.names[members[-1]]
+        return self._new_row(LayerGroup(*ends, len(members), is_alike=True), members)
+
+    def _new_row(self, group: LayerGroup, members: list[int]) -> int:
+        self.groups.append(group)
+        self.children.append(members)
+        self.names.append(group.first)
+        return len(self.children) - 1
+
+    def _signatures(self) -> list[int]:
+        """Return a number for each row, equal for rows of equal structure, classes and shapes.
+
+        Layers of different names are never alike, whatever attributes hold them.
+        """
+        known: dict[object, int] = {}
+        numbers = [0] * len(self.children)
+        for row in reversed(list(walks.below(self.children))):
+            below = [(_NUMBERS.sub("", self.names[c]), numbers[c]) for c in self.children[row]]
+            if row < len(self.nodes) and len({name for name, _ in below}) == len(below):
+                below.sort()  # attributes, which a file may have in any order
+            numbers[row] = known.setdefault((self._own(row), tuple(below)), len(known))
+        return numbers
+
+    def _own(self, row: int) -> object:
+        if row >= len(self.nodes):
+            return None
+        node = self.nodes[row]
+        values = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
+        mark = self.marks.get(row)
+        own_name = _NUMBERS.sub("", node.own_name or "")
+        return node.role, node.type_name, own_name, node.registered_saver, values, node.error, mark
+
+    def _is_something(self, node_id: int) -> bool:
+        """Return whether a node deserves a row even if nothing below it does."""
+        node = self.nodes[node_id]
+        is_kept = has_value(node) or node_id in self.marks or bool(node.error or loses_values(node))
+        return is_kept or (node.role in _KEPT_ROLES and not self._is_unknown_part(node_id))
+
+    def _is_unknown_part(self, node_id: int) -> bool:
+        """Return whether a node is a layer in a layer, of which a file tells nothing."""
+        parent = self.tree.parents[node_id]
+        is_part = parent != NOWHERE and self.nodes[parent].role is Role.LAYER
+        return is_part and self.nodes[node_id].type_name is None
+
+    def _is_own(self, node_id: int) -> bool:
+        return self.tree.labels[node_id].startswith("_")
+
+    def finished(self) -> Layers:
+        parents = [NOWHERE] * len(self.children)
+        for row, below in enumerate(self.children):
+            for child in below:
+                parents[child] = row
+        return Layers(
+            tuple(parents),
+            tuple(map(tuple, self.children)),
+            tuple(self.names),
+            tuple(self.groups),
+            {row: tuple(hoisted) for row, hoisted in self.through.items()},
+            tuple(self.folded),
+            frozenset(
+                i for i in self.order if is_holder(self.nodes, self.tree, i) or self._is_own(i)
+            ),
+            self.hanging,
+        )
+
+
+def blocks_in(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the blocks to which a layer of this name may belong, outermost first.
+
+    Of each, yield its name up to the number, and its whole name.
+
+    >>> [*blocks_in("conv2_block1_out"), *blocks_in("block0_attn"), *blocks_in("dense_1")]
+    [('conv', 'conv2'), ('conv2_block', 'conv2_block1'), ('block', 'block0')]
+    """
+    name, at = name[:_MAX_NAME], 0
+    for _ in range(_MAX_BLOCKS):
+        if (block := _BLOCK.match(name[at:])) is None:
+            return
+        yield name[: at + block.end("stem")], name[: at + block.end("number")]
+        at += block.end()
+
+
+def _follows(before: str, after: str) -> bool:
+    """Return whether two names differ in one number alone, and this number counts up.
+
+    >>> _follows("block9", "block10"), _follows("0_conv", "3_conv"), _follows("a1_b1", "a2_b2")
+    (True, False, False)
+    >>> _follows("dense", "dense_1")  # Keras numbers its own names from here
+    True
+    """
+    if after == f"{before}_1":
+        return True
+    if max(len(before), len(after)) > _MAX_NAME:
+        return False
+    parts = re.split(r"(\d+)", before), re.split(r"(\d+)", after)
+    differing = [(x, y) for x, y in zip(*parts, strict=False) if x != y]
+    if len(parts[0]) != len(parts[1]) or len(differing) != 1:
+        return False
+    (x, y) = differing[0]
+    return x.isdecimal() and y.isdecimal() and len(y) < 16 and int(y) == int(x) + 1

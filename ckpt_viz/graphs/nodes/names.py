@@ -1,0 +1,373 @@
+"""The names of nodes, in any graph: TensorFlow's and people's. No other module makes any.
+
+The names that people give come first in all texts: `LayerNames`. TensorFlow's names are in second
+place and in data, where people compare with its messages. They are cut where they are too long to
+read: `readable_name`, and `readable_place` for the way through the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic, kind_at, part_name, path_component
+from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
+from ckpt_viz.graphs.nodes.tree import Tree
+from ckpt_viz.ground.text import CUT, MOST_READABLE, count, readable
+
+ROOT_NAME = "(root)"  # in TensorFlow's errors and warnings
+THE_ROOT = "the root"  # for people
+STATE_OF, STATE_FOR = "'s state '", "' for "  # before and behind a slot's name, in TensorFlow's
+_MAX_STEPS = 50
+
+EdgeTo = Callable[[int], tuple[int, str]]
+"""Returns the parent of a node, and the name of the edge from there."""
+
+_LAYERS = "layers"  # of a model, in Keras' files
+_COUNTED = re.compile(r"-\d+\Z")
+
+
+class NamedGraph(Protocol):
+    """A graph, as far as the names of its nodes come from it."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The nodes, by node id."""
+
+    @property
+    def first_edges(self) -> Mapping[int, tuple[int, str]]:
+        """For each reachable node but the root: parent and local name of its first path."""
+
+    @property
+    def tree(self) -> Tree:
+        """The place of each node in the outline."""
+
+
+# --- TensorFlow's names
+
+
+def tensorflow_name(graph: NamedGraph, node_id: int, *, is_cut: bool = False) -> str:
+    """Return a node's first breadth-first path; of a declared slot variable, whose state it is."""
+
+    def dotted(node_id: int) -> str:
+        if node_id != ROOT and node_id not in graph.first_edges:
+            return f"(unreachable node {node_id})"
+        return _path(node_id, graph.first_edges.__getitem__, is_cut=is_cut)
+
+    slot = graph.nodes[node_id].slot
+    if slot is None or slot.optimizer is None or slot.rule is not SlotRule.DECLARED:
+        return dotted(node_id)
+    slot_name = readable(slot.name) if is_cut else slot.name
+    return tensorflow_state(dotted(slot.optimizer), slot_name, dotted(slot.variable))
+
+
+def readable_name(graph: NamedGraph, node_id: int) -> str:
+    """Return a node's name, `Graph.name`; if it is too deep to read, only the end.
+
+    In a chain of 100,000 nodes the names themselves have 25 billion characters.
+    """
+    return tensorflow_name(graph, node_id, is_cut=True)
+
+
+def readable_place(graph: NamedGraph, node_id: int) -> str:
+    """Return a node's place in the outline, `Graph.path`, spelled like its name.
+
+    TensorFlow names a node by the shortest path to it. For an optimizer's variables that path leads
+    through the optimizer's lists; a person would go through the model.
+    """
+    tree = graph.tree
+    return _path(node_id, lambda node: (tree.parents[node], tree.labels[node]))
+
+
+def tensorflow_state(optimizer: str, slot_name: str, variable: str) -> str:
+    """Return TensorFlow's name of a slot variable, with its names of the two others."""
+    return f"{optimizer}{STATE_OF}{slot_name}{STATE_FOR}{variable}"
+
+
+def child_of(holder: str, local_name: str) -> str:
+    """Return the name of a child, with the name of its holder."""
+    return dotted((holder, local_name))
+
+
+def dotted(names: Iterable[str]) -> str:
+    """Return a path of names."""
+    return ".".join(names)
+
+
+def names_in(path: str) -> list[str]:
+    """Return the names of a path; one with dots in it is several.
+
+    >>> names_in(dotted(("model", "dense", "kernel")))
+    ['model', 'dense', 'kernel']
+    """
+    return path.split(".")
+
+
+def without_root(name: str) -> str:
+    """Return a name of TensorFlow's without "(root)." before it, and the root in words.
+
+    >>> without_root("(root).model"), without_root("(root)")
+    ('model', 'the root')
+    """
+    return THE_ROOT if name == ROOT_NAME else name.removeprefix(f"{ROOT_NAME}.")
+
+
+def _path(
+    node_id: int, edge_to: EdgeTo, *, root: Sequence[str] = (ROOT_NAME,), is_cut: bool = True
+) -> str:
+    """Return the path to a node, from `root` on; of a cut one that is too deep, only the end."""
+    names: list[str] = []
+    characters = 0
+    while node_id != ROOT:
+        if is_cut and (len(names) >= _MAX_STEPS or characters > MOST_READABLE):
+            return dotted((f"{''.join(root)}{CUT}", *reversed(names)))
+        node_id, local_name = edge_to(node_id)
+        names.append(readable(local_name) if is_cut else local_name)
+        characters += len(local_name)
+    return dotted((*root, *reversed(names)))
+
+
+# --- people's names
+
+
+@dataclass(frozen=True)
+class LayerNames:
+    """The names of the nodes of one graph as people know them: for sentences and outlines."""
+
+    graph: NamedGraph
+
+    def name(self, node_id: int) -> str:
+        """Return what people call a node: a layer's own name, or its local name."""
+        return self._names[node_id]
+
+    def place(self, node_id: int) -> str:
+        """Return the path of a node in the names that people give, without private local names.
+
+        A variable that has others below it, such as its slots, keeps its place in their paths.
+        The root has no name: it is "the root".
+        """
+        names, holders = self._names, self._holders
+        if node_id == ROOT:
+            return THE_ROOT
+        return _path(node_id, lambda node: (holders[node], names[node]), root=())
+
+    def names_up(self, node_id: int) -> Iterator[str]:
+        """Yield the names of which `place` is made, the node's own first; none for the root."""
+        while node_id != ROOT:
+            yield self._names[node_id]
+            node_id = self._holders[node_id]
+
+    def holder(self, node_id: int) -> int:
+        """Return the node whose place that of another one continues."""
+        return self._holders[node_id]
+
+    def own_place(self, node_id: int) -> str:
+        """Return the path of a node in the own names of layers, so far as they have any."""
+        nodes, names, holders = self.graph.nodes, self._names, self._holders
+        return _path(
+            node_id, lambda node: (holders[node], nodes[node].own_name or names[node]), root=()
+        )
+
+    def place_of_part(self, node_id: int) -> str:
+        """Return the path of a node, or of the part whose private container it is."""
+        is_private = is_holder(self.graph.nodes, self.graph.tree, node_id)
+        return self.place(self._holders[node_id] if is_private else node_id)
+
+    def name_beside(self, holder: int, name: str, local_name: str) -> str:
+        """Return what people call a child that a node lacks.
+
+        That is its name on the other side, or its local name if another child has that name here.
+        """
+        below = (self.name(child.node_id) for child in self.graph.nodes[holder].children)
+        return local_name if name in below else name
+
+    def readable_name(self, node_id: int) -> str:
+        """Return TensorFlow's name of a node, or its end if it is too deep to read."""
+        return readable_name(self.graph, node_id)
+
+    def child_place(self, node_id: int, local_name: str) -> str:
+        """Return the path of a node's child that the graph may lack."""
+        name = readable(local_name)
+        return name if node_id == ROOT else child_of(self.place(node_id), name)
+
+    def place_or_state(self, node_id: int) -> str:
+        """Return the path of a node; of a slot variable, whose state it is."""
+        slot = self.graph.nodes[node_id].slot
+        if slot is None:
+            return self.place(node_id)
+        # The variable may be a slot itself, even its own: its place in the outline tells.
+        return state_of(slot.name, self.place(slot.variable))
+
+    @cached_property
+    def _holders(self) -> Sequence[int]:
+        return holders(self.graph.nodes, self.graph.tree)
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        nodes, tree = self.graph.nodes, self.graph.tree
+        return names_of(nodes, tree, list(tree.preorder()))
+
+
+def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
+    """Return for each node the one whose path its own continues, above all private ones."""
+    above = list(tree.parents)
+    for node_id in tree.preorder():
+        parent = tree.parents[node_id]
+        if parent > ROOT and is_holder(nodes, tree, parent):
+            above[node_id] = above[parent]
+    return above
+
+
+def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
+    """Return whether a node is a private container: people's paths leave these out.
+
+    Keras' own list of a model's layers is one, too, if the layers tell their names.
+    """
+    if nodes[node_id].attributes:
+        return False
+    below = nodes[node_id].children
+    is_list = tree.labels[node_id] == _LAYERS and nodes[node_id].role is Role.CONTAINER
+    return tree.labels[node_id].startswith("_") or (
+        is_list
+        and bool(below)
+        and all(_is_numbered_class(nodes, tree, child.node_id) for child in below)
+    )
+
+
+def state_of(slot_name: str, variable: str) -> str:
+    """Return what people call a slot variable, with what they call its variable."""
+    return f"the state {readable(slot_name)!r} of {variable}"
+
+
+def slot_of(slot_name: str, variable: str) -> str:
+    """Return whose slot a slot variable is, in a row, where there is no space for `state_of`."""
+    return f"{slot_name} of {variable}"
+
+
+def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[str]:
+    """Return what people call each node.
+
+    That is the local name if a programmer chose it, and else the layer's own name. A file gives
+    that name in the full names of the layer's variables, unless it gives it to others beside it.
+    """
+    shared = _shared_scopes(nodes, tree, order)
+    scope_names = _names_by_scopes(nodes, tree, order, shared)
+    beside = Counter(
+        (tree.parents[node_id], name) for node_id, name in enumerate(scope_names) if name
+    )
+    names = list(tree.labels)
+    is_state = [node.role is Role.OPTIMIZER for node in nodes]
+    for node_id in order[1:]:
+        node, label = nodes[node_id], tree.labels[node_id]
+        is_state[node_id] |= is_state[tree.parents[node_id]]
+        part = part_name(label, nodes[tree.parents[node_id]].type_name or "")
+        if part is not None and node.role not in VALUE_ROLES:
+            names[node_id] = part
+            continue
+        if is_chosen(label) and not _is_numbered_class(nodes, tree, node_id):
+            continue
+        if node.role in VALUE_ROLES:
+            if label.startswith("_") and (own := _last_name(node)):
+                names[node_id] = own  # `kernel` for `_kernel`
+            continue
+        if is_state[node_id]:
+            continue
+        if node.held_as and is_automatic(node.own_name or "", node.type_name):
+            names[node_id] = node.held_as
+            continue
+        name = scope_names[node_id]
+        if node.own_name:
+            names[node_id] = node.own_name
+        elif name and node.role is not Role.CONTAINER:
+            is_alone = beside[tree.parents[node_id], name] == 1
+            names[node_id] = name if is_alone else label
+    return names
+
+
+def _names_by_scopes(
+    nodes: Sequence[Node],
+    tree: Tree,
+    order: Sequence[int],
+    shared: Sequence[tuple[str, ...] | None],
+) -> list[str]:
+    """Return for each node the part of its scope that is its own name; "" if none is.
+
+    The last part is that of the innermost layer: of `encoder/lstm_cell`, a recurrent layer takes
+    the first part and leaves the last one to its cell.
+    """
+    names = [""] * len(nodes)
+    inner = [0] * len(nodes)  # layers of the same scope in one another, below each node
+    for node_id in reversed(order[1:]):
+        scope, parent = shared[node_id], tree.parents[node_id]
+        if not scope or nodes[node_id].role in VALUE_ROLES:
+            continue
+        place = len(scope) - 1 - inner[node_id]
+        is_its_own = inner[node_id] == 0 or place >= len(shared[parent] or ())
+        if place >= 0 and is_its_own:
+            names[node_id] = scope[place]
+        if shared[parent] == scope:
+            is_layer = nodes[node_id].role is not Role.CONTAINER
+            inner[parent] = max(inner[parent], inner[node_id] + is_layer)
+    return names
+
+
+def _last_name(node: Node) -> str:
+    """Return the last part of a variable's full name, "" if it has none."""
+    return node.attributes[0].full_name.rpartition("/")[2] if node.attributes else ""
+
+
+def is_chosen(label: str) -> bool:
+    """Return whether a local name says something: not an index, `_layers`, `layer-3`."""
+    return not (label.isdecimal() or label.startswith("_") or _COUNTED.search(label))
+
+
+def _is_numbered_class(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
+    """Return whether a local name is a class with a number, as in Keras' list of layers.
+
+    In Keras' files, `layers/dense_1` is the second Dense, whatever its name.
+    """
+    node, parent = nodes[node_id], tree.parents[node_id]
+    if not node.own_name or nodes[parent].role is not Role.CONTAINER:
+        return False
+    kind = kind_at([tree.labels[node_id]])
+    return tree.labels[parent] == _LAYERS and (
+        node.type_name is None or kind == path_component(node.type_name)
+    )
+
+
+def _shared_scopes(
+    nodes: Sequence[Node], tree: Tree, order: Sequence[int]
+) -> list[tuple[str, ...] | None]:
+    """Return for each node the name scopes that the variables below it share; None without any."""
+    scopes: list[tuple[str, ...] | None] = [None] * len(nodes)
+    for node_id in reversed(order):
+        node = nodes[node_id]
+        if node.role is Role.VARIABLE:
+            full_name = node.attributes[0].full_name
+            own: Iterable[tuple[str, ...] | None] = [tuple(full_name.split("/")[:-1])]
+        elif node.role is Role.OPTIMIZER:
+            own = []
+        else:
+            own = [scopes[child] for child in tree.children[node_id]]
+        for scope in own:
+            before = scopes[node_id]
+            if scope is not None and scope != before:
+                scopes[node_id] = scope if before is None else _common(before, scope)
+    return scopes
+
+
+def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    length = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    return a[:length] if length is not None else min(a, b, key=len)
+
+
+# --- what to call many
+
+
+def counted(nodes: Iterable[Node]) -> str:
+    """Return the number of nodes with a value: "3 values"."""
+    return count(sum(map(has_value, nodes)), "value")

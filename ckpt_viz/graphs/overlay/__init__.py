@@ -1,0 +1,1 @@
+"""A comparison laid over a merged graph: marks, groups, remedies, lines of the table."""

@@ -1,1 +1,0 @@
-"""The explorer in Jupyter: the widget, its contents and answers, and what a notebook saves."""

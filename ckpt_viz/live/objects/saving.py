@@ -1,0 +1,76 @@
+"""How a program saves a live source: by which call, and what a manager knows of its checkpoints."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ckpt_viz.errors import UnsupportedError
+from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names.shadows import instance_dict
+from ckpt_viz.matching.story.manager import ManagedCheckpoint, ManagerState
+from ckpt_viz.matching.story.save_order import Counting, SaveCall
+
+
+def call_for(source: object) -> SaveCall:
+    """Return the call that saves a live source."""
+    if "tensorflow" not in sys.modules:
+        return SaveCall.WRITE
+    if tf_private.is_saver(source):
+        return SaveCall.SAVER
+    if tf_private.is_checkpoint_manager(source):
+        return SaveCall.MANAGER
+    return SaveCall.SAVE if tf_private.is_checkpoint(source) else SaveCall.WRITE
+
+
+def counting_of(graph: Graph) -> Counting:
+    """Return how the checkpoint counts that a live graph was made of.
+
+    A checkpoint of another root is only a node if that root leads to it. What a program calls
+    `_save_counter` in a checkpoint is its counter, too. A checkpoint with a root looks for a
+    `save_counter` there once, when it is made: it makes one of its own beside a later one.
+    """
+    checkpoint = getattr(graph.source, "checkpoint", graph.source)
+    own = instance_dict(checkpoint).get("_save_counter", checkpoint)
+    makes_own = own is None and graph.object(ROOT) is not checkpoint
+    node = counter = None
+    for node_id in range(len(graph.nodes)):
+        obj = graph.object(node_id)
+        node = node_id if node is None and obj is checkpoint else node
+        is_own = obj is own is not None and own is not checkpoint
+        counter = node_id if counter is None and is_own else counter
+    if counter is None and not makes_own:
+        counter = graph.save_counter
+    return Counting(ROOT if node is None else node, counter)
+
+
+def state_of_manager(graph: Graph, counter: int | None) -> ManagerState:
+    """Return what the manager that a live graph was made of knows now; `counter` is its node."""
+    kept = tf_private.managers_state(graph.source)
+    saves = 0 if counter is None else _number(graph.object(counter))
+    has_interval = kept.interval is not None
+    return ManagerState(
+        directory=kept.directory,
+        prefix=kept.prefix,
+        number=None if saves is None else saves + 1,
+        checkpoints=tuple(ManagedCheckpoint(*pair) for pair in kept.checkpoints.items()),
+        last_preserved=kept.last_preserved,
+        max_to_keep=kept.max_to_keep,
+        hours=kept.hours,
+        interval=kept.interval,
+        last_step=_number(kept.last_step) if has_interval else None,
+        step=_number(kept.step_counter) if has_interval else None,
+        has_init_fn=kept.init_fn is not None,
+    )
+
+
+def _number(value: Any) -> int | None:
+    """Return a number of a manager, None if there is none, or if only a session has it."""
+    if value is None or not tf_private.is_variable(value):
+        return None if value is None else int(value)
+    try:
+        return int(tf_private.value_of(value))
+    except (UnsupportedError, TypeError, ValueError):  # only a session has it, or it is none
+        return None

@@ -1,0 +1,1 @@
+"""Savers and assignment maps of TensorFlow 1, as nodes."""

@@ -1,1 +1,0 @@
-"""The check of `load_model`: what of a model's file the installed Keras cannot build."""

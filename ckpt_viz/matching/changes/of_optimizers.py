@@ -1,0 +1,189 @@
+"""What happened to optimizers: another class, other variables, another order."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ckpt_viz.graphs.nodes import walks
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.slots.keras_optimizers import trained_variables
+from ckpt_viz.ground.text import listed
+from ckpt_viz.matching.changes.deeds import Act, Deed
+from ckpt_viz.matching.correspondence.migrations import local_name
+from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, shared_slots
+from ckpt_viz.matching.correspondence.sequences import INDEX
+from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
+
+ALSO_TRAINS = "also trains"  # of variables that it did not train
+
+
+@dataclass(frozen=True)
+class OptimizerChange:
+    """An optimizer that has become another one, with all of its state."""
+
+    nodes: tuple[int, ...]
+    objects: tuple[int, ...]
+    deed: Deed
+
+
+class _Difference(NamedTuple):
+    """A difference, as what follows "the optimizer", and the live variables in it."""
+
+    clause: str
+    variables: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class States:
+    """The optimizers of a graph, with the state that they keep."""
+
+    graph: Graph
+
+    def outer(self, paired: Container[int]) -> Iterator[int]:
+        """Yield the paired optimizers that are no part of another one of these."""
+        inside: set[int] = set()
+        for node in self.graph.tree.preorder():
+            if self.graph.tree.parents[node] in inside:
+                inside.add(node)
+            elif node in paired and self.graph.nodes[node].role is Role.OPTIMIZER:
+                inside.add(node)
+                yield node
+
+    def slots_within(self, top: int) -> list[int]:
+        """Return the slot variables of the optimizers that a part is or holds."""
+        if not self._slots:
+            return []
+        return [slot for node in self.within(top) for slot in self._slots.get(node, ())]
+
+    def within(self, top: int) -> Iterator[int]:
+        """Yield a part and all parts below it, slot variables of its variables included."""
+        return self.graph.tree.below(top)
+
+    @cached_property
+    def _slots(self) -> Mapping[int, Sequence[int]]:
+        return walks.slots_by_optimizer(self.graph.nodes)
+
+
+def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> list[OptimizerChange]:
+    """Return the optimizers that keep other state, or state for other variables.
+
+    An optimizer that only follows its model has not changed.
+    """
+    changes = []
+    for node in saved.outer(mapping.parts):
+        pair = mapping.parts[node]
+        if not _is_built(mapping.live, pair.obj):
+            continue
+        slots = saved.slots_within(node), live.slots_within(pair.obj)
+        differences = [*_differences(mapping, node, pair.obj, slots)]
+        if not differences:
+            differences += _other_variables(mapping, *slots)
+            differences += _other_state(mapping, {*saved.within(node)}, {*live.within(pair.obj)})
+        if differences:
+            nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
+            named = (pair.obj, *differences[0].variables)
+            deed = Deed(Act.OPTIMIZER, (node,), named, (differences[0].clause,))
+            changes.append(OptimizerChange(nodes, objects, deed))
+    return changes
+
+
+def _is_built(graph: Graph, optimizer: int) -> bool:
+    """Return whether an object is an optimizer with values; one without may still make them."""
+    is_optimizer = graph.nodes[optimizer].role is Role.OPTIMIZER
+    return is_optimizer and any(has_value(graph.nodes[n]) for n in graph.tree.below(optimizer))
+
+
+def _differences(
+    mapping: ValueMapping, node: int, obj: int, slots: tuple[list[int], list[int]]
+) -> Iterator[_Difference]:
+    """Yield how an optimizer differs as a whole from what it was."""
+    saved, live = mapping.saved, mapping.live
+    was, now = slot_names(saved, slots[0]), slot_names(live, slots[1])
+    if now and not was and not trained_variables(saved.nodes, node):
+        return  # it was saved before it was built, or never keeps any
+    sides = OptimizerSlots(saved, node, was), OptimizerSlots(live, obj, now)
+    shared = shared_slots(*sides)
+    # The states of another class go nowhere, though some may mean the same.
+    names = {} if shared.is_other else shared.names
+    kept = set(names.values())
+    new = [name for name in now if name not in kept]
+    if new:
+        yield _Difference(f"keeps {listed(new)} now")
+    elif len(names) < len(was) and was.keys() != now.keys():
+        left = [name for name in was if name not in names]
+        yield _Difference(f"no longer keeps {listed(left)}")
+    elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
+        yield _Difference("is of another version of Keras")
+
+
+def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
+    """Return the names of slots among nodes, in the order in which the optimizer keeps them."""
+    names = (slot.name for node in sorted(nodes) if (slot := graph.nodes[node].slot) is not None)
+    return dict.fromkeys(names)
+
+
+def _other_variables(
+    mapping: ValueMapping, was: list[int], now: list[int]
+) -> Iterator[_Difference]:
+    """Yield whether it trains other variables, among those that both sides have.
+
+    An optimizer without saved slots may have trained any.
+    """
+    if not was:
+        return
+    fitting = {pair.node: pair.obj for pair in mapping.pairs}
+    common = set(fitting.values())
+    before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
+    after = {_variable(mapping.live, slot) for slot in now}
+    if no_more := (before & common) - after:
+        yield _Difference("no longer trains", _holders(mapping.live, no_more, after))
+    if newly := (after & common) - before:
+        yield _Difference(ALSO_TRAINS, _holders(mapping.live, newly, before))
+
+
+def _holders(
+    live: Graph, variables: Iterable[int | None], others: Iterable[int | None]
+) -> tuple[int, ...]:
+    """Return variables, a layer in place of its variables if it has no others."""
+    parents = live.tree.parents
+    shared = {parents[node] for node in others if node is not None}
+    known = (node for node in variables if node is not None)
+    return tuple(sorted({node if parents[node] in shared else parents[node] for node in known}))
+
+
+def _variable(graph: Graph, node: int) -> int:
+    slot = graph.nodes[node].slot
+    return ROOT if slot is None else slot.variable
+
+
+def _other_state(
+    mapping: ValueMapping, inner: set[int], live_inner: set[int]
+) -> Iterator[_Difference]:
+    """Yield whether one side alone has counters or other state of its own."""
+    own = (
+        _alone(mapping.saved, inner, mapping.unused),
+        _alone(mapping.live, live_inner, mapping.missing),
+    )
+    verbs = ("keeps no", "no longer keeps"), ("keeps a", "also keeps")
+    for names, (keeps_rate, keeps) in zip(own, verbs, strict=True):
+        if "learning_rate" in names:
+            yield _Difference(f"{keeps_rate} learning rate now")
+            names.remove("learning_rate")
+        if names:
+            yield _Difference(f"{keeps} {listed(names)}")
+
+
+def _alone(graph: Graph, within: set[int], alone: Iterable[int]) -> list[str]:
+    """Return the names of an optimizer's own values, those in lists left out, of one side alone."""
+    return [
+        local_name(graph.tree.labels[node])
+        for node in alone
+        if node in within
+        and graph.nodes[node].slot is None
+        and has_value(graph.nodes[node])
+        and not INDEX.fullmatch(graph.tree.labels[node])
+    ]

@@ -1,0 +1,512 @@
+"""Deeds in words: what a person did, or what is so now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.slots.optimizer_table import ROWS
+from ckpt_viz.ground.text import count, listed, shape_words
+from ckpt_viz.matching.changes.deeds import SWAPPED, Act, Deed
+from ckpt_viz.matching.changes.looks import look_of
+from ckpt_viz.matching.changes.of_optimizers import ALSO_TRAINS
+from ckpt_viz.matching.changes.short_names import Part, ShortNames, Side, with_article
+from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, has_slots_of
+from ckpt_viz.matching.correspondence.pairs import Certainty
+from ckpt_viz.matching.correspondence.sequences import INDEX
+
+_Shape = Sequence[int | None]
+_MODULE = "Module"  # a class that says nothing of its objects
+_BE = {
+    Certainty.CERTAIN: ("is", "are"),
+    Certainty.LIKELY: ("seems to be", "seem to be"),
+    Certainty.GUESS: ("may be", "may be"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Deeds of one kind as parts of a sentence.
+
+    `verb` and `things` are what a person did, "removed block5"; "" if a state is better. `subject`
+    and `state` say the same of a file, "block5", "gone". `is_new` adds "now" to the state, and
+    `clause` says all of it where no state does. `tail` follows if there is room, `alone` is better
+    than `things` without other clauses, and `question` comes after the sentence.
+    """
+
+    verb: str
+    things: str
+    subject: str
+    state: str
+    is_many: bool = False
+    is_new: bool = False
+    tail: str = ""
+    alone: str = ""
+    clause: str = ""
+    question: str = ""
+
+    def as_state(self, certainty: Certainty) -> str:
+        """Return a clause without a person: "block5 is gone"."""
+        if self.clause:
+            return self.clause
+        verb = _BE[certainty][self.is_many]
+        return f"{self.subject} {verb} {self.state}{' now' if self.is_new else ''}"
+
+    def as_question(self) -> str:
+        """Return a question to the person: "Is block5 gone?"."""
+        verb = "Are" if self.is_many else "Is"
+        return f"{verb} {self.subject} {'now ' if self.is_new else ''}{self.state}?"
+
+
+class _Move(NamedTuple):
+    verb: str
+    thing: str
+    where: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """Puts deeds into words, with at most `most` names in each list.
+
+    `staying` returns how many slots of a saved optimizer stay in the file.
+    """
+
+    names: ShortNames
+    staying: Callable[[int], int] = lambda _: 0
+    most: int = 3
+
+    def of(self, deeds: Sequence[Deed]) -> Phrase:
+        """Return deeds of one act and certainty in one phrase."""
+        match deeds[0].act:
+            case Act.REMOVED:
+                return self._one_sided("removed", "gone", self._were(deeds))
+            case Act.ADDED:
+                return self._added(deeds)
+            case Act.EMPTY:
+                return self._said(
+                    "the program has no place for the values of {}", self._were(deeds)
+                )
+            case Act.VALUELESS:
+                return self._said("the file has no values of {}", self._are(deeds))
+            case Act.FEWER | Act.MORE:
+                return self._undecided(deeds[0])
+            case Act.WEIGHTLESS:
+                return self._weightless(deeds)
+            case Act.HEAD:
+                return self._head(deeds[0])
+            case Act.REPLACED:
+                return self._replaced(deeds)
+            case Act.RESIZED:
+                return self._resized(deeds)
+            case Act.RENAMED:
+                return self._renamed(deeds)
+            case Act.REORDERED:
+                return self._reordered(deeds)
+            case Act.DTYPE:
+                return self._of_dtype(deeds[0])
+            case Act.OPTIMIZER:
+                return self._optimizer(deeds)
+            case Act.SCOPE:
+                return scope_phrase(*deeds[0].words)
+            case Act.KERAS:
+                clause = "another major version of Keras wrote the file"
+                return Phrase("changed", "the major version of Keras", "", "", clause=clause)
+            case Act.ROOT:
+                return self._root(deeds[0])
+        return self._elsewhere(deeds)
+
+    # --- lists of names
+
+    def _were(self, deeds: Sequence[Deed]) -> list[str]:
+        return self._list(self.names.saved, [node for deed in deeds for node in deed.nodes])
+
+    def _are(self, deeds: Sequence[Deed]) -> list[str]:
+        return self._list(self.names.live, [obj for deed in deeds for obj in deed.objects])
+
+    def _list(self, side: Side, nodes: Sequence[int]) -> list[str]:
+        """Return names of parts; of those that no sentence has space for, "" each."""
+        parts = self.names.parts(side, nodes)
+        shown = [self._called(side, part) for part in parts[: self.most]]
+        return [*shown, *[""] * (len(parts) - len(shown))]
+
+    def _called(self, side: Side, part: Part) -> str:
+        return self.names.was(part) if side is self.names.saved else self.names.now(part)
+
+    def _listed(self, names: Sequence[str], noun: str = "") -> str:
+        """Return names as a list in words."""
+        if self.most == 1 and len(names) > 1:
+            return count(len(names), noun or "part")
+        return listed([with_article(name) for name in names], most=self.most)
+
+    # --- acts
+
+    def _one_sided(self, verb: str, state: str, names: list[str]) -> Phrase:
+        things = self._listed(names)
+        return Phrase(verb, things, things, state, len(names) > 1)
+
+    def _said(self, clause: str, names: list[str]) -> Phrase:
+        return Phrase("", "", "", "", clause=clause.format(self._listed(names)))
+
+    def _added(self, deeds: Sequence[Deed]) -> Phrase:
+        phrase = self._one_sided("added", "new", self._are(deeds))
+        objects = deeds[0].objects
+        if phrase.is_many:
+            return phrase
+        before = "" if deeds[0].certainty is not Certainty.CERTAIN else self._before(objects)
+        return replace(phrase, tail=f" after {before}") if before else phrase
+
+    def _before(self, objects: Sequence[int]) -> str:
+        """Return what is in front of parts of the program in their sequence; "" for nothing."""
+        graph = self.names.live.graph
+        tree, name = graph.tree, graph.names.name
+        first = objects[0]
+        row = tree.children[tree.parents[first]]
+        place = min((row.index(obj) for obj in objects if obj in row), default=0)
+        is_row = INDEX.fullmatch(tree.labels[first]) is not None
+        if not (is_row and place) or name(first).isdecimal() or name(row[place - 1]).isdecimal():
+            return ""
+        return self.names.now(self.names.block_before(self.names.live, row[place - 1], first))
+
+    def _undecided(self, deed: Deed) -> Phrase:
+        """Return that parts are new or gone among others that are alike."""
+        is_new = deed.act is Act.MORE
+        side = self.names.live if is_new else self.names.saved
+        parts = deed.objects if is_new else deed.nodes
+        number = int(deed.words[0])
+        noun, alike = self._alike(side, parts)
+        some = "one" if number == 1 else str(number)
+        question = "Which one?" if number == 1 else "Which ones?"
+        state = "new" if is_new else "gone"
+        return Phrase(
+            "", "", f"{some} of {alike} alike {noun}", state, number > 1, question=question
+        )
+
+    def _weightless(self, deeds: Sequence[Deed]) -> Phrase:
+        """Return that layers without weights are new or gone; a file has no names of them."""
+        added, removed = (
+            sum(int(deed.words[0]) for deed in deeds if bool(deed.objects) is is_new)
+            for is_new in (True, False)
+        )
+        number = added + removed
+        things = f"{count(number, 'layer')} without weights"
+        objects = deeds[0].objects
+        if number == added == 1 and len(objects) <= self.most:
+            things = " or ".join(self.names.now(obj) for obj in objects)
+        verb = "added" if not removed else "removed" if not added else "added or removed"
+        state = "new" if not removed else "gone" if not added else "new or gone"
+        return Phrase(verb, things, things, state, number > 1)
+
+    def _alike(self, side: Side, parts: Sequence[int]) -> tuple[str, int]:
+        """Return what to call items that are alike, and how many there are."""
+        graph = side.graph
+        holder = graph.names.holder(parts[0])
+        looks = [look_of(graph, part) for part in parts]
+        number = sum(look_of(graph, item) in looks for item in side.held[holder])
+        is_model = holder == ROOT or graph.tree.parents[holder] == ROOT
+        name = "" if is_model else self._called(side, holder)
+        own = graph.names.name(holder)
+        if holder != ROOT and own.endswith("s"):
+            return self._called(side, holder), max(number, len(parts))
+        is_of_layers = any(node.role is Role.LAYER for node in self.names.live.graph.nodes)
+        noun = "layers" if is_of_layers else "items"
+        noun = "values" if all(has_value(graph.nodes[part]) for part in parts) else noun
+        return f"{noun} of {name}" if name else noun, max(number, len(parts))
+
+    def _replaced(self, deeds: Sequence[Deed]) -> Phrase:
+        pairs = [
+            (self._list(self.names.saved, d.nodes), self._list(self.names.live, d.objects))
+            for d in deeds
+        ]
+        done = listed(
+            [f"{self._listed(was)} with {self._listed(now)}" for was, now in pairs], most=self.most
+        )
+        was, now = ([name for pair in pairs for name in pair[i]] for i in (0, 1))
+        return Phrase(
+            "replaced", done, self._listed(now), f"in place of {self._listed(was)}", len(now) > 1
+        )
+
+    def _resized(self, deeds: Sequence[Deed]) -> Phrase:
+        objects = [obj for deed in deeds for obj in deed.objects]
+        nodes = [node for deed in deeds for node in deed.nodes]
+        names = self._list(self.names.live, _layers(self.names.live, objects))
+        shapes = [
+            (_shape(self.names.saved.graph, node), _shape(self.names.live.graph, obj))
+            for node, obj in zip(nodes, objects, strict=True)
+        ]
+        sizes = [*dict.fromkeys(_sizes(was, now) for was, now in shapes)]
+        tail = f": {sizes[0]}" if len(sizes) == 1 or len(names) == 1 else ""
+        things = self._listed(names, "layer")
+        return Phrase("", "", things, _larger(shapes), len(names) > 1, tail=tail)
+
+    def _renamed(self, deeds: Sequence[Deed]) -> Phrase:
+        words = [self._words(deed) for deed in deeds]
+        done = [f"{was} to {now}{times}" for was, now, times in words]
+        was, now = ([pair[i] for pair in words] for i in (0, 1))
+        return Phrase(
+            "renamed",
+            listed(done, most=self.most),
+            listed(was, most=self.most),
+            listed(now, most=self.most),
+            len(words) > 1,
+            is_new=True,
+        )
+
+    def _words(self, deed: Deed) -> tuple[str, str, str]:
+        """Return the old and the new name of a renamed part, and in how many places it is."""
+        if len(deed.nodes) == 1:
+            was, now = self.names.was(deed.nodes[0]), self.names.now(deed.objects[0])
+            if was != now:
+                return was, now, ""
+        times = f" in {len(deed.nodes)} places" if len(deed.nodes) > 1 else ""
+        return deed.words[0], deed.words[1], times
+
+    def _root(self, deed: Deed) -> Phrase:
+        if deed.nodes[0] == ROOT:
+            inside = with_article(self.names.now(deed.objects[0]))
+            return Phrase(
+                "put", f"everything into {inside}", "everything", f"inside {inside}", is_new=True
+            )
+        outside = with_article(self.names.was(deed.nodes[0]))
+        return Phrase(
+            "took",
+            f"everything out of {outside}",
+            "everything",
+            f"outside of {outside}",
+            is_new=True,
+        )
+
+    def _elsewhere(self, deeds: Sequence[Deed]) -> Phrase:
+        """Return where parts are now that something else holds."""
+        moves = dict.fromkeys(
+            self._move(deed.act, *pair)
+            for deed in deeds
+            for pair in zip(deed.nodes, deed.objects, strict=True)
+        )
+        groups: dict[tuple[str, str], list[str]] = {}
+        verb = next(iter(moves)).verb
+        for move in moves:
+            other = "" if move.verb == verb else f"{move.verb} "
+            groups.setdefault((other, move.where), []).append(move.thing)
+        done = [
+            f"{other}{self._listed(things)} {where}".strip()
+            for (other, where), things in groups.items()
+        ]
+        states = [*dict.fromkeys(move.state for move in moves)]
+        things = [*dict.fromkeys(move.thing for move in moves)]
+        return Phrase(
+            verb,
+            listed(done, most=self.most),
+            self._listed(things),
+            self._listed(states),
+            len(things) > 1,
+            is_new=True,
+        )
+
+    def _move(self, act: Act, node: int, obj: int) -> _Move:
+        """Return the verb of a move, where the part is now, and what to call it."""
+        saved, live = self.names.saved.graph, self.names.live.graph
+        was, now = self.names.was(node), self.names.now(obj)
+        above, holder = saved.names.holder(node), live.names.holder(obj)
+        into = "" if holder == ROOT else with_article(self.names.now(holder))
+        match act:
+            case Act.WRAPPED if holder == ROOT or saved.names.name(node) == live.names.name(holder):
+                kind = live.nodes[live.tree.parents[obj]].type_name or _MODULE
+                where = "" if kind == _MODULE else f"in {kind}"
+                return _Move("wrapped", was, where, f"wrapped {where}".strip())
+            case Act.UNWRAPPED:
+                return _Move("unwrapped", now, "", "unwrapped")
+            case Act.INLINED:
+                inside = was if above == ROOT else with_article(self.names.was(above))
+                where = f"into {into}" if into and not inside.endswith(into) else ""
+                return _Move("inlined", inside, where, "inlined")
+        names = saved.names.name(node), live.names.name(obj)
+        is_named = act is not Act.WRAPPED and not (
+            saved.is_of_keras and is_automatic(names[1], None)
+        )
+        if (names[0] != names[1] and is_named) or act is Act.CONTAINER:
+            return _Move("moved", was, f"to {now}", now)
+        if not into:
+            place = f"outside of {with_article(self.names.was(above))}"
+            return _Move("moved", was, place.replace("outside", "out"), place)
+        is_put = act in (Act.PUT_INTO, Act.WRAPPED)
+        return _Move("put" if is_put else "moved", was, f"into {into}", f"in {into}")
+
+    def _reordered(self, deeds: Sequence[Deed]) -> Phrase:
+        objects = [obj for deed in deeds for obj in deed.objects]
+        has_names = not all(self.names.live.graph.names.name(obj).isdecimal() for obj in objects)
+        names = self._are(deeds) if has_names else self._were(deeds)
+        things = self._listed(names)
+        if deeds[0].words == SWAPPED and len(deeds) == 1:
+            return Phrase("swapped", things, things, "swapped", is_many=True)
+        before = self._before(objects) if len(names) == 1 else ""
+        if before:
+            return Phrase(
+                "moved", f"{things} after {before}", things, f"after {before}", is_new=True
+            )
+        if len(names) == 1:
+            return Phrase("moved", f"{things} to another place", things, "in another place")
+        return Phrase("reordered", things, things, "in another order", is_many=True)
+
+    def head_of(self, removed: Sequence[Deed], added: Sequence[Deed]) -> Deed | None:
+        """Return that the last layers of a model are others, if that is what happened."""
+        nodes = [node for deed in removed for node in deed.nodes]
+        objects = [obj for deed in added for obj in deed.objects]
+        sides = ((self.names.saved, nodes), (self.names.live, objects))
+        if all(_are_last(side, parts) for side, parts in sides):
+            return Deed(Act.HEAD, tuple(nodes), tuple(objects))
+        return None
+
+    def _head(self, deed: Deed) -> Phrase:
+        was, now = self._were([deed]), self._are([deed])
+        gone, new = self._listed(was), self._listed(now)
+        are = ["are" if len(names) > 1 else "is" for names in (was, now)]
+        states = f"{gone} {are[0]} gone, {new} {are[1]} new"
+        return Phrase(
+            "replaced",
+            f"{gone} with {new}",
+            new,
+            f"in place of {gone}",
+            len(now) > 1,
+            alone=f"the head: {states}" if len(was) != len(now) else "",
+        )
+
+    def _of_dtype(self, deed: Deed) -> Phrase:
+        was, now = deed.words
+        graph = self.names.saved.graph
+        same = [
+            node
+            for node in self.names.saved.valued - {*states_of_optimizers(graph)}
+            if has_value(graph.nodes[node]) and graph.nodes[node].attributes[0].dtype == was
+        ]
+        if len(deed.nodes) > 1 and {*same} <= {*deed.nodes}:
+            return Phrase("", "", "the program", f"{now}, the file {was}")
+        names = self._list(self.names.live, _layers(self.names.live, deed.objects))
+        return Phrase("", "", self._listed(names), f"{now}, saved as {was}", len(names) > 1)
+
+    def _optimizer(self, deeds: Sequence[Deed]) -> Phrase:
+        deed = deeds[0]
+        saved, live = self.names.saved.graph, self.names.live.graph
+        left = sum(self.staying(optimizer) for d in deeds for optimizer in d.nodes)
+        stay = (
+            f": {count(left, 'slot')} {'stays' if left == 1 else 'stay'} in the file"
+            if left and deed.words[0] != ALSO_TRAINS  # others stay, for another reason
+            else ""
+        )
+        was, classes = _optimizer_classes(saved, deed.nodes[0])
+        now = live.nodes[deed.objects[0]].type_name or ""
+        if len(deeds) > 1:
+            optimizers = [deed.objects[0] for deed in deeds]
+            things = self._listed(self._list(self.names.live, optimizers), "optimizer")
+            return Phrase("changed", things, things, "others", is_many=True, tail=stay)
+        if now and classes and now not in classes:
+            before = was or "the optimizer"
+            return Phrase("changed", f"{before} to {now}", now, f"in place of {before}", tail=stay)
+        optimizer = with_article(self.names.now(deed.objects[0]))
+        trained = self._listed(self._list(self.names.live, deed.objects[1:]))
+        clause = f"{optimizer} {deed.words[0]} {trained}".strip()
+        if now in classes and not _has_slots(live, deed.objects[0]):
+            clause = f"{optimizer} is not built yet"
+        return Phrase("", "", optimizer, "", tail=stay, clause=clause)
+
+
+def scope_phrase(was: str, now: str) -> Phrase:
+    """Return that all names begin with a different scope; "" for none."""
+    if was and now:
+        return Phrase("renamed", f"the scope {was} to {now}", f"the scope {was}", now, is_new=True)
+    if now:
+        return Phrase(
+            "put", f"all names into the scope {now}", "all names", f"in the scope {now}", True
+        )
+    return Phrase(
+        "took",
+        f"all names out of the scope {was}",
+        "all names",
+        f"outside of the scope {was}",
+        True,
+    )
+
+
+def states_of_optimizers(graph: Graph) -> Iterator[int]:
+    """Yield the optimizers of a graph, and what is below them in the tree."""
+    for node, data in enumerate(graph.nodes):
+        if data.role is Role.OPTIMIZER:
+            yield from graph.tree.below(node)
+
+
+def _layers(side: Side, values: Sequence[int]) -> list[int]:
+    """Return layers in place of their values, where all of one layer are here."""
+    names, here = side.graph.names, {*values}
+    holders = dict.fromkeys(map(names.holder, values))
+    whole = {
+        holder
+        for holder in holders
+        if holder != ROOT and all(v in here for v in side.held[holder] if v in side.valued)
+    }
+    holder_or_value = (names.holder(v) if names.holder(v) in whole else v for v in values)
+    return [*dict.fromkeys(holder_or_value)]
+
+
+def _shape(graph: Graph, node: int) -> _Shape:
+    return graph.nodes[node].attributes[0].shape or ()
+
+
+def _sizes(was: _Shape, now: _Shape) -> str:
+    """Return the one size that differs, or the shapes.
+
+    >>> _sizes((64, 500), (64, 600)), _sizes((4, 3), (5, 6))
+    ('500 → 600', '4×3 → 5×6')
+    """
+    differing = [(a, b) for a, b in zip(was, now, strict=False) if a != b]
+    if len(was) == len(now) and len(differing) == 1:
+        was, now = (differing[0][0],), (differing[0][1],)
+    return f"{shape_words(was)} → {shape_words(now)}"
+
+
+def _larger(shapes: Sequence[tuple[_Shape, _Shape]]) -> str:
+    """Return how values differ in their shapes, in one word if they can."""
+    pairs = [(a, b) for was, now in shapes for a, b in zip(was, now, strict=False)]
+    if all(len(was) == len(now) for was, now in shapes) and not any(None in pair for pair in pairs):
+        if all((a or 0) <= (b or 0) for a, b in pairs):
+            return "larger"
+        if all((a or 0) >= (b or 0) for a, b in pairs):
+            return "smaller"
+    return "of another shape"
+
+
+def _optimizer_classes(graph: Graph, optimizer: int) -> tuple[str, Sequence[str]]:
+    """Return the class of a saved optimizer, "" if nothing tells it, and those it may have."""
+    slots = {
+        data.slot.name: data
+        for data in graph.nodes
+        if data.slot is not None and data.slot.optimizer == optimizer
+    }
+    names = [row.name for row in OptimizerSlots(graph, optimizer, slots).classes()]
+    names = names or [row.name for row in ROWS if has_slots_of(row, slots)]
+    first = next(iter(slots.values()), None)
+    scope = first.attributes[0].full_name.split("/")[0] if first and first.attributes else ""
+    named = [name for name in names if _is_named_by(scope, name)]
+    named = named or ([*dict.fromkeys(names)] if len({*names}) == 1 else [])
+    return next(iter(named), ""), named or names
+
+
+def _has_slots(graph: Graph, optimizer: int) -> bool:
+    slots = (data.slot for data in graph.nodes if data.slot is not None)
+    return any(slot.optimizer == optimizer for slot in slots)
+
+
+def _is_named_by(scope: str, name: str) -> bool:
+    """Return whether a scope is a class's name with a number, as Keras gives it: `adam_1`."""
+    return scope.rstrip("0123456789").replace("_", "").lower() == name.lower()
+
+
+def _are_last(side: Side, parts: Sequence[int]) -> bool:
+    """Return whether parts are the last ones with values in one sequence."""
+    tree = side.graph.tree
+    row = [part for part in tree.children[tree.parents[parts[0]]] if part in side.valued]
+    is_row = all(INDEX.fullmatch(tree.labels[part]) for part in parts)
+    return is_row and len(row) > len(parts) and {*row[-len(parts) :]} == {*parts}

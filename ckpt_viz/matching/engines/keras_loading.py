@@ -1,0 +1,591 @@
+"""A dry run of Keras' `load_weights` for `.weights.h5`: which variable gets which saved value.
+
+This goes the way of `_load_state` and `_load_container_state` (keras/src/saving/saving_lib.py) and
+changes nothing. Keras visits an object again if a part of it failed, under each path that leads to
+it. An object of the program with its own `load_own_variables` may load or fail: what depends on
+that is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from itertools import takewhile
+from typing import NamedTuple
+
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic
+from ckpt_viz.graphs.nodes.nodes import Stored
+from ckpt_viz.matching.engines.keras_sides import (
+    NESTED,
+    LiveSaveable,
+    LiveVariable,
+    LiveWeights,
+    Loading,
+    SaveableList,
+    SavedWeights,
+    SiblingNames,
+    joined,
+    key_of,
+)
+
+_NUMBER = re.compile(r"_\d+$")
+_ZERO = ""  # in place of a key: the variable was set to zero
+
+
+class Stays(str, Enum):
+    """Why a variable keeps its own value, or that nothing but the program's code tells."""
+
+    NO_GROUP = "no group"  # the file has no variables under the path of the object
+    COUNT = "count"  # the file has another number of variables for the object
+    MISSING = "missing"  # the file has no variable of this number
+    SHAPE = "shape"
+    DTYPE = "dtype"  # Keras cannot convert the value
+    UNREADABLE = "unreadable"
+    REFUSED = "refused"  # the object itself is what the error is about
+    AFTER_FAILURE = "after failure"  # a variable before it in the same object failed
+    OPTIMIZER_SKIPPED = "optimizer skipped"
+    NOT_LOADED = "not loaded"  # Keras loads no such object, or does not reach it
+    ERROR_BEFORE = "error before"  # the call had ended
+    ZEROED = "zeroed"  # Keras sets it to zero: the matrices of LoRA
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What happens to a live variable: the saved value of `key` goes to it, or why it `stays`.
+
+    `cast` has the saved and the live dtype if these differ.
+    """
+
+    key: str | None = None
+    stays: Stays | None = None
+    cast: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFailure:
+    """Why an object could not be loaded: class and text of the error.
+
+    The text is only the beginning if Keras prints a value, or quotes TensorFlow. `refuses`: only
+    the text tells why.
+    """
+
+    raises: str
+    text: str
+    is_whole: bool = True
+    refuses: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedState:
+    """An optimizer whose state Keras skips, with the text of the warning."""
+
+    saveable: int
+    path: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Where Keras looks for each value, whether or not the value can be loaded.
+
+    `of_variables` has the saved key by live variable, and `of_objects` all keys that Keras finds
+    for an object. `doubtful` are the objects whose place has evidence against it: the name of
+    another object. `by_order` are the items of lists that only their order tells apart, though the
+    file has another number of them.
+    """
+
+    of_variables: Mapping[int, str] = field(default_factory=dict)
+    of_objects: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    doubtful: frozenset[int] = frozenset()
+    by_order: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsLoading:
+    """What `load_weights` would do.
+
+    `raises` is the class of the error, "" if there is none, and None if only the program's own code
+    tells. `failures` are the objects in the text of the error or warning, in its order. `loaded`
+    has each live variable, by number. `unused` are the saved keys whose values no variable has
+    afterwards, but for those in `twice`: the variables that the optimizer inside another one sets
+    again, by the first key. `unknown` are the objects whose own code loads them. `skipped_lists`
+    are the paths of lists without a group in the file.
+    """
+
+    raises: str | None
+    text: str
+    failures: Mapping[int, LoadFailure]
+    loaded: tuple[Loaded, ...]
+    unused: tuple[str, ...]
+    skipped: tuple[SkippedState, ...] = ()
+    skipped_lists: tuple[str, ...] = ()
+    unknown: tuple[int, ...] = ()
+    offers: Offers = Offers()
+    twice: Mapping[str, int] = field(default_factory=dict)
+
+
+def weights_loading(
+    live: LiveWeights, saved: SavedWeights, *, skip_mismatch: bool = False
+) -> WeightsLoading:
+    """Return what `model.load_weights(path, skip_mismatch=skip_mismatch)` would do."""
+    if live.rules.checks_built and not live.saveables[0].is_built:
+        return _refused(live, saved)
+    result = _LoadRun(live, saved, skip_mismatch).result()
+    if result.raises and not live.rules.collects_errors:  # the first error hides what follows
+        result = replace(result, offers=_LoadRun(live, saved, skip_mismatch=True).result().offers)
+    if not result.unknown:
+        return result
+    other = _LoadRun(live, saved, skip_mismatch, own_code_fails=True)
+    return _what_both_say(result, other.result())
+
+
+def _refused(live: LiveWeights, saved: SavedWeights) -> WeightsLoading:
+    text = (
+        "You are loading weights into a model that has not yet been built. Try building the model "
+        "first by calling it on some data or by using `build()`."
+    )
+    stays = Loaded(stays=Stays.ERROR_BEFORE)
+    loaded = (stays,) * len(live.variables)
+    return WeightsLoading("ValueError", text, {}, loaded, tuple(saved.all_keys()))
+
+
+def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoading:
+    """Return what is certain: what holds whether the program's own code loads or fails."""
+    unknown = Loaded(stays=Stays.UNKNOWN)
+    both = zip(loads.loaded, fails.loaded, strict=True)
+    return replace(
+        loads,
+        raises=loads.raises if loads.raises == fails.raises else None,
+        text=_shared_beginning(loads.text, fails.text),
+        failures={i: why for i, why in loads.failures.items() if i in fails.failures},
+        loaded=tuple(a if a == b else unknown for a, b in both),
+        unused=tuple(key for key in loads.unused if key in set(fails.unused)),
+        skipped=tuple(skipped for skipped in loads.skipped if skipped in fails.skipped),
+        skipped_lists=tuple(path for path in loads.skipped_lists if path in fails.skipped_lists),
+    )
+
+
+def _shared_beginning(first: str, second: str) -> str:
+    """Return the text with which both begin.
+
+    >>> _shared_beginning("A total of 1", "A total of 2")
+    'A total of '
+    """
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    return "".join(character for character, _ in same)
+
+
+class _EndedError(Exception):
+    """Keras' call ends here with an error."""
+
+    def __init__(self, failure: LoadFailure) -> None:
+        super().__init__(failure.text)
+        self.failure = failure
+
+
+@dataclass
+class _LoadRun:
+    """One dry run.
+
+    `values` has the key of the value of each variable, and `stays` the first reason why it keeps
+    its own. `ways` has the path at which Keras finds each object, the object that leads there, and
+    what the path calls the object if it is an item of a list.
+    """
+
+    live: LiveWeights
+    saved: SavedWeights
+    skip_mismatch: bool
+    own_code_fails: bool = False
+    values: dict[int, str] = field(default_factory=dict)
+    stays: dict[int, Stays] = field(default_factory=dict)
+    ways: dict[int, _Way] = field(default_factory=dict)
+    offered: dict[int, str] = field(default_factory=dict)
+    keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    visited: set[int] = field(default_factory=set)
+    under_way: set[int] = field(default_factory=set)
+    skipped: list[SkippedState] = field(default_factory=list)
+    skipped_lists: dict[str, None] = field(default_factory=dict)
+    unknown: dict[int, None] = field(default_factory=dict)
+    unknown_keys: set[str] = field(default_factory=set)
+    twice: dict[str, int] = field(default_factory=dict)
+
+    def result(self) -> WeightsLoading:
+        failures: dict[int, LoadFailure] = {}
+        raises, text = "", ""
+        try:
+            self.load(0, _Way(""), failures)
+        except _EndedError as ended:
+            raises, text = ended.failure.raises, ended.failure.text
+        else:
+            if failures and self.live.rules.collects_errors:
+                raises = "" if self.skip_mismatch else "ValueError"
+                text = _text_of_all(self.live, failures)
+        doubts = _Doubts(self.live, self.saved, self.ways)
+        doubtful = doubts.below({n for n in self.ways if doubts.has_another_name(n)})
+        return WeightsLoading(
+            raises,
+            text,
+            failures,
+            tuple(self._loaded(number) for number in range(len(self.live.variables))),
+            tuple(self._unused()),
+            tuple(self.skipped),
+            tuple(self.skipped_lists),
+            tuple(self.unknown),
+            Offers(self.offered, self.keys, frozenset(doubtful), tuple(doubts.by_order())),
+            self.twice,
+        )
+
+    # --- the walk
+
+    def load(self, number: int, way: _Way, failures: dict[int, LoadFailure]) -> None:
+        """Load an object and its parts; `failures` has those that failed until now."""
+        if number in self.visited:
+            return
+        if number in self.under_way:
+            raise _EndedError(LoadFailure("RecursionError", "maximum recursion depth exceeded"))
+        saveable, rules = self.live.saveables[number], self.live.rules
+        self.ways.setdefault(number, way)
+        file, is_first = self.saved.lost.get(way.path, ("", False))
+        if is_first:  # Keras opens it before it catches any error
+            failures[number] = _no_file(file)
+            raise _EndedError(failures[number])
+        failure = None if saveable.loading is None else self._load_own(number, way)
+        if failure is not None:
+            failures[number] = failure
+            if not (rules.collects_errors or self.skip_mismatch):
+                raise _EndedError(failure)
+        before = len(failures)
+        if not rules.marks_late:
+            self.visited.add(number)
+        self.under_way.add(number)
+        for attribute, item in saveable.children:
+            below = _Way(joined(way.path, attribute), number)
+            if isinstance(item, int):
+                self.load(item, below, failures)
+            else:
+                self._load_list(item, below, failures, set())
+        self.under_way.discard(number)
+        if rules.marks_late and failure is None:
+            if len(failures) <= before:
+                self.visited.add(number)
+            failures.pop(number, None)
+
+    def _load_list(
+        self, items: SaveableList, way: _Way, failures: dict[int, LoadFailure], seen: set[int]
+    ) -> None:
+        if items.number in seen:
+            return
+        seen.add(items.number)
+        names = SiblingNames()
+        for item in items.items:
+            if isinstance(item, SaveableList):
+                if self.live.rules.enters_nested_lists:
+                    below = way.to(names.next(NESTED))
+                    self._load_nested(item, below, failures, seen)
+            elif not (self.live.rules.passes_over_done and item in self.visited):
+                component = self.live.saveables[item].component
+                self.load(item, way.to(names.next(component), component), failures)
+
+    def _load_nested(
+        self, items: SaveableList, way: _Way, failures: dict[int, LoadFailure], seen: set[int]
+    ) -> None:
+        """Load a list in a list; if the file has no group for it, failures are only a warning."""
+        if way.path in self.saved.groups:
+            self._load_list(items, way, failures, seen)
+            return
+        tolerated: dict[int, LoadFailure] = {}
+        self._load_list(items, way, tolerated, seen)
+        if tolerated:
+            self.skipped_lists[way.path] = None
+
+    # --- one object
+
+    def _load_own(self, number: int, way: _Way) -> LoadFailure | None:
+        """Assign the variables of one object; return the error that Keras would catch."""
+        saveable = self.live.saveables[number]
+        assert saveable.loading is not None
+        path, entries = self.saved.at(way.path)
+        keys = tuple(sorted(key_of(path, name) for name, stored in entries.items() if stored))
+        if keys and number not in self.keys:
+            self.ways[number], self.keys[number] = way._replace(path=path), keys
+        if path in self.saved.lost:
+            self._stay(saveable.own, Stays.REFUSED)
+            return _no_file(self.saved.lost[path][0])
+        if not saveable.loading.is_known:
+            return self._own_code(number, path, entries)
+        failure = self._miscounted(number, path, entries)
+        if failure is not None:
+            return failure
+        if saveable.loading.counted not in (None, len(entries)):  # an optimizer's state is skipped
+            return None
+        for name, variable in saveable.loading.targets:
+            if entries.get(name) is not None:
+                self.offered.setdefault(variable, key_of(path, name))
+        return self._assign_all(number, path, entries)
+
+    def _own_code(
+        self, number: int, path: str, entries: Mapping[str, Stored | None]
+    ) -> LoadFailure | None:
+        self.unknown[number] = None
+        self.unknown_keys |= {key_of(path, name) for name in entries}
+        self._stay(self.live.saveables[number].own, Stays.UNKNOWN)
+        return LoadFailure("Exception", "", is_whole=False) if self.own_code_fails else None
+
+    def _miscounted(
+        self, number: int, path: str, entries: Mapping[str, Stored | None]
+    ) -> LoadFailure | None:
+        saveable = self.live.saveables[number]
+        loading = saveable.loading
+        assert loading is not None
+        if loading.counted in (None, len(entries)):
+            return None
+        if loading.skips:
+            self._stay(saveable.own, Stays.OPTIMIZER_SKIPPED)
+            warning = _text_of_skipped(saveable, loading, len(entries))
+            self.skipped.append(SkippedState(number, path, warning))
+            return None
+        self._stay(saveable.own, Stays.COUNT if entries else Stays.NO_GROUP)
+        explains = self.live.rules.names_unbuilt and not saveable.is_built
+        return _count_failure(saveable, loading, len(entries), explains_unbuilt=explains)
+
+    def _assign_all(
+        self, number: int, path: str, entries: Mapping[str, Stored | None]
+    ) -> LoadFailure | None:
+        loading = self.live.saveables[number].loading
+        assert loading is not None
+        for place, (name, variable) in enumerate(loading.targets):
+            refusal = _refusal(self.live.variables[variable], name, entries)
+            if refusal is not None:
+                self._stay([variable], refusal[0])
+                self._stay([v for _, v in loading.targets[place + 1 :]], Stays.AFTER_FAILURE)
+                return refusal[1]
+            if loading.skips and variable in self.values:
+                self.twice[self.values[variable]] = variable
+            self.values[variable] = self.offered[variable] = key_of(path, name)
+        self.values.update(dict.fromkeys(loading.zeroed, _ZERO))
+        return None
+
+    def _stay(self, variables: tuple[int, ...] | list[int], why: Stays) -> None:
+        """Note why variables stay: Keras visits an object again under paths that no file has."""
+        for variable in variables:
+            self.stays.setdefault(variable, why)
+            if why is Stays.UNKNOWN:
+                self.values.pop(variable, None)
+
+    # --- what has happened
+
+    def _loaded(self, number: int) -> Loaded:
+        key = self.values.get(number)
+        if key is None:
+            return Loaded(stays=self.stays.get(number, Stays.NOT_LOADED))
+        if key == _ZERO:
+            return Loaded(stays=Stays.ZEROED)
+        saved, live = self._stored(key).dtype, self.live.variables[number].dtype
+        differs = saved is not None and live is not None and saved != live
+        return Loaded(key, cast=(str(saved), str(live)) if differs else None)
+
+    def _stored(self, key: str) -> Stored:
+        path, _, name = f"/{key}".rpartition("/vars/")
+        stored = self.saved.variables[path.removeprefix("/")][name]
+        assert stored is not None
+        return stored
+
+    def _unused(self) -> Iterator[str]:
+        used = {*self.values.values(), *self.twice, *self.unknown_keys}
+        yield from (key for key in self.saved.all_keys() if key not in used)
+
+
+class _Way(NamedTuple):
+    """The path of an object, the object that leads to it, and its component in a list."""
+
+    path: str
+    holder: int | None = None
+    component: str = ""
+
+    def to(self, name: str, component: str = "") -> _Way:
+        """Return the way to an item of a list, if this one leads to the list."""
+        return _Way(joined(self.path, name), self.holder, component)
+
+
+class _Doubts:
+    """What speaks against the places in which Keras looks for the values of objects."""
+
+    def __init__(self, live: LiveWeights, saved: SavedWeights, ways: Mapping[int, _Way]) -> None:
+        self.live, self.saved, self.ways = live, saved, ways
+        named = [saveable for saveable in live.saveables if saveable.loading is not None]
+        self._names = {*saved.names.values()}, {saveable.name or "" for saveable in named}
+        valued = (
+            [path for path, entries in saved.variables.items() if any(entries.values())],
+            [way.path for number, way in ways.items() if live.saveables[number].own],
+        )
+        self._counts = tuple(map(_siblings_with_values, valued))
+
+    def by_order(self) -> Iterator[int]:
+        """Yield the items without names in lists that have another number of them in the file."""
+        for number, way in self.ways.items():
+            siblings = way.path.rpartition("/")[0], way.component
+            counts = self._counts[0][siblings], self._counts[1][siblings]
+            name = self.saved.names.get(way.path, "")
+            is_named = name and not is_automatic(name, self.live.saveables[number].class_name)
+            is_item = bool(way.component) and way.path in self.saved.groups
+            if is_item and not is_named and 0 < counts[0] != counts[1]:
+                yield number
+
+    def below(self, roots: Collection[int]) -> set[int]:
+        """Return objects and what is in them, without what an equal name tells."""
+        inside: set[int] = set()
+        for number, way in self.ways.items():  # holders first
+            if number in roots or (way.holder in inside and not self._is_told(number)):
+                inside.add(number)
+        return inside
+
+    def has_another_name(self, number: int) -> bool:
+        """Return whether the name of an object, or that of its path, is in another place."""
+        way, saveable = self.ways[number], self.live.saveables[number]
+        names = self.saved.names.get(way.path, ""), saveable.name or ""
+        return way.holder is not None and are_of_others(names, saveable.class_name, self._names)
+
+    def _is_told(self, number: int) -> bool:
+        """Return whether the file has the name that a person gave an object."""
+        saveable = self.live.saveables[number]
+        name = self.saved.names.get(self.ways[number].path, "")
+        return name == saveable.name != "" and not is_automatic(name, saveable.class_name)
+
+
+def are_of_others(
+    names: tuple[str, str], class_name: str, every: tuple[Collection[str], Collection[str]]
+) -> bool:
+    """Return whether a saved and a live name differ, and one of them is also on the other side.
+
+    `every` has all names of both sides. A name that Keras made of the class proves nothing.
+
+    >>> are_of_others(("a", "b"), "Dense", ({"a", "b"}, {"b", "c"}))
+    True
+    >>> are_of_others(("dense", "dense_1"), "Dense", ({"dense"}, {"dense", "dense_1"}))
+    False
+    """
+    if "" in names or names[0] == names[1]:
+        return False
+    return any(
+        name in others and not is_automatic(name, class_name)
+        for name, others in zip(names, reversed(every), strict=True)
+    )
+
+
+def _siblings_with_values(paths: Iterable[str]) -> Counter[tuple[str, str]]:
+    """Count the items of lists that hold values, by the path of the list and their component.
+
+    >>> dict(_siblings_with_values(["layers/dense/inner", "layers/dense_1"]))
+    {('layers/dense', 'inner'): 1, ('layers', 'dense'): 2, ('', 'layers'): 1}
+    """
+    known: set[str] = set()
+    siblings = Counter[tuple[str, str]]()
+    for path in paths:
+        while path and path not in known:
+            known.add(path)
+            holder, _, name = path.rpartition("/")
+            siblings[holder, _NUMBER.sub("", name)] += 1
+            path = holder
+    return siblings
+
+
+# --- the errors
+
+
+def _refusal(
+    variable: LiveVariable, name: str, entries: Mapping[str, Stored | None]
+) -> tuple[Stays, LoadFailure] | None:
+    """Return why a variable does not take a saved value, None if it does."""
+    if name not in entries:
+        text = repr(name) if variable.is_keras_3 else ""  # of h5py
+        return Stays.MISSING, LoadFailure("KeyError", text, is_whole=bool(text))
+    stored = entries[name]
+    if stored is None:
+        text = "Invalid H5 file, expected Dataset, received "
+        return Stays.UNREADABLE, LoadFailure("ValueError", text, is_whole=False)
+    if stored.error is not None:
+        return Stays.UNREADABLE, LoadFailure("OSError", "", is_whole=False)
+    if (stored.dtype == "string") != (variable.dtype == "string"):
+        return Stays.DTYPE, LoadFailure(_raised_by_cast(variable), "", is_whole=False)
+    if stored.shape is not None and variable.shape not in (None, stored.shape):
+        return Stays.SHAPE, misshapen(variable, stored.shape)
+    return None
+
+
+def _no_file(path: str) -> LoadFailure:
+    text = f"[Errno 2] Unable to synchronously open file (unable to open file: name = '{path}'"
+    return LoadFailure("FileNotFoundError", text, is_whole=False, refuses=True)
+
+
+def _raised_by_cast(variable: LiveVariable) -> str:
+    """Return the error for a text in place of a number."""
+    if variable.dtype in ("float16", "float32", "float64", "string"):
+        return "ValueError"
+    return "TypeError" if "float" in str(variable.dtype) else "UnimplementedError"
+
+
+def misshapen(variable: LiveVariable, shape: tuple[int, ...]) -> LoadFailure:
+    """Return the failure of a variable that gets a value of another shape."""
+    if not variable.is_keras_3:
+        return LoadFailure(
+            "ValueError",
+            f"Cannot assign value to variable ' {variable.name}': Shape mismatch.The variable "
+            f"shape {variable.shape}, and the assigned value shape {shape} are incompatible.",
+        )
+    return LoadFailure(
+        "ValueError",
+        "The shape of the target variable and the shape of the target value in "
+        f"`variable.assign(value)` must match. variable.shape={variable.shape}, "
+        f"Received: value.shape={shape}. Target variable: {variable.text}",
+        is_whole=False,
+    )
+
+
+def _count_failure(
+    saveable: LiveSaveable, loading: Loading, count: int, *, explains_unbuilt: bool
+) -> LoadFailure:
+    if explains_unbuilt and loading.counted == 0:
+        text = (
+            f"Layer '{saveable.name}' was never built and thus it doesn't have any variables. "
+            f"However the weights file lists {count} variables for this layer."
+        )
+        return LoadFailure("ValueError", text, is_whole=False)
+    text = (
+        f"Layer '{saveable.name}' expected {loading.counted} variables, but received {count} "
+        f"variables during loading. Expected: {list(loading.expected)}"
+    )
+    return LoadFailure("ValueError", text)
+
+
+def _text_of_skipped(saveable: LiveSaveable, loading: Loading, count: int) -> str:
+    reason = (
+        "This is likely because the optimizer has not been called/built yet."
+        if not loading.counted
+        else ""
+    )
+    return (
+        f"Skipping variable loading for optimizer '{saveable.name}', because it has "
+        f"{loading.counted} variables whereas the saved optimizer has {count} variables. {reason}"
+    )
+
+
+def _text_of_all(live: LiveWeights, failures: Mapping[int, LoadFailure]) -> str:
+    """Return the text of Keras' error, up to what only a value or the program's code tells."""
+    first = next(iter(failures))
+    texts = [live.saveables[number].text for number in failures]
+    text = f"A total of {len(failures)} objects could not be loaded. Example error message for "
+    if texts[0] is None:
+        return f"{text}object "
+    text += f"object {texts[0]}:\n\n{failures[first].text}"
+    if not failures[first].is_whole:
+        return text
+    text += "\n\nList of objects that could not be loaded:\n["
+    for place, of_object in enumerate(texts):
+        if of_object is None:
+            return text
+        text += f"{', ' if place else ''}{of_object}"
+    return f"{text}]"

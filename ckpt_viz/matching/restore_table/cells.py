@@ -1,0 +1,136 @@
+"""The cells of a table: what the checked call and the fix do with the values of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell
+from ckpt_viz.ground.text import end_of, shape_words
+from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding, chain_of
+from ckpt_viz.matching.restore_table.rows import Destination, Why
+
+WIDEST = 38  # characters of a name in a cell
+NOT_SAVED = "not in the file"
+MADE = "made by the restore"
+_STAYS = {
+    Why.SHAPE: TableCell(CellSign.FAILS, "other shape"),
+    Why.DTYPE: TableCell(CellSign.FAILS, "other dtype"),
+    Why.DAMAGED: TableCell(CellSign.FAILS, "damaged"),
+    Why.AFTER_ERROR: TableCell(CellSign.NOWHERE, "after the error"),
+}
+_NOWHERE = TableCell(CellSign.NOWHERE, "nowhere")
+_LEFT_OUT = {
+    Why.SHAPE: TableCell(CellSign.MISFIT, "stays, other shape"),
+    Why.DTYPE: TableCell(CellSign.MISFIT, "stays, other dtype"),
+    Why.DAMAGED: TableCell(CellSign.FAILS, "stays, damaged"),
+    Why.GUESS: TableCell(CellSign.ASKS, "stays, a guess"),
+    Why.OTHER_MEANING: TableCell(CellSign.NOWHERE, "stays, other meaning"),
+    Why.NO_CODE: TableCell(CellSign.NOWHERE, "stays, no code restores it"),
+    Why.NOT_TRACKED: TableCell(CellSign.NOWHERE, "stays, not tracked"),
+}
+_LEFT = TableCell(CellSign.NOWHERE, "stays")
+HERE = TableCell(CellSign.HERE, "here")
+_KEEPS = TableCell(CellSign.KEEPS, "keeps its own")
+_WAITS = TableCell(CellSign.WAITS, "waits until built")
+_UNKNOWN = TableCell(CellSign.ASKS, "its own code decides")
+
+
+def plain_cell(folding: Folding, line: FoldedRows) -> TableCell:
+    """Return what the checked call does with the values of a line."""
+    cell = line.rows[0].plain.meant
+    match cell.place:
+        case Destination.HERE:
+            return HERE
+        case Destination.INTO:
+            return TableCell(CellSign.ELSEWHERE, _into(folding, line))
+        case Destination.WAITS:
+            return _WAITS
+        case Destination.UNKNOWN:
+            return _UNKNOWN
+    if cell.reason is not None and cell.reason.why is Why.FAILURE:
+        return TableCell(CellSign.FAILS, cell.reason.error)
+    otherwise = _KEEPS if cell.place is Destination.KEEPS else _NOWHERE
+    return otherwise if cell.reason is None else _STAYS.get(cell.reason.why, otherwise)
+
+
+def fixed_cell(line: FoldedRows) -> TableCell | None:
+    """Return what the fix does with the values of a line; None without a fix."""
+    cell = line.rows[0].fixed
+    if cell is None:
+        return None
+    match cell.place:
+        case Destination.HERE:
+            return HERE
+        case Destination.KEEPS:
+            return _KEEPS
+        case Destination.WAITS:
+            return _WAITS
+    return _LEFT if cell.reason is None else _LEFT_OUT.get(cell.reason.why, _LEFT)
+
+
+def no_object(line: FoldedRows) -> str:
+    """Return what replaces a name in the program for what only the file has."""
+    row = line.rows[0]
+    if row.is_made:
+        return MADE
+    return "not built yet" if row.plain.place is Destination.WAITS else "not in the program"
+
+
+def value_look(graph: Graph | None, node: int | None) -> str:
+    """Return the shape of a value; its dtype, too, if that is not float32."""
+    attributes = () if graph is None or node is None else graph.nodes[node].attributes
+    if len(attributes) != 1:
+        return ""
+    dtype = attributes[0].dtype
+    words = [shape_words(attributes[0].shape), "" if dtype in (None, "float32") else str(dtype)]
+    return " ".join(word for word in words if word)
+
+
+def _into(folding: Folding, line: FoldedRows) -> str:
+    """Return where the values of a line go, or come from."""
+    is_saved = line.rows[0].saved is not None
+    graph = folding.table.live if is_saved else folding.table.saved
+    moved = [row for row in line.rows if row.plain.meant.place is Destination.INTO]
+    others = [other for row in moved if (other := row.plain.meant.other) is not None]
+    if graph is None or not others:
+        return "elsewhere"
+    own = [row.live if is_saved else row.saved for row in moved]
+    if is_saved and len(moved) > 1 and {*others} == {*own}:
+        return "into each other"
+    if line.parts > 1:
+        return _each_into(graph, line) if is_saved else "from others"
+    part = _common_part(graph, others)
+    if part is None:
+        return "each into another" if is_saved else "from others"
+    return f"{'into' if is_saved else 'from'} {end_of(folding.place(graph, part), WIDEST)}"
+
+
+def _each_into(graph: Graph, line: FoldedRows) -> str:
+    """Return where the parts of a run go: each into the place of its neighbour, or elsewhere."""
+    of_part: list[int | None] = []
+    into: list[int | None] = []
+    for _, branch in line.branches:
+        rows = [*branch.every_row()]
+        others = (row.plain.meant.other for row in rows)
+        into.append(_common_part(graph, [other for other in others if other is not None]))
+        of_part.append(_common_part(graph, [row.live for row in rows if row.live is not None]))
+    if None not in into:
+        if into[:-1] == of_part[1:]:
+            return "each into the next"
+        if into[1:] == of_part[:-1]:
+            return "each into the one before"
+    return "each into another"
+
+
+def _common_part(graph: Graph, nodes: Sequence[int]) -> int | None:
+    """Return the smallest part that holds all nodes, or the only node; None for the whole graph."""
+    common: list[int] | None = None
+    for node in nodes:
+        chain = chain_of(graph, node)
+        if common is None:
+            common = chain
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(common, chain, strict=False))
+        common = [part for part, _ in alike]
+    return common[-1] if common else None

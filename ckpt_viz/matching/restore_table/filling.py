@@ -1,0 +1,274 @@
+"""Fills the table of a restore: the steps of the checked call, and the mapping of the fix.
+
+The five kinds of restore differ in their steps alone; nothing here asks which of them it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ckpt_viz.graphs.nodes.nodes import has_value
+from ckpt_viz.graphs.nodes.subtrees import values_of
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
+from ckpt_viz.matching.correspondence.pairs import Evidence, Pair, is_guess
+from ckpt_viz.matching.engines.trace import Cause, Failure
+from ckpt_viz.matching.restore_table.fixed_values import FixedValues
+from ckpt_viz.matching.restore_table.rows import (
+    Destination,
+    RestoreRow,
+    RestoreTable,
+    ValueCell,
+    Why,
+    WhyNot,
+)
+
+_WHY = {
+    Cause.SHAPE: Why.SHAPE,
+    Cause.DTYPE: Why.DTYPE,
+    Cause.UNREADABLE: Why.DAMAGED,
+    Cause.DAMAGED: Why.DAMAGED,
+    Cause.KEY_MISSING: Why.ABSENT,
+}
+
+
+class AssignedValue(NamedTuple):
+    """One value that the checked call assigns, or fails to: by saved node and live object."""
+
+    node: int | None
+    obj: int | None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class CheckedCall:
+    """What the checked call does: its assignments in order, and what waits.
+
+    `unknown` are the live objects whose own code decides, and `unreached` those that the call looks
+    at only after the error that it raises.
+    """
+
+    assigned: Sequence[AssignedValue]
+    waiting: Set[int] = frozenset()
+    unknown: Set[int] = frozenset()
+    unreached: Set[int] = frozenset()
+
+    @cached_property
+    def _until_error(self) -> int:
+        """The number of assignments before the call raises."""
+        raising = (
+            place
+            for place, (_, _, failure) in enumerate(self.assigned)
+            if failure is not None and not failure.in_session
+        )
+        return next(raising, len(self.assigned))
+
+    @cached_property
+    def object_of(self) -> Mapping[int, int]:
+        """The object that gets each saved value that the call restores; of several the first."""
+        done = [a for a in self.assigned[: self._until_error] if a.failure is None]
+        return {a.node: a.obj for a in reversed(done) if a.node is not None and a.obj is not None}
+
+    @cached_property
+    def source_of(self) -> Mapping[int, int]:
+        """The saved node whose value each object gets."""
+        done = [a for a in self.assigned[: self._until_error] if a.failure is None]
+        return {a.obj: a.node for a in done if a.node is not None and a.obj is not None}
+
+    @cached_property
+    def late_object_of(self) -> Mapping[int, int]:
+        """The object that would get each saved value, if the call had not raised before."""
+        late = [a for a in self.assigned[self._until_error :] if a.failure is None]
+        return {a.node: a.obj for a in reversed(late) if a.node is not None and a.obj is not None}
+
+    @cached_property
+    def failures(self) -> Mapping[tuple[str, int], Failure]:
+        """The first failure of each saved node and of each live object."""
+        failures: dict[tuple[str, int], Failure] = {}
+        for node, obj, failure in self.assigned:
+            if failure is not None and node is not None:
+                failures.setdefault(("saved", node), failure)
+            if failure is not None and obj is not None:
+                failures.setdefault(("live", obj), failure)
+        return failures
+
+
+def table_of(saved: Graph | None, live: Graph, call: CheckedCall, fix: FixedValues) -> RestoreTable:
+    """Return the table: each saved value and each value of the program in exactly one row."""
+    return RestoreTable(saved, live, tuple(_Filling(saved, live, call, fix).rows()))
+
+
+@dataclass(frozen=True)
+class _Filling:
+    saved: Graph | None
+    live: Graph
+    call: CheckedCall
+    fix: FixedValues
+
+    def rows(self) -> Iterator[RestoreRow]:
+        second = self.live.second_places
+        taken = {*second}
+        for node in self._valued(self.saved):
+            obj = self._counterparts.get(node)
+            if obj is not None:
+                taken.add(second.get(obj, obj))
+            yield RestoreRow(node, obj, self._plain(node, obj), self._fixed(node))
+        for obj in self._valued(self.live):
+            if obj not in taken:
+                yield RestoreRow(None, obj, self._plain_of_live(obj), self._fixed_of_live(obj))
+
+    @staticmethod
+    def _valued(graph: Graph | None) -> Iterator[int]:
+        if graph is not None:
+            yield from (n for n in graph.tree.preorder() if has_value(graph.nodes[n]))
+
+    @cached_property
+    def _counterparts(self) -> Mapping[int, int]:
+        """The object of each saved value's row: one for each, and no object twice.
+
+        What the fix pairs comes first, and what it leaves out next. The call decides the rest.
+        """
+        size, by_node, taken = len(self.live.nodes), dict[int, int](), set[int]()
+        every = *self.fix.sure, *self.fix.others
+        paired = ((p.node, p.obj) for p in every if not is_guess(p))
+        guessed = ((p.node, p.obj) for p in every if is_guess(p))
+        for node, obj in (*paired, *self.call.object_of.items(), *guessed):
+            is_row = obj < size and has_value(self.live.nodes[obj])
+            if is_row and node not in by_node and obj not in taken:
+                by_node[node] = obj
+                taken.add(obj)
+        return by_node
+
+    def _plain(self, node: int, obj: int | None) -> ValueCell:
+        target = self.call.object_of.get(node)
+        if target is not None:
+            is_tied = self.call.source_of.get(target) != node  # another value of it came last
+            return ValueCell(Destination.INTO, other=target) if is_tied else self._in(target, obj)
+        if node in self.call.waiting:
+            return ValueCell(Destination.WAITS)
+        if obj is not None and obj in self.call.unknown:
+            return ValueCell(Destination.UNKNOWN)
+        return ValueCell(
+            Destination.STAYS, self._why_not(node, obj), would=self._after_error(node, obj)
+        )
+
+    def _in(self, target: int, obj: int | None) -> ValueCell:
+        """Return that a value gets into an object: its own, a new one, or that of another row."""
+        if target == obj or target >= len(self.live.nodes):
+            return ValueCell(Destination.HERE)
+        return ValueCell(Destination.INTO, other=target)
+
+    def _after_error(self, node: int, obj: int | None) -> ValueCell | None:
+        """Return what the call would do with a value if its error did not end it."""
+        late = self.call.late_object_of.get(node)
+        if late is not None:
+            return self._in(late, obj)
+        is_left = obj in self.call.unreached and node not in self.fix.misfits
+        return ValueCell(Destination.HERE) if is_left else None
+
+    def _why_not(self, node: int, obj: int | None) -> WhyNot:
+        failure = self.call.failures.get(("saved", node))
+        if failure is None and obj is not None:
+            failure = self.call.failures.get(("live", obj))
+        if failure is not None and (obj is None or failure.cause is not Cause.KEY_MISSING):
+            return _reason_of(failure)
+        if node in self.call.late_object_of or obj in self.call.unreached:
+            return WhyNot(Why.AFTER_ERROR)
+        if obj is None:
+            return self._absent(node)
+        return WhyNot(Why.OCCUPIED if obj in self.call.source_of else Why.NOT_REACHED)
+
+    def _plain_of_live(self, obj: int) -> ValueCell:
+        source = self.call.source_of.get(obj)
+        if source is not None:
+            return ValueCell(Destination.INTO, other=source)
+        if obj in self.call.unknown:
+            return ValueCell(Destination.UNKNOWN)
+        failure = self.call.failures.get(("live", obj))
+        if failure is None or failure.cause is Cause.KEY_MISSING:
+            return ValueCell(Destination.KEEPS, self._why_kept(obj))
+        return ValueCell(Destination.KEEPS, _reason_of(failure))
+
+    def _why_kept(self, obj: int) -> WhyNot:
+        """Return why a value alone keeps its own: it may also be that of a part that is a guess."""
+        is_rival = self._look(self.live.tree.parents[obj]) in self._guessed_looks
+        return WhyNot(Why.GUESS if is_rival else Why.ABSENT)
+
+    @cached_property
+    def _guessed_looks(self) -> Set[object]:
+        parents, every = self.live.tree.parents, (*self.fix.sure, *self.fix.others)
+        guesses = (p.obj for p in every if is_guess(p) and p.obj < len(self.live.nodes))
+        return {self._look(parents[obj]) for obj in guesses if self.live.nodes[obj].slot is None}
+
+    def _look(self, part: int) -> object:
+        """Return the dtypes and shapes of the values in a part of the program, by their names."""
+        nodes = self.live.nodes
+        return tuple((n, values_of(nodes[c])) for n, c in nodes[part].children) if part > 0 else ()
+
+    @cached_property
+    def _sure(self) -> Mapping[int, Pair]:
+        return {pair.node: pair for pair in reversed(self.fix.sure)}
+
+    @cached_property
+    def _left_out(self) -> Mapping[int, Pair]:
+        return {pair.node: pair for pair in reversed(self.fix.others)}
+
+    def _fixed(self, node: int) -> ValueCell | None:
+        if not self.fix.is_there:
+            return None
+        pair = self._sure.get(node)
+        if pair is not None:
+            return ValueCell(Destination.HERE, certainty=pair.certainty)
+        if node in self.fix.waiting:
+            return ValueCell(Destination.WAITS)
+        pair = self._left_out.get(node)
+        other = None if pair is None else pair.obj
+        return ValueCell(Destination.STAYS, self._why_left_out(node, pair), other)
+
+    def _why_left_out(self, node: int, pair: Pair | None) -> WhyNot:
+        if node in self.fix.damaged:
+            return WhyNot(Why.DAMAGED)
+        if pair is None:
+            return self._absent(node)
+        if pair.evidence is Evidence.OTHER_STATE:
+            return WhyNot(Why.OTHER_MEANING)
+        if node in self.fix.misfits:
+            return self._difference(pair)
+        return WhyNot(Why.GUESS if is_guess(pair) else Why.NO_CODE)
+
+    def _absent(self, node: int) -> WhyNot:
+        return WhyNot(Why.NOT_TRACKED if node in self._not_tracked else Why.ABSENT)
+
+    @cached_property
+    def _not_tracked(self) -> frozenset[int]:
+        """The saved values of an optimizer's list that the program holds where none leads to."""
+        is_lost = any(a.is_lost for node in self.live.nodes for a in node.not_saved)
+        if self.saved is None or not is_lost:
+            return frozenset()
+        return frozenset(hanging_from_optimizers(self.saved.nodes).variables)
+
+    def _difference(self, pair: Pair) -> WhyNot:
+        assert self.saved is not None
+        was, now = self.saved.nodes[pair.node].attributes, self.live.nodes[pair.obj].attributes
+        have_shapes = [a.shape for a in was] == [a.shape for a in now]
+        return WhyNot(Why.DTYPE if have_shapes else Why.SHAPE)
+
+    @cached_property
+    def _filled(self) -> Mapping[int, Pair]:
+        return {pair.obj: pair for pair in self.fix.sure}
+
+    def _fixed_of_live(self, obj: int) -> ValueCell | None:
+        if not self.fix.is_there:
+            return None
+        shared = self._filled.get(obj)  # the value belongs to another row, too
+        if shared is not None:
+            return ValueCell(Destination.HERE, certainty=shared.certainty)
+        return ValueCell(Destination.KEEPS, self._why_kept(obj))
+
+
+def _reason_of(failure: Failure) -> WhyNot:
+    why = _WHY.get(failure.cause, Why.FAILURE)
+    return WhyNot(why, failure.type if why is Why.FAILURE else "")

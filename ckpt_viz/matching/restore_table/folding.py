@@ -1,0 +1,428 @@
+"""Folds the rows of a table into lines: parts whose values all go the same way, and runs of these.
+
+A part is a layer or what holds layers. A slot variable belongs to its variable if both go the same
+way, and else to its optimizer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from ckpt_viz.graphs.nodes.names import child_of, is_holder
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.nodes.tree import NOWHERE
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.matching.restore_table.rows import (
+    Destination,
+    RestoreRow,
+    RestoreTable,
+    ValueCell,
+    Why,
+)
+
+_NUMBER = re.compile(r"\d+")
+_MOST_LINES = 24
+_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
+# Reasons that tell most, first, and then what happens to values without one of these.
+_URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
+_LESS_URGENT = {Destination.INTO: 4, Destination.HERE: 6}
+_USUAL = 5
+
+
+class _Part(NamedTuple):
+    """A part of one side: of the checkpoint, or of the program if the checkpoint lacks it."""
+
+    is_saved: bool
+    node: int
+
+
+_Places = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class FoldedRows:
+    """Rows that all go the same way, with the names of the part that they are, on both sides.
+
+    `saved` and `live` are the place of the part, "" on a side without it; of a run, those of the
+    first and of the last part. `nodes` are these parts, each as its saved node and its live object.
+    `parts` is the number of parts, and `is_run` says that they are neighbours whose names differ in
+    numbers alone. `branches` are the parts with what is below them; rows that are no whole part
+    have none.
+    """
+
+    saved: tuple[str, ...]
+    live: tuple[str, ...]
+    rows: tuple[RestoreRow, ...]
+    nodes: tuple[_Places, ...]
+    branches: tuple[tuple[_Part, _Branch], ...] = field(default=(), repr=False)
+    parts: int = 1
+    is_run: bool = True
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the call and the fix put each value into its own object."""
+        return self.rows[0].is_quiet
+
+
+@dataclass
+class _Branch:
+    """A part, what is below it, and its own rows."""
+
+    rows: list[RestoreRow] = field(default_factory=list)
+    below: dict[_Part, _Branch] = field(default_factory=dict)
+
+    def every_row(self) -> Iterator[RestoreRow]:
+        """Yield the rows of the part and of all below it, in order."""
+        stack = [self]
+        while stack:
+            branch = stack.pop()
+            yield from branch.rows
+            stack += reversed(branch.below.values())
+
+    @cached_property
+    def ways(self) -> frozenset[object]:
+        """Where the rows of the part and of all below it go."""
+        own = frozenset(map(way_of, self.rows))
+        return own.union(*(branch.ways for branch in self.below.values()))
+
+    @cached_property
+    def is_quiet(self) -> bool:
+        """Whether the call and the fix put each value of the part into its own object."""
+        inside = (branch.is_quiet for branch in self.below.values())
+        return all(row.is_quiet for row in self.rows) and all(inside)
+
+    @property
+    def names_misfits(self) -> bool:
+        """Whether layers below the part have values of another shape, each with its own name."""
+        return not self.is_layer and any(map(_is_misfit, self.every_row()))
+
+    @property
+    def is_layer(self) -> bool:
+        """Whether the part holds values, and no other part."""
+        return all(branch.rows for branch in self.below.values())
+
+
+def way_of(row: RestoreRow) -> tuple[object, ...]:
+    """Return what rows have in common that fold into one line.
+
+    What the program alone has keeps its own values, whatever the call tried to put there.
+    """
+    is_new = row.saved is None and row.plain.place is Destination.KEEPS
+    plain = (Destination.KEEPS,) if is_new else _way(row.plain.meant)
+    return plain, _way(row.fixed), row.saved is None, row.live is None
+
+
+def _part_of(row: RestoreRow) -> _Part:
+    """Return a value as a part of its side."""
+    return _Part(True, row.saved) if row.saved is not None else _Part(False, row.live or ROOT)
+
+
+def _is_misfit(row: RestoreRow) -> bool:
+    is_both, reason = None not in (row.saved, row.live), row.plain.reason
+    return is_both and reason is not None and reason.why in (Why.SHAPE, Why.DTYPE)
+
+
+def _places(row: RestoreRow) -> tuple[object, ...]:
+    fixed = row.fixed
+    is_guess = fixed is not None and fixed.reason is not None and fixed.reason.why is Why.GUESS
+    where = None if fixed is None else (fixed.place, is_guess)
+    return row.plain.meant.place, where, row.saved is None, row.live is None
+
+
+def _after_fix(row: RestoreRow) -> tuple[object, ...]:
+    """Return what the values of a layer have in common that are one line."""
+    where, *others = _places(row)
+    return tuple(others) if row.fixed is not None else (where, *others)
+
+
+def _urgency(row: RestoreRow) -> int:
+    cell = row.plain.meant
+    usual = _LESS_URGENT.get(cell.place, _USUAL)
+    return usual if cell.reason is None else _URGENT.get(cell.reason.why, usual)
+
+
+def _way(cell: ValueCell | None) -> tuple[object, ...]:
+    reason = None if cell is None else cell.reason
+    if cell is None:
+        return ()
+    return cell.place, None if reason is None else (reason.why, reason.error)
+
+
+@dataclass(frozen=True)
+class Folding:
+    """The lines of a table, and what is inside of each."""
+
+    table: RestoreTable
+
+    def lines(self) -> Iterator[FoldedRows]:
+        """Yield the lines in saved order, what the program alone has beside its neighbours."""
+        yield from self._below(_Part(True, ROOT), self._tree)
+
+    def loud_lines(self) -> Sequence[FoldedRows]:
+        """Return the lines that are not quiet, at most about 25."""
+        if all(row.is_quiet for row in self.table.rows):
+            return []
+        lines = [line for line in self.lines() if not line.is_quiet]
+        return lines if len(lines) <= _MOST_LINES else _merged(lines)
+
+    def inside(self, line: FoldedRows) -> Iterator[FoldedRows]:
+        """Yield the lines into which one unfolds: parts of a run, parts of a part, and values."""
+        match line.branches:
+            case ():
+                if len(line.rows) > 1:
+                    yield from (self._value(row) for row in line.rows)
+            case ((part, branch),):
+                yield from (self._value(row) for row in branch.rows if _part_of(row) != part)
+                yield from _runs(self._whole(*below) for below in branch.below.items())
+            case branches:
+                yield from (self._whole(part, branch) for part, branch in branches)
+
+    def _value(self, row: RestoreRow) -> FoldedRows:
+        return self._line(_part_of(row), [row])
+
+    def _whole(self, part: _Part, branch: _Branch) -> FoldedRows:
+        # The first row tells why.
+        return self._line(part, sorted(branch.every_row(), key=_urgency), branch)
+
+    def _below(self, part: _Part, branch: _Branch) -> Iterator[FoldedRows]:
+        if part.node != ROOT and self._is_one_line(part, branch):
+            yield self._whole(part, branch)
+            return
+        inner = [line for child, sub in branch.below.items() for line in self._below(child, sub)]
+        own: dict[object, list[RestoreRow]] = {}
+        for row in branch.rows:
+            if row.is_quiet:
+                yield self._value(row)
+            else:
+                own.setdefault(way_of(row), []).append(row)
+        for way, rows in own.items():
+            alike = (row for line in inner if way_of(line.rows[0]) == way for row in line.rows)
+            yield self._line(part, [*rows, *alike])
+        yield from _runs(line for line in inner if way_of(line.rows[0]) not in own)
+
+    def _is_one_line(self, part: _Part, branch: _Branch) -> bool:
+        """Return whether a part is one line: all goes one way, or the fix does so with a layer."""
+        if branch.is_quiet or (len(branch.ways) == 1 and not branch.names_misfits):
+            return True
+        is_closed = branch.is_layer or self._is_block(part)
+        return is_closed and len({_after_fix(row) for row in branch.every_row()}) == 1
+
+    def _is_block(self, part: _Part) -> bool:
+        return part.node >= len(self._graph_of(part).nodes)
+
+    def _line(
+        self, part: _Part, rows: Sequence[RestoreRow], branch: _Branch | None = None
+    ) -> FoldedRows:
+        (first, *others), graphs = rows, (self.table.saved, self.table.live)
+        places: _Places
+        if not others:
+            places = first.saved, first.live
+        elif part.is_saved:
+            places = part.node, self._counterparts[1].get(part.node, self._holder(first.live))
+        else:
+            places = first.saved, part.node
+        is_there = any(row.saved is not None for row in rows), any(r.live is not None for r in rows)
+        nodes = (places[0] if is_there[0] else None, places[1] if is_there[1] else None)
+        saved, live = (
+            "" if graph is None or node is None else self.place(graph, node)
+            for graph, node in zip(graphs, nodes, strict=True)
+        )
+        branches = () if branch is None else ((part, branch),)
+        return FoldedRows((saved,), (live,), tuple(rows), (nodes,), branches)
+
+    def _holder(self, obj: int | None) -> int | None:
+        """Return what holds a value of the program, such as the root for a saved part."""
+        return None if obj is None else max(self.table.live.tree.parents[obj], ROOT)
+
+    def place(self, graph: Graph, row: int) -> str:
+        """Return the path of a row of layers, without the one part that holds all others."""
+        is_saved = graph is self.table.saved
+        return place_of_row(graph, row).removeprefix(self._trunks[0 if is_saved else 1])
+
+    @cached_property
+    def _trunks(self) -> tuple[str, str]:
+        """The beginning of all paths with several names, in the file and in the program.
+
+        There is none if several parts of the root hold others, or if a name would then mean two.
+        """
+        parts = [
+            part
+            for part, branch in self._tree.below.items()
+            if len(branch.below) > 1 and not self._is_optimizer(part)
+        ]
+        if len(parts) != 1 or not parts[0].is_saved:
+            return "", ""
+        (trunk,), root = parts, self._tree
+        beside = {self._own_name(part) for part in root.below}
+        if not beside.isdisjoint(map(self._own_name, root.below[trunk].below)):
+            return "", ""
+        saved, live = self.table.saved, self.table.live
+        obj = self._counterparts[1].get(trunk.node)
+        return (
+            "" if saved is None else f"{place_of_row(saved, trunk.node)}.",
+            "" if obj is None else f"{place_of_row(live, obj)}.",
+        )
+
+    def _is_optimizer(self, part: _Part) -> bool:
+        graph = self._graph_of(part)
+        return part.node < len(graph.nodes) and graph.nodes[part.node].role is Role.OPTIMIZER
+
+    def _own_name(self, part: _Part) -> str:
+        return self._graph_of(part).layers.names[part.node]
+
+    def _graph_of(self, part: _Part) -> Graph:
+        graph = self.table.saved if part.is_saved else self.table.live
+        assert graph is not None
+        return graph
+
+    # --- the tree
+
+    @cached_property
+    def _tree(self) -> _Branch:
+        root = _Branch()
+        ways = self._ways
+        for row in self.table.rows:
+            if row.saved is not None:
+                assert self.table.saved is not None
+                home = _home(self.table.saved, row.saved, _places(row), ways[0])
+                nodes = self._as_slot(row) or chain_of(self.table.saved, home)
+                chain = [_Part(True, node) for node in nodes]
+            else:
+                assert row.live is not None
+                home = _home(self.table.live, row.live, _places(row), ways[1])
+                chain = [self._as_saved(node) for node in chain_of(self.table.live, home)]
+            branch = root
+            for part in chain:
+                branch = branch.below.setdefault(part, _Branch())
+            branch.rows.append(row)
+        return root
+
+    def _as_slot(self, row: RestoreRow) -> list[int] | None:
+        """Return the chain of a saved value that only the program tells as a slot variable."""
+        saved, live = self.table.saved, self.table.live
+        assert saved is not None and row.saved is not None
+        slot = None if row.live is None else live.nodes[row.live].slot
+        if slot is None or row.live is None or saved.nodes[row.saved].slot is not None:
+            return None
+        if _home(live, row.live, _places(row), self._ways[1]) != row.live:
+            return chain_of(saved, row.saved)[:-1]
+        variable = self._saved_of.get(slot.variable)
+        return None if variable is None else [*chain_of(saved, variable), row.saved]
+
+    @cached_property
+    def _saved_of(self) -> Mapping[int | None, int]:
+        """By live value, the saved value of its row."""
+        return {row.live: row.saved for row in self.table.rows if row.saved is not None}
+
+    def _as_saved(self, obj: int) -> _Part:
+        node = self._counterparts[0].get(obj)
+        return _Part(False, obj) if node is None else _Part(True, node)
+
+    @cached_property
+    def _ways(self) -> tuple[dict[int, object], dict[int, object]]:
+        """By saved value and by live value, where its row goes."""
+        rows = self.table.rows
+        return (
+            {row.saved: _places(row) for row in rows if row.saved is not None},
+            {row.live: _places(row) for row in rows if row.live is not None},
+        )
+
+    @cached_property
+    def _counterparts(self) -> tuple[dict[int, int], dict[int, int]]:
+        """By live part the saved one, and the reverse, as most of the values below them say."""
+        votes = Counter[tuple[int, int]]()
+        saved, live = self.table.saved, self.table.live
+        for row in self.table.rows:
+            if saved is not None and row.saved is not None and row.live is not None:
+                pair = [*chain_of(saved, row.saved)][::-1], [*chain_of(live, row.live)][::-1]
+                votes.update(zip(*pair, strict=False))
+        of_live, of_saved = dict[int, int](), dict[int, int]()
+        for (node, obj), _ in votes.most_common():
+            if node not in of_saved and obj not in of_live:
+                of_saved[node], of_live[obj] = obj, node
+        return of_live, of_saved
+
+
+def chain_of(graph: Graph, node: int) -> list[int]:
+    """Return what holds a value, below the root, and the value itself: rows of layers.
+
+    Runs of alike parts and private containers are left out: what the cells say makes runs here.
+    """
+    layers, chain = graph.layers, [node]
+    row = layers.parents[layers.shown_in[node]]
+    for _ in range(_MOST_LEVELS):
+        if row in (ROOT, NOWHERE):
+            break
+        group = layers.group(row)
+        is_part = _is_part(graph, row) if group is None else not group.is_alike
+        chain += [row] * is_part
+        row = layers.parents[row]
+    return chain[::-1]
+
+
+def _is_part(graph: Graph, node: int) -> bool:
+    """Return whether people have a name for a node: Keras' own lists have none."""
+    is_private = graph.nodes[node].role is Role.CONTAINER or graph.layers.names[node][:1] == "_"
+    return not (is_private and is_holder(graph.nodes, graph.tree, node))
+
+
+def place_of_row(graph: Graph, row: int) -> str:
+    """Return the path of a row of layers: of a node, or of a block of a flat list of layers."""
+    layers = graph.layers
+    if row < len(graph.nodes):
+        return graph.names.place_or_state(row)
+    names, above = [layers.names[row]], layers.parents[row]
+    while (group := layers.group(above)) is not None:
+        names += [] if group.is_alike else [layers.names[above]]
+        above = layers.parents[above]
+    name = "_".join(reversed(names))
+    return name if above == ROOT else child_of(graph.names.place(above), name)
+
+
+def _home(graph: Graph, node: int, way: object, ways: dict[int, object]) -> int:
+    """Return the node with whose part a value counts: of some slots, their optimizer."""
+    slot = graph.nodes[node].slot
+    if slot is None or slot.optimizer is None or ways.get(slot.variable) == way:
+        return node
+    return slot.optimizer
+
+
+def _runs(lines: Iterator[FoldedRows]) -> Iterator[FoldedRows]:
+    """Yield lines, those of neighbours as one whose names differ in numbers alone."""
+    run: list[FoldedRows] = []
+    for line in lines:
+        if run and _look(run[-1]) != _look(line):
+            yield _joined(run)
+            run = []
+        run.append(line)
+    if run:
+        yield _joined(run)
+
+
+def _look(line: FoldedRows) -> tuple[object, ...]:
+    names = (*line.saved, *line.live)
+    return way_of(line.rows[0]), *(_NUMBER.sub("#", name) for name in names)
+
+
+def _joined(run: Sequence[FoldedRows], *, is_run: bool = True) -> FoldedRows:
+    if len(run) == 1:
+        return run[0]
+    first, last = run[0], run[-1]
+    rows = tuple(row for line in run for row in line.rows)
+    parts = sum(line.parts for line in run)
+    names = (first.saved[0], last.saved[-1]), (first.live[0], last.live[-1])
+    branches = tuple(branch for line in run for branch in line.branches)
+    return FoldedRows(*names, rows, (first.nodes[0], last.nodes[-1]), branches, parts, is_run)
+
+
+def _merged(lines: Sequence[FoldedRows]) -> Sequence[FoldedRows]:
+    """Return one line for all that go the same way, by their first names."""
+    groups: dict[object, list[FoldedRows]] = {}
+    for line in lines:
+        groups.setdefault(way_of(line.rows[0]), []).append(line)
+    return [_joined(group, is_run=False) for group in groups.values()]

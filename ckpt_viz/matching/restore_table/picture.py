@@ -1,0 +1,154 @@
+"""The table of a restore as a picture shows it: every line, with what is inside of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ckpt_viz.graphs.nodes.nodes import Role, has_value
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.comparison_table import (
+    NO_LINE,
+    ComparisonTable,
+    TableCell,
+    TableLine,
+    Totals,
+)
+from ckpt_viz.ground.text import count
+from ckpt_viz.matching.restore_table.cells import (
+    NOT_SAVED,
+    fixed_cell,
+    no_object,
+    plain_cell,
+    value_look,
+)
+from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
+from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
+from ckpt_viz.matching.restore_table.text import CheckText, heads_of, is_one_column
+
+
+def picture_of(
+    table: RestoreTable,
+    words: CheckText,
+    places: Mapping[int, int],
+    guesses: Sequence[Set[int]] = (),
+) -> ComparisonTable:
+    """Return the lines of a table with the sentences around them.
+
+    Args:
+        table: The rows.
+        words: The sentences.
+        places: By saved node, its node in the merged graph of the picture.
+        guesses: The saved values of each guess that a person can accept.
+    """
+    lines = _PictureLines(table, places, guesses).every()
+    return ComparisonTable(
+        sentence=words.changes,
+        verdict=words.verdict,
+        heads=heads_of(words.call),
+        notes=words.notes,
+        is_one_column=is_one_column(table.rows),
+        lines=lines,
+        totals=Totals(
+            saved=sum(row.saved is not None for row in table.rows),
+            live=table.in_program,
+            restored=sum(
+                row.plain.meant.place is Destination.HERE
+                for row in table.rows
+                if row.live is not None or row.is_made
+            ),
+            fixed=table.fixed if any(row.fixed is not None for row in table.rows) else None,
+        ),
+        guessed=[sum(row.saved in nodes for row in table.rows) for nodes in guesses],
+    )
+
+
+@dataclass
+class _PictureLines:
+    table: RestoreTable
+    places: Mapping[int, int]
+    guesses: Sequence[Set[int]]
+    _lines: list[TableLine] = field(default_factory=list)
+
+    def every(self) -> Sequence[TableLine]:
+        """Return every line, each before those inside of it."""
+        folding = self._folding
+        stack: list[tuple[int, Iterator[FoldedRows]]] = [(NO_LINE, folding.lines())]
+        while stack:
+            parent, rest = stack[-1]
+            folded = next(rest, None)
+            if folded is None:
+                stack.pop()
+                continue
+            self._lines.append(self._line(folded, parent))
+            if len(folded.rows) > 1:  # a part of one value has nothing inside that it does not show
+                stack.append((len(self._lines) - 1, folding.inside(folded)))
+        return self._lines
+
+    @cached_property
+    def _folding(self) -> Folding:
+        return Folding(self.table)
+
+    def _line(self, folded: FoldedRows, parent: int) -> TableLine:
+        is_inside = parent != NO_LINE
+        saved, live = folded.nodes[0]
+        saved_name, live_name = (
+            self._name(graph, places, [pair[side] for pair in folded.nodes], is_inside=is_inside)
+            for side, (graph, places) in enumerate(
+                ((self.table.saved, folded.saved), (self.table.live, folded.live))
+            )
+        )
+        return TableLine(
+            parent,
+            saved_name,
+            live_name,
+            self._facts(self.table.saved, saved, folded) or NOT_SAVED * (not saved_name),
+            self._facts(self.table.live, live, folded) or no_object(folded) * (not live_name),
+            None if saved is None else self.places.get(saved),
+            live if live is not None and live < len(self.table.live.nodes) else None,
+            *self._cells(folded),
+            len(folded.rows),
+            self._guess(folded),
+        )
+
+    @staticmethod
+    def _name(
+        graph: Graph | None, places: Sequence[str], nodes: Sequence[int | None], *, is_inside: bool
+    ) -> str:
+        """Return the place of a line; of one inside of another its last name."""
+        names = places
+        if is_inside and graph is not None:
+            names = ["" if node is None else graph.layers.names[node] for node in nodes]
+        return " … ".join(dict.fromkeys(name for name in (names[0], names[-1]) if name))
+
+    def _cells(self, folded: FoldedRows) -> tuple[TableCell, TableCell | None]:
+        return plain_cell(self._folding, folded), fixed_cell(folded)
+
+    def _facts(self, graph: Graph | None, node: int | None, folded: FoldedRows) -> str:
+        """Return a shape, the class of a layer, or how many parts are in a line."""
+        if graph is None or node is None:
+            return ""
+        if folded.parts > 1:
+            return f"{folded.parts} alike"
+        if node >= len(graph.nodes):
+            (_, branch), *_ = folded.branches
+            return count(len(branch.below), "layer")
+        if has_value(graph.nodes[node]):
+            return value_look(graph, node)
+        kind = graph.nodes[node].type_name
+        if kind or graph.nodes[node].role is Role.OPTIMIZER:
+            return kind or ""
+        first = next((n for _, n in graph.nodes[node].children if has_value(graph.nodes[n])), None)
+        return value_look(graph, first)
+
+    @cached_property
+    def _guess_of(self) -> Mapping[int, int]:
+        return {node: place for place, nodes in enumerate(self.guesses) for node in nodes}
+
+    def _guess(self, folded: FoldedRows) -> int | None:
+        """Return the guess that holds all values of a line."""
+        if not self._guess_of:
+            return None
+        places = {self._guess_of.get(row.saved) for row in folded.rows if row.saved is not None}
+        return places.pop() if len(places) == 1 else None

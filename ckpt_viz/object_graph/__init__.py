@@ -1,1 +1,0 @@
-"""The object graph: nodes and edges, keys, roles and slots, paths. No I/O, no TensorFlow."""

@@ -1,1 +1,0 @@
-"""From a verdict to a restore that works: its code and its proof."""

@@ -1,1 +1,0 @@
-"""Saved checkpoints as object graphs, read without TensorFlow."""

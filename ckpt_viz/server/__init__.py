@@ -1,1 +1,0 @@
-"""The code that runs in Jupyter Server."""

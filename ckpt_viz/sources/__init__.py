@@ -1,1 +1,0 @@
-"""Any source as the graph that users hold: a path, live objects or a snapshot of their values."""

@@ -1,1 +1,0 @@
-"""A training over time: its checkpoints in their order, and what each save changed."""

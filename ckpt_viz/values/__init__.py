@@ -1,1 +1,0 @@
-"""The numbers in tensors: statistics, what changed, and what a training did to them."""

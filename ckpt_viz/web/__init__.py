@@ -1,1 +1,0 @@
-"""The page that opens checkpoints in a browser: what its engine does in Python."""

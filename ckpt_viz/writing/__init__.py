@@ -1,1 +1,0 @@
-"""New files: checkpoints and archives of values that a graph names."""
