@@ -2,8 +2,8 @@
 
 A saved notebook holds the state of each widget. These widgets store a loader and the names of two
 models without a view. One model has the code, the other the payload; all widgets of a kind share
-them. labextension/src/widget/loader.ts reads them. If models cannot be shared, each widget has its own
-copy.
+them. labextension/src/widget/loader.ts reads them. If models cannot be shared, each widget has its
+own copy.
 """
 
 from __future__ import annotations
