@@ -129,10 +129,7 @@ def test_a_fresh_output_never_shows_its_snapshot_first(
 def test_bad_data_shows_one_sentence(lab: JupyterLab) -> None:
     bad: tuple[tuple[dict[str, object], str], ...] = (
         ({"version": 99}, "has format version 99"),
-        (
-            {"version": 1},
-            "has format version 1, but the installed ckpt-viz reads version 2; run",
-        ),
+        ({"version": 1}, "has format version 1, but the installed ckpt-viz reads version 2; run"),
         ({"payload": "no base64!"}, "payload is not base64"),
         ({"payload": None}, "payload is missing"),
     )
