@@ -140,7 +140,7 @@ def _source(graph: Graph, overlay: Overlay | None) -> dict[str, Any]:
 def _graph_columns(graph: Graph, overlay: Overlay | None) -> _Columns:
     nodes, tree = graph.nodes, graph.tree
     attributes = [attribute for node in nodes for attribute in node.attributes]
-    unsaved = [unsaved_object for node in nodes for unsaved_object in node.not_saved]
+    unsaved = [attribute for node in nodes for attribute in node.not_saved]
     first = [graph.first_edges.get(i, (None, "")) for i in range(len(nodes))]
     slots = [(i, node.slot) for i, node in enumerate(nodes) if node.slot is not None]
     return {
@@ -168,10 +168,10 @@ def _graph_columns(graph: Graph, overlay: Overlay | None) -> _Columns:
         "attribute_slices": (len(attribute.slices) for attribute in attributes),
         "attribute_error": (attribute.error for attribute in attributes),
         "unsaved_count": (len(node.not_saved) for node in nodes),
-        "unsaved_name": (one.name for one in unsaved),
-        "unsaved_type": (one.type_name for one in unsaved),
-        "unsaved_values": (one.count for one in unsaved),
-        "unsaved_is_lost": (one.is_lost for one in unsaved),
+        "unsaved_name": (attribute.name for attribute in unsaved),
+        "unsaved_type": (attribute.type_name for attribute in unsaved),
+        "unsaved_values": (attribute.count for attribute in unsaved),
+        "unsaved_is_lost": (attribute.is_lost for attribute in unsaved),
         "slot_node": (node_id for node_id, _ in slots),
         "slot_name": (slot.name for _, slot in slots),
         "slot_variable": (slot.variable for _, slot in slots),

@@ -29,6 +29,7 @@ import {
   TWISTY_WIDTH,
   type Typesetter,
 } from "./measure";
+import { rootOf } from "./parts";
 import type { Dispatch } from "./props";
 import { zoomOf } from "./zoom";
 
@@ -510,7 +511,7 @@ export function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
         const factor = Math.exp(-event.deltaY * WHEEL_ZOOM);
         const [x, y] = [(event.clientX - bounds.left) / zoom, (event.clientY - bounds.top) / zoom];
         dispatch({ type: "zoom", factor, x, y });
-      } else if (svg.closest(".ckpt-viz")?.contains(document.activeElement) === true) {
+      } else if (rootOf(svg)?.contains(document.activeElement) === true) {
         event.preventDefault();
         const [dx, dy] = event.shiftKey ? [event.deltaY, 0] : [event.deltaX, event.deltaY];
         dispatch({ type: "pan", dx: -dx / zoom, dy: -dy / zoom });

@@ -25,6 +25,7 @@ import { type Quiz, readQuiz } from "../kernel/predict";
 import { type State, viewOf } from "../state/state";
 import { useAsked } from "./asking";
 import { choiceOf, useKeys } from "./keys";
+import { rootOf } from "./parts";
 import { PlayAsserts } from "./play-asserts";
 import { Bar, type Playing } from "./play-bar";
 import { linesAround, playedColumn } from "./play-lines";
@@ -77,8 +78,8 @@ export function Play(props: PlayProps) {
       load();
       loadPast();
       // A program that opens Play leaves the focus where the user has it.
-      if (root.current?.closest(".ckpt-viz")?.contains(document.activeElement)) {
-        root.current.focus();
+      if (rootOf(root.current)?.contains(document.activeElement)) {
+        root.current?.focus();
       }
     });
   }, []);

@@ -9,7 +9,7 @@ import { matchWords, mistakeWords } from "../words/words";
 import { type Measuring, ReadButton } from "./measuring";
 import { ModeButton } from "./mode-button";
 import type { OnRequest } from "./on-request";
-import type { Part } from "./parts";
+import { gridOf, type Part } from "./parts";
 import type { Dispatch } from "./props";
 
 /** How long the user has to pause before the search runs, in ms. */
@@ -108,7 +108,7 @@ function useSearching(box: RefObject<HTMLInputElement | null>, query: string, di
       if (pause.current !== undefined) {
         searchNow(); // a query that came with a file waits for Enter
       }
-      box.current?.closest(".ckpt-viz")?.querySelector<HTMLElement>("[role=treegrid]")?.focus();
+      gridOf(box.current)?.focus();
     } else {
       return;
     }
