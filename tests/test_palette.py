@@ -1,4 +1,4 @@
-"""Colours and signs come from two tables, which the front end reads, too (src/style.test.ts)."""
+"""Colours and signs come from two tables, which src/view/style.test.ts reads, too."""
 
 from __future__ import annotations
 
@@ -87,8 +87,9 @@ def test_pictures_have_the_colours_of_the_explorer() -> None:
 
 def test_every_state_severity_verdict_and_cell_has_its_sign() -> None:
     table = _table("signs.json")
-    assert table["states"].keys() == {state.value for state in State}
-    assert table["severities"].keys() == {severity.value for severity in Severity}
+    # A payload has the places in these lists as codes.
+    assert list(table["states"]) == [state.value for state in State]
+    assert list(table["severities"]) == [severity.value for severity in Severity]
     assert table["verdicts"].keys() == table["sides"].keys() == {one.value for one in Comparison}
     assert tuple(STATES[State.SAVED_ONLY]) == ("\N{MINUS SIGN}", "not used by program", "loud")
     assert tuple(SEVERITIES[Severity.INFO]) == ("i", "note", "quiet")
@@ -192,7 +193,7 @@ def test_kinds_are_visible_on_every_background(scheme: str) -> None:
 def test_the_grounds_of_hosts_that_the_explorer_takes_keep_the_contrasts(
     scheme: str, limit: str
 ) -> None:
-    module = _PACKAGE.parent / "labextension/src/ground.ts"
+    module = _PACKAGE.parent / "labextension/src/host/ground.ts"
     match = re.search(rf"const {limit}_\w+ = ([0-9.]+);", module.read_text("utf-8"))
     assert match is not None
     level = round(255 * float(match[1]) ** (1 / 2.2))

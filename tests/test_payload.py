@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from ckpt_viz.graphs.layers.training import Training
+from ckpt_viz.graphs.nodes.nodes import Role, SlotRule
 from ckpt_viz.graphs.overlay.comparison_table import CellSign
 from ckpt_viz.graphs.overlay.overlay import Comparison, Overlay, Severity, State
 from ckpt_viz.graphs.render import payload
-from tests.support import payload_fixtures
+from tests.support import payload_fixtures, payload_tables
 from tests.support.graphs import graph, keras3_adam
 from tests.support.saved_graphs import write_graph
 
@@ -43,30 +44,41 @@ def test_ten_thousand_nodes_fit_in_a_megabyte() -> None:
     assert len(payload.encode(graph(edges, variables))) < 1_000_000
 
 
-def test_a_comparison_adds_to_the_graph() -> None:
-    compared = payload_fixtures.overlays()["check"]
-    alone = _header(payload.encode(compared.graph))
-    both = _header(payload.encode(compared.graph, compared))
-    assert alone["overlay"] is None
-    added = [section for section in both["sections"] if section not in alone["sections"]]
-    assert {s["name"].split("_")[0] for s in added} == {
-        "layer",  # the names in the checkpoint
-        "overlay",
-        "problem",
-        "guess",
-        "line",
-        "string",
+def test_the_tables_of_the_document_are_those_of_the_schema() -> None:
+    text = payload_tables.DOCUMENT.read_text("utf-8")
+    assert payload_tables.with_tables(text) == text, "run `python -m tests.support.payload_tables`"
+
+
+def test_the_codes_of_the_schema_are_those_of_the_enumerations() -> None:
+    names = {
+        "roles": [role.value for role in Role],
+        "slot_rules": [rule.value for rule in SlotRule],
+        "trainings": [training.value for training in Training],
     }
-    of_graph = [
-        section
-        for section in alone["sections"]
-        if not section["name"].startswith(("string", "layer", "group"))
-    ]
-    assert len(of_graph) + 8 == len(alone["sections"])
-    assert both["sections"][: len(of_graph)] == of_graph
-    assert both["overlay"]["base_size"] == 13
-    assert "table" not in alone
-    assert both["table"]["totals"] == {"saved": 9, "live": 9, "restored": 4, "fixed": 5}
+    for table, expected in names.items():
+        first = 1 if table == "trainings" else 0
+        assert payload.SCHEMA[table] == {name: code for code, name in enumerate(expected, first)}
+
+
+def test_a_payload_has_the_sections_of_the_schema_in_its_order() -> None:
+    columns, kinds = payload.SCHEMA["columns"], payload.SCHEMA["kinds"]
+
+    def sections_of(*parts: str) -> list[tuple[str, str]]:
+        tables = [table for part in parts for table in columns[part].values()]
+        return [(name, kinds[kind][0]) for table in tables for name, kind in table.items()]
+
+    compared = payload_fixtures.overlays()["check"]
+    always = ("graph", "facts", "calls", "layers")
+    for encoded, parts in (
+        (payload.encode(compared.graph), always),
+        (payload.encode(compared.graph, compared), (*always, "overlay", "table")),
+    ):
+        header = _header(encoded)
+        written = [(section["name"], section["type"]) for section in header["sections"]]
+        assert written == sections_of(*parts, "strings")
+        assert (header["overlay"] is None) == (header["table"] is None) == ("table" not in parts)
+        assert header.keys() == payload.SCHEMA["fields"]["header"].keys()
+    assert header["table"]["totals"] == {"saved": 9, "live": 9, "restored": 4, "fixed": 5}
 
 
 def test_the_fixtures_have_every_state_and_severity() -> None:
@@ -87,13 +99,6 @@ def test_the_fixtures_have_every_kind_of_training_and_of_shape() -> None:
     assert set(shown.trainings) == {None, *Training}
     shapes = {facts.gives for node in shown.nodes if (facts := node.facts)}
     assert {len(sizes) for gives in shapes if gives for sizes in gives} == {0, 1}
-
-
-def test_a_graph_without_facts_has_no_sections_for_them() -> None:
-    sections = {s["name"] for s in _header(payload.encode(graph({0: {"a": 1}})))["sections"]}
-    assert sections.isdisjoint(
-        {"fact_node", "fact_name", "fact_value", "layer_gives", "layer_gets", "training"}
-    )
 
 
 def _header(data: bytes) -> Any:

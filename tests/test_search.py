@@ -21,7 +21,7 @@ from ckpt_viz.graphs.search.pasted import named
 from tests.support import payload_fixtures
 from tests.support.graphs import graph, keras3_adam
 
-# Also read by labextension/src/search.test.ts.
+# Also read by labextension/src/search/search.test.ts.
 TABLE = json.loads((Path(__file__).parent / "data" / "search.json").read_text("utf-8"))
 
 

@@ -28,7 +28,7 @@ def view(model_id: str) -> Json:
 
 def shown(model_id: str, snapshot: Json, *, fallback: str = "text/html") -> Json:
     """Return the data of an explorer's output."""
-    ours = {"version": 1, "model_id": model_id, **snapshot}
+    ours = {"version": 2, "model_id": model_id, **snapshot}
     return {**view(model_id), MIME_TYPE: ours, fallback: "a picture"}
 
 
@@ -115,7 +115,7 @@ def test_outputs_keep_graph_and_picture_and_lose_the_widget() -> None:
 
 
 def test_a_history_keeps_its_picture_and_loses_the_widget() -> None:
-    own = {"version": 1, "model_id": "h"}
+    own = {"version": 2, "model_id": "h"}
     data = {**view("h"), HISTORY_MIME_TYPE: own, "text/html": "a picture"}
     state = explorer("h")
     state["h"]["state"]["_anywidget_id"] = "ckpt_viz.entrances.jupyter.history_view.HistoryView"

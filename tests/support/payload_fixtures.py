@@ -1,4 +1,4 @@
-"""The payload fixtures that Python writes and TypeScript reads (labextension/src/graph.test.ts).
+"""The payload fixtures: Python writes them, labextension/src/data/graph.test.ts reads them.
 
 `python -m tests.support.payload_fixtures` writes them again; tests/test_payload.py fails if
 this code would write anything else.

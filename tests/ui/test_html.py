@@ -131,11 +131,11 @@ _MUTANTS = 24
 
 
 def _mutants(count: int) -> Iterator[bytes]:
-    """Yield damaged payloads; labextension/src/fuzz.test.ts has thousands, and more kinds."""
+    """Yield damaged payloads; labextension/src/tests/fuzz.test.ts has thousands, and more kinds."""
     chance = random.Random(5)
     whole = gzip.decompress(payload.encode(keras3_adam()))
     after_header = 12 + int.from_bytes(whole[8:12], "little")
-    for header in (b"null", b"7", b"[]", b'{"version": 1, "sections": [null]}'):
+    for header in (b"null", b"7", b"[]", b'{"version": 2, "sections": [null]}'):
         yield gzip.compress(whole[:8] + struct.pack("<I", len(header)) + header)
     yield b""
     yield gzip.compress(whole)[:-20]

@@ -24,8 +24,9 @@ explorer
 def saved_cell(**changes: object) -> Cell:
     """Return a cell with an output that some kernel of long ago has left."""
     data = {
-        "version": 1,
+        "version": payload.VERSION,
         "model_id": "8c6b1f6e3a5d4d7a9c1f0e2b4a6c8d0e",
+        "digest": "d1",
         "payload": base64.b64encode(payload.encode(keras3_adam())).decode(),
     }
     widget = {"version_major": 2, "version_minor": 0, "model_id": data["model_id"]}
@@ -128,6 +129,7 @@ def test_a_fresh_output_never_shows_its_snapshot_first(
 def test_bad_data_shows_one_sentence(lab: JupyterLab) -> None:
     bad: tuple[tuple[dict[str, object], str], ...] = (
         ({"version": 99}, "has format version 99"),
+        ({"version": 1}, "has format version 1, but the installed ckpt-viz reads version 2; run"),
         ({"payload": "no base64!"}, "payload is not base64"),
         ({"payload": None}, "payload is missing"),
     )

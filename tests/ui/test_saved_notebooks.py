@@ -140,7 +140,7 @@ def test_a_second_notebook_of_the_same_kernel_holds_its_own(
 
 
 def test_a_lost_payload_is_one_sentence(lab: JupyterLab) -> None:
-    reference = {"version": 1, "model_id": "0" * 32, "digest": "1" * 32}
+    reference = {"version": 2, "model_id": "0" * 32, "digest": "1" * 32}
     lab.create_notebook("lost.ipynb", code_cell("explorer", {MIME_TYPE: reference}))
     lab.open_without_kernel("lost.ipynb")
     expect(lab.output(0)).to_contain_text(MISSING)

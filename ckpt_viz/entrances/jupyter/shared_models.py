@@ -2,8 +2,8 @@
 
 A saved notebook holds the state of each widget. These widgets store a loader and the names of two
 models without a view. One model has the code, the other the payload; all widgets of a kind share
-them. labextension/src/loader.ts reads them. If models cannot be shared, each widget has its own
-copy.
+them. labextension/src/widget/loader.ts reads them. If models cannot be shared, each widget has its
+own copy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ckpt_viz.entrances.jupyter.kernel_run import kernel_shell
 from ckpt_viz.entrances.jupyter.snapshots import digest_of
 
 _LOADER = Path(__file__).parents[2] / "static" / "loader.js"
-# labextension/src/messages.ts has the same value.
+# labextension/src/host/messages.ts has the same value.
 _QUESTION = "ckpt-viz:question"
 _ANSWER = "ckpt-viz:answer"
 _INTERRUPTED = "The kernel was interrupted before it answered. Ask again."

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ckpt_viz.graphs.search.measures import Measures
 
 _STATIC = Path(__file__).parents[2] / "static"
-# labextension/src/messages.ts has the same value.
+# labextension/src/host/messages.ts has the same value.
 _REFRESHED = "ckpt-viz:refreshed"
 _PROGRESS = "ckpt-viz:progress"
 _TELL_EVERY = 0.2  # seconds

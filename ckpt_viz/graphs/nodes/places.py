@@ -11,8 +11,8 @@ from ckpt_viz.graphs.nodes.nodes import ROOT
 def same_places(before: NamedGraph, after: NamedGraph) -> Callable[[int], int | None]:
     """Return a lookup of one graph's nodes in the other, by the local names that lead to them.
 
-    The view does the same (labextension/src/state.ts, `placesIn`). The lookup gives None for a node
-    that the other graph lacks.
+    The view does the same (labextension/src/state/again.ts, `placesIn`). The lookup gives None for
+    a node that the other graph lacks.
     """
     known: dict[int, int | None] = {ROOT: ROOT}
     children: dict[int, dict[str, int]] = {}

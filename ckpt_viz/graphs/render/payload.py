@@ -1,8 +1,8 @@
 """The payload: a graph, and the comparison laid over it, as columns in one compressed buffer.
 
-docs/payload.md describes the format; labextension/src/contract.ts in the front end reads it.
-Columns compress far better than objects, and arrive in the browser as typed arrays, without
-parsing.
+payload.json says what each column and each field of the header holds; docs/payload.md has the same
+as tables. labextension/src/data/contract.ts in the front end reads both. Columns compress far
+better than objects, and arrive in the browser as typed arrays, without parsing.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import gzip
 import json
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.graphs.layers.layers import Layers
@@ -31,17 +32,27 @@ from ckpt_viz.ground.wording import EXPLORER, with_code_below
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.graphs.search.measures import Measures
 
-VERSION = 1
+SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+VERSION: int = SCHEMA["version"]
 MAGIC = b"ckptviz\0"
 ABSENT = -1
-_ROLES = tuple(Role)
-_RULES = tuple(SlotRule)
-_STATES = tuple(State)
-_SEVERITIES = tuple(Severity)
-_TRAININGS = (None, *Training)
 _ALIGNMENT = 8
-_Columns = dict[str, "array[int] | array[float]"]
-_TYPES = {"B": "uint8", "i": "int32", "d": "float64"}  # by the typecode of an array
+# The typecode of an array by the type of a section.
+_TYPECODES = {"uint8": "B", "int32": "i", "float64": "d"}
+_TYPES = {code: name for name, code in _TYPECODES.items()}
+_MEANINGS: Mapping[str, Sequence[Enum | None]] = {
+    "role": tuple(Role),
+    "rule": tuple(SlotRule),
+    "state": tuple(State),
+    "severity": tuple(Severity),
+    "training": (None, *Training),
+}
+_CODES = {
+    kind: {meaning: code for code, meaning in enumerate(meanings)}
+    for kind, meanings in _MEANINGS.items()
+}
+_Columns = Mapping[str, Iterable[Any]]
+"""What each column holds, by its name: texts, numbers and members of enumerations, or None."""
 
 
 def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | None = None) -> bytes:
@@ -50,131 +61,142 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
     `overlay` is a comparison laid over this graph, `measures` those of its values.
     """
     strings = _Strings()
-    columns = _graph_columns(graph, strings)
+    parts = {
+        "graph": _graph_columns(graph, overlay),
+        "facts": _fact_columns(graph),
+        "calls": {
+            "call_from": (call.producer for call in graph.calls),
+            "call_to": (call.consumer for call in graph.calls),
+        },
+        "layers": _layer_columns(graph, overlay),
+    }
+    cells: dict[TableCell, int] = {}
+    if overlay is not None:
+        parts["overlay"] = _overlay_columns(overlay)
+        parts["table"] = _table_columns(overlay.table, cells)
+    if measures is not None:
+        parts["measures"] = {
+            f"value_{name}": array("d", numbers.tobytes())
+            for name, numbers in measures.columns.items()
+        }
+    columns = {
+        name: _column(kind, parts[part][name], strings)
+        for part in parts
+        for kinds in SCHEMA["columns"][part].values()
+        for name, kind in kinds.items()
+    } | strings.table()
+    header = {
+        **_source(graph, overlay),
+        "overlay": None if overlay is None else _overlay_header(overlay),
+        "table": None if overlay is None else _table_header(overlay.table, cells),
+        "unread": 0 if measures is None else measures.unread,
+        "unreadable": 0 if measures is None else measures.unreadable,
+        "sections": [
+            {"name": name, "type": _TYPES[column.typecode], "length": len(column)}
+            for name, column in columns.items()
+        ],
+    }
+    return gzip.compress(_joined(header, columns), compresslevel=6, mtime=0)
+
+
+def _joined(header: Mapping[str, Any], columns: Mapping[str, array[Any]]) -> bytes:
+    text = json.dumps(header, separators=(",", ":")).encode()
+    parts = [MAGIC, len(text).to_bytes(4, "little"), text]
+    parts.append(_padding(sum(map(len, parts))))
+    for column in columns.values():
+        data = _little_endian(column)
+        parts += [data, _padding(len(data))]
+    return b"".join(parts)
+
+
+def _column(kind: str, values: Iterable[Any], strings: _Strings) -> array[Any]:
+    """Return the values of a column of this kind as an array."""
+    if kind == "text":
+        return strings.column(values)
+    if kind in _CODES:
+        values = map(_CODES[kind].__getitem__, values)
+    elif kind == "flag":
+        values = (value > 0 for value in values)
+    elif kind != "measure":
+        values = (ABSENT if value is None else value for value in values)
+    return array(_TYPECODES[SCHEMA["kinds"][kind][0]], values)
+
+
+def _source(graph: Graph, overlay: Overlay | None) -> dict[str, Any]:
+    """Return what the header says of the graph's source."""
     kind = kind_of_file(graph)
     about = [*alarms(graph), *([f"This is a {kind}."] if kind else []), *notes(graph)]
     # A comparison's graph joins two: then an optimizer of one side may hold what the other lacks.
     left_open = advice(graph) if overlay is None else overlay.notes
-    if graph.calls:
-        columns |= {
-            "call_from": _i4(call.producer for call in graph.calls),
-            "call_to": _i4(call.consumer for call in graph.calls),
-        }
-    columns |= _fact_columns(graph, strings)
-    columns["node_name"] = strings.column(_names(graph, overlay))
-    columns |= _layer_columns(graph.layers if overlay is None else overlay.layers, strings)
-    columns["layer_parameters"] = _flags(parameters_of(graph.nodes, graph.tree))
-    if overlay is not None:
-        titles = overlay.saved_titles
-        rows = range(len(columns["layer_name"]))
-        columns["layer_saved_name"] = strings.column(map(titles.get, rows))
-        columns |= _overlay_columns(overlay, strings)
-    table = None if overlay is None else overlay.table
-    cells: dict[TableCell, int] = {}
-    if table is not None:
-        columns |= _table_columns(table, cells, strings)
-    if measures is not None:
-        columns |= {
-            f"value_{name}": array("d", column.tobytes())
-            for name, column in measures.columns.items()
-        }
-    columns |= strings.table()
-    sections = [
-        {"name": name, "type": _TYPES[column.typecode], "length": len(column)}
-        for name, column in columns.items()
-    ]
-    header = json.dumps(
-        {
-            "version": VERSION,
-            "title": _utf8(graph.title).decode(),
-            "origin": graph.origin.value,
-            **({"kind": kind} if kind else {}),
-            "notes": [_utf8(note).decode() for note in (*about, *left_open)],
-            "roles": [role.value for role in _ROLES],
-            "slot_rules": [rule.value for rule in _RULES],
-            "overlay": None if overlay is None else _overlay_header(overlay),
-            **({} if table is None else {"table": _table_header(table, cells)}),
-            "unread": 0 if measures is None else measures.unread,
-            "unreadable": 0 if measures is None else measures.unreadable,
-            "sections": sections,
-        },
-        separators=(",", ":"),
-    ).encode()
-    parts = [MAGIC, len(header).to_bytes(4, "little"), header]
-    parts.append(b"\0" * (_padded(sum(map(len, parts))) - sum(map(len, parts))))
-    for column in columns.values():
-        data = _little_endian(column)
-        parts += [data, b"\0" * (_padded(len(data)) - len(data))]
-    return gzip.compress(b"".join(parts), compresslevel=6, mtime=0)
-
-
-def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
-    nodes, tree = graph.nodes, graph.tree
-    attributes = [attribute for node in nodes for attribute in node.attributes]
-    unsaved = [unsaved_object for node in nodes for unsaved_object in node.not_saved]
-    first = [graph.first_edges.get(i, (ABSENT, "")) for i in range(len(nodes))]
-    slots = [(i, node.slot) for i, node in enumerate(nodes) if node.slot is not None]
     return {
-        "role": _codes(_ROLES, (node.role for node in nodes)),
-        "type_name": strings.column(node.type_name for node in nodes),
-        "error": strings.column(node.error for node in nodes),
-        "registered_saver": strings.column(node.registered_saver for node in nodes),
-        "collections": strings.column(", ".join(n.collections) or None for n in nodes),
-        "tree_order": _i4(tree.preorder()),
-        "tree_parent": _i4(tree.parents),
-        "tree_label": strings.column(tree.labels),
-        "first_parent": _i4(parent for parent, _ in first),
-        "first_label": strings.column(label for _, label in first),
-        "child_count": _i4(len(node.children) for node in nodes),
-        "child_node": _i4(child.node_id for node in nodes for child in node.children),
-        "child_label": strings.column(c.local_name for node in nodes for c in node.children),
-        "attribute_count": _i4(len(node.attributes) for node in nodes),
-        "attribute_name": strings.column(a.name for a in attributes),
-        "attribute_full_name": strings.column(a.full_name for a in attributes),
-        "attribute_key": strings.column(a.checkpoint_key for a in attributes),
-        "attribute_dtype": strings.column(a.dtype for a in attributes),
-        "attribute_shape": strings.column(_shape(a.shape) for a in attributes),
-        "attribute_nbytes": array(
-            "d", (ABSENT if a.nbytes is None else a.nbytes for a in attributes)
-        ),
-        "attribute_slices": _i4(len(a.slices) for a in attributes),
-        "attribute_error": strings.column(a.error for a in attributes),
-        "unsaved_count": _i4(len(node.not_saved) for node in nodes),
-        "unsaved_name": strings.column(u.name for u in unsaved),
-        "unsaved_type": strings.column(u.type_name for u in unsaved),
-        "unsaved_values": _i4(u.count for u in unsaved),
-        "unsaved_is_lost": _flags(u.is_lost for u in unsaved),
-        "slot_node": _i4(node_id for node_id, _ in slots),
-        "slot_name": strings.column(slot.name for _, slot in slots),
-        "slot_variable": _i4(slot.variable for _, slot in slots),
-        "slot_optimizer": _i4(
-            ABSENT if slot.optimizer is None else slot.optimizer for _, slot in slots
-        ),
-        "slot_rule": _codes(_RULES, (slot.rule for _, slot in slots)),
+        "version": VERSION,
+        "title": _utf8(graph.title).decode(),
+        "origin": graph.origin.value,
+        "kind": kind or None,
+        "notes": [_utf8(note).decode() for note in (*about, *left_open)],
     }
 
 
-def _fact_columns(graph: Graph, strings: _Strings) -> _Columns:
-    """Return the columns of what is known of layers and of training, without the empty ones."""
-    of_layers = [(i, node.facts) for i, node in enumerate(graph.nodes) if node.facts is not None]
-    facts = [(i, *fact) for i, layer in of_layers for fact in layer.stated]
-    columns: _Columns = {}
-    if facts:
-        columns["fact_node"] = _i4(node_id for node_id, _, _ in facts)
-        columns["fact_name"] = strings.column(name for _, name, _ in facts)
-        columns["fact_value"] = strings.column(value for _, _, value in facts)
-    gives, gets = (
-        {i: layer.gives for i, layer in of_layers},
-        {i: layer.gets for i, layer in of_layers},
-    )
-    for name, shapes in (("layer_gives", gives), ("layer_gets", gets)):
-        if any(shape is not None for shape in shapes.values()):
-            columns[name] = strings.column(
-                shapes_text(shapes.get(i)) for i in range(len(graph.nodes))
-            )
-    if any(graph.trainings):
-        columns["training"] = _codes(_TRAININGS, graph.trainings)
-    return columns
+def _graph_columns(graph: Graph, overlay: Overlay | None) -> _Columns:
+    nodes, tree = graph.nodes, graph.tree
+    attributes = [attribute for node in nodes for attribute in node.attributes]
+    unsaved = [attribute for node in nodes for attribute in node.not_saved]
+    first = [graph.first_edges.get(i, (None, "")) for i in range(len(nodes))]
+    slots = [(i, node.slot) for i, node in enumerate(nodes) if node.slot is not None]
+    return {
+        "role": (node.role for node in nodes),
+        "type_name": (node.type_name for node in nodes),
+        "error": (node.error for node in nodes),
+        "registered_saver": (node.registered_saver for node in nodes),
+        "collections": (", ".join(node.collections) or None for node in nodes),
+        "tree_order": tree.preorder(),
+        "tree_parent": tree.parents,
+        "tree_label": tree.labels,
+        "node_name": _names(graph, overlay),
+        "first_parent": (parent for parent, _ in first),
+        "first_label": (label for _, label in first),
+        "child_count": (len(node.children) for node in nodes),
+        "child_node": (child.node_id for node in nodes for child in node.children),
+        "child_label": (child.local_name for node in nodes for child in node.children),
+        "attribute_count": (len(node.attributes) for node in nodes),
+        "attribute_name": (attribute.name for attribute in attributes),
+        "attribute_full_name": (attribute.full_name for attribute in attributes),
+        "attribute_key": (attribute.checkpoint_key for attribute in attributes),
+        "attribute_dtype": (attribute.dtype for attribute in attributes),
+        "attribute_shape": (_shape(attribute.shape) for attribute in attributes),
+        "attribute_nbytes": (attribute.nbytes for attribute in attributes),
+        "attribute_slices": (len(attribute.slices) for attribute in attributes),
+        "attribute_error": (attribute.error for attribute in attributes),
+        "unsaved_count": (len(node.not_saved) for node in nodes),
+        "unsaved_name": (attribute.name for attribute in unsaved),
+        "unsaved_type": (attribute.type_name for attribute in unsaved),
+        "unsaved_values": (attribute.count for attribute in unsaved),
+        "unsaved_is_lost": (attribute.is_lost for attribute in unsaved),
+        "slot_node": (node_id for node_id, _ in slots),
+        "slot_name": (slot.name for _, slot in slots),
+        "slot_variable": (slot.variable for _, slot in slots),
+        "slot_optimizer": (slot.optimizer for _, slot in slots),
+        "slot_rule": (slot.rule for _, slot in slots),
+    }
+
+
+def _fact_columns(graph: Graph) -> _Columns:
+    """Return the columns of what is known of layers and of training."""
+    facts = [
+        (i, *fact)
+        for i, node in enumerate(graph.nodes)
+        if node.facts is not None
+        for fact in node.facts.stated
+    ]
+    layers = [node.facts for node in graph.nodes]
+    return {
+        "fact_node": (node_id for node_id, _, _ in facts),
+        "fact_name": (name for _, name, _ in facts),
+        "fact_value": (value for _, _, value in facts),
+        "layer_gives": (layer and shapes_text(layer.gives) for layer in layers),
+        "layer_gets": (layer and shapes_text(layer.gets) for layer in layers),
+        "training": graph.trainings,
+    }
 
 
 def shapes_text(shapes: Sequence[Sizes] | None) -> str | None:
@@ -198,16 +220,19 @@ def _names(graph: Graph, overlay: Overlay | None) -> Iterator[str | None]:
         yield None if name == label else name
 
 
-def _layer_columns(view: Layers, strings: _Strings) -> _Columns:
+def _layer_columns(graph: Graph, overlay: Overlay | None) -> _Columns:
+    view: Layers = graph.layers if overlay is None else overlay.layers
+    saved_titles = {} if overlay is None else overlay.saved_titles
     rows = range(len(view.parents))
-    hanging = {"layer_hanging": _i4(view.hanging.get(row, 0) for row in rows)}
     return {
-        "layer_order": _i4(view.preorder()),
-        "layer_parent": _i4(view.parents),
-        "layer_name": strings.column(map(view.title, rows)),
-        "layer_shown": _i4(view.shown_in),
-        "group_is_alike": _flags(group.is_alike for group in view.groups),
-        **(hanging if view.hanging else {}),
+        "layer_order": view.preorder(),
+        "layer_parent": view.parents,
+        "layer_name": map(view.title, rows),
+        "layer_saved_name": map(saved_titles.get, rows),
+        "layer_hanging": (view.hanging.get(row, 0) for row in rows),
+        "layer_shown": view.shown_in,
+        "layer_parameters": parameters_of(graph.nodes, graph.tree),
+        "group_is_alike": (group.is_alike for group in view.groups),
     }
 
 
@@ -215,6 +240,7 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
     return {
         "comparison": overlay.comparison.value,
         "base_size": overlay.base_size,
+        "has_steps": overlay.has_steps,
         "verdicts": [
             {
                 "name": _utf8(verdict.name).decode(),
@@ -223,39 +249,34 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
             }
             for verdict in overlay.verdicts
         ],
-        "states": [state.value for state in _STATES],
-        "severities": [severity.value for severity in _SEVERITIES],
-        **({} if overlay.has_steps else {"has_steps": False}),
     }
 
 
-def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
+def _overlay_columns(overlay: Overlay) -> _Columns:
     marks, problems = overlay.marks, overlay.problems
     wording = with_code_below(overlay.wording)
     return {
-        "overlay_state": _codes(_STATES, (mark.state for mark in marks)),
-        "overlay_detail": strings.column(mark.detail or None for mark in marks),
-        "overlay_saved_label": strings.column(overlay.saved_labels()),
-        "overlay_saved_name": strings.column(overlay.saved_names()),
-        "overlay_partner": strings.column(mark.partner or None for mark in marks),
-        "overlay_goes_to": _i4(ABSENT if mark.goes_to is None else mark.goes_to for mark in marks),
-        "overlay_is_held_elsewhere": _flags(overlay.are_held_elsewhere),
-        "overlay_saved_elements": array(
-            "d", (overlay.saved_elements.get(i, ABSENT) for i in range(len(marks)))
-        ),
-        "problem_severity": _codes(_SEVERITIES, (problem.severity for problem in problems)),
-        "problem_kind": strings.column(problem.kind for problem in problems),
-        "problem_saved": strings.column(problem.saved for problem in problems),
-        "problem_live": strings.column(problem.live for problem in problems),
-        "problem_why": strings.column(problem.why for problem in problems),
-        "problem_remedy": strings.column(problem.to_do(wording) or None for problem in problems),
-        "problem_fix": strings.column(problem.by_the_fix(EXPLORER) for problem in problems),
-        "problem_code": strings.column(code_of(problem.remedy) or None for problem in problems),
-        "problem_node_count": _i4(len(problem.nodes) for problem in problems),
-        "problem_node": _i4(node_id for problem in problems for node_id in problem.nodes),
-        "guess_saved": strings.column(guess.saved for guess in overlay.guesses),
-        "guess_live": strings.column(guess.live for guess in overlay.guesses),
-        "guess_code": strings.column(quoted(guess.saved) for guess in overlay.guesses),
+        "overlay_state": (mark.state for mark in marks),
+        "overlay_detail": (mark.detail or None for mark in marks),
+        "overlay_saved_label": overlay.saved_labels(),
+        "overlay_saved_name": overlay.saved_names(),
+        "overlay_partner": (mark.partner or None for mark in marks),
+        "overlay_goes_to": (mark.goes_to for mark in marks),
+        "overlay_is_held_elsewhere": overlay.are_held_elsewhere,
+        "overlay_saved_elements": map(overlay.saved_elements.get, range(len(marks))),
+        "problem_severity": (problem.severity for problem in problems),
+        "problem_kind": (problem.kind for problem in problems),
+        "problem_saved": (problem.saved for problem in problems),
+        "problem_live": (problem.live for problem in problems),
+        "problem_why": (problem.why for problem in problems),
+        "problem_remedy": (problem.to_do(wording) or None for problem in problems),
+        "problem_fix": (problem.by_the_fix(EXPLORER) for problem in problems),
+        "problem_code": (code_of(problem.remedy) or None for problem in problems),
+        "problem_node_count": (len(problem.nodes) for problem in problems),
+        "problem_node": (node_id for problem in problems for node_id in problem.nodes),
+        "guess_saved": (guess.saved for guess in overlay.guesses),
+        "guess_live": (guess.live for guess in overlay.guesses),
+        "guess_code": (quoted(guess.saved) for guess in overlay.guesses),
     }
 
 
@@ -268,14 +289,12 @@ def _table_header(table: ComparisonTable, cells: Iterable[TableCell]) -> dict[st
         "is_one_column": table.is_one_column,
         "totals": asdict(table.totals),
         "guessed": [*table.guessed],
-        **({} if table.worst is None else {"worst": table.worst}),
-        "cells": [[cell.sign.value, _utf8(cell.words).decode()] for cell in cells],
+        "worst": table.worst,
+        "cells": [{"sign": cell.sign.value, "words": _utf8(cell.words).decode()} for cell in cells],
     }
 
 
-def _table_columns(
-    table: ComparisonTable, cells: dict[TableCell, int], strings: _Strings
-) -> _Columns:
+def _table_columns(table: ComparisonTable, cells: dict[TableCell, int]) -> _Columns:
     """Return the columns of the lines; `cells` gets the place of each cell among all different."""
 
     def place(cell: TableCell | None) -> int:
@@ -283,50 +302,33 @@ def _table_columns(
 
     lines = table.lines
     return {
-        "line_parent": _i4(line.parent for line in lines),
-        "line_saved": strings.column(line.saved or None for line in lines),
-        "line_live": strings.column(line.live or None for line in lines),
-        "line_saved_facts": strings.column(line.saved_facts or None for line in lines),
-        "line_live_facts": strings.column(line.live_facts or None for line in lines),
-        "line_saved_node": _i4(_id(line.saved_node) for line in lines),
-        "line_live_node": _i4(_id(line.live_node) for line in lines),
-        "line_plain": _i4(place(line.plain) for line in lines),
-        "line_fixed": _i4(place(line.fixed) for line in lines),
-        "line_values": _i4(line.values for line in lines),
-        "line_guess": _i4(_id(line.guess) for line in lines),
+        "line_parent": (line.parent for line in lines),
+        "line_saved": (line.saved or None for line in lines),
+        "line_live": (line.live or None for line in lines),
+        "line_saved_facts": (line.saved_facts or None for line in lines),
+        "line_live_facts": (line.live_facts or None for line in lines),
+        "line_saved_node": (line.saved_node for line in lines),
+        "line_live_node": (line.live_node for line in lines),
+        "line_plain": (place(line.plain) for line in lines),
+        "line_fixed": (place(line.fixed) for line in lines),
+        "line_values": (line.values for line in lines),
+        "line_guess": (line.guess for line in lines),
     }
-
-
-def _id(place: int | None) -> int:
-    return ABSENT if place is None else place
-
-
-def _codes(meanings: tuple[Enum | None, ...], values: Iterable[Enum | None]) -> array[int]:
-    code = {meaning: place for place, meaning in enumerate(meanings)}
-    return array("B", [code[value] for value in values])
-
-
-def _i4(values: Iterable[int]) -> array[int]:
-    return array("i", values)
-
-
-def _flags(values: Iterable[int]) -> array[int]:
-    return array("B", [value > 0 for value in values])
 
 
 def _shape(shape: tuple[int, ...] | None) -> str | None:
     return None if shape is None else ",".join(map(str, shape))
 
 
-def _little_endian(column: array[int] | array[float]) -> bytes:
+def _little_endian(column: array[Any]) -> bytes:
     if sys.byteorder == "big":
         column = column[:]
         column.byteswap()
     return column.tobytes()
 
 
-def _padded(size: int) -> int:
-    return -(-size // _ALIGNMENT) * _ALIGNMENT
+def _padding(size: int) -> bytes:
+    return b"\0" * (-size % _ALIGNMENT)
 
 
 def _utf8(text: str) -> bytes:
@@ -343,14 +345,15 @@ class _Strings:
     def column(self, values: Iterable[str | None]) -> array[int]:
         """Return the strings' places in the table; ABSENT for None."""
         index = self._index
-        return _i4(
-            ABSENT if value is None else index.setdefault(value, len(index)) for value in values
+        return array(
+            "i",
+            (ABSENT if value is None else index.setdefault(value, len(index)) for value in values),
         )
 
-    def table(self) -> _Columns:
+    def table(self) -> dict[str, array[int]]:
         """Return the table as two columns: lengths in bytes, and the UTF-8 text."""
         encoded = list(map(_utf8, self._index))
         return {
-            "string_length": _i4(map(len, encoded)),
+            "string_length": array("i", map(len, encoded)),
             "string_bytes": array("B", b"".join(encoded)),
         }

@@ -1,6 +1,6 @@
 """What the values of each node measure, for search and colour.
 
-labextension/src/measures.ts derives the same measures from the same columns.
+labextension/src/data/measures.ts derives the same measures from the same columns.
 """
 
 from __future__ import annotations

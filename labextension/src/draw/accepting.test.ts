@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Guess } from "../overlay";
+import type { Guess } from "../data/overlay";
 import { withAccepted } from "./accepting";
 import { shortCode } from "./code-pane";
 

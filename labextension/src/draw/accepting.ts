@@ -1,11 +1,11 @@
 /** Which guesses of a fix a person has accepted, by a tick. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { TableCell } from "../contract";
-import type { Graph } from "../graph";
-import type { Guess } from "../overlay";
-import * as WORDS from "../strings";
-import type { Line, Table } from "../table";
+import * as WORDS from "../basics/strings";
+import type { TableCell } from "../data/contract";
+import type { Graph } from "../data/graph";
+import type { Guess } from "../data/overlay";
+import type { Line, Table } from "../data/table";
 
 /** The guesses that a person accepts, by their places in the check. */
 export interface Accepting {

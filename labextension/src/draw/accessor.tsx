@@ -1,8 +1,8 @@
 /** The Python expression for a live object; the view asks the kernel for it on demand. */
 
-import type { Kernel } from "../kernel";
-import * as WORDS from "../strings";
-import { visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { visible } from "../basics/text";
+import type { Kernel } from "../kernel/kernel";
 import { useAsked } from "./asking";
 import { Copy } from "./copy";
 

@@ -1,6 +1,6 @@
 /** What a kernel can do with the selected row, or with all matches of the search. */
 
-import { isNode } from "../state";
+import { isNode } from "../state/state";
 import { Accessor } from "./accessor";
 import { Copies, type CopiesProps } from "./copies";
 

@@ -1,7 +1,7 @@
 /** A question to the kernel, and its answer. */
 
 import { useState } from "preact/hooks";
-import { whyWords } from "../text";
+import { whyWords } from "../basics/text";
 
 /** While the kernel is busy there is neither an answer nor a problem. */
 export interface Asked<T> {

@@ -1,10 +1,10 @@
 /** The path from the root to the node that the view shows alone. */
 
-import { ROOT } from "../graph";
+import * as WORDS from "../basics/strings";
+import { visible } from "../basics/text";
+import { ROOT } from "../data/graph";
 import { ancestors } from "../layout/shown";
-import { isNode, type State } from "../state";
-import * as WORDS from "../strings";
-import { visible } from "../text";
+import { isNode, type State } from "../state/state";
 import type { Dispatch } from "./props";
 
 interface BreadcrumbsProps {

@@ -2,6 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import * as WORDS from "../basics/strings";
+import { formatCount, sentenceText, shortened, visible, whyWords } from "../basics/text";
+import { bytesIn } from "../host/shared";
 import {
   CHANGE_KEYS,
   type ChangeDeed,
@@ -14,19 +17,17 @@ import {
   NO_CHANGES,
   readChanged,
   withEdit,
-} from "../changes";
-import type { AskAll } from "../kernel";
-import { lineToName, nodeToName, suggestedNames } from "../naming";
-import { bytesIn } from "../shared";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import { formatCount, sentenceText, shortened, visible, whyWords } from "../text";
-import { placeName } from "../words";
+} from "../kernel/changes";
+import type { AskAll } from "../kernel/kernel";
+import type { State } from "../state/state";
+import { lineToName, nodeToName, suggestedNames } from "../words/naming";
+import { placeName } from "../words/words";
+import { Alert } from "./alert";
 import { CodeButtons, CodeText } from "./code";
-import type { ShowOther } from "./explorer";
+import { useKeys } from "./keys";
 import { MAX_NAME, NameField } from "./name-field";
-import { showTab } from "./parts";
-import type { Dispatch } from "./props";
+import { gridOf, rootOf, showTab } from "./parts";
+import type { Dispatch, ShowOther } from "./props";
 import type { LineField } from "./table";
 
 interface StripProps {
@@ -74,7 +75,7 @@ export function ChangeStrip(props: StripProps) {
   const isRefused = answer === null && problem !== null;
   const open = useNaming(props, root, shown, change, isRefused);
   // A button that goes would take the focus with it.
-  const goBack = () => viewOf(root.current)?.focus();
+  const goBack = () => gridOf(root.current)?.focus();
   const run = (deed: ChangeDeed) => {
     const node = selectedPart(state, deed === "name");
     if (isRefused) {
@@ -94,7 +95,10 @@ export function ChangeStrip(props: StripProps) {
       void edit({ kind: deed === "remove" ? "name" : deed, node, was });
     }
   };
-  useKeys(root, run);
+  const deedOf = (deed: ChangeDeed | undefined) => deed && (() => run(deed));
+  useKeys(root, (event, target) => deedOf(changeDeedOf(event, target.matches("[role=treegrid]"))), {
+    onDoubleClick: (_, target) => deedOf(target.closest(PLACES_TO_TYPE) ? "name" : undefined),
+  });
   const drop = (place: number) => {
     goBack();
     void change((changes) => withEdit(changes, changes, { kind: "drop", node: place })).then(tell);
@@ -112,11 +116,7 @@ export function ChangeStrip(props: StripProps) {
           </details>
         </Edits>
       )}
-      {problem === null ? null : (
-        <p class="ckv-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert words={problem} />
       {answer === null ? null : isChanged(changes) ? (
         <Results {...{ answer, play }} />
       ) : (
@@ -234,13 +234,13 @@ function useNaming(
     if (naming !== null && (isRefused || graph !== before.graph)) {
       const isSelected = naming.line === before.line && line !== null && !isRefused;
       setNaming(isSelected ? { ...naming, line } : null);
-      isSelected || viewOf(root.current)?.focus();
+      isSelected || gridOf(root.current)?.focus();
     }
   }, [graph, line, isRefused]);
   useLayoutEffect(() => {
     const leave = () => {
       setNaming(null);
-      viewOf(root.current)?.focus();
+      gridOf(root.current)?.focus();
     };
     const take = async (to: string, of: Naming) => {
       const node = nodeToName(of.state.graph, of.line);
@@ -446,57 +446,15 @@ function Results({ answer, play }: ResultsProps) {
 
 /** What gives the focus back to the view if it loses that while another check takes its place. */
 function focusOf(part: Element | null): () => void {
-  const root = part?.closest(".ckpt-viz") ?? null;
+  const root = rootOf(part);
   const hasFocus = () => root?.contains(document.activeElement) === true;
   const hadFocus = hasFocus();
   return () => {
     if (hadFocus && !hasFocus()) {
-      (root?.querySelector<HTMLElement>(".ckv-play") ?? viewOf(part))?.focus();
+      (root?.querySelector<HTMLElement>(".ckv-play") ?? gridOf(part))?.focus();
     }
   };
 }
 
-/** The table or the drawing of the view, for the focus. */
-function viewOf(part: Element | null): HTMLElement | null {
-  const root = part?.closest(".ckpt-viz") ?? null;
-  return root?.querySelector<HTMLElement>("[role=treegrid], [role=tree][tabindex]") ?? null;
-}
-
 /** The names of the program; in a narrow table a name may be that of both sides. */
 const PLACES_TO_TYPE = ".ckv-cell-live, .ckv-narrow .ckv-names-saved .ckv-table-name";
-
-/**
- * Answers the keys wherever the focus is in the explorer, before the explorer and Play do, and a
- * double click on a name.
- */
-function useKeys(
-  strip: { readonly current: HTMLElement | null },
-  run: (deed: ChangeDeed) => void,
-): void {
-  const current = useRef(run);
-  current.current = run;
-  useLayoutEffect(() => {
-    const root = strip.current?.closest(".ckpt-viz") ?? null;
-    const act = (event: Event) => {
-      const { target } = event;
-      if (!(target instanceof Element) || root?.contains(target) !== true) {
-        return;
-      }
-      const deed =
-        event instanceof KeyboardEvent
-          ? changeDeedOf(event, target.matches("[role=treegrid]"))
-          : target.closest(PLACES_TO_TYPE) && "name";
-      if (deed && !target.matches("input, select, dialog *")) {
-        event.preventDefault();
-        event.stopImmediatePropagation();
-        current.current(deed);
-      }
-    };
-    window.addEventListener("keydown", act, true);
-    window.addEventListener("dblclick", act, true);
-    return () => {
-      window.removeEventListener("keydown", act, true);
-      window.removeEventListener("dblclick", act, true);
-    };
-  }, []);
-}

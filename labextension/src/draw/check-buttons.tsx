@@ -1,6 +1,6 @@
 /** The buttons of a check: restore now, its code, its steps, and changes of its program. */
 
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 import { type Part, showTab } from "./parts";
 import type { Restoring } from "./restoring";
 

@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Overlay } from "../overlay";
-import { verdictSign } from "../signs";
-import * as WORDS from "../strings";
-import type { Table } from "../table";
-import { clip, sentenceText, visible, visibleLines } from "../text";
+import * as WORDS from "../basics/strings";
+import { sentenceText, shortened, visible, visibleLines } from "../basics/text";
+import type { Overlay } from "../data/overlay";
+import type { Table } from "../data/table";
+import { verdictSign } from "../words/signs";
 import { SignIcon } from "./icons";
 
 /** Further asserts would leave no space for the table. */
@@ -65,7 +65,7 @@ function Asserts({ overlay }: { readonly overlay: Overlay }) {
           <code>{visible(verdict.name)}</code> <b>{verdictSign(overlay, verdict.passes).word}</b>
           {verdict.message === "" ||
           verdict.message === overlay.verdicts[index - 1]?.message ? null : (
-            <span class="ckv-faint"> {clip(visibleLines(verdict.message), MAX_MESSAGE)}</span>
+            <span class="ckv-faint"> {shortened(visibleLines(verdict.message), MAX_MESSAGE)}</span>
           )}
         </li>
       ))}

@@ -1,10 +1,10 @@
 /** The code that restores what the fix restores: with ckpt-viz, and with TensorFlow alone. */
 
 import { useEffect } from "preact/hooks";
-import type { FixAnswer, Kernel } from "../kernel";
-import type { Guess } from "../overlay";
-import * as WORDS from "../strings";
-import { clip, countWords, visible, visibleLines } from "../text";
+import * as WORDS from "../basics/strings";
+import { countWords, shortened, visible, visibleLines } from "../basics/text";
+import type { Guess } from "../data/overlay";
+import type { FixAnswer, Kernel } from "../kernel/kernel";
 import type { Accepting } from "./accepting";
 import { useAsked } from "./asking";
 import { CodeButtons, CodeText } from "./code";
@@ -48,7 +48,7 @@ export function CodePane({ guesses, accepting, kernel, insert }: CodePaneProps) 
 function Whole({ answer, insert }: { readonly answer: FixAnswer } & Pick<CodePaneProps, "insert">) {
   const { code, source } = answer;
   const lines = code.trimEnd().split("\n");
-  const shown = lines.slice(0, MAX_LINES).map((line) => clip(visible(line), MAX_LINE));
+  const shown = lines.slice(0, MAX_LINES).map((line) => shortened(visible(line), MAX_LINE));
   const more = lines.length - shown.length;
   return (
     <>

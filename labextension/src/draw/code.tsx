@@ -1,8 +1,9 @@
 /** Code to read, select and copy. */
 
 import { type ComponentChildren, Fragment } from "preact";
-import * as WORDS from "../strings";
-import { shortened, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { shortened, visible } from "../basics/text";
+import { Alert } from "./alert";
 import { useAsked } from "./asking";
 import { codeParts } from "./code-parts";
 import { Copy } from "./copy";
@@ -62,11 +63,7 @@ export function CodeButtons({ code, insert }: ButtonProps) {
         </button>
       )}
       <Copy what={WORDS.code} text={code} />
-      {asked?.problem === undefined ? null : (
-        <span class="ckv-error" role="alert">
-          {asked.problem}
-        </span>
-      )}
+      <Alert words={asked?.problem} isInline />
     </>
   );
 }

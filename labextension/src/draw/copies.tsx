@@ -1,7 +1,11 @@
 /** Buttons that give the code of an edited copy of a checkpoint, and show what the copy changes. */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { NodeState } from "../contract";
+import { useEffect, useRef, useState } from "preact/hooks";
+import * as WORDS from "../basics/strings";
+import { formatCount, shortened, visible, whyWords } from "../basics/text";
+import type { NodeState } from "../data/contract";
+import { type Graph, ROOT } from "../data/graph";
+import { bytesIn } from "../host/shared";
 import {
   COPY_KEYS,
   type CopyKind,
@@ -12,17 +16,17 @@ import {
   type Side,
   sidesOf,
   withMark,
-} from "../copies";
-import { type Graph, ROOT } from "../graph";
-import type { Kernel } from "../kernel";
-import { bytesIn } from "../shared";
-import { isNode, type State } from "../state";
-import * as WORDS from "../strings";
-import { formatCount, shortened, visible, whyWords } from "../text";
-import { ownName, placeName } from "../words";
+} from "../kernel/copies";
+import type { Kernel } from "../kernel/kernel";
+import { isNode, type State } from "../state/state";
+import { ownName } from "../words/naming";
+import { placeName } from "../words/words";
+import { Alert } from "./alert";
 import { CodeButtons, CodeText } from "./code";
-import type { ShowOther } from "./explorer";
+import { useKeys } from "./keys";
 import { NameBox } from "./name-box";
+import { gridOf, rootOf } from "./parts";
+import type { ShowOther } from "./props";
 
 /** How long a kernel may compare large checkpoints, in ms. */
 const PATIENCE = 600_000;
@@ -72,7 +76,11 @@ export function Copies(props: CopiesProps) {
   const rows = node === null ? null : [...others, node];
   const { doing, ask, compare, close, begin } = useCopying(props, root, rows, side);
   const isOff = sides.length === 0 || node === ROOT;
-  useKeys(root, node === null, isOff ? null : begin, node === null ? null : () => mark(node));
+  const onKey = (event: KeyboardEvent) => {
+    const deed = isOff ? undefined : copyDeedOf(event, node === null);
+    return deed && (() => (deed !== "mark" ? begin(deed) : node !== null && mark(node)));
+  };
+  useKeys(root, onKey, { isLast: true });
   if (isOff) {
     return null;
   }
@@ -242,11 +250,7 @@ function Result({ code, problem, insert, compare, close }: ResultProps) {
             : ""}
       </p>
       {code === undefined || insert !== null ? null : <CodeText code={code.trimEnd()} />}
-      {problem === undefined ? null : (
-        <p class="ckv-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert words={problem} />
       <p class="ckv-buttons">
         {code === undefined ? null : (
           <>
@@ -289,8 +293,7 @@ function useCopying(
     ...(side === null ? {} : { side }),
   };
   const goBack = () => {
-    const grid = viewOf(root.current)?.querySelector("[role=treegrid]");
-    const last = before.current?.isConnected === true ? before.current : grid;
+    const last = before.current?.isConnected === true ? before.current : gridOf(root.current);
     if (last instanceof HTMLElement) {
       last.focus();
     }
@@ -315,7 +318,7 @@ function useCopying(
     doingSo(async () => {
       const asked = question("copy-picture", kind, meant, to);
       const { buffers } = await kernel.ask(asked, PATIENCE);
-      const view = viewOf(root.current);
+      const view = rootOf(root.current);
       await showOther(bytesIn(buffers[0]), null);
       if (view !== null) {
         COMPARED.set(view, { of: node ?? state.query, doing: was });
@@ -324,7 +327,7 @@ function useCopying(
     }, was);
   };
   useEffect(() => {
-    const view = viewOf(root.current);
+    const view = rootOf(root.current);
     const compared = view === null ? undefined : COMPARED.get(view);
     if (view !== null && compared?.of === (node ?? state.query)) {
       COMPARED.delete(view);
@@ -348,41 +351,10 @@ function useCopying(
   return { doing, ask, compare, close, begin };
 }
 
-function viewOf(part: Element | null): HTMLElement | null {
-  return part?.closest<HTMLElement>(".ckpt-viz") ?? null;
-}
-
 /** Focuses a button once it is drawn; if the panes are tabs, it may be in the details. */
 function goTo(view: HTMLElement, button: string, isInDetails: boolean): void {
   if (isInDetails) {
     view.querySelector<HTMLElement>("[role=tab][data-tab=details]")?.click();
   }
   setTimeout(() => view.querySelector<HTMLElement>(button)?.focus());
-}
-
-/** Answers the keys of the buttons while the focus is in the explorer. */
-function useKeys(
-  part: { readonly current: HTMLElement | null },
-  isOfMatches: boolean,
-  begin: ((kind: CopyKind) => void) | null,
-  mark: (() => void) | null,
-): void {
-  const current = useRef({ begin, mark });
-  current.current = { begin, mark };
-  useLayoutEffect(() => {
-    const root = viewOf(part.current);
-    const act = (event: KeyboardEvent) => {
-      const { target } = event;
-      const deed = copyDeedOf(event, isOfMatches);
-      const isTyped = target instanceof Element && target.matches("input, select, dialog *");
-      const { begin, mark } = current.current;
-      if (deed !== undefined && !isTyped && begin !== null) {
-        event.preventDefault();
-        event.stopPropagation();
-        deed === "mark" ? mark?.() : begin(deed);
-      }
-    };
-    root?.addEventListener("keydown", act);
-    return () => root?.removeEventListener("keydown", act);
-  }, []);
 }

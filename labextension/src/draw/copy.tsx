@@ -1,7 +1,7 @@
 /** A button that copies a text and confirms it. */
 
 import { useRef, useState } from "preact/hooks";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 import { Glyph } from "./icons";
 import type { Part } from "./parts";
 

@@ -5,7 +5,7 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { MAX_READ, shortened, wholeWords } from "../text";
+import { MAX_READ, shortened, wholeWords } from "../basics/text";
 import { useResized } from "./resizing";
 import { BOLD, type MeasureText, textMeasure } from "./text-width";
 

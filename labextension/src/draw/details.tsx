@@ -1,14 +1,14 @@
 /** All facts about the selected node, as text that a user can copy. */
 
 import type { ComponentChildren } from "preact";
-import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../graph";
-import type { Kernel } from "../kernel";
+import * as WORDS from "../basics/strings";
+import { countWords, onOneLine, sentenceText, visible } from "../basics/text";
+import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../data/graph";
+import type { Kernel } from "../kernel/kernel";
 import { feedsOf } from "../layout/feeds";
 import { numbersOf } from "../layout/measured";
-import { belowSentence, cellMark, isAlarm } from "../signs";
-import { isNode, type State } from "../state";
-import * as WORDS from "../strings";
-import { countWords, onOneLine, sentenceText, visible } from "../text";
+import { isNode, type State } from "../state/state";
+import { belowSentence, cellMark, isAlarm } from "../words/signs";
 import {
   bytesWords,
   chunkCount,
@@ -20,7 +20,7 @@ import {
   tensorWords,
   typeWords,
   valueWords,
-} from "../words";
+} from "../words/words";
 import { Copy } from "./copy";
 import { Fact } from "./facts";
 import { RoleIcon, SignIcon } from "./icons";
@@ -71,11 +71,9 @@ export function Details(props: DetailsProps) {
         <NodeDetails
           graph={graph}
           id={selected}
-          kernel={kernel}
-          onRequest={onRequest}
+          {...{ kernel, onRequest }}
           listsProblems={evidence === undefined}
-          actions={actions}
-          dispatch={dispatch}
+          {...{ actions, dispatch }}
         />
       ) : (
         <ChunkDetails state={state} id={selected} dispatch={dispatch} />

@@ -2,16 +2,23 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { type Graph, ROOT } from "../graph";
+import * as WORDS from "../basics/strings";
+import { visible } from "../basics/text";
+import { type Graph, ROOT } from "../data/graph";
 import { type FlowPath, flowPaths } from "../layout/flow-paths";
 import { detour, linkPath, linksOf } from "../layout/links";
 import { BAD_SIGN } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, PITCH, SPINE } from "../layout/tidy";
-import { isNode, type State } from "../state";
-import * as WORDS from "../strings";
-import { visible } from "../text";
-import { chunkCount, chunkLabel, comparedWords, givenShape, isTrained, placeName } from "../words";
+import { isNode, type State } from "../state/state";
+import {
+  chunkCount,
+  chunkLabel,
+  comparedWords,
+  givenShape,
+  isTrained,
+  placeName,
+} from "../words/words";
 import { Badge, heldAloneClass, lineClass, outline, shapeOf } from "./icons";
 import { type Look, lookOf } from "./look";
 import {
@@ -22,6 +29,7 @@ import {
   TWISTY_WIDTH,
   type Typesetter,
 } from "./measure";
+import { rootOf } from "./parts";
 import type { Dispatch } from "./props";
 import { zoomOf } from "./zoom";
 
@@ -75,15 +83,13 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
             <NodeBox
               key={row.id}
               graph={state.graph}
-              row={row}
-              box={box}
+              {...{ row, box }}
               width={box.outline}
               isHead={box.panel !== null}
               isSelected={row.id === state.selected}
               isMatch={state.found.isMatch[row.id] === 1}
               look={lookOf(state, row)}
-              typesetter={typesetter}
-              dispatch={dispatch}
+              {...{ typesetter, dispatch }}
             />
           );
         })}
@@ -505,7 +511,7 @@ export function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
         const factor = Math.exp(-event.deltaY * WHEEL_ZOOM);
         const [x, y] = [(event.clientX - bounds.left) / zoom, (event.clientY - bounds.top) / zoom];
         dispatch({ type: "zoom", factor, x, y });
-      } else if (svg.closest(".ckpt-viz")?.contains(document.activeElement) === true) {
+      } else if (rootOf(svg)?.contains(document.activeElement) === true) {
         event.preventDefault();
         const [dx, dy] = event.shiftKey ? [event.deltaY, 0] : [event.deltaX, event.deltaY];
         dispatch({ type: "pan", dx: -dx / zoom, dy: -dy / zoom });

@@ -2,14 +2,15 @@
 
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { Graph } from "../graph";
-import type { Kernel } from "../kernel";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import type { Table } from "../table";
+import * as WORDS from "../basics/strings";
+import type { Graph } from "../data/graph";
+import type { Table } from "../data/table";
+import type { Kernel } from "../kernel/kernel";
+import type { State } from "../state/state";
 import type { LoadGraphviz } from "../textbook/engine";
-import { chunkCount, chunkLabel, matchWords, sentence } from "../words";
+import { chunkCount, chunkLabel, matchWords, sentence } from "../words/words";
 import { type Accepting, restoredWith, useAccepting } from "./accepting";
+import { Alert } from "./alert";
 import { Breadcrumbs } from "./breadcrumbs";
 import { RestoreButton, ViewButton } from "./check-buttons";
 import { CheckHead } from "./check-head";
@@ -33,7 +34,7 @@ import { type OnRequest, WithExtras } from "./on-request";
 import { Outline } from "./outline";
 import { HeightHandle, Panes, type Shares } from "./panes";
 import type { Part } from "./parts";
-import type { Dispatch } from "./props";
+import type { Dispatch, ShowOther } from "./props";
 import { type Restoring, useRestoring } from "./restoring";
 import { Ribbon } from "./ribbon";
 import { QueryMistake } from "./search";
@@ -69,13 +70,6 @@ interface ExplorerProps {
   readonly canStop: boolean;
   readonly dispatch: Dispatch;
 }
-
-/** `about` goes along with all questions, null: nothing answers. Without bytes, shows the own check. */
-export type ShowOther = (
-  bytes: Uint8Array | null,
-  about: object | null,
-  node?: number | null,
-) => Promise<void>;
 
 export function Explorer({ shown, problem, ...rest }: ExplorerProps) {
   const message =
@@ -242,21 +236,17 @@ function Above(props: AboveProps) {
   return (
     <>
       <Toolbar
-        state={state}
-        note={note}
-        id={id}
+        {...{ state, note, id }}
         offersTextbook={props.graphviz !== undefined && props.onRequest !== null}
         kernel={kernel}
         onRequest={props.onRequest}
-        typesetter={typesetter}
-        dispatch={dispatch}
+        {...{ typesetter, dispatch }}
       />
       <QueryMistake state={state} id={id} measuring={props.measuring} />
       {state.found.matches.length > 0 && step === null ? actions(props, null) : null}
       {table === null || overlay === null || step !== null ? null : (
         <CheckHead
-          table={table}
-          overlay={overlay}
+          {...{ table, overlay }}
           done={props.restoring?.done ?? null}
           isRestored={props.restoring?.isRestored === true}
           buttons={<Buttons {...props} table={table} />}
@@ -293,11 +283,7 @@ function Buttons({ table, ...props }: AboveProps & { readonly table: Table }) {
   const canCode = hasFix(props);
   return (
     <>
-      {restoring?.problem == null ? null : (
-        <span class="ckv-error" role="alert">
-          {restoring.problem}
-        </span>
-      )}
+      <Alert words={restoring?.problem} isInline />
       {!canCode || number === 0 ? null : restoring === null ? (
         <Copy
           what={WORDS.code}
@@ -371,10 +357,7 @@ function Right(props: ShownProps & { readonly accepting: Accepting; readonly isC
   }
   return (
     <Details
-      state={state}
-      kernel={kernel}
-      onRequest={onRequest}
-      dispatch={dispatch}
+      {...{ state, kernel, onRequest, dispatch }}
       evidence={
         table === null || state.drawn !== "table" ? undefined : (
           <LineDetails {...{ state, table, accepting, kernel, insert }} />

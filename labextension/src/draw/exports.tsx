@@ -1,11 +1,12 @@
 /** The files of the menu *Export*: the drawing on screen, or a format of the kernel. */
 
 import { useState } from "preact/hooks";
-import { EXPORTS, type Kernel, type WrittenFile } from "../kernel";
-import { bytesIn } from "../shared";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import { whyWords } from "../text";
+import * as WORDS from "../basics/strings";
+import { whyWords } from "../basics/text";
+import { bytesIn } from "../host/shared";
+import { EXPORTS, type Kernel, type WrittenFile } from "../kernel/kernel";
+import type { State } from "../state/state";
+import { Alert } from "./alert";
 import type { Typesetter } from "./measure";
 import { pictureOf } from "./picture";
 import { save } from "./save";
@@ -40,11 +41,7 @@ export function Exports({ state, typesetter, root, kernel, onSaved }: ExportsPro
           {label}
         </button>
       ))}
-      {problem === null ? null : (
-        <p class="ckv-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert words={problem} />
     </>
   );
 }

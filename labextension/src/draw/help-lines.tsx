@@ -1,7 +1,7 @@
 /** The parts of the help: keys by what they are for, and the signs of a comparison. */
 
-import { helpGroups, signLines } from "../help";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
+import { helpGroups, signLines } from "../state/help";
 import { Fact } from "./facts";
 import { SignIcon } from "./icons";
 

@@ -1,7 +1,7 @@
 /** The keys, in a panel over the explorer. */
 
 import { useRef, useState } from "preact/hooks";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 import { type OnRequest, WithExtras } from "./on-request";
 import type { Part } from "./parts";
 

@@ -1,10 +1,10 @@
 /** The shapes, which show a node's kind even without colour, and the signs of its state. */
 
-import type { Role } from "../contract";
-import type { Graph } from "../graph";
-import { hangingIn } from "../layers";
-import type { Overlay } from "../overlay";
-import type { Sign } from "../signs";
+import type { Role } from "../data/contract";
+import type { Graph } from "../data/graph";
+import { hangingIn } from "../data/layers";
+import type { Overlay } from "../data/overlay";
+import type { Sign } from "../words/signs";
 
 export type Shape = "box" | "brackets" | "pill" | "hexagon" | "chip";
 /** The left end of a box, solid up to its width. */

@@ -1,10 +1,10 @@
 /** Buttons in the details that lead to another place, usually to a node by its name. */
 
 import type { ComponentChildren } from "preact";
-import type { Graph } from "../graph";
-import type { Action } from "../state";
-import { visible } from "../text";
-import { placeName } from "../words";
+import { visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import type { Action } from "../state/state";
+import { placeName } from "../words/words";
 import { RoleIcon } from "./icons";
 import { partOf } from "./parts";
 import type { Dispatch } from "./props";

@@ -1,10 +1,10 @@
 /** The line at the bottom: the roles that occur, as shape, word and number. */
 
-import { ROLES } from "../contract";
-import type { Graph } from "../graph";
-import { oncePer } from "../once";
-import type { State } from "../state";
-import * as WORDS from "../strings";
+import { oncePer } from "../basics/once";
+import * as WORDS from "../basics/strings";
+import { ROLES } from "../data/contract";
+import type { Graph } from "../data/graph";
+import type { State } from "../state/state";
 import { RoleIcon } from "./icons";
 
 interface LegendProps {

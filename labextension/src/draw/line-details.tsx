@@ -1,12 +1,12 @@
 /** What the details say of a line of the table: where its values go, and why. */
 
-import type { Graph } from "../graph";
-import type { Kernel } from "../kernel";
-import { cellSign } from "../signs";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import type { Line, Table } from "../table";
-import { countWords, sentenceText, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { countWords, sentenceText, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import type { Line, Table } from "../data/table";
+import type { Kernel } from "../kernel/kernel";
+import type { State } from "../state/state";
+import { cellSign } from "../words/signs";
 import { type Accepting, fixedWith } from "./accepting";
 import { Fact } from "./facts";
 import { SignIcon } from "./icons";

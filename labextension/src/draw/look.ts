@@ -1,9 +1,9 @@
 /** What the values of a row say: its fill, the number in words, and the word for what is broken. */
 
+import * as WORDS from "../basics/strings";
 import { badIn, levelIn, measured } from "../layout/measured";
 import type { Row } from "../layout/rows";
-import type { State } from "../state";
-import * as WORDS from "../strings";
+import type { State } from "../state/state";
 import { badWord, measureWords } from "./measuring";
 
 export interface Look {

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { Graph } from "../graph";
-import { loadGraph } from "../graphs.test-data";
-import { layersOf } from "../layers";
+import type { Graph } from "../data/graph";
+import { layersOf } from "../data/layers";
 import { visibleRows } from "../layout/rows";
 import { shownTree } from "../layout/shown";
+import { loadGraph } from "../tests/graphs.test-data";
 import { BADGE_RADIUS } from "./icons";
 import { besideX, makeTypesetter, placesIn } from "./measure";
 

@@ -1,13 +1,13 @@
 /** The parts of boxes and their widths, in the fonts that style/explorer.css sets. */
 
-import { familySign } from "../families";
-import { type Graph, ROOT } from "../graph";
+import * as WORDS from "../basics/strings";
+import { shortened } from "../basics/text";
+import { type Graph, ROOT } from "../data/graph";
 import type { Row } from "../layout/rows";
 import type { Widths } from "../layout/tidy";
-import { besideWords, cellMark, type Sign, worstLook } from "../signs";
-import type { Brevity } from "../state";
-import * as WORDS from "../strings";
-import { shortened } from "../text";
+import type { Brevity } from "../state/state";
+import { familySign } from "../words/families";
+import { besideWords, cellMark, type Sign, worstLook } from "../words/signs";
 import {
   boxText,
   bundleLetters,
@@ -20,7 +20,7 @@ import {
   SHORT_END,
   sharedWords,
   slotLetters,
-} from "../words";
+} from "../words/words";
 import { BADGE_RADIUS, shapeOf } from "./icons";
 import { BOLD, type MeasureText } from "./text-width";
 

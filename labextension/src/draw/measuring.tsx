@@ -1,17 +1,24 @@
 /** What colours the nodes: the choice, the way to the values, and the scale with its numbers. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Graph } from "../graph";
-import type { Tell } from "../kernel";
+import { percent, short } from "../basics/numbers";
+import { LEVELS } from "../basics/scale";
+import * as WORDS from "../basics/strings";
+import { countWords, formatCount, whyWords } from "../basics/text";
+import type { Graph } from "../data/graph";
+import {
+  isOfComparison,
+  isShare,
+  MEASURES,
+  type MeasureName,
+  type Property,
+} from "../data/measures";
+import type { Tell } from "../kernel/kernel";
 import { bytesToRead } from "../layout/changes";
 import { allBad, type Bad, scaleOfMeasure } from "../layout/measured";
-import { isOfComparison, isShare, MEASURES, type MeasureName, type Property } from "../measures";
-import { percent, short } from "../numbers";
-import { LEVELS } from "../scale";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import { countWords, formatCount, whyWords } from "../text";
-import { bytesWords } from "../words";
+import type { State } from "../state/state";
+import { bytesWords } from "../words/words";
+import { Alert } from "./alert";
 import type { Dispatch } from "./props";
 
 export type ReadsValues = ((tell: Tell, signal: AbortSignal) => Promise<void>) | null;
@@ -104,11 +111,7 @@ export function Colours({ state, measuring, dispatch }: ColourProps) {
           )}
         </span>
       )}
-      {problem === null ? null : (
-        <span role="alert" class="ckv-error">
-          ! {problem}
-        </span>
-      )}
+      <Alert words={problem === null ? null : `! ${problem}`} isInline />
       {measures === null || measure === null ? null : <Scale state={state} measure={measure} />}
       {measures === null ? null : <Left {...{ state, measuring, dispatch }} />}
     </div>
@@ -234,11 +237,7 @@ export function ReadValues({ graph, measuring }: ReadProps) {
   const { measures } = graph;
   return read === null || measures?.unread === 0 ? null : (
     <>
-      {problem === null ? null : (
-        <span role="alert" class="ckv-error">
-          {problem}
-        </span>
-      )}
+      <Alert words={problem} isInline />
       {progress === null || stop === null ? null : (
         <button type="button" onClick={stop}>
           {WORDS.stop}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { loadGraph } from "../graphs.test-data";
+import { loadGraph } from "../tests/graphs.test-data";
 import { messageOf } from "./message";
 
 it("gives the words of the restore, or of the assert that names the node", async () => {

@@ -1,6 +1,6 @@
 /** TensorFlow's words about a problem. */
 
-import type { Overlay, Problem } from "../overlay";
+import type { Overlay, Problem } from "../data/overlay";
 
 /** What a restore raises; for other failures the assert that names the problem's node. */
 export function messageOf({ verdicts }: Overlay, problem: Problem): string | undefined {

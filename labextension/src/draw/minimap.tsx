@@ -1,9 +1,9 @@
 /** The whole drawing as a strip: the part in sight, the problems and the matches. */
 
 import { useMemo } from "preact/hooks";
+import * as WORDS from "../basics/strings";
 import { callingForALook } from "../layout/rows";
-import type { State } from "../state";
-import * as WORDS from "../strings";
+import type { State } from "../state/state";
 import { onArrows } from "./arrows";
 import type { Dispatch } from "./props";
 import { zoomOf } from "./zoom";

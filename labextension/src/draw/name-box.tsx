@@ -1,7 +1,7 @@
 /** Asks for a name: Enter takes it, Escape leaves. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 
 interface NameBoxProps {
   readonly label: string;

@@ -1,7 +1,7 @@
 /** A text field in place of a name, with suggestions: Enter takes the name, Escape leaves the field. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { offeredNames } from "../naming";
+import { offeredNames } from "../words/naming";
 
 /** Characters of a name. */
 export const MAX_NAME = 200;

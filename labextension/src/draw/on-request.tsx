@@ -2,10 +2,10 @@
 
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 import { useAsked } from "./asking";
 
-export type Extras = typeof import("../extras");
+export type Extras = typeof import("./extras");
 export type LoadExtras = () => Promise<Extras>;
 
 /** The extras of a view, and its way to them. */

@@ -1,7 +1,7 @@
 /** The line above what is in the place of the graph. */
 
 import { useEffect, useRef } from "preact/hooks";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 
 /** Says that a diff of a checkpoint and its edited copy is in place of the graph, with the way back. */
 export function OtherLine({ leave }: { readonly leave: () => void }) {

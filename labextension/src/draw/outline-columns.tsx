@@ -1,18 +1,18 @@
 /** The outline's columns beside the name: one entry each, and all else follows from the entry. */
 
 import type { ComponentChildren } from "preact";
-import type { Comparison } from "../contract";
-import { type Graph, ROOT } from "../graph";
+import * as WORDS from "../basics/strings";
+import { sentenceText } from "../basics/text";
+import type { Comparison } from "../data/contract";
+import { type Graph, ROOT } from "../data/graph";
+import type { MeasureName } from "../data/measures";
+import type { Overlay } from "../data/overlay";
 import { levelIn, measured } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import type { ShownTree } from "../layout/shown";
 import type { SortedColumn } from "../layout/sorting";
 import { parametersOf } from "../layout/totals";
-import type { MeasureName } from "../measures";
-import type { Overlay } from "../overlay";
-import { belowSentence, belowWords, cellMark, type Sign, worstLook } from "../signs";
-import * as WORDS from "../strings";
-import { sentenceText } from "../text";
+import { belowSentence, belowWords, cellMark, type Sign, worstLook } from "../words/signs";
 import {
   dtypeCell,
   parametersCell,
@@ -21,7 +21,7 @@ import {
   shortCount,
   sizeCell,
   sizeSentence,
-} from "../words";
+} from "../words/words";
 import { SignIcon } from "./icons";
 import { measureWords } from "./measuring";
 

@@ -1,8 +1,10 @@
 /** The outline: a virtual ARIA treegrid, one row per visible node. */
 
 import { useLayoutEffect } from "preact/hooks";
-import type { Graph } from "../graph";
-import { foldedCount } from "../layers";
+import * as WORDS from "../basics/strings";
+import { countWords, formatCount, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import { foldedCount } from "../data/layers";
 import { feedsOf } from "../layout/feeds";
 import { badIn } from "../layout/measured";
 import type { Row } from "../layout/rows";
@@ -10,9 +12,8 @@ import type { ShownTree } from "../layout/shown";
 import type { Sort } from "../layout/sorting";
 import { isFrozenHere } from "../layout/training";
 import type { Found } from "../search/found";
-import { firstProblemNode, type State } from "../state";
-import * as WORDS from "../strings";
-import { countWords, formatCount, visible } from "../text";
+import { firstProblemNode } from "../state/problems";
+import type { State } from "../state/state";
 import {
   chunkCount,
   chunkLabel,
@@ -22,7 +23,7 @@ import {
   noteWords,
   problemWords,
   typeWords,
-} from "../words";
+} from "../words/words";
 import { useCutNames } from "./cut";
 import { lineClass, RoleIcon } from "./icons";
 import { BadSign } from "./measuring";
@@ -81,15 +82,13 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
                 key={row.id}
                 graph={graph}
                 tree={state.tree}
-                columns={columns}
-                row={row}
+                {...{ columns, row }}
                 indent={indentOf(row.level)}
                 link={links.get(row.id) ?? ""}
                 index={first + offset}
                 domId={`${id}-row-${row.id}`}
                 isSelected={row.id === selected}
-                found={found}
-                dispatch={dispatch}
+                {...{ found, dispatch }}
               />
             ))}
           </div>

@@ -1,6 +1,7 @@
 /** Actions that change the page but not the state of the view: moving the focus, copying a text. */
 
-import { type Deed, deedOf, isOurs, type PageAction } from "../deeds";
+import { claimKeys } from "../host/claiming";
+import { type Deed, deedOf, isOurs, type PageAction } from "../state/deeds";
 import { partOf, showTab } from "./parts";
 import type { Dispatch } from "./props";
 
@@ -57,20 +58,12 @@ export function answerKeys(root: HTMLElement, run: Run, signal: AbortSignal): vo
       run(deed);
     }
   };
-  // JupyterLab would treat "a" or "dd" as commands of the notebook. It ignores a key if an
-  // attribute of the focused element asks for that, and checks at the document, so this must run
-  // earlier.
-  const claim = (event: KeyboardEvent) => {
-    if (event.target instanceof Element && root.contains(event.target)) {
-      const isOfBox = isTextBox(event.target) && !(event.ctrlKey || event.metaKey || event.altKey);
-      event.target.toggleAttribute(
-        "data-lm-suppress-shortcuts",
-        isOfBox || isOurs(event) || closesPanel(event.target, event),
-      );
-    }
-  };
   root.addEventListener("keydown", act, { signal });
-  window.addEventListener("keydown", claim, { capture: true, signal });
+  const claims = (event: KeyboardEvent, target: Element) => {
+    const isOfBox = isTextBox(target) && !(event.ctrlKey || event.metaKey || event.altKey);
+    return isOfBox || isOurs(event) || closesPanel(target, event);
+  };
+  claimKeys(root, claims, signal);
 }
 
 /**

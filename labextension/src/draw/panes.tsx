@@ -4,7 +4,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 import { onArrows } from "./arrows";
 import { zoomOf } from "./zoom";
 

@@ -1,12 +1,12 @@
 /** The drawing of all open nodes as a separate SVG file that looks as on the page. */
 
 import { render } from "preact";
-import type { Graph } from "../graph";
+import { LEVELS } from "../basics/scale";
+import * as WORDS from "../basics/strings";
+import type { Graph } from "../data/graph";
+import type { MeasureName } from "../data/measures";
 import { scaleOfMeasure } from "../layout/measured";
-import type { MeasureName } from "../measures";
-import { LEVELS } from "../scale";
-import type { State } from "../state";
-import * as WORDS from "../strings";
+import type { State } from "../state/state";
 import { Drawing } from "./drawing";
 import type { Typesetter } from "./measure";
 import { measureWords } from "./measuring";

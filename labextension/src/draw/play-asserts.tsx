@@ -1,9 +1,9 @@
 /** At the end of a restore that plays: whether each assert passes, and because of which node not. */
 
-import type { Assert } from "../asserts";
-import { stateSign } from "../signs";
-import * as WORDS from "../strings";
-import { sentenceText, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { sentenceText, visible } from "../basics/text";
+import type { Assert } from "../kernel/asserts";
+import { stateSign } from "../words/signs";
 import { SignIcon } from "./icons";
 import type { Dispatch } from "./props";
 

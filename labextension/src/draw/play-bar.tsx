@@ -1,8 +1,8 @@
 /** The line above a restore that plays: the sentence of the step, its reason, and the controls. */
 
-import { type PlayDeed, playKeyLines, SPEEDS, type StepWords, type Story } from "../play";
-import * as WORDS from "../strings";
-import { formatCount } from "../text";
+import * as WORDS from "../basics/strings";
+import { formatCount } from "../basics/text";
+import { type PlayDeed, playKeyLines, SPEEDS, type StepWords, type Story } from "../kernel/play";
 import { CopiedLink, LinkButton, type Linking } from "./play-link";
 import { PredictSwitch } from "./play-switch";
 import type { Predicting } from "./predicting";

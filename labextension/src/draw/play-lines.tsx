@@ -1,13 +1,13 @@
 /** What the table shows while a restore plays: what has become of each line so far. */
 
-import type { Graph } from "../graph";
-import { type Fate, nodesAround, type PlayStep, type Story } from "../play";
-import { type Sign, stateSign } from "../signs";
-import { lineAt } from "../state";
-import * as WORDS from "../strings";
-import { type Line, linesAbove, type Table } from "../table";
-import { clip, clipStart, formatCount, visible } from "../text";
-import { placeName } from "../words";
+import * as WORDS from "../basics/strings";
+import { formatCount, shortened, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import { type Line, linesAbove, type Table } from "../data/table";
+import { type Fate, nodesAround, type PlayStep, type Story } from "../kernel/play";
+import { lineAt } from "../state/lines";
+import { type Sign, stateSign } from "../words/signs";
+import { placeName } from "../words/words";
 import { SignIcon } from "./icons";
 import type { PlayedColumn } from "./table";
 
@@ -109,7 +109,7 @@ function fateOf(
 }
 
 function nameOf(graph: Graph, id: number): string {
-  return clipStart(visible(placeName(graph, id)), MAX_NAME) || WORDS.root;
+  return shortened(visible(placeName(graph, id)), MAX_NAME) || WORDS.root;
 }
 
 /** The edge of the step by name, and what the step does. */
@@ -117,7 +117,7 @@ function nowWords({ action, holder, name }: PlayStep): string {
   const fate = FATES[action.replace(" slot", "")];
   const word = WORDS.deeds[action as keyof typeof WORDS.deeds] ?? visible(action);
   const does = fate === undefined ? word : `${SIGNS[fate].glyph} ${word}`;
-  return holder === null || name === "" ? does : `“${clip(visible(name), MAX_NAME)}” ${does}`;
+  return holder === null || name === "" ? does : `“${shortened(visible(name), MAX_NAME)}” ${does}`;
 }
 
 /** Steps before and after the current one whose lines are open. */

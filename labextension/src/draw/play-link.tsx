@@ -1,9 +1,9 @@
 /** What opens at a step of a restore from elsewhere: the address of the page, or code of its notebook. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Answer, AskAll } from "../kernel";
-import * as WORDS from "../strings";
-import { whyWords } from "../text";
+import * as WORDS from "../basics/strings";
+import { whyWords } from "../basics/text";
+import type { Answer, AskAll } from "../kernel/kernel";
 import { copyText } from "./copy";
 
 export type Link = Answer["link"];

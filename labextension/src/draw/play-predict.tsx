@@ -1,10 +1,10 @@
 /** Predict first: the question before a step, its answer, and the result of all. */
 
-import type { Story } from "../play";
-import { type Question, type Quiz, rightOnes, stepOfQuestion } from "../predict";
-import { stateSign } from "../signs";
-import * as WORDS from "../strings";
-import { clip, clipStart, formatCount, sentenceText, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { formatCount, sentenceText, shortened, visible } from "../basics/text";
+import type { Story } from "../kernel/play";
+import { type Question, type Quiz, rightOnes, stepOfQuestion } from "../kernel/predict";
+import { stateSign } from "../words/signs";
 import { SignIcon } from "./icons";
 import { ShowRow } from "./play-asserts";
 import type { Playing } from "./play-bar";
@@ -78,7 +78,7 @@ function heard(
 }
 
 function questionWords({ about, isOfAssert }: Question): string {
-  const name = clipStart(visible(about), MAX_ABOUT);
+  const name = shortened(visible(about), MAX_ABOUT);
   return isOfAssert ? WORDS.doesPass(name) : WORDS.whatBecomesOf(name);
 }
 
@@ -138,7 +138,7 @@ function NextLookUp({ question, story }: { readonly question: Question; readonly
   const { at, isOfAssert } = question;
   const { holder, name } = isOfAssert ? { holder: null, name: "" } : story.step(at);
   return holder === null || name === "" ? null : (
-    <p class="ckv-faint">{WORDS.looksForNext(clip(visible(name)))}</p>
+    <p class="ckv-faint">{WORDS.looksForNext(shortened(visible(name)))}</p>
   );
 }
 

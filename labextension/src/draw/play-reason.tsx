@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { AskAll } from "../kernel";
-import type { StepWords, Story } from "../play";
-import * as WORDS from "../strings";
-import { formatCount, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { formatCount, visible } from "../basics/text";
+import type { AskAll } from "../kernel/kernel";
+import type { StepWords, Story } from "../kernel/play";
 import { useAsked } from "./asking";
 
 interface Props {

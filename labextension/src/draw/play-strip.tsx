@@ -1,11 +1,11 @@
 /** The strip below a restore that plays: the queue, what waits, and the timeline. */
 
 import type { ComponentChildren } from "preact";
-import type { Graph } from "../graph";
-import { type Story, visitsWithChildren } from "../play";
-import * as WORDS from "../strings";
-import { clip, clipStart, formatCount, visible } from "../text";
-import { moreWords, placeName } from "../words";
+import * as WORDS from "../basics/strings";
+import { formatCount, shortened, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import { type Story, visitsWithChildren } from "../kernel/play";
+import { moreWords, placeName } from "../words/words";
 import { RoleIcon } from "./icons";
 import { type Playing, PlayKeys } from "./play-bar";
 import type { Dispatch } from "./props";
@@ -47,7 +47,7 @@ export function Strip({ graph, story, past, playing, last, dispatch }: StripProp
         {waits
           .slice(0, MOST_CHIPS)
           .map(({ holder, name, node }) =>
-            chip(node, WORDS.untilSet(holderName(graph, holder), clip(visible(name)))),
+            chip(node, WORDS.untilSet(holderName(graph, holder), shortened(visible(name)))),
           )}
         {waits.length > MOST_CHIPS ? (
           <li class="ckv-faint">{moreWords(waits.length - MOST_CHIPS)}</li>
@@ -60,7 +60,7 @@ export function Strip({ graph, story, past, playing, last, dispatch }: StripProp
 }
 
 function holderName(graph: Graph, id: number | null): string {
-  return id === null ? WORDS.node : clipStart(visible(placeName(graph, id, true)), MAX_HOLDER);
+  return id === null ? WORDS.node : shortened(visible(placeName(graph, id, true)), MAX_HOLDER);
 }
 
 /** Characters of the name of what waits for a name. */
@@ -113,10 +113,10 @@ function Chip({ graph, story, dispatch, node, note, isNext }: ChipProps) {
 /** The name of a node in a chip: a slot variable has that of its variable. */
 function chipName(graph: Graph, id: number): string {
   const parent = graph.treeParent(id);
-  const name = clip(visible(graph.savedLabel(id))) || WORDS.root;
+  const name = shortened(visible(graph.savedLabel(id))) || WORDS.root;
   const isPart = graph.role(id) === "slot" || /^\d+$/.test(name);
   return isPart && parent !== null
-    ? `${name} ${WORDS.ofVariable} ${clip(visible(graph.savedLabel(parent))) || WORDS.root}`
+    ? `${name} ${WORDS.ofVariable} ${shortened(visible(graph.savedLabel(parent))) || WORDS.root}`
     : name;
 }
 

@@ -1,6 +1,6 @@
 /** The switch between watching a restore and predicting it. */
 
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 import type { Predicting } from "./predicting";
 
 /** No switch where there is nothing to ask. */

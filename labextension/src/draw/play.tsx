@@ -2,9 +2,13 @@
 
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Assert, readAsserts } from "../asserts";
-import type { Graph } from "../graph";
-import type { Answer, AskAll } from "../kernel";
+import * as WORDS from "../basics/strings";
+import { sentenceText } from "../basics/text";
+import type { Graph } from "../data/graph";
+import type { Table } from "../data/table";
+import { bytesOf } from "../host/shared";
+import { type Assert, readAsserts } from "../kernel/asserts";
+import type { Answer, AskAll } from "../kernel/kernel";
 import {
   makeStory,
   nextPlayed,
@@ -16,17 +20,14 @@ import {
   type StepWords,
   type Story,
   timeOf,
-} from "../play";
-import { type Quiz, readQuiz } from "../predict";
-import { bytesOf } from "../shared";
-import { type State, viewOf } from "../state";
-import * as WORDS from "../strings";
-import type { Table } from "../table";
-import { sentenceText } from "../text";
+} from "../kernel/play";
+import { type Quiz, readQuiz } from "../kernel/predict";
+import { type State, viewOf } from "../state/state";
 import { useAsked } from "./asking";
+import { choiceOf, useKeys } from "./keys";
+import { rootOf } from "./parts";
 import { PlayAsserts } from "./play-asserts";
 import { Bar, type Playing } from "./play-bar";
-import { choiceOf, useKeys } from "./play-keys";
 import { linesAround, playedColumn } from "./play-lines";
 import { type Link, useLinking } from "./play-link";
 import { Predict } from "./play-predict";
@@ -77,8 +78,8 @@ export function Play(props: PlayProps) {
       load();
       loadPast();
       // A program that opens Play leaves the focus where the user has it.
-      if (root.current?.closest(".ckpt-viz")?.contains(document.activeElement)) {
-        root.current.focus();
+      if (rootOf(root.current)?.contains(document.activeElement)) {
+        root.current?.focus();
       }
     });
   }, []);

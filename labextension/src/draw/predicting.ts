@@ -1,8 +1,8 @@
 /** Where a learner is in the questions of a restore. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { AskAll } from "../kernel";
-import type { Story } from "../play";
+import type { AskAll } from "../kernel/kernel";
+import type { Story } from "../kernel/play";
 import {
   answeredAt,
   firstOpen,
@@ -12,7 +12,7 @@ import {
   type Quiz,
   readQuiz,
   stepOfQuestion,
-} from "../predict";
+} from "../kernel/predict";
 
 export interface Predicting {
   /** Null if there is nothing to ask. */

@@ -1,10 +1,10 @@
 /** The problems of a comparison in words. */
 
-import type { Graph } from "../graph";
-import type { Kernel } from "../kernel";
-import { problemSign } from "../signs";
-import * as WORDS from "../strings";
-import { clip, sentenceText, visibleLines } from "../text";
+import * as WORDS from "../basics/strings";
+import { sentenceText, shortened, visibleLines } from "../basics/text";
+import type { Graph } from "../data/graph";
+import type { Kernel } from "../kernel/kernel";
+import { problemSign } from "../words/signs";
 import { RemedyCode } from "./code";
 import { Copy } from "./copy";
 import { SignIcon } from "./icons";
@@ -66,7 +66,7 @@ export function Problems({
                 <h4>
                   {WORDS.errorText} <Copy what={WORDS.message} text={message} />
                 </h4>
-                <p class="ckv-message">{clip(visibleLines(message), MAX_MESSAGE)}</p>
+                <p class="ckv-message">{shortened(visibleLines(message), MAX_MESSAGE)}</p>
               </>
             ) : null}
           </div>

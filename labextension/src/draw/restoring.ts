@@ -1,9 +1,9 @@
 /** The restore that the button of a check runs in the kernel, and how it is undone. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { Graph } from "../graph";
-import type { Kernel } from "../kernel";
-import { sentenceText, whyWords } from "../text";
+import { sentenceText, whyWords } from "../basics/text";
+import type { Graph } from "../data/graph";
+import type { Kernel } from "../kernel/kernel";
 import type { Accepting } from "./accepting";
 
 export interface Restoring {

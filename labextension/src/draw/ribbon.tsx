@@ -1,12 +1,12 @@
 /** The ribbon of a graph: where its parameters are, as a strip in the order of the layers. */
 
-import type { Graph } from "../graph";
+import * as WORDS from "../basics/strings";
+import { formatCount } from "../basics/text";
+import type { Graph } from "../data/graph";
 import { isWithin, type Segment, segmentsOf } from "../layout/ribbon";
 import { trainingsOf } from "../layout/training";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import { formatCount } from "../text";
-import { percentWords, rowLabel } from "../words";
+import type { State } from "../state/state";
+import { percentWords, rowLabel } from "../words/words";
 import { useCutNames } from "./cut";
 import type { Dispatch } from "./props";
 

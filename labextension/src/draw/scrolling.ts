@@ -1,7 +1,7 @@
 /** A list of which only the part in sight has elements. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { starts } from "../columns";
+import { starts } from "../basics/columns";
 import { useIsPainted } from "./painted";
 import { useResized } from "./resizing";
 

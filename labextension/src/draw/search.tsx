@@ -2,14 +2,14 @@
 
 import type { RefObject, TargetedClipboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import * as WORDS from "../basics/strings";
 import { fieldsOf, UNREAD, valuesOf } from "../search/fields";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import { matchWords, mistakeWords } from "../words";
+import type { State } from "../state/state";
+import { matchWords, mistakeWords } from "../words/words";
 import { type Measuring, ReadButton } from "./measuring";
 import { ModeButton } from "./mode-button";
 import type { OnRequest } from "./on-request";
-import type { Part } from "./parts";
+import { gridOf, type Part } from "./parts";
 import type { Dispatch } from "./props";
 
 /** How long the user has to pause before the search runs, in ms. */
@@ -62,23 +62,14 @@ export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
       />
       {extras && (
         <extras.Suggesting
-          box={box}
-          lastKey={lastKey}
-          id={id}
-          graph={graph}
+          {...{ box, lastKey, id, graph }}
           vocabulary={{ fields: fieldsOf(graph), values: (field) => valuesOf(field, graph) }}
         />
       )}
       <span class="ckv-matches">{mistake === null ? matchWords(found, selected) : ""}</span>
       {query === "" ? null : (
         <>
-          <StepButton
-            words={WORDS.previousMatch}
-            sign="↑"
-            by={-1}
-            state={state}
-            dispatch={dispatch}
-          />
+          <StepButton words={WORDS.previousMatch} sign="↑" by={-1} {...{ state, dispatch }} />
           <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
           <FilterButton state={state} dispatch={dispatch} />
         </>
@@ -117,7 +108,7 @@ function useSearching(box: RefObject<HTMLInputElement | null>, query: string, di
       if (pause.current !== undefined) {
         searchNow(); // a query that came with a file waits for Enter
       }
-      box.current?.closest(".ckpt-viz")?.querySelector<HTMLElement>("[role=treegrid]")?.focus();
+      gridOf(box.current)?.focus();
     } else {
       return;
     }

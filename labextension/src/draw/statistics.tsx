@@ -1,9 +1,9 @@
 /** Statistics of values as a table, and their histograms on one axis. */
 
-import { histograms } from "../histogram";
-import type { Value } from "../kernel";
-import { MEASURES, measureOf, type NumberOf } from "../measures";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
+import { MEASURES, measureOf, type NumberOf } from "../data/measures";
+import type { Value } from "../kernel/kernel";
+import { histograms } from "./histogram";
 import { measureWords } from "./measuring";
 
 interface ColumnOfNumbers {

@@ -2,9 +2,9 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Graph } from "../graph";
+import * as WORDS from "../basics/strings";
+import type { Graph } from "../data/graph";
 import { dtypesOf, type Suggestions, suggestionsAt, type Vocabulary } from "../search/suggest";
-import * as WORDS from "../strings";
 
 interface SuggestingProps {
   readonly box: RefObject<HTMLInputElement | null>;

@@ -1,14 +1,14 @@
 /** What the details show before anything is selected: the graph in a few numbers. */
 
-import type { Graph } from "../graph";
-import { ROOT } from "../graph";
-import type { Kernel } from "../kernel";
+import * as WORDS from "../basics/strings";
+import { countWords, formatCount, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import { ROOT } from "../data/graph";
+import type { Kernel } from "../kernel/kernel";
 import { summaryOf } from "../layout/summary";
 import { parametersOf, sizeOf } from "../layout/totals";
 import { freezing, TRAINED_OR_NOT, trainingsOf } from "../layout/training";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import { countWords, formatCount, visible } from "../text";
+import type { State } from "../state/state";
 import {
   bytesWords,
   moreWords,
@@ -16,7 +16,7 @@ import {
   percentWords,
   rowLabel,
   typeWords,
-} from "../words";
+} from "../words/words";
 import { Fact } from "./facts";
 import { going } from "./jump";
 import { type OnRequest, WithExtras } from "./on-request";
@@ -55,13 +55,7 @@ export function GraphSummary({ state, kernel, onRequest, dispatch }: SummaryProp
         <Fact term={WORDS.columns.dtype}>{dtypeWords(summary.dtypes)}</Fact>
       </dl>
       <Freezing graph={graph} dispatch={dispatch} />
-      <Optimizers
-        graph={graph}
-        ids={summary.optimizers}
-        kernel={kernel}
-        onRequest={onRequest}
-        dispatch={dispatch}
-      />
+      <Optimizers graph={graph} ids={summary.optimizers} {...{ kernel, onRequest, dispatch }} />
       <Warnings {...summary} dispatch={dispatch} />
       <NotTracked graph={graph} rows={summary.notes} dispatch={dispatch} />
       <Largest graph={graph} rows={summary.largest} dispatch={dispatch} />

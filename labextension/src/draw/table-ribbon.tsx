@@ -1,12 +1,12 @@
 /** Both sides of a comparison as strips: widths are parameters, looks tell what happens to them. */
 
-import type { CellSign } from "../contract";
+import * as WORDS from "../basics/strings";
+import { countWords, formatCount, visible } from "../basics/text";
+import type { CellSign } from "../data/contract";
+import type { Table } from "../data/table";
 import { stripsOf } from "../layout/strips";
-import { cellSign } from "../signs";
-import type { State } from "../state";
-import * as WORDS from "../strings";
-import type { Table } from "../table";
-import { countWords, formatCount, visible } from "../text";
+import type { State } from "../state/state";
+import { cellSign } from "../words/signs";
 import { type Accepting, fixedWith, restoredWith } from "./accepting";
 import { useCutNames } from "./cut";
 import type { Dispatch } from "./props";

@@ -2,14 +2,15 @@
 
 import type { ComponentChildren, RefObject, VNode } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { CellSign, TableCell } from "../contract";
-import type { Graph } from "../graph";
+import * as WORDS from "../basics/strings";
+import { countWords, formatCount, visible } from "../basics/text";
+import type { CellSign, TableCell } from "../data/contract";
+import type { Graph } from "../data/graph";
+import type { Line, Table, TableRow } from "../data/table";
 import { changeIn } from "../layout/changes";
-import { cellSign } from "../signs";
-import { type State, tableRows } from "../state";
-import * as WORDS from "../strings";
-import type { Line, Table, TableRow } from "../table";
-import { countWords, formatCount, visible } from "../text";
+import { tableRows } from "../state/lines";
+import type { State } from "../state/state";
+import { cellSign } from "../words/signs";
 import { type Accepting, fixedWith, restoredWith } from "./accepting";
 import { useCutNames } from "./cut";
 import { RoleIcon, SignIcon } from "./icons";
@@ -204,7 +205,7 @@ interface Column extends Head {
 }
 
 function columnsOf({ state, table, accepting, isRestored, played }: TableProps): readonly Column[] {
-  const { heads, isOneColumn, totals } = table;
+  const { heads, is_one_column: isOneColumn, totals } = table;
   const [, call = "", fixHead = ""] = heads;
   const { accepted } = accepting;
   const isDiff = state.graph.overlay?.comparison === "diff";

@@ -1,11 +1,12 @@
 /** The textbook view: Graphviz finds the places, and the view draws the nodes as in the tree. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { oncePer } from "../basics/once";
+import * as WORDS from "../basics/strings";
+import { countWords, whyWords } from "../basics/text";
 import { BOX_HEIGHT } from "../layout/tidy";
-import { oncePer } from "../once";
-import { isPartOfPicture, MIN_SCALE, type State } from "../state";
-import * as WORDS from "../strings";
-import { whyWords } from "../text";
+import { isPartOfPicture, MIN_SCALE } from "../state/camera";
+import type { State } from "../state/state";
 import { type LoadGraphviz, makeEngine } from "../textbook/engine";
 import {
   isTooMany,
@@ -14,9 +15,9 @@ import {
   type PartWidths,
   partInSight,
   sizesOf,
+  type TooMany,
 } from "../textbook/part";
 import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
-import { tooManyWords } from "../words";
 import { listen, NodeBox } from "./drawing";
 import { lookOf } from "./look";
 import type { Typesetter } from "./measure";
@@ -85,7 +86,7 @@ export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProp
   const isTooLarge = isTooMany(part);
   const shownMessage: Message | null = isTooLarge
     ? {
-        words: tooManyWords(part.nodes, part.edges, part.edges === null ? MAX_NODES : MAX_EDGES),
+        words: tooManyWords(part),
         offers: null,
       }
     : (message ??
@@ -95,8 +96,7 @@ export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProp
       <Canvas
         state={state}
         picture={isTooLarge ? null : state.picture}
-        typesetter={typesetter}
-        dispatch={dispatch}
+        {...{ typesetter, dispatch }}
       />
       {shownMessage === null ? null : (
         <Said
@@ -179,15 +179,12 @@ function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
             return box === undefined ? null : (
               <NodeBox
                 key={row.id}
-                graph={graph}
-                row={row}
-                box={box}
+                {...{ graph, row, box }}
                 width={typesetter.parts(row).width}
                 isSelected={row.id === selected}
                 isMatch={found.isMatch[row.id] === 1}
                 look={lookOf(state, row)}
-                typesetter={typesetter}
-                dispatch={dispatch}
+                {...{ typesetter, dispatch }}
               />
             );
           })}
@@ -241,4 +238,12 @@ function Edges({ edges, selected }: EdgesProps) {
       )}
     </g>
   );
+}
+
+/** Why there is no drawing: too many nodes or, if their number is known, too many edges. */
+function tooManyWords({ nodes, edges }: TooMany): string {
+  const { edges: edgeWords, edgesAre, nodes: nodeWords, nodesAre } = WORDS.counts;
+  return edges === null
+    ? WORDS.tooMany(countWords(nodes, ...nodesAre), countWords(MAX_NODES, ...nodeWords))
+    : WORDS.tooMany(countWords(edges, ...edgesAre), countWords(MAX_EDGES, ...edgeWords));
 }

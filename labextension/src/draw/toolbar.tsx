@@ -1,10 +1,11 @@
 /** The line at the top: the title, the views, the search; the menu has what is used rarely. */
 
-import { ZOOM_IN, ZOOM_OUT } from "../deeds";
-import type { Kernel } from "../kernel";
-import { hasDifferences, type State } from "../state";
-import * as WORDS from "../strings";
-import { countWords, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { countWords, visible } from "../basics/text";
+import type { Kernel } from "../kernel/kernel";
+import { ZOOM_IN, ZOOM_OUT } from "../state/deeds";
+import { hasDifferences } from "../state/problems";
+import type { State } from "../state/state";
 import { useCutNames } from "./cut";
 import { Help } from "./help";
 import { Glyph } from "./icons";

@@ -1,10 +1,10 @@
 /** The values of a node, from the kernel: a scalar at once, others on demand. */
 
 import { useEffect } from "preact/hooks";
-import type { Graph } from "../graph";
-import type { Kernel, NoValue, Value } from "../kernel";
-import * as WORDS from "../strings";
-import { formatCount, onOneLine, visible } from "../text";
+import * as WORDS from "../basics/strings";
+import { formatCount, onOneLine, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
+import type { Kernel, NoValue, Value } from "../kernel/kernel";
 import { useAsked } from "./asking";
 import { Copy } from "./copy";
 import { ValueStatistics } from "./statistics";

@@ -1,8 +1,8 @@
 /** The switch between the table and the graph of a comparison, and the other pictures of a graph. */
 
-import { layersOf } from "../layers";
-import { type State, type View, viewOf } from "../state";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
+import { layersOf } from "../data/layers";
+import { type State, type View, viewOf } from "../state/state";
 import { ModeButton } from "./mode-button";
 import type { Dispatch } from "./props";
 

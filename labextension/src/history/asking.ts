@@ -1,8 +1,8 @@
 /** A host of a history that asks Python: a kernel, or the engine of a page. */
 
-import { PATIENCE } from "../kernel";
-import { bytesIn } from "../shared";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
+import { bytesIn } from "../host/shared";
+import { PATIENCE } from "../kernel/kernel";
 import type { Cell, ChangeMap, Row } from "./data";
 import type { Host } from "./timeline";
 

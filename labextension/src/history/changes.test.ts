@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { levelOf } from "../scale";
+import { levelOf } from "../basics/scale";
 import { amountOf, changeOf, marked, nearZero, rankOf, scaleOf, spreadOf } from "./changes";
 import type { Row } from "./data";
 import { load, row, rowOf } from "./histories.test-data";

@@ -1,6 +1,6 @@
 /** What changed between two checkpoints, as far as a history knows it, and the scale of the heat. */
 
-import { type Scale, scaleOver } from "../scale";
+import { type Scale, scaleOver } from "../basics/scale";
 import { type Cell, type History, isBroken, isThere, type Row } from "./data";
 
 /**

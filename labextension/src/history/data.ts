@@ -1,7 +1,7 @@
 /** A history as Python's `History.to_json` writes it: docs/history.md. */
 
-import { gunzip } from "../gunzip";
-import type { Histogram } from "../histogram";
+import { gunzip } from "../basics/gunzip";
+import type { Histogram } from "../kernel/kernel";
 import * as WORDS from "./strings";
 
 export type Statistic = keyof typeof WORDS.statistics;

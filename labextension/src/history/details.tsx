@@ -1,8 +1,8 @@
 /** The selected variable: its values in a and b, its findings and its key. */
 
+import { shortened, visible } from "../basics/text";
 import { Copy } from "../draw/copy";
-import { histograms } from "../histogram";
-import { shortened, visible } from "../text";
+import { histograms } from "../draw/histogram";
 import { type Cell, isBroken, type Row, type Statistic } from "./data";
 import { Findings, pathOf, type Restoring } from "./remedy";
 import type { Shown, State } from "./state";

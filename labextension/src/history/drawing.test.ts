@@ -1,8 +1,8 @@
 /** What the parts of the view draw; tests/ui looks at all of it in a browser. */
 
 import { expect, test } from "vitest";
-import { area } from "../histogram";
-import { levelOf } from "../scale";
+import { levelOf } from "../basics/scale";
+import { area } from "../draw/histogram";
 import { cellWidth, columnsOf, lookOf } from "./heat";
 import { load } from "./histories.test-data";
 import { alarmsOf, titled } from "./strip";

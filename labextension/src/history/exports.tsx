@@ -1,9 +1,9 @@
 /** The menu that saves the history as a file: the kernel's, or what the view has. */
 
 import { useState } from "preact/hooks";
+import { whyWords } from "../basics/text";
 import { Menu } from "../draw/menu";
 import { save } from "../draw/save";
-import { whyWords } from "../text";
 import { csvOf } from "./csv";
 import { paintOf, pictureOf } from "./picture";
 import type { List, State } from "./state";

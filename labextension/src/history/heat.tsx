@@ -1,7 +1,7 @@
 /** The change at each save of one variable, as a row of cells, and its norm as a curve. */
 
-import { levelOf, type Scale } from "../scale";
-import { visible } from "../text";
+import { levelOf, type Scale } from "../basics/scale";
+import { visible } from "../basics/text";
 import { type Cell, type Checkpoint, isBroken, isThere, type Row } from "./data";
 import * as WORDS from "./strings";
 import { percent, short } from "./words";

@@ -1,7 +1,7 @@
 /** The rows as an SVG file, in the colours of the page. */
 
-import { LEVELS, levelOf } from "../scale";
-import { sentenceText, shortened, visible } from "../text";
+import { LEVELS, levelOf } from "../basics/scale";
+import { sentenceText, shortened, visible } from "../basics/text";
 import { type Cell, isBroken } from "./data";
 import { columnsOf } from "./heat";
 import type { List, State } from "./state";

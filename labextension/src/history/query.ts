@@ -3,7 +3,7 @@
  * (docs/history.md). Measures are those of b, and a change is that from a to b.
  */
 
-import { isSo, type MeasureName, type NumberOf, PROPERTIES } from "../measures";
+import { isSo, type MeasureName, type NumberOf, PROPERTIES } from "../data/measures";
 import { comparison, likeOf } from "../search/amounts";
 import { MEASURE_KINDS } from "../search/grammar";
 import { BLANK_OR_END, BLANKS, FIELD_NAME, Mistake, Reader } from "../search/syntax";

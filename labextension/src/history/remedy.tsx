@@ -1,8 +1,8 @@
 /** What is wrong with the selected variable, and the way back to finite values. */
 
 import { useState } from "preact/hooks";
+import { sentenceText, visible, whyWords } from "../basics/text";
 import { copyText } from "../draw/copy";
-import { sentenceText, visible, whyWords } from "../text";
 import { type Finding, type History, isBroken, type Row } from "./data";
 import * as WORDS from "./strings";
 

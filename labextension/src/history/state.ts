@@ -1,6 +1,6 @@
 /** What the view of a history shows, and how actions change it. */
 
-import type { Scale } from "../scale";
+import type { Scale } from "../basics/scale";
 import type { Mistake } from "../search/syntax";
 import { type Change, changeOf, marked, nearZero, rankOf, scaleOf, spreadOf } from "./changes";
 import { type Cell, type History, isBroken, type Row } from "./data";

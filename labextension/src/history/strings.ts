@@ -1,7 +1,7 @@
 /** All text that users read in the view of a history. */
 
 import signs from "../../../ckpt_viz/graphs/render/signs.json";
-import { countWords, formatCount } from "../text";
+import { countWords, formatCount } from "../basics/text";
 
 export const BROKEN = signs.severities.error.glyph;
 export const OTHER = signs.states.shape.glyph;

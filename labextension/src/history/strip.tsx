@@ -1,7 +1,7 @@
 /** The strip of checkpoints: two of them are a and b. */
 
 import { useMemo } from "preact/hooks";
-import { formatCount, visible } from "../text";
+import { formatCount, visible } from "../basics/text";
 import { type Checkpoint, type History, isBroken } from "./data";
 import type { Action, State } from "./state";
 import * as WORDS from "./strings";

@@ -1,9 +1,9 @@
 /** The rows: one for each variable. Only those in sight are in the page. */
 
 import { useEffect, useState } from "preact/hooks";
+import { visible } from "../basics/text";
 import { useCutNames } from "../draw/cut";
 import { useResized } from "../draw/resizing";
-import { visible } from "../text";
 import type { Change } from "./changes";
 import { Curve, cellWidth, columnsOf, Heat } from "./heat";
 import type { Action, Layer, List, Shown, State } from "./state";
@@ -87,8 +87,7 @@ export function Table({ id, state, list, dispatch }: TableProps) {
               id={`${id}-row-${one.number}`}
               place={first + index}
               shown={one}
-              state={state}
-              dispatch={dispatch}
+              {...{ state, dispatch }}
             />
           ),
         )}

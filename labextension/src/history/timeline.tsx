@@ -2,11 +2,12 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { insertFrom } from "../cells";
+import { LEVELS } from "../basics/scale";
+import { sentenceText, visible, whyWords } from "../basics/text";
 import { useResized } from "../draw/resizing";
-import { followGround } from "../ground";
-import { LEVELS } from "../scale";
-import { sentenceText, visible, whyWords } from "../text";
+import { insertFrom } from "../host/cells";
+import { claimKeys } from "../host/claiming";
+import { followGround } from "../host/ground";
 import { type Cell, decodeHistory, type History } from "./data";
 import { Details } from "./details";
 import { Exports, type Write } from "./exports";
@@ -182,17 +183,11 @@ function answerKeys(
       dispatch(action);
     }
   };
-  // JupyterLab would treat keys as commands of the notebook. It ignores a key if an attribute of
-  // the focused element asks for that, and checks at the document, so this must run earlier.
-  const claim = (event: KeyboardEvent) => {
-    if (event.target instanceof Element && root.contains(event.target)) {
-      const runsCell = event.shiftKey && event.key === "Enter";
-      const isOurs = isPlain(event) && event.key !== "Escape" && !runsCell;
-      event.target.toggleAttribute("data-lm-suppress-shortcuts", isOurs);
-    }
-  };
   root.addEventListener("keydown", act, { signal });
-  window.addEventListener("keydown", claim, { capture: true, signal });
+  const runsCell = ({ key, shiftKey }: KeyboardEvent) => shiftKey && key === "Enter";
+  const claims = (event: KeyboardEvent) =>
+    isPlain(event) && event.key !== "Escape" && !runsCell(event);
+  claimKeys(root, claims, signal);
 }
 
 interface ViewProps {

@@ -1,8 +1,8 @@
 /** Where the selected variable differs between a and b: a map of |b − a|, which a kernel reads. */
 
 import { useEffect, useState } from "preact/hooks";
-import { LEVELS } from "../scale";
-import { sentenceText, whyWords } from "../text";
+import { LEVELS } from "../basics/scale";
+import { sentenceText, whyWords } from "../basics/text";
 import type { ChangeMap, Row } from "./data";
 import * as WORDS from "./strings";
 import { short } from "./words";

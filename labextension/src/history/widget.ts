@@ -1,9 +1,9 @@
 /** The front end of the widget of a history, a module for anywidget. */
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
-import { askKernel, onChanges } from "../messages";
-import { type PayloadTraits, payloadOf } from "../shared";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
+import { askKernel, onChanges } from "../host/messages";
+import { type PayloadTraits, payloadOf } from "../host/shared";
 import { type Answer, hostAsking } from "./asking";
 import { ORDERS } from "./state";
 import { type Host, mountTimeline } from "./timeline";

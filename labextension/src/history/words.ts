@@ -1,10 +1,10 @@
 /** Numbers and states of a history in words. */
 
-import { percent as inPercent } from "../numbers";
+import { percent as inPercent } from "../basics/numbers";
 import type { Change } from "./changes";
 import * as WORDS from "./strings";
 
-export { short } from "../numbers";
+export { short } from "../basics/numbers";
 
 /** A share in few letters; null for one of nothing. */
 export function percent(share: number | null): string {

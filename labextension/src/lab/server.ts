@@ -6,11 +6,11 @@ import type { TranslationBundle } from "@jupyterlab/translation";
 import { DisposableDelegate, type IDisposable } from "@lumino/disposable";
 import { Poll } from "@lumino/polling";
 import { version } from "../../package.json";
-import { VERSION } from "../contract";
+import { VERSION } from "../data/contract";
 import type { Cell, ChangeMap, Row } from "../history/data";
 import { type Line, readLines } from "../history/lines";
-import type { Answer, Ask } from "../kernel";
-import { bytesOf } from "../shared";
+import { bytesOf } from "../host/shared";
+import type { Answer, Ask } from "../kernel/kernel";
 import { patiently } from "./patience";
 import { type Kept, type Loaded, type Source, unpacked } from "./source";
 
@@ -43,23 +43,15 @@ interface HistoryAnswer {
 type Query = Readonly<Record<string, string>>;
 
 export class CheckpointServer {
-  readonly #settings: ServerConnection.ISettings;
-  readonly #contents: Contents.IManager;
-  readonly #trans: TranslationBundle;
-
   constructor(
-    settings: ServerConnection.ISettings,
-    contents: Contents.IManager,
-    trans: TranslationBundle,
-  ) {
-    this.#settings = settings;
-    this.#contents = contents;
-    this.#trans = trans;
-  }
+    private readonly settings: ServerConnection.ISettings,
+    private readonly contents: Contents.IManager,
+    private readonly trans: TranslationBundle,
+  ) {}
 
   /** The source of the checkpoint at a contents path, or of its difference from an older one. */
   source(path: string, against: string | null = null): Source {
-    return new SavedSource(this, this.#trans, path, against);
+    return new SavedSource(this, this.trans, path, against);
   }
 
   /** The names of the checkpoints in a directory, by the content of its files. */
@@ -83,7 +75,7 @@ export class CheckpointServer {
     });
     if (!isOver) {
       throw new Error(
-        this.#trans.__(
+        this.trans.__(
           "Jupyter's server ended the reading: its process may have had too little memory. The server's log says more.",
         ),
       );
@@ -147,7 +139,7 @@ export class CheckpointServer {
     return theirs === version
       ? []
       : [
-          this.#trans.__(
+          this.trans.__(
             "This page has ckpt-viz %1, Jupyter's server has %2: install the same version in both, restart the server, and load the page again.",
             version,
             theirs,
@@ -158,7 +150,7 @@ export class CheckpointServer {
   #checked(answer: GraphAnswer): GraphAnswer {
     if (answer.format !== VERSION) {
       throw new Error(
-        this.#trans.__(
+        this.trans.__(
           "Jupyter's server has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install the same version in both, restart the server, and load the page again.",
           answer.version,
           answer.format,
@@ -177,17 +169,17 @@ export class CheckpointServer {
 
   /** A path as the server's own contents manager knows it. */
   #local(path: string): string {
-    const drive = this.#contents.driveName(path);
+    const drive = this.contents.driveName(path);
     if (drive !== "" && drive !== "RTC") {
       throw new Error(
-        this.#trans.__(
+        this.trans.__(
           "%1 is on the drive %2; open a checkpoint among the server's own files instead.",
           path,
           drive,
         ),
       );
     }
-    return this.#contents.localPath(path);
+    return this.contents.localPath(path);
   }
 
   async #get(endpoint: string, query: Query, signal?: AbortSignal): Promise<Response> {
@@ -200,15 +192,15 @@ export class CheckpointServer {
   }
 
   async #request(endpoint: string, query: Query, init: RequestInit): Promise<Response> {
-    const { baseUrl } = this.#settings;
+    const { baseUrl } = this.settings;
     const url = URLExt.join(baseUrl, "ckpt-viz/api/v1", endpoint);
     const asked = `${url}${URLExt.objectToQueryString(query)}`;
     try {
-      return await ServerConnection.makeRequest(asked, init, this.#settings);
+      return await ServerConnection.makeRequest(asked, init, this.settings);
     } catch (error) {
       if (error instanceof ServerConnection.NetworkError) {
         throw new Error(
-          this.#trans.__(
+          this.trans.__(
             "Jupyter's server does not answer: it has stopped, or the network is down. Start the server, then try again.",
           ),
         );
@@ -224,7 +216,7 @@ export class CheckpointServer {
     );
     // Jupyter itself answers for paths without a handler, and its answer has no reason of ours.
     if (response.status === 404 && !refusal.reason) {
-      return this.#trans.__(
+      return this.trans.__(
         "Jupyter's server has no ckpt-viz %1. Run `pip install ckpt-viz` in JupyterLab's environment, and restart JupyterLab. Then `jupyter server extension list` shows ckpt_viz.",
         version,
       );
@@ -234,47 +226,38 @@ export class CheckpointServer {
 }
 
 class SavedSource implements Source {
-  readonly #server: CheckpointServer;
-  readonly #trans: TranslationBundle;
-  readonly #path: string;
-  readonly #against: string | null;
   #etag: string | null = null;
   readonly #disposal = new AbortController();
   readonly canStop = true;
 
   constructor(
-    server: CheckpointServer,
-    trans: TranslationBundle,
-    path: string,
-    against: string | null,
-  ) {
-    this.#server = server;
-    this.#trans = trans;
-    this.#path = path;
-    this.#against = against;
-  }
+    private readonly server: CheckpointServer,
+    private readonly trans: TranslationBundle,
+    private readonly path: string,
+    private readonly against: string | null,
+  ) {}
 
   get staleWords(): string {
-    return this.#trans.__("The files have changed since they were read.");
+    return this.trans.__("The files have changed since they were read.");
   }
 
   get loadingWords(): string {
-    const names = [this.#against, this.#path].flatMap((path) => path ?? []);
-    return this.#trans.__("Reading %1 …", names.map((path) => PathExt.basename(path)).join(", "));
+    const names = [this.against, this.path].flatMap((path) => path ?? []);
+    return this.trans.__("Reading %1 …", names.map((path) => PathExt.basename(path)).join(", "));
   }
 
   readonly ask: Ask = (question, _patience, _tell, stopped) => {
     const { signal } = this.#disposal;
     const both = stopped === undefined ? signal : AbortSignal.any([signal, stopped]);
-    return this.#server.answer(this.#path, this.#against, this.#etag, question, both);
+    return this.server.answer(this.path, this.against, this.#etag, question, both);
   };
 
   async load(signal: AbortSignal): Promise<Loaded> {
-    const answer = await this.#server.graph(this.#path, this.#against, signal);
+    const answer = await this.server.graph(this.path, this.against, signal);
     this.#etag = opaque(answer.etag);
     return {
       payload: bytesOf(answer.payload),
-      notes: this.#server.mismatch(answer),
+      notes: this.server.mismatch(answer),
       kept: answer.kept,
       state: {},
     };
@@ -290,7 +273,7 @@ class SavedSource implements Source {
           return;
         }
         const shown = this.#etag;
-        const found = await this.#server.etag(this.#path, this.#against);
+        const found = await this.server.etag(this.path, this.against);
         if (shown !== null && shown === this.#etag && found !== shown) {
           isStale();
         }

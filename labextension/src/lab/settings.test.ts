@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, test, vi } from "vitest";
-import { defaultsOf, readDefaults } from "../defaults";
+import { defaultsOf, readDefaults } from "../host/defaults";
 import { followSettings } from "./settings";
 
 // JupyterLab's own registry, so that its rules for schemas and values apply. One of its modules

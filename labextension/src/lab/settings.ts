@@ -1,5 +1,5 @@
 import type { ISettingRegistry } from "@jupyterlab/settingregistry";
-import { defaultsOf, setDefaults } from "../defaults";
+import { defaultsOf, setDefaults } from "../host/defaults";
 import { type Keys, keysOf } from "./keys";
 
 /** Makes all explorers of the page, even live ones, follow the settings (schema/explorer.json). */

@@ -1,9 +1,9 @@
 /** The source of a tab's graph: Jupyter's server, or a kernel. */
 
 import type { IDisposable } from "@lumino/disposable";
-import type { Ask } from "../kernel";
-import { bytesOf } from "../shared";
-import type { ViewState } from "../view";
+import { bytesOf } from "../host/shared";
+import type { Ask } from "../kernel/kernel";
+import type { ViewState } from "../view/view";
 
 /** A checkpoint that is beside others, or that the state file lists. */
 export interface Kept {

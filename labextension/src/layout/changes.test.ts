@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { Graph } from "../graph";
-import { compared, loadGraph, treeGraph } from "../graphs.test-data";
-import type { Measures } from "../measures";
-import type { Table } from "../table";
+import type { Graph } from "../data/graph";
+import type { Measures } from "../data/measures";
+import type { Table } from "../data/table";
+import { compared, loadGraph, treeGraph } from "../tests/graphs.test-data";
 import { byChange, bytesToRead, changeIn } from "./changes";
 
 const table = (nodes: readonly number[]) => ({ nodesIn: () => nodes }) as unknown as Table;

@@ -1,10 +1,10 @@
 /** By how much the values of a line of a diff have changed, once they were read. */
 
-import { LIVE_ALONE, SAVED_ALONE } from "../contract";
-import type { Graph } from "../graph";
-import { measureOf } from "../measures";
-import { oncePer } from "../once";
-import type { Table } from "../table";
+import { oncePer } from "../basics/once";
+import { LIVE_ALONE, SAVED_ALONE } from "../data/contract";
+import type { Graph } from "../data/graph";
+import { measureOf } from "../data/measures";
+import type { Table } from "../data/table";
 
 export interface Change {
   /** The size of the change, relative to the values in a; infinite if these are zero. */

@@ -1,7 +1,7 @@
 /** Which layers feed a row, and which it feeds, where the source knows the calls. */
 
-import type { Graph } from "../graph";
-import { oncePer } from "../once";
+import { oncePer } from "../basics/once";
+import type { Graph } from "../data/graph";
 
 export interface Feeds {
   readonly inputs: readonly number[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Graph } from "../graph";
-import { randomFrom, treeGraph, WIDTHS } from "../graphs.test-data";
+import type { Graph } from "../data/graph";
+import { randomFrom, treeGraph, WIDTHS } from "../tests/graphs.test-data";
 import { type Flow, flowsIn } from "./flow";
 import { flowPaths } from "./flow-paths";
 import { visibleRows } from "./rows";

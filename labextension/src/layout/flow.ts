@@ -3,7 +3,7 @@
  * to bottom, and their branches have columns from left to right.
  */
 
-import type { Graph } from "../graph";
+import type { Graph } from "../data/graph";
 import type { Row } from "./rows";
 import type { ShownTree } from "./shown";
 

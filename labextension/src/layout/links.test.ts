@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compared, loadGraph, treeGraph } from "../graphs.test-data";
+import { compared, loadGraph, treeGraph } from "../tests/graphs.test-data";
 import { detour, linkPath, linksOf } from "./links";
 import type { Box } from "./tidy";
 

@@ -1,6 +1,6 @@
 /** A node's links besides its place in the tree, and the lines that show them. */
 
-import type { Graph } from "../graph";
+import type { Graph } from "../data/graph";
 import type { Box } from "./tidy";
 
 export interface Link {

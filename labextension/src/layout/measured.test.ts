@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { type Graph, ROOT } from "../graph";
-import { loadGraph, treeGraph } from "../graphs.test-data";
-import { layersOf } from "../layers";
-import { problemWords } from "../words";
+import { type Graph, ROOT } from "../data/graph";
+import { layersOf } from "../data/layers";
+import { loadGraph, treeGraph } from "../tests/graphs.test-data";
+import { problemWords } from "../words/words";
 import { badIn } from "./measured";
 import { visibleRows } from "./rows";
 import { shownTree } from "./shown";

@@ -1,10 +1,11 @@
 /** What rows measure: their own values, or those folded into them and below, added up once. */
 
-import type { MeasureColumnName } from "../contract";
-import { type Graph, isUnreadable, ROOT } from "../graph";
-import { type MeasureName, type Measures, measureOf, type NumberOf } from "../measures";
-import { oncePer } from "../once";
-import { levelOf, type Scale, scaleOver } from "../scale";
+import { oncePer } from "../basics/once";
+import { levelOf, type Scale, scaleOver } from "../basics/scale";
+import type { MeasureColumnName } from "../data/contract";
+import { type Graph, isUnreadable, ROOT } from "../data/graph";
+import { type MeasureName, type Measures, measureOf, type NumberOf } from "../data/measures";
+import { summedUp } from "../data/sums";
 import { summaryOf } from "./summary";
 
 interface Totals {
@@ -104,23 +105,21 @@ export function allBad(graph: Graph, tree: Tree): Bad {
 }
 
 /** By row, the nodes in it and below that cannot be read; null if all can. */
-const lostOf = oncePer((graph: Graph) => (summaryOf(graph).broken === 0 ? null : lostBelow(graph)));
+const lostOf = oncePer((graph: Graph) =>
+  summaryOf(graph).broken === 0 ? null : ofNodes(graph, (id) => Number(isUnreadable(graph, id))),
+);
 
-function lostBelow(graph: Graph): Float64Array {
-  const lost = new Float64Array(graph.treeSize);
+/** The sums of numbers of nodes, in the rows that show them and in all above. */
+function ofNodes(graph: Graph, of: (id: number) => number): Float64Array {
+  const own = new Float64Array(graph.treeSize);
   for (let id = 0; id < graph.size; id++) {
-    const row = isUnreadable(graph, id) ? rowOf(graph, graph.objects ?? graph, id) : null;
+    const number = of(id);
+    const row = number > 0 ? rowOf(graph, graph.objects ?? graph, id) : null;
     if (row !== null) {
-      lost[row] = (lost[row] ?? 0) + 1;
+      own[row] = (own[row] ?? 0) + number;
     }
   }
-  for (const id of graph.order.slice().reverse()) {
-    const above = graph.treeParent(id);
-    if (above !== null) {
-      lost[above] = (lost[above] ?? 0) + (lost[id] ?? 0);
-    }
-  }
-  return lost;
+  return summedUp(graph, own);
 }
 
 /** The sign for what is bad: its width, and the gap before all that is behind a box. */
@@ -255,14 +254,12 @@ class Sums {
 function added(graph: Graph, measures: Measures): Totals {
   const objects = graph.objects ?? graph;
   const [parameters, others] = [new Sums(graph.treeSize), new Sums(graph.treeSize)];
-  const [nan, inf] = [new Float64Array(graph.treeSize), new Float64Array(graph.treeSize)];
+  const sumOf = (name: "nan" | "inf") => ofNodes(graph, (id) => measures.of(id)(name));
   for (let id = 0; id < graph.size; id++) {
     const at = measures.of(id);
     const row = Number.isNaN(at("count")) ? null : rowOf(graph, objects, id);
     if (row !== null) {
       (graph.layerColumns?.layer_parameters[id] === 1 ? parameters : others).add(row, id, at);
-      nan[row] = (nan[row] ?? 0) + at("nan");
-      inf[row] = (inf[row] ?? 0) + at("inf");
     }
   }
   for (const id of graph.order.slice().reverse()) {
@@ -271,8 +268,6 @@ function added(graph: Graph, measures: Measures): Totals {
       for (const sums of [parameters, others]) {
         sums.add(above, sums.nodes[id] ?? NONE, (name) => sums.at(id, name));
       }
-      nan[above] = (nan[above] ?? 0) + (nan[id] ?? 0);
-      inf[above] = (inf[above] ?? 0) + (inf[id] ?? 0);
     }
   }
   const of = (row: number): NumberOf => {
@@ -282,7 +277,7 @@ function added(graph: Graph, measures: Measures): Totals {
   };
   const hasParameters = parameters.nodes.some((node) => node !== NONE);
   const isFilled = (row: number) => !hasParameters || parameters.nodes[row] !== NONE;
-  return { of, isFilled, nan, inf };
+  return { of, isFilled, nan: sumOf("nan"), inf: sumOf("inf") };
 }
 
 /** The row that shows a node, or that shows the next node above it. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Graph } from "../graph";
-import { loadGraph, treeGraph } from "../graphs.test-data";
-import { layersOf } from "../layers";
-import { noteWords, problemWords } from "../words";
+import type { Graph } from "../data/graph";
+import { layersOf } from "../data/layers";
+import { loadGraph, treeGraph } from "../tests/graphs.test-data";
+import { noteWords, problemWords } from "../words/words";
 import { isWithin, segmentsOf } from "./ribbon";
 import { summaryOf } from "./summary";
 import { parametersOf } from "./totals";

@@ -1,7 +1,7 @@
 /** The parts of a graph in proportion to their parameters, in the order of the tree. */
 
-import { type Graph, ROOT } from "../graph";
-import { oncePer } from "../once";
+import { oncePer } from "../basics/once";
+import { type Graph, ROOT } from "../data/graph";
 import { parametersOf } from "./totals";
 
 export interface Segment {

@@ -1,8 +1,8 @@
 /** The visible nodes and chunks: the tree without what is folded away, in reading order. */
 
-import type { CellSign } from "../contract";
-import { type Graph, ROOT } from "../graph";
-import { isQuiet } from "../overlay";
+import type { CellSign } from "../data/contract";
+import { type Graph, ROOT } from "../data/graph";
+import { isQuiet } from "../data/overlay";
 import type { ChildrenOf, Chunk, ShownTree } from "./shown";
 
 export interface Row {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ROOT } from "../graph";
-import { compared, treeGraph } from "../graphs.test-data";
+import { ROOT } from "../data/graph";
+import { compared, treeGraph } from "../tests/graphs.test-data";
 import { visibleRows } from "./rows";
 import { ancestors, MAX_CHILDREN, shownTree } from "./shown";
 

@@ -1,6 +1,7 @@
 /** The visible tree: the nodes that filters and search leave, with long lists in chunks. */
 
-import { type Graph, ROOT } from "../graph";
+import { type Graph, ROOT } from "../data/graph";
+import { perRow, summedUp } from "../data/sums";
 import { nodesBelow } from "./feeds";
 import { type Sort, sorted } from "./sorting";
 
@@ -91,10 +92,12 @@ export function shownTree(
       ? []
       : Array.from(filtered(chunk.parent)).slice(chunk.first, chunk.last + 1);
   };
-  let counts: Int32Array | null = null;
+  let sums: Float64Array | null = null;
+  const own = (id: number) => (id < graph.size ? 1 : 0); // a group itself does not count
+  /** The number of visible nodes below a node or group. */
   const countBelow = (id: number): number => {
-    counts ??= countsBelow(graph, isHidden);
-    return counts[id] ?? 0;
+    sums ??= summedUp(graph, perRow(graph, own), isHidden ?? undefined);
+    return (sums[id] ?? 0) - own(id);
   };
   return {
     children,
@@ -102,7 +105,7 @@ export function shownTree(
     nodesBelow: (id) =>
       id < graph.treeSize
         ? countBelow(id)
-        : members(id).reduce((sum, row) => sum + countBelow(row) + (row < graph.size ? 1 : 0), 0),
+        : members(id).reduce((sum, row) => sum + countBelow(row) + own(row), 0),
     parent: (id) => {
       const known = chunkAbove.get(id);
       if (known !== undefined || id >= graph.treeSize) {
@@ -225,18 +228,6 @@ function filteredChildren(
     }
     return children;
   };
-}
-
-/** The number of visible nodes below each node and group; a group itself does not count. */
-function countsBelow(graph: Graph, isHidden: ((id: number) => boolean) | null): Int32Array {
-  const counts = new Int32Array(graph.treeSize);
-  for (const id of graph.order.slice().reverse()) {
-    const above = graph.treeParent(id);
-    if (above !== null && isHidden?.(id) !== true) {
-      counts[above] = (counts[above] ?? 0) + (counts[id] ?? 0) + (id < graph.size ? 1 : 0);
-    }
-  }
-  return counts;
 }
 
 /** Whether a node is one of Keras' own lists and contains no problem. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { defaultsOf } from "../defaults";
-import { loadGraph, WIDTHS } from "../graphs.test-data";
-import { initialState, reduce, type State } from "../state";
+import { defaultsOf } from "../host/defaults";
+import { initialState, reduce } from "../state/reduce";
+import type { State } from "../state/state";
+import { loadGraph, WIDTHS } from "../tests/graphs.test-data";
 import { nextSort, sorted } from "./sorting";
 import { parametersOf } from "./totals";
 

@@ -1,9 +1,9 @@
 /** The order of siblings, by what a column of the outline shows. */
 
-import { SEVERITIES } from "../contract";
-import type { Graph } from "../graph";
-import { type MeasureName, measureOf } from "../measures";
-import { isQuiet } from "../overlay";
+import { SEVERITIES } from "../data/contract";
+import type { Graph } from "../data/graph";
+import { type MeasureName, measureOf } from "../data/measures";
+import { isQuiet } from "../data/overlay";
 import { numbersOf } from "./measured";
 import { elements, parametersOf, sizeOf } from "./totals";
 

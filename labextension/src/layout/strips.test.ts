@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Graph } from "../graph";
-import { compared, type LineOf, treeGraph } from "../graphs.test-data";
+import type { Graph } from "../data/graph";
+import { compared, type LineOf, treeGraph } from "../tests/graphs.test-data";
 import { stripsOf } from "./strips";
 
 /** A list of variables with so many elements, compared. */

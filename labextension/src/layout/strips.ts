@@ -1,10 +1,10 @@
 /** Both sides of a comparison in proportion to their parameters, in the order of the table. */
 
-import type { TableCell } from "../contract";
-import type { Graph } from "../graph";
-import { oncePer } from "../once";
-import type { OfSide } from "../overlay";
-import type { Line, Table } from "../table";
+import { oncePer } from "../basics/once";
+import type { TableCell } from "../data/contract";
+import type { Graph } from "../data/graph";
+import type { OfSide } from "../data/overlay";
+import type { Line, Table } from "../data/table";
 
 export interface StripPart {
   readonly line: Line;

@@ -1,7 +1,7 @@
 /** What a graph holds, in numbers: for the summary that the view shows before a selection. */
 
-import { type Graph, isUnreadable, ROOT } from "../graph";
-import { oncePer } from "../once";
+import { oncePer } from "../basics/once";
+import { type Graph, isUnreadable, ROOT } from "../data/graph";
 import { parametersOf } from "./totals";
 
 export interface Summary {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Graph } from "../graph";
-import { fullTree, randomFrom, treeGraph } from "../graphs.test-data";
+import type { Graph } from "../data/graph";
+import { fullTree, randomFrom, treeGraph } from "../tests/graphs.test-data";
 import { defaultExpansion, visibleRows } from "./rows";
 import { shownTree } from "./shown";
 import { BOX_HEIGHT, type Layout, PITCH, tidyTree, type Widths } from "./tidy";

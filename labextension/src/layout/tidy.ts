@@ -7,7 +7,7 @@
  * there, ranks go from top to bottom and branches side by side.
  */
 
-import type { Graph } from "../graph";
+import type { Graph } from "../data/graph";
 import type { Flow, Flows } from "./flow";
 import { allBad, BAD_SIGN, type Bad, badIn } from "./measured";
 import { childRows, type Row } from "./rows";

@@ -3,8 +3,9 @@
  * per graph.
  */
 
-import type { Graph } from "../graph";
-import { oncePer } from "../once";
+import { oncePer } from "../basics/once";
+import type { Graph } from "../data/graph";
+import { perRow, summedUp } from "../data/sums";
 
 export interface Size {
   /** The bytes of the node's own values; null if it has no value of known size. */
@@ -40,26 +41,19 @@ export function sizeOf(graph: Graph, id: number): Size {
 }
 
 function added(graph: Graph): Totals {
-  const all = new Float64Array(graph.treeSize);
+  const all = summedUp(
+    graph,
+    perRow(graph, (id) => graph.bytes(id) ?? 0),
+  );
   const ofSlots = new Float64Array(graph.treeSize);
-  const parameters = new Float64Array(graph.treeSize);
-  for (const id of graph.order.slice().reverse()) {
-    all[id] = (all[id] ?? 0) + (graph.bytes(id) ?? 0);
-    parameters[id] = (parameters[id] ?? 0) + ownParameters(graph, id);
+  for (const id of graph.order) {
     const above = graph.treeParent(id);
-    if (above !== null) {
-      parameters[above] = (parameters[above] ?? 0) + (parameters[id] ?? 0);
-      all[above] = (all[above] ?? 0) + (all[id] ?? 0);
-      if (graph.slot(id)?.variable === above) {
-        ofSlots[above] = (ofSlots[above] ?? 0) + (all[id] ?? 0);
-      }
+    if (above !== null && graph.slot(id)?.variable === above) {
+      ofSlots[above] = (ofSlots[above] ?? 0) + (all[id] ?? 0);
     }
   }
-  return { all, ofSlots, parameters };
-}
-
-function ownParameters(graph: Graph, id: number): number {
-  return isParameter(graph, id) ? elements(graph, id) : 0;
+  const own = perRow(graph, (id) => (isParameter(graph, id) ? elements(graph, id) : 0));
+  return { all, ofSlots, parameters: summedUp(graph, own) };
 }
 
 /** Whether a node's elements are parameters: Python decides it. */

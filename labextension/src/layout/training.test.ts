@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { loadGraph, treeGraph } from "../graphs.test-data";
-import { layersOf } from "../layers";
+import { layersOf } from "../data/layers";
+import { loadGraph, treeGraph } from "../tests/graphs.test-data";
 import { freezing, isFrozen, isFrozenHere, trainingsOf } from "./training";
 
 const FACTS = await loadGraph("facts");

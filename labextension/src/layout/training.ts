@@ -1,7 +1,8 @@
 /** How many parameters of a row a training changes, and what is frozen. */
 
-import { type Graph, ROOT } from "../graph";
-import { oncePer } from "../once";
+import { oncePer } from "../basics/once";
+import type { Graph } from "../data/graph";
+import { perRow, summedUp } from "../data/sums";
 import { parametersOf } from "./totals";
 
 /** In the order in which the view tells them. */
@@ -13,34 +14,20 @@ export type Trainings = Readonly<Record<Kind, number>>;
 /** The parameters at and below a row; null if the source says nothing of any training. */
 export function trainingsOf(graph: Graph, row: number): Trainings | null {
   const sums = sumsOf(graph);
-  const width = TRAINED_OR_NOT.length;
-  return sums === null
-    ? null
-    : (Object.fromEntries(
-        TRAINED_OR_NOT.map((kind, place) => [kind, sums[row * width + place] ?? 0]),
-      ) as Trainings);
+  const ofRow = sums?.map((ofKind, place) => [TRAINED_OR_NOT[place], ofKind[row] ?? 0]);
+  return ofRow === undefined ? null : (Object.fromEntries(ofRow) as Trainings);
 }
 
-const sumsOf = oncePer((graph: Graph): Float64Array | null => {
-  const width = TRAINED_OR_NOT.length;
-  const sums = new Float64Array(graph.treeSize * width);
-  let isTold = false;
-  for (let place = graph.order.length - 1; place >= 0; place--) {
-    const row = graph.order[place] ?? ROOT;
-    const isVariable = row < graph.size && graph.role(row) === "variable";
-    const kind = isVariable ? TRAINED_OR_NOT.indexOf(graph.training(row) as Kind) : -1;
-    const own = kind < 0 ? 0 : parametersOf(graph, row);
-    isTold ||= own > 0;
-    const above = graph.treeParent(row);
-    for (let of = 0; of < width; of++) {
-      const at = row * width + of;
-      sums[at] = (sums[at] ?? 0) + (of === kind ? own : 0);
-      if (above !== null) {
-        sums[above * width + of] = (sums[above * width + of] ?? 0) + (sums[at] ?? 0);
-      }
-    }
-  }
-  return isTold ? sums : null;
+/** By kind, the sums of all rows. */
+const sumsOf = oncePer((graph: Graph): readonly Float64Array[] | null => {
+  const isOf = (row: number, kind: Kind) =>
+    row < graph.size && graph.role(row) === "variable" && graph.training(row) === kind;
+  const own = TRAINED_OR_NOT.map((kind) =>
+    perRow(graph, (row) => (isOf(row, kind) ? parametersOf(graph, row) : 0)),
+  );
+  return own.some((ofKind) => ofKind.some((count) => count > 0))
+    ? own.map((ofKind) => summedUp(graph, ofKind))
+    : null;
 });
 
 /** Whether a training changes nothing of a row that it could change. */

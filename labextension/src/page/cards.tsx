@@ -1,8 +1,8 @@
 /** The examples as cards, each with a picture of its parameters. */
 
 import { useEffect, useState } from "preact/hooks";
-import { decode } from "../contract";
-import { type Graph, makeGraph } from "../graph";
+import { decode } from "../data/contract";
+import { type Graph, makeGraph } from "../data/graph";
 import { decodeHistory, type History } from "../history/data";
 import { segmentsOf } from "../layout/ribbon";
 import { stripsOf } from "../layout/strips";

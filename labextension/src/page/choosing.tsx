@@ -1,7 +1,7 @@
 /** The buttons that open the browser's dialogs, and what was chosen in words. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { bytesWords } from "../words";
+import { bytesWords } from "../words/words";
 import { chosenFiles } from "./files";
 import type { PageFile } from "./protocol";
 import * as WORDS from "./strings";

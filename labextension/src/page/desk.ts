@@ -1,6 +1,6 @@
 /** What the page has open: its files, what it shows of them, and what it waits for. */
 
-import { whyWords } from "../text";
+import { whyWords } from "../basics/text";
 import { type Engine, type Hears, isAbort, type Opened } from "./engine";
 import { EXAMPLES, type Example, filesOf, payloadOf } from "./examples";
 import { MOST_FILES, TooManyFiles, together } from "./files";

@@ -1,7 +1,7 @@
 /** The engine in a worker: starts it, asks it, and ends it to cancel what it does. */
 
-import type { Answer, Ask } from "../kernel";
-import { whyWords } from "../text";
+import { whyWords } from "../basics/text";
+import type { Answer, Ask } from "../kernel/kernel";
 import type {
   Message,
   Numbered,
@@ -57,9 +57,7 @@ export interface Hears {
 const PATIENCE = 2_000;
 
 export class Engine {
-  readonly #site: Site;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #hears: Hears;
   #worker: Worker | null = null;
   #started: Promise<void> | null = null;
   #tell: ((done: number, total: number) => void) | null = null;
@@ -74,10 +72,10 @@ export class Engine {
   #last: Promise<void> = Promise.resolve();
   #number = 0;
 
-  constructor(site: Site, hears: Hears) {
-    this.#site = site;
-    this.#hears = hears;
-  }
+  constructor(
+    private readonly site: Site,
+    private readonly hears: Hears,
+  ) {}
 
   /** Whether Python runs. */
   get isUp(): boolean {
@@ -200,7 +198,7 @@ export class Engine {
   }
 
   async #start(): Promise<void> {
-    const { base, files, script } = this.#site;
+    const { base, files, script } = this.site;
     const text = await script();
     // A worker of a blob has the policy of this page; one of a file has none.
     const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
@@ -253,13 +251,13 @@ export class Engine {
   #take(message: Message): void {
     switch (message.type) {
       case "loaded":
-        this.#hears.loaded(message.done, message.total);
+        this.hears.loaded(message.done, message.total);
         break;
       case "progress":
         this.#tell?.(message.done, message.total);
         break;
       case "read":
-        this.#hears.read(message.bytes);
+        this.hears.read(message.bytes);
         break;
       case "result":
         this.#waiting.get(message.id)?.resolve(message.result);

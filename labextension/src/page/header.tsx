@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Copy } from "../draw/copy";
-import { stateSign } from "../signs";
+import { stateSign } from "../words/signs";
 import * as WORDS from "./strings";
 
 export function Header() {

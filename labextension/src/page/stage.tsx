@@ -1,12 +1,12 @@
 /** The explorer, or the view of a history, in the lower part of the page. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { decode } from "../contract";
-import { makeGraph } from "../graph";
+import { decode } from "../data/contract";
+import { makeGraph } from "../data/graph";
 import { hostAsking } from "../history/asking";
 import { mountTimeline } from "../history/timeline";
 import type { LoadGraphviz } from "../textbook/engine";
-import { mountView } from "../view";
+import { mountView } from "../view/view";
 import type { Address } from "./address";
 import type { Shown } from "./desk";
 
@@ -48,7 +48,7 @@ function explorer(el: HTMLElement, { shown, address, follow }: StageProps): View
   const view = mountView(el, {
     ask: shown.ask,
     canStop: true,
-    extras: () => import("../extras"),
+    extras: () => import("../draw/extras"),
     graphviz,
     async onChange({ selected, step }) {
       const name = selected === null || selected === 0 ? null : (await graph).name(selected);

@@ -1,8 +1,8 @@
 /** What is open, in one line: the files of each side, and how to show them. */
 
+import { visible } from "../basics/text";
 import { useCutNames } from "../draw/cut";
-import { visible } from "../text";
-import { bytesWords } from "../words";
+import { bytesWords } from "../words/words";
 import { Chooser, filesWords } from "./choosing";
 import type { Desk, Side } from "./desk";
 import type { Show } from "./protocol";

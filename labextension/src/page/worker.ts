@@ -2,7 +2,7 @@
 
 /*! Pyodide: Mozilla Public License 2.0, https://github.com/pyodide/pyodide, unchanged */
 
-import { whyWords } from "../text";
+import { whyWords } from "../basics/text";
 import { archivedIn, unpacked } from "./archive";
 import type { Message, Numbered, PageFile, Result, SiteFiles } from "./protocol";
 import * as WORDS from "./strings";

@@ -3,7 +3,7 @@
  * tests/data/search.json has the results that both must give. docs/search.md has the grammar.
  */
 
-import type { Graph } from "../graph";
+import type { Graph } from "../data/graph";
 import { FIELDS } from "./fields";
 import { LIMITS } from "./grammar";
 import { atOrBelow, both, either, type Index, indexOf, type Marks, pathsOf, where } from "./index";

@@ -3,8 +3,8 @@
  * entry of FIELDS; ckpt_viz/graphs/search/fields.py has the same table.
  */
 
-import { ROLES } from "../contract";
-import { type Attribute, type Graph, isUnreadable } from "../graph";
+import { ROLES } from "../data/contract";
+import { type Attribute, type Graph, isUnreadable } from "../data/graph";
 import {
   isOfComparison,
   isSo,
@@ -12,7 +12,7 @@ import {
   measureOf,
   type NumberOf,
   PROPERTIES as OF_VALUES,
-} from "../measures";
+} from "../data/measures";
 import { comparison, likeOf } from "./amounts";
 import { makeGlob } from "./glob";
 import { type Kind, MEASURE_KINDS, STATES } from "./grammar";

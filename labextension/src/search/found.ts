@@ -1,6 +1,7 @@
 /** The result of a search in the view: its matches and their ancestors. */
 
-import type { Graph } from "../graph";
+import type { Graph } from "../data/graph";
+import { summedUp } from "../data/sums";
 import { find } from "./evaluate";
 import { Mistake } from "./syntax";
 
@@ -45,23 +46,17 @@ export function searched(graph: Graph, query: string): Found {
     throw error;
   }
   const isMatch = new Uint8Array(graph.size);
-  const kept = new Uint8Array(graph.treeSize);
-  const below = new Int32Array(graph.treeSize);
+  const own = new Float64Array(graph.treeSize);
   for (const match of matches) {
     isMatch[match] = 1;
     const row = graph.shownAs(match);
     if (row !== null) {
-      kept[row] = 1;
-      below[row] = (below[row] ?? 0) + (row === match ? 0 : 1);
+      own[row] = (own[row] ?? 0) + 1;
     }
   }
-  for (const id of graph.order.slice().reverse()) {
-    const above = graph.treeParent(id);
-    if (above !== null && kept[id] === 1) {
-      kept[above] = 1;
-      below[above] = (below[above] ?? 0) + (below[id] ?? 0) + (isMatch[id] ?? 0);
-    }
-  }
+  const sums = summedUp(graph, own);
+  const kept = Uint8Array.from(sums, (sum) => (sum > 0 ? 1 : 0));
+  const below = Int32Array.from(sums, (sum, row) => (sum > 0 ? sum - (isMatch[row] ?? 0) : 0));
   return { ...NOTHING_FOUND, matches, isMatch, kept, below };
 }
 

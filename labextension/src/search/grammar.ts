@@ -1,7 +1,7 @@
 /** The amounts and words of the grammar; Python reads the same table. */
 
 import table from "../../../ckpt_viz/graphs/search/grammar.json";
-import type { MeasureName } from "../measures";
+import type { MeasureName } from "../data/measures";
 
 /**
  * The most characters in a query, in a pasted text and in a pattern, and the most terms. `text` is

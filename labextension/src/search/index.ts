@@ -1,7 +1,7 @@
 /** A graph, prepared for the terms of a query; ckpt_viz/graphs/search/index.py does the same. */
 
-import { type Attribute, type Graph, isHolder, ROOT } from "../graph";
-import { oncePer } from "../once";
+import { oncePer } from "../basics/once";
+import { type Attribute, type Graph, isHolder, ROOT } from "../data/graph";
 import type { Glob, GlobState } from "./glob";
 import { LIMITS } from "./grammar";
 

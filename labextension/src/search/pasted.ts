@@ -3,7 +3,7 @@
  * ckpt_viz/graphs/search/pasted.py.
  */
 
-import { type Attribute, type Graph, ROOT } from "../graph";
+import { type Attribute, type Graph, ROOT } from "../data/graph";
 import { both, firstChildren, type Index, type Marks, ROOT_NAME, whereValue } from "./index";
 import { BLANKS, stripped } from "./syntax";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fullTree } from "../graphs.test-data";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
+import { fullTree } from "../tests/graphs.test-data";
 import { FIELDS, fieldsOf, valuesOf } from "./fields";
 import { suggestionsAt } from "./suggest";
 

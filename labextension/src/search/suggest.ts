@@ -1,6 +1,6 @@
 /** What may come next in a query: fields, and the values of a field. */
 
-import type { Graph } from "../graph";
+import type { Graph } from "../data/graph";
 
 /** What the fields of a graph may have. */
 export interface Vocabulary {

@@ -1,7 +1,7 @@
 /** The nodes of which a query is the whole name; ckpt_viz/graphs/search/whole_names.py does the same. */
 
-import { ROOT, type Slot } from "../graph";
-import { layersOf } from "../layers";
+import { ROOT, type Slot } from "../data/graph";
+import { layersOf } from "../data/layers";
 import { type Index, type Marks, ROOT_NAME, type Way, where } from "./index";
 import { withoutOutput } from "./pasted";
 

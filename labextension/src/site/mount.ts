@@ -1,9 +1,9 @@
 /** The view of an explorer that a page of the site holds: its parts are texts in the page. */
 
-import { bytesOf } from "../shared";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
+import { bytesOf } from "../host/shared";
 import type { LoadGraphviz } from "../textbook/engine";
-import { mountView } from "../view";
+import { mountView } from "../view/view";
 
 /** Puts the living explorer in the place of its picture; the picture stays if that fails. */
 export async function mountStored(stored: HTMLElement): Promise<void> {
@@ -15,7 +15,7 @@ export async function mountStored(stored: HTMLElement): Promise<void> {
   const place = document.createElement("div");
   const view = mountView(place, {
     graphviz,
-    extras: () => import("../extras"),
+    extras: () => import("../draw/extras"),
     played: steps ?? undefined,
   });
   const { step } = stored.dataset;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import * as WORDS from "../strings";
+import * as WORDS from "../basics/strings";
 import { type Answer, DRAWING_SECONDS, LOADING_SECONDS, makeEngine } from "./engine";
 import type { Places } from "./places";
 

@@ -1,7 +1,7 @@
 /** Graphviz in a worker: loads on the first request, and stops at once when cancelled. */
 
-import * as WORDS from "../strings";
-import { sentenceText } from "../text";
+import * as WORDS from "../basics/strings";
+import { sentenceText } from "../basics/text";
 import type { Places } from "./places";
 
 /** The source text of worker.ts as built; each host fetches it in its own way. */

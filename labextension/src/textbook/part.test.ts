@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Graph } from "../graph";
-import { fullTree, loadGraph, treeGraph } from "../graphs.test-data";
+import type { Graph } from "../data/graph";
 import { type Row, visibleRows } from "../layout/rows";
 import { type ShownTree, shownTree } from "../layout/shown";
+import { fullTree, loadGraph, treeGraph } from "../tests/graphs.test-data";
 import { toDot } from "./dot";
 import { isTooMany, MAX_EDGES, MAX_NODES, type Part, partInSight, sizesOf } from "./part";
 

@@ -1,10 +1,10 @@
 /** The content of the textbook view: the visible nodes, and every edge between two of them. */
 
-import type { Graph } from "../graph";
+import { shortened, visible } from "../basics/text";
+import type { Graph } from "../data/graph";
 import type { Row } from "../layout/rows";
 import type { ShownTree } from "../layout/shown";
-import { shortened, visible } from "../text";
-import { chunkLabel } from "../words";
+import { chunkLabel } from "../words/words";
 import type { Sizes } from "./dot";
 
 /** A picture of more nodes is too wide to read, and takes too long. */

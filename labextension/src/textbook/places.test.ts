@@ -1,8 +1,8 @@
 import { type Format, Graphviz } from "@hpcc-js/wasm-graphviz";
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadGraph } from "../graphs.test-data";
 import { visibleRows } from "../layout/rows";
 import { shownTree } from "../layout/shown";
+import { loadGraph } from "../tests/graphs.test-data";
 import { type Sizes, toDot } from "./dot";
 import { isTooMany, type Part, partInSight, sizesOf } from "./part";
 import { type Picture, pictureOf } from "./picture";

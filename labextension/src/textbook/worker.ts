@@ -5,7 +5,7 @@
  *  under that licence at https://gitlab.com/graphviz/graphviz */
 
 import { type Format, Graphviz } from "@hpcc-js/wasm-graphviz";
-import { whyWords } from "../text";
+import { whyWords } from "../basics/text";
 import { type Sizes, toDot } from "./dot";
 import type { Answer } from "./engine";
 import { readPlaces } from "./places";

@@ -164,21 +164,19 @@ class NothingReadFactory extends TextModelFactory {
 }
 
 class Factory extends ABCWidgetFactory<CheckpointDocument> {
-  readonly #tabs: Tabs;
   readonly #compare: (path: string, against: string) => void;
 
   constructor(
     options: DocumentRegistry.IWidgetFactoryOptions,
-    tabs: Tabs,
+    private readonly tabs: Tabs,
     compare: (path: string, against: string) => void,
   ) {
     super(options as DocumentRegistry.IWidgetFactoryOptions<CheckpointDocument>);
-    this.#tabs = tabs;
     this.#compare = compare;
   }
 
   protected override createNewWidget(context: DocumentRegistry.Context): CheckpointDocument {
-    const { server, trans } = this.#tabs;
+    const { server, trans } = this.tabs;
     // If we ask Jupyter's server for a file's copies, it creates their directory beside the file.
     context.listCheckpoints = () => Promise.resolve([]);
     context.createCheckpoint = () => Promise.resolve({ id: "", last_modified: "" });
@@ -201,7 +199,7 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
       latest = (named.find((one) => one.latest) ?? named[0])?.path ?? null;
     });
     const compare = (against: string) => this.#compare(latest ?? shown, against);
-    const items = this.#tabs.toolbar(
+    const items = this.tabs.toolbar(
       content,
       trans.__("Compare with…"),
       () => PathExt.dirname(shown),

@@ -22,25 +22,17 @@ interface Compared {
 }
 
 export class FileExplorers {
-  readonly tabs: Tabs;
-  readonly #app: JupyterFrontEnd;
-  readonly #manager: IDocumentManager;
-  readonly #browsers: IFileBrowserFactory | null;
   readonly #documents = new WidgetTracker<CheckpointDocument>({ namespace: "ckpt-viz-documents" });
   readonly #factories = new WeakMap<CheckpointDocument, string>();
   readonly #comparisons = new WidgetTracker<Comparison>({ namespace: "ckpt-viz-comparisons" });
   readonly #comparedIn = new WeakMap<Comparison, Compared>();
 
   constructor(
-    app: JupyterFrontEnd,
-    manager: IDocumentManager,
-    tabs: Tabs,
-    browsers: IFileBrowserFactory | null,
+    private readonly app: JupyterFrontEnd,
+    private readonly manager: IDocumentManager,
+    readonly tabs: Tabs,
+    private readonly browsers: IFileBrowserFactory | null,
   ) {
-    this.#app = app;
-    this.#manager = manager;
-    this.tabs = tabs;
-    this.#browsers = browsers;
     const compare = (path: string, against: string) => void this.compare(path, against);
     addDocuments(app, tabs, compare, (document, factory) => {
       this.#factories.set(document, factory);
@@ -49,11 +41,11 @@ export class FileExplorers {
   }
 
   open({ path, type }: Pick<Contents.IModel, "path" | "type">) {
-    return this.#manager.openOrReveal(path, factoryOf({ type }));
+    return this.manager.openOrReveal(path, factoryOf({ type }));
   }
 
   async openPath(path: string) {
-    const { contents } = this.#app.serviceManager;
+    const { contents } = this.app.serviceManager;
     return this.open(await contents.get(path, { content: false }));
   }
 
@@ -77,7 +69,7 @@ export class FileExplorers {
 
   /** The selection in the file browser. */
   selected(): readonly Contents.IModel[] {
-    return [...(this.#browsers?.tracker.currentWidget?.selectedItems() ?? [])];
+    return [...(this.browsers?.tracker.currentWidget?.selectedItems() ?? [])];
   }
 
   /** The two selected checkpoints; null unless exactly two are selected. */
@@ -93,7 +85,7 @@ export class FileExplorers {
 
   /** Compares two checkpoints, from the one that was saved first to the other. */
   async compareInOrder([one, other]: Pair): Promise<Comparison> {
-    const { contents } = this.#app.serviceManager;
+    const { contents } = this.app.serviceManager;
     // A program may have saved since the file browser listed its files.
     const now = (listed: Contents.IModel) =>
       contents.get(listed.path, { content: false }).catch(() => listed);
@@ -102,14 +94,14 @@ export class FileExplorers {
   }
 
   #mayBeOne({ name, type }: Contents.IModel): boolean {
-    const types = this.#app.docRegistry.getFileTypesForPath(name);
+    const types = this.app.docRegistry.getFileTypesForPath(name);
     const isFound = types.some((one) => one.name === FOUND);
     return type === "directory" || isFound || mayBeCheckpoint(name);
   }
 
   /** The path of the checkpoint in front; for a comparison, of the newer one. */
   currentPath(): string | null {
-    const { currentWidget } = this.#app.shell;
+    const { currentWidget } = this.app.shell;
     const document = this.#documents.find((one) => one === currentWidget);
     const comparison = this.#comparisons.find((one) => one === currentWidget);
     return document?.context.path ?? (comparison && this.#comparedIn.get(comparison)?.path) ?? null;

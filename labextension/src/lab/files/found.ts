@@ -28,10 +28,6 @@ export function followListings(
 
 /** What one file browser lists. */
 class Listing {
-  readonly #registry: DocumentRegistry;
-  readonly #server: CheckpointServer;
-  readonly #label: string;
-  readonly #browser: FileBrowser;
   /** The listed files about which this asked the server last. */
   #asked = "";
   #path = "";
@@ -41,15 +37,11 @@ class Listing {
   #type: IDisposable | null = null;
 
   constructor(
-    registry: DocumentRegistry,
-    server: CheckpointServer,
-    label: string,
-    browser: FileBrowser,
+    private readonly registry: DocumentRegistry,
+    private readonly server: CheckpointServer,
+    private readonly label: string,
+    private readonly browser: FileBrowser,
   ) {
-    this.#registry = registry;
-    this.#server = server;
-    this.#label = label;
-    this.#browser = browser;
     browser.model.refreshed.connect(this.#look, this);
     this.#look();
   }
@@ -61,8 +53,8 @@ class Listing {
 
   /** JupyterLab lists a directory again every ten seconds; asks only if something has changed. */
   #look(): void {
-    const { path } = this.#browser.model;
-    const files = [...this.#browser.model.items()].filter((item) => this.#isUnclear(item));
+    const { path } = this.browser.model;
+    const files = [...this.browser.model.items()].filter((item) => this.#isUnclear(item));
     const asked = JSON.stringify([path, files.map((file) => [file.name, file.last_modified])]);
     if (asked === this.#asked) {
       return;
@@ -82,7 +74,7 @@ class Listing {
   }
 
   #isUnclear({ name, type }: Contents.IModel): boolean {
-    const types = this.#registry.getFileTypesForPath(name).map((one) => one.name);
+    const types = this.registry.getFileTypesForPath(name).map((one) => one.name);
     return type === "file" && mayHideCheckpoint(types);
   }
 
@@ -90,7 +82,7 @@ class Listing {
     let found: ReadonlySet<string> = new Set();
     try {
       if (names.length > 0) {
-        found = new Set(await this.#server.checkpoints(path, signal));
+        found = new Set(await this.server.checkpoints(path, signal));
       }
     } catch {
       // A server without ckpt-viz, or a drive that it does not know: names alone decide.
@@ -108,9 +100,7 @@ class Listing {
     this.#pattern = pattern;
     this.#type?.dispose();
     this.#type =
-      pattern === ""
-        ? null
-        : this.#registry.addFileType(checkpointType(FOUND, this.#label, pattern));
+      pattern === "" ? null : this.registry.addFileType(checkpointType(FOUND, this.label, pattern));
     const changed = new Set([...this.#names, ...names]);
     this.#names = names;
     // JupyterLab, too, draws icons in the next frame.
@@ -119,11 +109,11 @@ class Listing {
 
   /** JupyterLab draws an icon again only if its file's name, time or size has changed. */
   #drawIcons(names: ReadonlySet<string>): void {
-    for (const row of this.#browser.node.querySelectorAll(".jp-DirListing-item")) {
+    for (const row of this.browser.node.querySelectorAll(".jp-DirListing-item")) {
       const name = row.querySelector(".jp-DirListing-itemText")?.textContent ?? "";
       const container = row.querySelector<HTMLElement>(`.${ICON_CLASS}`);
       if (container !== null && names.has(name)) {
-        const { icon } = this.#registry.getFileTypeForModel({ name, type: "file" });
+        const { icon } = this.registry.getFileTypeForModel({ name, type: "file" });
         const style = {
           className: ICON_CLASS,
           iconClass: "jp-Icon",

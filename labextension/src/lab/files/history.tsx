@@ -8,12 +8,12 @@ import { refreshIcon, ToolbarButton } from "@jupyterlab/ui-components";
 import { Poll } from "@lumino/polling";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
+import { formatCount, visible, whyWords } from "../../basics/text";
 import type { Cell } from "../../history/data";
 import { type Arrived, ended, type Line, NOTHING, withLines } from "../../history/lines";
 import { type Merged, merged } from "../../history/merge";
 import type { Host, Kernel, Timeline } from "../../history/timeline";
-import { formatCount, visible, whyWords } from "../../text";
-import { bytesWords } from "../../words";
+import { bytesWords } from "../../words/words";
 import { checkpointIcon } from "../icons";
 import { type CheckpointServer, INTERVAL } from "../server";
 import { Choice } from "../tabs/choice";
@@ -32,9 +32,6 @@ interface Reading {
 }
 
 export class HistoryPanel extends Widget {
-  readonly path: string;
-  readonly #server: CheckpointServer;
-  readonly #trans: TranslationBundle;
   readonly #notices = document.createElement("div");
   readonly #stage = document.createElement("div");
   readonly #poll: Poll;
@@ -53,11 +50,12 @@ export class HistoryPanel extends Widget {
   #rest: string | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(path: string, server: CheckpointServer, trans: TranslationBundle) {
+  constructor(
+    readonly path: string,
+    private readonly server: CheckpointServer,
+    private readonly trans: TranslationBundle,
+  ) {
     super();
-    this.path = path;
-    this.#server = server;
-    this.#trans = trans;
     this.addClass("ckpt-viz-tab");
     this.#notices.className = "ckpt-viz-notices";
     this.#stage.className = "ckpt-viz-stage";
@@ -92,7 +90,7 @@ export class HistoryPanel extends Widget {
     this.#draw();
     try {
       const [etag] = await Promise.all([
-        this.#server.history(this.path, signal, (lines) => {
+        this.server.history(this.path, signal, (lines) => {
           if (isCurrent()) {
             this.#take(reading, lines);
           }
@@ -196,7 +194,7 @@ export class HistoryPanel extends Widget {
     if (!this.isVisible || this.#reading !== null || this.#etag === null) {
       return;
     }
-    const found = await this.#server.historyTag(this.path);
+    const found = await this.server.historyTag(this.path);
     if (found !== this.#etag && found !== this.#seen && this.#reading === null) {
       this.#seen = found;
       await this.refresh({ isQuiet: true });
@@ -205,7 +203,7 @@ export class HistoryPanel extends Widget {
 
   /** What answers questions of the view; its numbers are not always those of the server. */
   #answers(): Host {
-    const trans = this.#trans;
+    const trans = this.trans;
     const shown = () => {
       if (this.#shown === null || this.#etag === null) {
         throw new Error(trans.__("Wait until the history was read, then ask again."));
@@ -220,7 +218,7 @@ export class HistoryPanel extends Widget {
       }
       return time;
     };
-    const ask = (question: object) => this.#server.askHistory(this.path, shown().etag, question);
+    const ask = (question: object) => this.server.askHistory(this.path, shown().etag, question);
     const kernel: Kernel = {
       cells: async (place) => {
         const found = shown();
@@ -258,7 +256,7 @@ export class HistoryPanel extends Widget {
     if (this.isDisposed) {
       return;
     }
-    const trans = this.#trans;
+    const trans = this.trans;
     const reading = this.#reading;
     render(
       <>
@@ -295,7 +293,7 @@ export class HistoryPanel extends Widget {
   }
 
   #progressWords({ isPlanned, opened, checkpoints, read, total }: Arrived): string {
-    const trans = this.#trans;
+    const trans = this.trans;
     if (checkpoints === 0) {
       return "";
     }
@@ -306,7 +304,7 @@ export class HistoryPanel extends Widget {
   }
 
   #restWords({ arrived, controller }: Reading): string {
-    const trans = this.#trans;
+    const trans = this.trans;
     const { history, isPlanned, rows, why } = arrived;
     if (history === null || !isPlanned) {
       return trans.__("Cancelled: nothing was read.");
@@ -334,36 +332,27 @@ type Tab = MainAreaWidget<HistoryPanel>;
 /** The open tabs of histories: one for each path. */
 export class Histories {
   readonly tracker = new WidgetTracker<Tab>({ namespace: "ckpt-viz-histories" });
-  readonly #app: JupyterFrontEnd;
-  readonly #area: "main" | "down";
-  readonly #server: CheckpointServer;
-  readonly #trans: TranslationBundle;
 
   constructor(
-    app: JupyterFrontEnd,
-    area: "main" | "down",
-    server: CheckpointServer,
-    trans: TranslationBundle,
-  ) {
-    this.#app = app;
-    this.#area = area;
-    this.#server = server;
-    this.#trans = trans;
-  }
+    private readonly app: JupyterFrontEnd,
+    private readonly area: "main" | "down",
+    private readonly server: CheckpointServer,
+    private readonly trans: TranslationBundle,
+  ) {}
 
   /** Shows the history of a directory, or of its `checkpoint` file. */
   open(path: string): Tab {
     const tab = this.tracker.find(({ content }) => content.path === path) ?? this.#make(path);
     if (!tab.isAttached) {
-      this.#app.shell.add(tab, this.#area);
+      this.app.shell.add(tab, this.area);
     }
-    this.#app.shell.activateById(tab.id);
+    this.app.shell.activateById(tab.id);
     return tab;
   }
 
   #make(path: string): Tab {
-    const trans = this.#trans;
-    const content = new HistoryPanel(path, this.#server, trans);
+    const trans = this.trans;
+    const content = new HistoryPanel(path, this.server, trans);
     const tab: Tab = new MainAreaWidget({ content });
     const refresh = new ToolbarButton({
       icon: refreshIcon,

@@ -3,7 +3,7 @@
 import type { ILayoutRestorer, JupyterFrontEnd } from "@jupyterlab/application";
 import { type MainAreaWidget, showErrorMessage, WidgetTracker } from "@jupyterlab/apputils";
 import { PathExt } from "@jupyterlab/coreutils";
-import { whyWords } from "../../text";
+import { whyWords } from "../../basics/text";
 import { prefixOf } from "../paths";
 import type { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
@@ -26,17 +26,14 @@ export interface Live {
 type Tab = MainAreaWidget<ExplorerPanel>;
 
 export class LiveExplorers {
-  readonly tabs: Tabs;
-  readonly #app: JupyterFrontEnd;
-  readonly #followed: FollowedKernel;
   readonly #tracker = new WidgetTracker<Tab>({ namespace: "ckpt-viz-live" });
   readonly #shown = new WeakMap<Tab, Live>();
 
-  constructor(app: JupyterFrontEnd, tabs: Tabs, followed: FollowedKernel) {
-    this.#app = app;
-    this.tabs = tabs;
-    this.#followed = followed;
-  }
+  constructor(
+    private readonly app: JupyterFrontEnd,
+    readonly tabs: Tabs,
+    private readonly followed: FollowedKernel,
+  ) {}
 
   open(wanted: Live): Tab {
     const { name, path } = wanted;
@@ -78,7 +75,7 @@ export class LiveExplorers {
 
   /** A variable in the followed kernel. */
   named(name: unknown): Live | null {
-    const { objects, path } = this.#followed;
+    const { objects, path } = this.followed;
     return typeof name !== "string" || objects.kernel === null
       ? null
       : { name, kernel: objects.kernel.id, place: path, path: null, prefix: null };
@@ -94,13 +91,13 @@ export class LiveExplorers {
   }
 
   #current(): Live | null {
-    const { currentWidget } = this.#app.shell;
+    const { currentWidget } = this.app.shell;
     const tab = this.#tracker.find((one) => one === currentWidget);
     return (tab && this.#shown.get(tab)) ?? null;
   }
 
   async #connect(id: string) {
-    const { kernels } = this.#app.serviceManager;
+    const { kernels } = this.app.serviceManager;
     await kernels.refreshRunning();
     const model = [...kernels.running()].find((one) => one.id === id);
     if (model === undefined) {

@@ -12,16 +12,14 @@ export class FollowedKernel {
   readonly objects: LiveObjects;
   #notebook: NotebookPanel | null = null;
   #context: ISessionContext | null = null;
-  readonly #notebooks: INotebookTracker | null;
 
   constructor(
     shell: JupyterFrontEnd["shell"],
-    notebooks: INotebookTracker | null,
+    private readonly notebooks: INotebookTracker | null,
     consoles: IConsoleTracker | null,
     trans: TranslationBundle,
   ) {
     this.objects = new LiveObjects(trans);
-    this.#notebooks = notebooks;
     followCurrent(notebooks, (panel) => {
       this.#notebook = panel;
       this.#follow(panel?.sessionContext ?? consoles?.currentWidget?.sessionContext ?? null);
@@ -55,7 +53,7 @@ export class FollowedKernel {
 
   /** The notebook at a path, or else the one last in front: code of a console goes there, too. */
   notebookAt(path: string | undefined): NotebookPanel | null {
-    return this.#notebooks?.find(({ context }) => context.path === path) ?? this.#notebook;
+    return this.notebooks?.find(({ context }) => context.path === path) ?? this.#notebook;
   }
 
   #follow(context: ISessionContext | null): void {

@@ -4,7 +4,7 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { type ISignal, Signal } from "@lumino/signaling";
 import LISTING from "../../../../ckpt_viz/entrances/jupyter/live_objects.py";
-import { whyWords } from "../../text";
+import { whyWords } from "../../basics/text";
 import { evaluate, InterruptedError, infoOf, literal } from "./requests";
 
 export type Kind =
@@ -47,7 +47,6 @@ const EXPRESSION =
 
 /** Lists a kernel's objects at first and after each cell, while the list is visible. */
 export class LiveObjects {
-  readonly #trans: TranslationBundle;
   readonly #changed = new Signal<this, void>(this);
   #kernel: Kernel.IKernelConnection | null = null;
   #isWatched = false;
@@ -57,9 +56,7 @@ export class LiveObjects {
   #listed: Listed | null = null;
   #problem: string | null = null;
 
-  constructor(trans: TranslationBundle) {
-    this.#trans = trans;
-  }
+  constructor(private readonly trans: TranslationBundle) {}
 
   /** Emits at each new list. */
   get changed(): ISignal<this, void> {
@@ -134,7 +131,7 @@ export class LiveObjects {
       if (language.name === "python") {
         found = await evaluate<Listed>(kernel, EXPRESSION);
       } else {
-        problem = this.#trans.__("The kernel runs %1, not Python.", language.name);
+        problem = this.trans.__("The kernel runs %1, not Python.", language.name);
       }
     } catch (error) {
       problem = whyWords(error);

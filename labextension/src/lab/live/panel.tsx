@@ -3,7 +3,7 @@
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
-import { visible } from "../../text";
+import { visible } from "../../basics/text";
 import { acceptPaths } from "../tabs/drop";
 import { Sentence } from "../tabs/sentence";
 import type { Kind, LiveObject, LiveObjects } from "./objects";
@@ -20,17 +20,13 @@ export interface PanelActions {
 type Where = () => string | null;
 
 export class LivePanel extends Widget {
-  readonly #objects: LiveObjects;
-  readonly #actions: PanelActions;
-  readonly #where: Where;
-  readonly #trans: TranslationBundle;
-
-  constructor(objects: LiveObjects, actions: PanelActions, where: Where, trans: TranslationBundle) {
+  constructor(
+    private readonly objects: LiveObjects,
+    private readonly actions: PanelActions,
+    private readonly where: Where,
+    private readonly trans: TranslationBundle,
+  ) {
     super();
-    this.#objects = objects;
-    this.#actions = actions;
-    this.#where = where;
-    this.#trans = trans;
     this.addClass("ckpt-viz-live");
     this.node.tabIndex = -1;
     objects.changed.connect(this.update, this);
@@ -44,19 +40,19 @@ export class LivePanel extends Widget {
   }
 
   override dispose(): void {
-    this.#objects.setWatched(false);
-    this.#objects.changed.disconnect(this.update, this);
+    this.objects.setWatched(false);
+    this.objects.changed.disconnect(this.update, this);
     render(null, this.node);
     super.dispose();
   }
 
   protected override onAfterShow(): void {
-    this.#objects.setWatched(true);
+    this.objects.setWatched(true);
     this.update();
   }
 
   protected override onAfterHide(): void {
-    this.#objects.setWatched(false);
+    this.objects.setWatched(false);
   }
 
   /** The panel itself waits with the focus for a list that the kernel still makes. */
@@ -68,21 +64,21 @@ export class LivePanel extends Widget {
     if (this.isDisposed) {
       return;
     }
-    const { listed } = this.#objects;
+    const { listed } = this.objects;
     render(
       <section>
         <header>
-          <h3>{this.#trans.__("Live TensorFlow Objects")}</h3>
-          <p>{visible(this.#where() ?? this.#trans.__("No notebook or console is open."))}</p>
+          <h3>{this.trans.__("Live TensorFlow Objects")}</h3>
+          <p>{visible(this.where() ?? this.trans.__("No notebook or console is open."))}</p>
         </header>
         {this.#messages().map((sentence) => (
           <p key={sentence} class="ckpt-viz-live-said" role="status">
             <Sentence text={sentence} />
           </p>
         ))}
-        <ul aria-label={this.#trans.__("Checkpointable objects of the kernel")}>
+        <ul aria-label={this.trans.__("Checkpointable objects of the kernel")}>
           {listed?.objects.map((one) => (
-            <Item key={one.name} one={one} actions={this.#actions} trans={this.#trans} />
+            <Item key={one.name} one={one} actions={this.actions} trans={this.trans} />
           ))}
         </ul>
       </section>,
@@ -95,12 +91,12 @@ export class LivePanel extends Widget {
 
   /** The messages beside the list, or in its place. */
   #messages(): readonly string[] {
-    const { listed, problem, kernel } = this.#objects;
-    const trans = this.#trans;
+    const { listed, problem, kernel } = this.objects;
+    const trans = this.trans;
     if (problem !== null) {
       return [problem];
     }
-    if (this.#where() === null) {
+    if (this.where() === null) {
       return [
         trans.__(
           "Open a notebook: the objects of its kernel that TensorFlow can save are listed here.",

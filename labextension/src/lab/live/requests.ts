@@ -1,7 +1,7 @@
 /** Questions to a kernel that leave no trace there: one user expression, silent and unnumbered. */
 
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
-import { INVISIBLE } from "../../text";
+import { INVISIBLE } from "../../basics/text";
 
 /** The media type of the answer; ckpt_viz/entrances/jupyter/live_objects.py and live_tabs.py return it. */
 const REPLY = "application/vnd.ckpt-viz.reply+json";

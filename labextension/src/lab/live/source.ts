@@ -4,10 +4,10 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { DisposableDelegate, type IDisposable } from "@lumino/disposable";
 import { version } from "../../../package.json";
-import { VERSION } from "../../contract";
-import type { Answer, Ask } from "../../kernel";
-import { bytesOf } from "../../shared";
-import type { ViewState } from "../../view";
+import { VERSION } from "../../data/contract";
+import { bytesOf } from "../../host/shared";
+import type { Answer, Ask } from "../../kernel/kernel";
+import type { ViewState } from "../../view/view";
 import { type Loaded, type Source, unpacked } from "../source";
 import { evaluate, KernelError, literal } from "./requests";
 
@@ -45,34 +45,30 @@ export interface LivePlace {
 export class LiveSource implements Source {
   readonly canStop = false;
   readonly #connect: () => Promise<Kernel.IKernelConnection>;
-  readonly #trans: TranslationBundle;
-  readonly #place: LivePlace;
   #kernel: Kernel.IKernelConnection | null = null;
   #tab: string | null = null;
 
   constructor(
     connect: () => Promise<Kernel.IKernelConnection>,
-    trans: TranslationBundle,
-    place: LivePlace,
+    private readonly trans: TranslationBundle,
+    private readonly place: LivePlace,
   ) {
     this.#connect = connect;
-    this.#trans = trans;
-    this.#place = place;
   }
 
   get staleWords(): string {
-    return this.#trans.__("Cells have run since this was read, or the kernel was restarted.");
+    return this.trans.__("Cells have run since this was read, or the kernel was restarted.");
   }
 
   get loadingWords(): string {
-    const { name } = this.#place;
+    const { name } = this.place;
     return this.#kernel?.status === "busy"
-      ? this.#trans.__("The kernel is running other cells; %1 comes after them …", name)
-      : this.#trans.__("Asking the kernel for %1 …", name);
+      ? this.trans.__("The kernel is running other cells; %1 comes after them …", name)
+      : this.trans.__("Asking the kernel for %1 …", name);
   }
 
   readonly ask: Ask = async (question) => {
-    const named = JSON.stringify({ ...question, source: this.#place.name });
+    const named = JSON.stringify({ ...question, source: this.place.name });
     const asked = `asked(${literal(this.#tab ?? "")}, ${literal(named)})`;
     const kernel = await this.#connected();
     const { error, answer, buffers } = await evaluate<Answered>(kernel, `${TABS}.${asked}`);
@@ -87,7 +83,7 @@ export class LiveSource implements Source {
     }
     if (opened.format !== VERSION) {
       throw new Error(
-        this.#trans.__(
+        this.trans.__(
           "The kernel has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install the same version in both environments, and restart the kernel.",
           opened.version,
           opened.format,
@@ -143,7 +139,7 @@ export class LiveSource implements Source {
     before: ViewState | null,
     signal: AbortSignal,
   ): Promise<Opened> {
-    const { name, against } = this.#place;
+    const { name, against } = this.place;
     const other = against === null ? "None" : literal(against);
     try {
       if (this.#tab !== null) {
@@ -170,7 +166,7 @@ export class LiveSource implements Source {
     }
     if (error.type === "ModuleNotFoundError" && error.message.includes("'ckpt_viz.")) {
       return new Error(
-        this.#trans.__(
+        this.trans.__(
           "The kernel's ckpt-viz is too old for this page's, %1. Run `%pip install --upgrade ckpt-viz` in a cell, restart the kernel, and try again.",
           version,
         ),
@@ -178,7 +174,7 @@ export class LiveSource implements Source {
     }
     if (error.type === "ModuleNotFoundError") {
       return new Error(
-        this.#trans.__(
+        this.trans.__(
           "The kernel's environment has no ckpt-viz (%1). Run `%pip install ckpt-viz` in a cell, and try again.",
           error.message,
         ),
@@ -186,9 +182,9 @@ export class LiveSource implements Source {
     }
     if (error.type === "NameError") {
       return new Error(
-        this.#trans.__(
+        this.trans.__(
           "The kernel has no variable %1: run the cell that creates it, and try again.",
-          this.#place.name,
+          this.place.name,
         ),
       );
     }
@@ -210,7 +206,7 @@ export class LiveSource implements Source {
     return theirs === version
       ? []
       : [
-          this.#trans.__(
+          this.trans.__(
             "This page has ckpt-viz %1, the kernel has %2: install the same version in both environments.",
             version,
             theirs,

@@ -3,7 +3,7 @@ import { decoded, readBundle } from "./bundle";
 
 describe("a bundle", () => {
   test("has the model's id, the digest and the payload", () => {
-    const data = { version: 1, model_id: "abc", digest: "d1", payload: "AAH/" };
+    const data = { version: 2, model_id: "abc", digest: "d1", payload: "AAH/" };
     expect(readBundle(data)).toEqual({
       modelId: "abc",
       digest: "d1",
@@ -15,16 +15,14 @@ describe("a bundle", () => {
   });
 
   test("may have the steps of a restore", () => {
-    expect(readBundle({ version: 1, payload: "AA==", steps: "BB==" }).steps).toBe("BB==");
-    expect(readBundle({ version: 1, payload: "AA==", steps: 7 }).steps).toBe(null);
-  });
-
-  test("of an earlier version has no digest", () => {
-    expect(readBundle({ version: 1, model_id: "abc", payload: "AA==" }).digest).toBe("");
+    expect(readBundle({ version: 2, digest: "d1", payload: "AA==", steps: "BB==" }).steps).toBe(
+      "BB==",
+    );
+    expect(readBundle({ version: 2, digest: "d1", payload: "AA==", steps: 7 }).steps).toBe(null);
   });
 
   test("with a digest needs no payload", () => {
-    expect(readBundle({ version: 1, digest: "d1" })).toEqual({
+    expect(readBundle({ version: 2, digest: "d1" })).toEqual({
       modelId: "",
       digest: "d1",
       payload: null,
@@ -34,8 +32,10 @@ describe("a bundle", () => {
   });
 
   test("needs no model", () => {
-    expect(readBundle({ version: 1, model_id: null, payload: "AA==" }).modelId).toBe("");
-    expect(readBundle({ version: 1, payload: "AA==" }).modelId).toBe("");
+    expect(readBundle({ version: 2, model_id: null, digest: "d1", payload: "AA==" }).modelId).toBe(
+      "",
+    );
+    expect(readBundle({ version: 2, digest: "d1", payload: "AA==" }).modelId).toBe("");
   });
 
   test.each([
@@ -44,15 +44,16 @@ describe("a bundle", () => {
     [[], "not a JSON object"],
     [{ payload: "AA==" }, "format version none"],
     [
-      { version: 2, payload: "AA==" },
-      "format version 2, but the installed ckpt-viz reads version 1",
+      { version: 1, payload: "AA==" },
+      "format version 1, but the installed ckpt-viz reads version 2; run the cell again",
     ],
     [{ version: "1", payload: "AA==" }, 'format version "1"'],
-    [{ version: 1 }, "payload is missing"],
-    [{ version: 1, payload: "" }, "payload is missing"],
-    [{ version: 1, payload: 7 }, "payload is missing"],
-    [{ version: 1, digest: "" }, "payload is missing"],
-    [{ version: 1, digest: "d1", payload: null }, "payload is missing"],
+    [{ version: 2 }, "payload is missing"],
+    [{ version: 2, digest: "d1", payload: "" }, "payload is missing"],
+    [{ version: 2, digest: "d1", payload: 7 }, "payload is missing"],
+    [{ version: 2, digest: "" }, "payload is missing"],
+    [{ version: 2, payload: "AA==" }, "payload is missing"],
+    [{ version: 2, digest: "d1", payload: null }, "payload is missing"],
   ])("with bad data, %j, causes an error of one sentence", (data, sentence) => {
     expect(() => readBundle(data)).toThrow(sentence);
   });

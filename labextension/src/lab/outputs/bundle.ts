@@ -1,5 +1,5 @@
-import { VERSION } from "../../contract";
-import { bytesOf } from "../../shared";
+import { VERSION } from "../../data/contract";
+import { bytesOf } from "../../host/shared";
 
 /** The data of ckpt-viz in a notebook's output; ckpt_viz/entrances/jupyter/snapshots.py writes it. */
 export const MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json";
@@ -7,7 +7,7 @@ export const MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json";
 export interface Bundle {
   /** The widget that made the output; empty if there never was one. */
   readonly modelId: string;
-  /** Identifies the payload. Empty in an older notebook, where each output has its own payload. */
+  /** Identifies the payload. */
   readonly digest: string;
   /** In base64; null if another output of the notebook holds it. */
   readonly payload: string | null;
@@ -29,14 +29,13 @@ export function readBundle(data: unknown): Bundle {
         `but the installed ckpt-viz reads version ${VERSION}; run the cell again to renew it.`,
     );
   }
-  const isReference = isText(digest) && payload === undefined;
-  if (!isReference && !isText(payload)) {
+  if (!isText(digest) || !(payload === undefined || isText(payload))) {
     throw new Error("This output holds no checkpoint graph: its payload is missing.");
   }
   return {
     modelId: isText(modelId) ? modelId : "",
-    digest: isText(digest) ? digest : "",
-    payload: isText(payload) ? payload : null,
+    digest,
+    payload: payload ?? null,
     steps: isText(steps) ? steps : null,
     step: Number.isInteger(step) ? Number(step) : null,
   };

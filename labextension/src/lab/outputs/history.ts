@@ -10,15 +10,14 @@ const PICTURES = ["text/html", "text/plain"];
 
 /** Shows the live widget while the place's kernel knows it, else the picture in the output. */
 export class HistoryRenderer extends Panel implements IRenderMime.IRenderer {
-  readonly #place: Place | null;
-  readonly #rendermime: IRenderMimeRegistry;
   #model: IRenderMime.IMimeModel | null = null;
   #isLive: boolean | null = null;
 
-  constructor(place: Place | null, rendermime: IRenderMimeRegistry) {
+  constructor(
+    private readonly place: Place | null,
+    private readonly rendermime: IRenderMimeRegistry,
+  ) {
     super();
-    this.#place = place;
-    this.#rendermime = rendermime;
     this.addClass("ckpt-viz-output");
     place?.sessionContext.statusChanged.connect(this.update, this);
     place?.sessionContext.kernelChanged.connect(this.update, this);
@@ -40,7 +39,7 @@ export class HistoryRenderer extends Panel implements IRenderMime.IRenderer {
       return;
     }
     const id = modelIdOf(model.data[HISTORY_MIME_TYPE]);
-    const isLive = id !== "" && this.#place?.knowsModel(id) === true;
+    const isLive = id !== "" && this.place?.knowsModel(id) === true;
     if (isLive === this.#isLive) {
       return;
     }
@@ -55,10 +54,10 @@ export class HistoryRenderer extends Panel implements IRenderMime.IRenderer {
     const data = isLive
       ? { [WIDGET_VIEW]: { version_major: 2, version_minor: 0, model_id: id } }
       : { ...model.data };
-    const widget = this.#rendermime.createRenderer(mimeType);
+    const widget = this.rendermime.createRenderer(mimeType);
     this.addWidget(widget);
     const trusted = isLive || model.trusted;
-    await widget.renderModel(this.#rendermime.createModel({ data, trusted }));
+    await widget.renderModel(this.rendermime.createModel({ data, trusted }));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Puts the code of a remedy into a new cell below the explorer that shows it. */
 
 import { NotebookActions, type NotebookPanel } from "@jupyterlab/notebook";
-import { HAS_CELLS, INSERT } from "../../cells";
+import { HAS_CELLS, INSERT } from "../../host/cells";
 
 export function takeCode({ content }: NotebookPanel): void {
   content.node.setAttribute(HAS_CELLS, "");

@@ -1,9 +1,9 @@
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
-import { type Parts, SHOWN } from "../../shared";
-import { whyWords } from "../../text";
-import { mountView } from "../../view";
+import { whyWords } from "../../basics/text";
+import { type Parts, SHOWN } from "../../host/shared";
+import { mountView } from "../../view/view";
 import { graphviz } from "../graphviz";
 import { type Bundle, decoded, MIME_TYPE, readBundle } from "./bundle";
 import { type Place, WIDGET_VIEW } from "./place";
@@ -21,18 +21,17 @@ const MISSING =
 
 /** Shows the live widget while the place's kernel knows it, else the snapshot in the output. */
 export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
-  readonly #place: Place | null;
-  readonly #stored: Stored;
   #bundle: Bundle | null = null;
   /** The registry that renders the live widget; null for the snapshot, undefined while empty. */
   #live: IRenderMimeRegistry | null | undefined;
   /** Whether the output shows an explorer, not just a sentence. */
   #isShown = false;
 
-  constructor(place: Place | null, stored: Stored) {
+  constructor(
+    private readonly place: Place | null,
+    private readonly stored: Stored,
+  ) {
     super();
-    this.#place = place;
-    this.#stored = stored;
     this.addClass("ckpt-viz-output");
     this.node.addEventListener(SHOWN, (event) => {
       const { digest, payload } = (event as CustomEvent<Parts>).detail;
@@ -47,7 +46,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
     const previous = this.#bundle;
     try {
       this.#bundle = readBundle(model.data[MIME_TYPE]);
-      this.#stored.look([{ data: model.data, setData: () => {} }]);
+      this.stored.look([{ data: model.data, setData: () => {} }]);
       if (previous !== null && this.#isShown && isSame(previous, this.#bundle)) {
         return; // only the payload came or went: keep the view that the user has opened
       }
@@ -71,7 +70,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
       return;
     }
     const { modelId } = this.#bundle;
-    const live = this.#place?.knowsModel(modelId) ? this.#place.rendermime : null;
+    const live = this.place?.knowsModel(modelId) ? this.place.rendermime : null;
     if (live !== this.#live) {
       this.#live = live;
       await this.#show(live ? this.#widget(live, modelId) : this.#snapshot(this.#bundle));
@@ -86,12 +85,12 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
   #snapshot({ payload, digest, steps, step }: Bundle): Pending {
     this.#isShown = false;
     try {
-      const outputs = [...(this.#place?.outputs() ?? [])];
-      const stored = payload ?? this.#stored.find(digest, outputs);
+      const outputs = [...(this.place?.outputs() ?? [])];
+      const stored = payload ?? this.stored.find(digest, outputs);
       if (stored === null) {
         throw new Error(MISSING);
       }
-      const played = steps ?? this.#stored.steps(digest, outputs);
+      const played = steps ?? this.stored.steps(digest, outputs);
       const shown = snapshot(decoded(stored), played, step);
       this.#isShown = true;
       return shown;
@@ -116,7 +115,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
 }
 
 function isSame(one: Bundle, other: Bundle): boolean {
-  return one.digest !== "" && one.digest === other.digest && one.modelId === other.modelId;
+  return one.digest === other.digest && one.modelId === other.modelId;
 }
 
 /** The view that ipywidgets' manager makes of the model. */
@@ -145,7 +144,7 @@ function snapshot(payload: Uint8Array, steps: string | null, step: number | null
   const view = mountView(widget.node, {
     note: "saved picture",
     graphviz,
-    extras: () => import("../../extras"),
+    extras: () => import("../../draw/extras"),
     played: steps ?? undefined,
   });
   widget.disposed.connect(() => view.dispose());

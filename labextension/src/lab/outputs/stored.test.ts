@@ -5,7 +5,7 @@ import { type Output, Stored } from "./stored";
 function output(digest: string, payload?: string, html = "see output [1]"): Output {
   let data: Output["data"] = {
     "text/html": html,
-    [MIME_TYPE]: { version: 1, model_id: "m", digest, ...(payload && { payload }) },
+    [MIME_TYPE]: { version: 2, model_id: "m", digest, ...(payload && { payload }) },
   };
   return {
     get data() {
@@ -40,7 +40,7 @@ test("heal() puts payload and picture into the first output that names a lost pa
   stored.heal([second, third]);
   expect([second, third].map(payloadOf)).toEqual(["AAAA", undefined]);
   expect(second.data["text/html"]).toBe("picture");
-  expect(second.data[MIME_TYPE]).toMatchObject({ version: 1, model_id: "m", digest: "d1" });
+  expect(second.data[MIME_TYPE]).toMatchObject({ version: 2, model_id: "m", digest: "d1" });
 });
 
 test("heal() keeps the steps of a restore with their payload", () => {

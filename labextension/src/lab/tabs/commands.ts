@@ -1,5 +1,5 @@
-import { COMMANDS } from "../../commands";
-import * as WORDS from "../../strings";
+import * as WORDS from "../../basics/strings";
+import { COMMANDS } from "../../state/commands";
 import type { LabCommand } from "../commands";
 import type { Tabs } from "./tabs";
 

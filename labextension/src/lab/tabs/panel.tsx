@@ -5,20 +5,18 @@ import type { IDisposable } from "@lumino/disposable";
 import { type ISignal, Signal } from "@lumino/signaling";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
-import type { Deed } from "../../deeds";
-import { whyWords } from "../../text";
-import { mountView, type View, type ViewState } from "../../view";
+import { whyWords } from "../../basics/text";
+import type { Deed } from "../../state/deeds";
+import { mountView, type View, type ViewState } from "../../view/view";
 import { graphviz } from "../graphviz";
 import type { Kept, Source } from "../source";
 import { Choice } from "./choice";
 import { Sentence } from "./sentence";
 
 export class ExplorerPanel extends Widget {
-  readonly #trans: TranslationBundle;
   readonly #notices = document.createElement("div");
   readonly #stage = document.createElement("div");
   readonly #loaded = new Signal<this, readonly Kept[]>(this);
-  #source: Source;
   #watch: IDisposable | null = null;
   #view: View | null = null;
   #state: ViewState | null = null;
@@ -27,10 +25,11 @@ export class ExplorerPanel extends Widget {
   #isStale = false;
   #problem: string | null = null;
 
-  constructor(source: Source, trans: TranslationBundle) {
+  constructor(
+    private source: Source,
+    private readonly trans: TranslationBundle,
+  ) {
     super();
-    this.#source = source;
-    this.#trans = trans;
     this.addClass("ckpt-viz-tab");
     this.#notices.className = "ckpt-viz-notices";
     this.#stage.className = "ckpt-viz-stage";
@@ -47,8 +46,8 @@ export class ExplorerPanel extends Widget {
   setSource(source: Source): Promise<void> {
     this.#watch?.dispose();
     this.#watch = null;
-    this.#source.dispose();
-    this.#source = source;
+    this.source.dispose();
+    this.source = source;
     this.#view?.dispose();
     this.#view = null;
     this.#state = null;
@@ -64,17 +63,17 @@ export class ExplorerPanel extends Widget {
     this.#problem = null;
     this.#draw();
     try {
-      const { payload, notes, kept, state } = await this.#source.load(loading.signal, this.#state);
+      const { payload, notes, kept, state } = await this.source.load(loading.signal, this.#state);
       if (this.#loading !== loading || this.isDisposed) {
         return;
       }
-      this.#view ??= this.#mount(this.#source);
+      this.#view ??= this.#mount(this.source);
       await this.#view.setPayload(payload);
       this.#view.setState(state);
       this.#notes = notes;
       this.#isStale = false;
       this.#watch?.dispose(); // it may come from another connection
-      this.#watch = this.#source.watch(
+      this.#watch = this.source.watch(
         () => {
           this.#isStale = true;
           this.#draw();
@@ -88,7 +87,7 @@ export class ExplorerPanel extends Widget {
     } catch (error) {
       if (this.#loading === loading) {
         this.#problem = loading.signal.aborted
-          ? this.#trans.__("Cancelled: nothing was read.")
+          ? this.trans.__("Cancelled: nothing was read.")
           : whyWords(error);
       }
     }
@@ -107,7 +106,7 @@ export class ExplorerPanel extends Widget {
     this.#loading?.abort();
     this.#loading = null;
     this.#watch?.dispose();
-    this.#source.dispose();
+    this.source.dispose();
     this.#view?.dispose();
     render(null, this.#notices);
     super.dispose();
@@ -121,7 +120,7 @@ export class ExplorerPanel extends Widget {
   #mount({ ask, canStop }: Source): View {
     return mountView(this.#stage, {
       graphviz,
-      extras: () => import("../../extras"),
+      extras: () => import("../../draw/extras"),
       ask,
       canStop,
       onChange: (state) => {
@@ -136,12 +135,12 @@ export class ExplorerPanel extends Widget {
     }
     const cancel = () => this.#loading?.abort();
     const again = () => void this.refresh();
-    const trans = this.#trans;
+    const trans = this.trans;
     render(
       <>
         {this.#loading && (
           <p role="status" class="ckpt-viz-loading">
-            {this.#source.loadingWords}
+            {this.source.loadingWords}
             <Choice words={trans.__("Cancel")} choose={cancel} />
           </p>
         )}
@@ -153,7 +152,7 @@ export class ExplorerPanel extends Widget {
         )}
         {this.#isStale && !this.#loading && this.#problem === null && (
           <p role="status" class="ckpt-viz-stale">
-            {this.#source.staleWords}
+            {this.source.staleWords}
             <Choice words={trans.__("Refresh")} choose={again} />
           </p>
         )}

@@ -1,4 +1,4 @@
-import { sentenceText } from "../../text";
+import { sentenceText } from "../../basics/text";
 
 /** An untrusted sentence; text between backticks is for the user to type. */
 export function Sentence({ text }: { readonly text: string }) {

@@ -10,7 +10,7 @@ import type { ITranslator, TranslationBundle } from "@jupyterlab/translation";
 import { refreshIcon, Toolbar, ToolbarButton } from "@jupyterlab/ui-components";
 import { Token } from "@lumino/coreutils";
 import { TabPanel, Widget } from "@lumino/widgets";
-import { visible } from "../../text";
+import { visible } from "../../basics/text";
 import { checkpointIcon } from "../icons";
 import { mayBeCheckpoint, prefixOf } from "../paths";
 import type { CheckpointServer } from "../server";
@@ -35,37 +35,24 @@ export interface TabOptions {
 }
 
 export class Tabs {
-  readonly server: CheckpointServer;
-  readonly trans: TranslationBundle;
-  readonly #app: JupyterFrontEnd;
-  readonly #area: "main" | "down";
-  readonly #manager: IDocumentManager;
-  readonly #translator: ITranslator;
   readonly #panels = new Set<ExplorerPanel>();
   readonly #open = new Map<string, MainAreaWidget<ExplorerPanel>>();
 
   constructor(
-    app: JupyterFrontEnd,
-    area: "main" | "down",
-    manager: IDocumentManager,
-    translator: ITranslator,
-    trans: TranslationBundle,
-    server: CheckpointServer,
-  ) {
-    this.#app = app;
-    this.#area = area;
-    this.#manager = manager;
-    this.#translator = translator;
-    this.trans = trans;
-    this.server = server;
-  }
+    private readonly app: JupyterFrontEnd,
+    private readonly area: "main" | "down",
+    private readonly manager: IDocumentManager,
+    private readonly translator: ITranslator,
+    readonly trans: TranslationBundle,
+    readonly server: CheckpointServer,
+  ) {}
 
   /** Shows a tab; creates it first if necessary. */
   open(options: TabOptions): MainAreaWidget<ExplorerPanel> {
-    const { shell } = this.#app;
+    const { shell } = this.app;
     const tab = this.#open.get(options.id) ?? this.#make(options);
     if (!tab.isAttached) {
-      shell.add(tab, this.#area);
+      shell.add(tab, this.area);
     }
     shell.activateById(tab.id);
     const panel = tab.parent?.parent;
@@ -77,7 +64,7 @@ export class Tabs {
 
   /** The explorer that has the focus or is in front, of files or of a kernel. */
   inFront(): ExplorerPanel | null {
-    const { currentWidget } = this.#app.shell;
+    const { currentWidget } = this.app.shell;
     const panels = [...this.#panels];
     return (
       panels.find(({ node }) => node.contains(document.activeElement)) ??
@@ -128,8 +115,8 @@ export class Tabs {
   /** Lets the user pick one of the server's checkpoints; null if the user cancels. */
   async pick(title: string, directory: string): Promise<string | null> {
     const { button, value } = await FileDialog.getOpenFiles({
-      manager: this.#manager,
-      translator: this.#translator,
+      manager: this.manager,
+      translator: this.translator,
       title,
       label: this.trans.__(
         "An .index file, a file of Keras, a directory of checkpoints, or a SavedModel",
@@ -153,7 +140,7 @@ export class Tabs {
     tab.title.caption = visible(caption);
     tab.title.icon = checkpointIcon;
     tab.title.closable = true;
-    tab.toggleClass("ckpt-viz-below", this.#area === "down");
+    tab.toggleClass("ckpt-viz-below", this.area === "down");
     this.#open.set(id, tab);
     tab.disposed.connect(() => this.#open.delete(id));
     return tab;
@@ -163,9 +150,11 @@ export class Tabs {
 /** The checkpoints of a directory, the last saved first; empty if there is only one. */
 class KeptChoice extends Widget {
   readonly #select: HTMLSelectElement;
-  readonly #trans: TranslationBundle;
 
-  constructor(trans: TranslationBundle, show: (path: string) => void) {
+  constructor(
+    private readonly trans: TranslationBundle,
+    show: (path: string) => void,
+  ) {
     const select = document.createElement("select");
     select.setAttribute("aria-label", trans.__("Checkpoints that are kept here"));
     select.className = "jp-mod-styled";
@@ -174,7 +163,6 @@ class KeptChoice extends Widget {
     super({ node });
     this.addClass("ckpt-viz-kept");
     this.#select = select;
-    this.#trans = trans;
     this.hide();
     select.addEventListener("change", () => show(select.value));
   }
@@ -196,11 +184,11 @@ class KeptChoice extends Widget {
 
   #words(name: string, exists: boolean, named: boolean, latest: boolean): string {
     if (!exists) {
-      return this.#trans.__("%1 (gone)", name);
+      return this.trans.__("%1 (gone)", name);
     }
     if (!named) {
-      return this.#trans.__("%1 (not in the checkpoint file)", name);
+      return this.trans.__("%1 (not in the checkpoint file)", name);
     }
-    return latest ? this.#trans.__("%1 (latest)", name) : name;
+    return latest ? this.trans.__("%1 (latest)", name) : name;
   }
 }

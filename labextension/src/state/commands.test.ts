@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import * as WORDS from "../basics/strings";
+import { CELL_SIGNS } from "../data/contract";
+import { COPY_KEYS, MARK_KEY } from "../kernel/copies";
+import { cellSign } from "../words/signs";
+import { COMMANDS } from "./commands";
+import { DEEDS, deedOf } from "./deeds";
+import { helpGroups, helpLines, signLines } from "./help";
+
+const press = (key: string, modifiers: Partial<KeyboardEvent> = {}) =>
+  deedOf({ key, ...modifiers } as KeyboardEvent);
+
+it("steps through changes with the bracket keys and with F8", () => {
+  const next = { type: "stepChange", by: 1 };
+  const previous = { type: "stepChange", by: -1 };
+  expect([press("]"), press("F8")]).toEqual([next, next]);
+  expect([press("["), press("F8", { shiftKey: true })]).toEqual([previous, previous]);
+});
+
+it("leaves Ctrl, Alt and Meta combinations and Shift+Enter to the notebook", () => {
+  expect(press("]", { ctrlKey: true })).toBe(undefined);
+  expect(press("F8", { altKey: true })).toBe(undefined);
+  expect(press("Enter", { shiftKey: true })).toBe(undefined);
+});
+
+it("lists every key once", () => {
+  expect(COMMANDS.map(({ keys: [key] }) => key).sort()).toEqual(Object.keys(DEEDS).sort());
+  const ofCopies = COPY_KEYS.flatMap(([, ...keys]) => keys);
+  const keys = [...COMMANDS.flatMap((command) => command.keys), ...ofCopies, MARK_KEY];
+  expect(keys).toEqual([...new Set(keys)]);
+});
+
+it("does what the table says, and leaves the notebook's keys to the notebook", () => {
+  for (const { does, keys } of COMMANDS) {
+    for (const key of keys) {
+      const shiftKey = key.startsWith("Shift+");
+      expect(press(key.replace("Shift+", ""), { shiftKey })).toBe(does ?? undefined);
+    }
+  }
+  expect(press("q")).toBe(undefined);
+});
+
+it("lists one key of every command in the help", () => {
+  const lines = helpLines();
+  expect(lines.slice(0, 3)).toEqual([
+    { help: "move", keys: "↑ ↓ Home End PgUp PgDn", does: "move" },
+    { help: "enter", keys: "→ ←", does: "open, enter; close, leave" },
+    { help: "open", keys: "Space *", does: "open or close; open all beside it" },
+  ]);
+  expect(lines.flatMap(({ keys }) => keys.split(" "))).toHaveLength(
+    COMMANDS.length + 2 * COPY_KEYS.length + 1,
+  );
+});
+
+it("has each line of the help in one group", () => {
+  const groups = helpGroups();
+  expect(groups.every(({ lines }) => lines.length > 0)).toBe(true);
+  const inGroups = groups.flatMap(({ lines }) => lines.map(({ help }) => help));
+  expect(inGroups.sort()).toEqual(
+    helpLines()
+      .map(({ help }) => help)
+      .sort(),
+  );
+});
+
+it("has each sign of a table once in the help, with its words", () => {
+  const glyphs = signLines().map(({ glyph }) => glyph);
+  expect(new Set(glyphs).size).toBe(glyphs.length);
+  expect(glyphs).toEqual(CELL_SIGNS.map((sign) => cellSign(sign).glyph));
+});
+
+it("lists each command of JupyterLab's palette once", () => {
+  const ids = COMMANDS.flatMap(({ palette }) => palette ?? []);
+  expect([...ids].sort()).toEqual(Object.keys(WORDS.commands).sort());
+});
+
+it("documents the same keys as the help", () => {
+  const docs = readFileSync(new URL("../../../docs/explorer.md", import.meta.url), "utf8");
+  const [, table = ""] = docs.split("| keys | what they do |\n| --- | --- |\n");
+  const rows = table.slice(0, table.indexOf("\n\n")).split("\n");
+  const wanted = helpLines().map(
+    ({ does, keys }) => `| ${keys.replace(/\S+/g, "`$&`")} | ${does} |`,
+  );
+  expect(rows).toEqual(wanted);
+});
