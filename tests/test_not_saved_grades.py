@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.graphs.render.row_words import line_of, rows_of
 from ckpt_viz.graphs.render.text import render_tree
+from ckpt_viz.live.objects.facts import is_state_of_keras
+from ckpt_viz.live.objects.live_source import walked
+from ckpt_viz.live.objects.untracked import Search, attributes_of
 from tests.support import live_objects, programs
 
 pytestmark = pytest.mark.tf
@@ -153,3 +157,17 @@ def test_metrics_of_keras_3_in_plain_objects_are_notes() -> None:
     module.plain = SimpleNamespace(metric=keras.metrics.Mean())
     module.both = SimpleNamespace(metric=keras.metrics.Mean(), w=tf.Variable([1.0]))
     assert grades(module) == {"plain": False, "both": True}
+
+
+@pytest.mark.parametrize("make", live_objects.KINDS, ids=lambda make: make.__name__)
+def test_first_look_passes_over_nothing_that_the_search_finds(make: Callable[[], Any]) -> None:
+    source = make()
+    objects = walked(source).objects
+    for known in ({id(obj) for obj in objects}, set[int]()):
+        search = Search(known, set(), is_state_of_keras)
+        for obj in objects:
+            attributes = attributes_of(obj).items()
+            leading = {name for name, _ in search.leading_on(attributes)}
+            for name, value in attributes:
+                trackables = {id(missed.trackable) for missed in search.trackables_in(value)}
+                assert name in leading or trackables <= known

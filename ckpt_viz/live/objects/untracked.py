@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import types
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import chain, islice
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.graphs.nodes.nodes import NotSaved
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.live.tensorflow_names.packages import is_of_library
+from ckpt_viz.live.tensorflow_names.packages import is_of_library, package_of
 from ckpt_viz.live.tensorflow_names.shadows import Shadows, instance_dict, slots_of
 
 _CONTAINERS = (list, tuple, set, frozenset, deque)
@@ -30,13 +30,11 @@ _NO_HOLDERS = (
     types.MethodType,
     types.BuiltinMethodType,
 )
-_PLAIN = frozenset(
-    {bool, bytes, float, int, str, type(None)}
-    | {type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinMethodType}
-)
+_PLAIN = frozenset[type]({bool, bytes, float, int, str, type(None), *_NO_HOLDERS})
 KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all its parts
 _LISTS_OF_KERAS_3 = (*KERAS_3_PARTS, "_metrics", "_seed_generators")
 _MAX_LOOKED_AT = 10_000  # items below one attribute
+_MAX_DEPTH = 6  # of containers that a first look opens
 # The attributes in which variables that wrap or combine others hold them. These are Keras 3's and
 # casting variables; distributed, sharded and replicated ones; those of a parameter server.
 _PARTS = ("_value", "_variable", "_values", "_variables", "_vars", "_v")
@@ -130,18 +128,17 @@ def unsaved_in(
     Adds what they lead to to `known`. Leaves out attributes that the caller passes over.
     """
     structures = frozenset(id(obj) for obj in objects if tf_private.is_data_structure(obj))
-    followed = set(structures)
+    search = Search(known.ids, set(structures), is_state)
     on_class = cache(_on_class)  # valid as long as no class changes
     for owner, obj in enumerate(objects):
-        is_looked_at = id(obj) in structures and id(obj) not in followed
-        if is_looked_at or (id(obj) in followed and _has_known_items(obj, known.ids, followed)):
+        if id(obj) in structures and (
+            id(obj) not in search.followed or not search.leading_on(enumerate(items_of(obj) or ()))
+        ):
             continue
-        for name, value in _attributes(obj, known.ids, followed, on_class, passes_over):
-            if id(value) in known.ids and id(value) not in followed:
+        for name, value in _attributes(obj, search, on_class, passes_over):
+            if id(value) in known.ids and id(value) not in search.followed:
                 continue  # an earlier attribute has led to it
-            missed = [
-                m for m in _trackables_in(value, followed, is_state) if not known.has(m.trackable)
-            ]
+            missed = [m for m in search.trackables_in(value) if not known.has(m.trackable)]
             unsaved = [
                 candidate
                 for candidate in missed
@@ -155,12 +152,141 @@ def unsaved_in(
                 known.add([candidate.trackable for candidate in missed])
 
 
-def _has_known_items(container: Any, known: Container[int], followed: Container[int]) -> bool:
-    """Return whether a container that TensorFlow follows holds nothing but other nodes."""
-    return all(
-        type(item) in _PLAIN or (id(item) in known and id(item) not in followed)
-        for item in items_of(container) or ()
-    )
+# What the search does with a value: it passes it over, has found one, goes on to the items, or goes
+# on to the attributes of the first such object.
+_NOTHING, _TRACKABLE, _CONTAINER, _HOLDER = range(4)
+
+
+class Search:
+    """The search for trackables in the values of attributes.
+
+    It decides once for each class what to do with its objects. `known` has the ids of trackables
+    that need not be found. `followed` has those of containers that TensorFlow follows: the search
+    looks into each once.
+    """
+
+    def __init__(
+        self, known: set[int], followed: set[int], is_state: Callable[[object], bool]
+    ) -> None:
+        self.known = known
+        self.followed = followed
+        self._is_state = is_state
+        self._kinds: dict[type, int] = dict.fromkeys(_PLAIN, _NOTHING)
+        self._opened = 0
+
+    def leading_on(self, values: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """Return the pairs whose second lead to more than what is known, as a first look finds.
+
+        It takes no notes, so it gives up, and returns the pair, when a value is deep or large.
+        """
+        self._opened = 0
+        return [pair for pair in values if not self._is_settled(pair[1], 0)]
+
+    def _is_settled(self, value: Any, depth: int, *, is_held: bool = False) -> bool:
+        kind = self._kinds.get(type(value))
+        if kind is None:
+            kind = self._kind(value)
+        if kind == _NOTHING:
+            return True
+        if kind == _TRACKABLE:
+            return id(value) in self.known and id(value) not in self.followed
+        if kind == _HOLDER and is_held and not self._is_state(value):
+            return True
+        items = _items(value) if kind == _CONTAINER else _held_by(value)
+        if not items or _PLAIN.issuperset(map(type, items)):
+            return True
+        if self.known.issuperset(map(id, items)) and self.followed.isdisjoint(map(id, items)):
+            return True
+        self._opened += len(items)
+        if depth == _MAX_DEPTH or self._opened > _MAX_LOOKED_AT:
+            return False
+        is_held = is_held or kind == _HOLDER
+        for item in items:
+            if type(item) not in _PLAIN and not self._is_settled(item, depth + 1, is_held=is_held):
+                return False
+        return True
+
+    def _kind(self, value: Any) -> int:
+        cls: Any = type(value)
+        if tf_private.is_trackable(value):
+            kind = _TRACKABLE
+        elif is_container(cls):
+            kind = _CONTAINER
+        else:
+            kind = _NOTHING if isinstance(value, _NO_HOLDERS) else _HOLDER
+        if not _is_proxy(cls):
+            self._kinds[cls] = kind
+        return kind
+
+    def trackables_in(self, value: Any) -> Iterator[Missed]:
+        """Yield the trackables that a value is, or holds in containers; each once.
+
+        For a container that TensorFlow follows, yield what it does not follow; and remove the
+        container from `followed`, because one look is enough.
+        """
+        seen: set[int] = set()
+        stack: list[tuple[Any, Any]] = [(value, None)]
+        while stack and len(seen) < _MAX_LOOKED_AT:
+            item, holder = stack.pop()
+            if type(item) in _PLAIN or id(item) in seen:
+                continue
+            seen.add(id(item))
+            kind = self._kinds.get(type(item))
+            if kind is None:
+                kind = self._kind(item)
+            if id(item) in self.followed:
+                self.followed.discard(id(item))
+                held = items_of(item) or ()
+                stack.extend((child, holder) for child in held if not self._is_node(child))
+            elif kind == _TRACKABLE:
+                yield Missed(item, holder)
+            elif kind == _CONTAINER:
+                stack.extend((child, holder) for child in items_of(item) or ())
+            elif kind == _HOLDER and (holder is None or self._is_state(item)):
+                stack.extend((child, item) for child in _attributes_to_open(item))
+
+    def _is_node(self, item: Any) -> bool:
+        """Return whether an item is a node, or would be one if its container were not broken."""
+        return id(item) not in self.followed and tf_private.is_trackable(item)
+
+
+def _attributes_to_open(holder: object) -> Sequence[Any]:
+    """Return the values of an object's attributes, also of those in slots."""
+    own = tuple(instance_dict(holder).values())
+    cls: Any = type(holder)
+    if len(own) <= _MAX_LOOKED_AT and not slots_of(cls):
+        return own
+    return tuple(islice(chain(own, _slots(holder)), _MAX_LOOKED_AT))
+
+
+# What each layer of Keras 3 has, and what of it may lead to trackables: the lists of all its parts,
+# and the layers before and after it.
+_HELD_BY_KERAS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Sequence[Any]]] = {
+    ("inspect", "Signature"): lambda own: (),
+    ("keras", "Tracker"): lambda own: [parts for _, parts in own["config"].values()],
+    ("keras", "Node"): lambda own: [own["operation"]],
+}
+
+
+@lru_cache(maxsize=1024)
+def _reader_of(cls: type) -> Callable[[Mapping[str, Any]], Sequence[Any]] | None:
+    return _HELD_BY_KERAS.get((package_of(cls), cls.__name__))
+
+
+def _held_by(holder: object) -> Sequence[Any]:
+    """Return what the attributes of an object hold, without what leads to no trackable."""
+    cls: Any = type(holder)
+    read = _reader_of(cls)
+    if read is not None:
+        with suppress(Exception):  # another version of Keras
+            return read(instance_dict(holder))
+    return _attributes_to_open(holder)
+
+
+@lru_cache(maxsize=1024)
+def _is_proxy(cls: type) -> bool:
+    """Return whether objects of a class may report another class than their own."""
+    return any("__class__" in vars(base) for base in cls.__mro__ if base is not object)
 
 
 def ids_of(objects: Sequence[object]) -> set[int]:
@@ -265,8 +391,7 @@ def attributes_of(
 
 def _attributes(
     obj: object,
-    known: set[int],
-    followed: set[int],
+    search: Search,
     on_class: Callable[[type], dict[str, Any]],
     passes_over: PassesOver | None,
 ) -> list[tuple[str, Any]]:
@@ -279,12 +404,12 @@ def _attributes(
         return []
     attributes = [
         (name, value)
-        for name, value in attributes_of(obj, on_class).items()
-        if type(value) not in _PLAIN
-        and not (id(value) in known and id(value) not in followed)
-        and isinstance(name, str)
-        and not (passes_over is not None and passes_over(obj, name, value))
-        and not name.startswith("_self_")
+        for name, value in search.leading_on(
+            (name, value)
+            for name, value in attributes_of(obj, on_class).items()
+            if type(value) not in _PLAIN and isinstance(name, str) and not name.startswith("_self_")
+        )
+        if not (passes_over is not None and passes_over(obj, name, value))
         and not tf_private.is_name_scope(value)
         # The arguments with which it was made
         and not (name == "_kwargs" and tf_private.is_checkpoint(obj))
@@ -296,40 +421,6 @@ def _attributes(
     )
 
 
-def _trackables_in(
-    value: Any, followed: set[int], is_state: Callable[[object], bool]
-) -> Iterator[Missed]:
-    """Yield the trackables that a value is, or holds in containers; each once.
-
-    For a container that TensorFlow follows, yield what it does not follow; and remove the container
-    from `followed`, because one look is enough.
-    """
-    seen: set[int] = set()
-    stack: list[tuple[Any, Any]] = [(value, None)]
-    while stack and len(seen) < _MAX_LOOKED_AT:
-        item, holder = stack.pop()
-        if type(item) in _PLAIN or id(item) in seen:
-            continue
-        seen.add(id(item))
-        if id(item) in followed:
-            followed.discard(id(item))
-            held = items_of(item) or ()
-            stack.extend((child, holder) for child in held if not _is_node(child, followed))
-        elif tf_private.is_trackable(item):
-            yield Missed(item, holder)
-        elif (items := items_of(item)) is not None:
-            stack.extend((child, holder) for child in items)
-        elif not isinstance(item, _NO_HOLDERS) and (holder is None or is_state(item)):
-            own = tuple(instance_dict(item).values())
-            values = islice(chain(own, _slots(item)), _MAX_LOOKED_AT)
-            stack.extend((child, item) for child in values)
-
-
-def _is_node(item: Any, followed: set[int]) -> bool:
-    """Return whether an item is a node, or would be one if its container were not broken."""
-    return id(item) not in followed and tf_private.is_trackable(item)
-
-
 def items_of(value: Any) -> Sequence[Any] | None:
     """Return the items of a list, dict or the like, including TensorFlow's wrappers; else None."""
     if tf_private.is_data_structure(value):
@@ -337,6 +428,11 @@ def items_of(value: Any) -> Sequence[Any] | None:
             return items_of(object.__getattribute__(value, "__wrapped__"))
         except AttributeError:
             return items_of(instance_dict(value).get("_storage"))
+    return _items(value)
+
+
+def _items(value: Any) -> Sequence[Any] | None:
+    """Return the items of a container of Python; None for any other object."""
     cls: Any = type(value)  # the real class, since a proxy reports that of the wrapped object
     items = _items_by(cls)
     return _some(value, items) if items is not None else None
@@ -369,8 +465,10 @@ def _slots(item: object) -> Iterator[Any]:
 def _some(container: Any, items: Callable[[Any], Iterable[Any]]) -> list[Any]:
     """Return the first items of a container, which another thread may change meanwhile."""
     while True:
-        with suppress(RuntimeError):  # it has changed between the two steps of this line
+        try:
             return list(islice(items(container), _MAX_LOOKED_AT))
+        except RuntimeError:  # it has changed between the two steps of this line
+            continue
 
 
 def unknown_values(

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from ckpt_viz.errors import UnsupportedError
 
 TESTED_VERSIONS = "2.15 to 2.21"
+_LISTING = "_trackable_children"
+_LAYERS_OF_KERAS_3 = "keras.src.backend.tensorflow.layer"
 
 
 @cache
@@ -193,13 +195,17 @@ def is_childless(obj: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def asks_itself_alone(cls: type) -> bool:
-    """Return whether listing and looking up an object's children runs only TensorFlow's code.
+    """Return whether listing and looking up an object's children asks no object in its attributes.
 
-    The code of tf.Module and of most classes asks none of the objects in attributes.
+    The code of tf.Module and of most classes lists what the object itself keeps, and so does that
+    of Keras 3's layers: for a checkpoint, it only calls the listing of the class behind it.
     """
     base = private("trackable.base", "Trackable")
+    listings = [vars(cls)[_LISTING] for cls in cls.__mro__ if _LISTING in vars(cls)]
+    if listings and getattr(listings[0], "__module__", "") == _LAYERS_OF_KERAS_3:
+        listings = listings[1:]
     listing = private("trackable.autotrackable", "AutoTrackable")._trackable_children
-    return getattr(cls, "_trackable_children", None) in (listing, base._trackable_children) and all(
+    return listings[:1] in ([listing], [base._trackable_children]) and all(
         getattr(cls, name, None) is getattr(base, name)
         for name in (
             "_checkpoint_dependencies",
