@@ -77,7 +77,7 @@ def measure(name: str, runs: int) -> dict[str, float]:
     """Return the median seconds of each piece of work."""
     times: dict[str, list[float]] = defaultdict(list)
     with TemporaryDirectory() as directory:
-        saved = _fresh(name, 1000).write(str(Path(directory, "ckpt")))
+        saved = _fresh(name, 1000).save(str(Path(directory, "ckpt")))
         for run in range(runs + 1):
             for what, do in _work(saved, _fresh(name, 1000), _fresh(name, 7)).items():
                 seconds = _seconds(do)
@@ -109,7 +109,7 @@ def _work(saved: str, program: Any, changed: Any) -> dict[str, Callable[[], Any]
         "fix of it": lambda: cv.check(changed, saved).fix().code,
         "show(live)": lambda: cv.show(program),
         "show(file)": lambda: cv.show(saved),
-        "restore": lambda: program.read(saved).assert_consumed(),
+        "restore": lambda: program.restore(saved).assert_consumed(),
     }
 
 

@@ -33,9 +33,11 @@ from ckpt_viz.live.objects.live_source import with_counter
 from ckpt_viz.live.restoring.restore_target import RESTORE
 from ckpt_viz.live.sessions.saver import GraphOfSaver, ListInCode, SaversVariable
 from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.correspondence.conversions import may_convert
 from ckpt_viz.matching.correspondence.defaults import with_defaults
 from ckpt_viz.matching.correspondence.of_savers import map_names
 from ckpt_viz.matching.correspondence.pairs import Pair
+from ckpt_viz.matching.correspondence.unchanged import is_unchanged
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, map_values
 from ckpt_viz.matching.engines.keras_loading import WeightsLoading
 from ckpt_viz.matching.engines.name_based_restore import NameTrace
@@ -311,6 +313,23 @@ class DryRun:
     def mapping_of_names(self) -> ValueMapping:
         """Which object each value under a name belongs to; raises as `named` does."""
         return self.mapping_of(self.named)
+
+    @cached_property
+    def is_unchanged(self) -> bool:
+        """Whether nothing happened to the program since its objects were saved.
+
+        All its values then have the name, shape and dtype of the saved ones that a restore binds to
+        them, so `mapping` need not be asked. The values of recurrent layers may have another form.
+        """
+        trace, saved, live = self.by_objects, self.saved, self.live
+        return (
+            trace is not None
+            and saved is not None
+            and self.outcome.bound is None
+            and not self.outcome.certain
+            and not may_convert(live)
+            and is_unchanged(saved, live, trace.bound, in_order=True)
+        )
 
     @cached_property
     def mapping(self) -> ValueMapping:

@@ -78,6 +78,8 @@ class Case:
 
         `waiting` are the saved values that are restored as soon as something is built.
         """
+        if self.run.is_unchanged:
+            return ()
         if waiting not in self._changes:
             is_all_right = self.placement.is_all_right  # then no other index leads a value astray
             in_place = set[int]() if is_all_right else self.placement.in_place[0]

@@ -41,13 +41,17 @@ class Placement:
 
         No search is needed then.
         """
-        bound = self.saved.trace.bound
         return (
             self.returns
             and not self.saved.unresolved
             and not self.live.unmatched
-            and not any(True for _ in self.conflicts())
-            and all(bound.get(p.node) == p.obj for p in self.mapping.pairs if not is_guess(p))
+            and (self.run.is_unchanged or self._is_as_mapped())
+        )
+
+    def _is_as_mapped(self) -> bool:
+        bound, pairs = self.saved.trace.bound, self.mapping.pairs
+        return not any(True for _ in self.conflicts()) and all(
+            bound.get(pair.node) == pair.obj for pair in pairs if not is_guess(pair)
         )
 
     def conflicts(self) -> Iterator[tuple[Step, int]]:

@@ -24,8 +24,13 @@ WINDOW = 200  # steps in words around the one that a page asks for
 MOST_IN_FILES = 3_000  # steps that go along with a file that no kernel answers for
 
 
-def played(check: RestoreCheck, at: int = 0, questions: Sequence[Question] | None = None) -> Played:
-    """Return all steps as columns of numbers, and the words of those around a place.
+def played(
+    check: RestoreCheck,
+    at: int = 0,
+    questions: Sequence[Question] | None = None,
+    most: int = WINDOW,
+) -> Played:
+    """Return all steps as columns of numbers, and the words of at most so many around a place.
 
     `questions` are those of an exercise. None: the page asks for some when it has shown a step.
     """
@@ -45,7 +50,7 @@ def played(check: RestoreCheck, at: int = 0, questions: Sequence[Question] | Non
     return (
         {
             "story": description,
-            **said(story, at),
+            **said(story, at, most),
             "asserts": _asserts(check),
             **({} if questions is None else asked(check, questions)),
         },
@@ -104,9 +109,8 @@ def played_in_file(
     story = check.steps
     if len(story) > MOST_IN_FILES:
         return None
-    description, columns = played(check, questions=questions)
-    words = said(story, 0, len(story))
-    return {**description, **words, **asked(check, questions)}, columns
+    description, columns = played(check, questions=questions, most=len(story))
+    return {**description, **asked(check, questions)}, columns
 
 
 def said(story: Story, at: int, most: int = WINDOW) -> dict[str, Any]:

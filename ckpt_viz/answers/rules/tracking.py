@@ -15,7 +15,7 @@ from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.objects import facts
 from ckpt_viz.live.objects.code_reading import is_set_by_libraries
 from ckpt_viz.live.objects.left_aside import aside_of
-from ckpt_viz.live.objects.untracked import attributes_of, ids_of
+from ckpt_viz.live.objects.untracked import Known, attributes_of
 from ckpt_viz.matching.changes.kind import Kind
 
 _MAX_NAMED = 3
@@ -122,11 +122,11 @@ def _weights(case: Case) -> Iterator[Finding]:
     layers = [obj for obj, node in enumerate(case.live.nodes) if node.role is Role.LAYER]
     if not layers:
         return
-    known = ids_of([case.live_side.object(obj) for obj in range(len(case.live.nodes))])
+    known = Known([case.live_side.object(obj) for obj in range(len(case.live.nodes))])
     for obj in layers:
         layer = case.live_side.object(obj)
         if facts.tracks_when_built(layer):
-            known |= ids_of(facts.weights_of(layer))
+            known.add(facts.weights_of(layer))
     for obj in layers:
         missing = facts.untracked_weights(case.live_side.object(obj), known)
         if missing:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic, kind_at, part_name, path_component
@@ -23,6 +23,7 @@ ROOT_NAME = "(root)"  # in TensorFlow's errors and warnings
 THE_ROOT = "the root"  # for people
 STATE_OF, STATE_FOR = "'s state '", "' for "  # before and behind a slot's name, in TensorFlow's
 _MAX_STEPS = 50
+_MOST_PLACES = 10_000  # of a graph that are remembered
 
 EdgeTo = Callable[[int], tuple[int, str]]
 """Returns the parent of a node, and the name of the edge from there."""
@@ -150,10 +151,14 @@ class LayerNames:
         A variable that has others below it, such as its slots, keeps its place in their paths.
         The root has no name: it is "the root".
         """
+        return THE_ROOT if node_id == ROOT else self._place(node_id)
+
+    @cached_property
+    def _place(self) -> Callable[[int], str]:
         names, holders = self._names, self._holders
-        if node_id == ROOT:
-            return THE_ROOT
-        return _path(node_id, lambda node: (holders[node], names[node]), root=())
+        return lru_cache(_MOST_PLACES)(
+            lambda node_id: _path(node_id, lambda node: (holders[node], names[node]), root=())
+        )
 
     def names_up(self, node_id: int) -> Iterator[str]:
         """Yield the names of which `place` is made, the node's own first; none for the root."""

@@ -156,7 +156,11 @@ def _steps_element(data: Mapping[str, Any], buffers: Sequence[bytes]) -> str:
 def packed(data: Mapping[str, Any], buffers: Sequence[bytes]) -> str:
     """Return the steps of a restore, the parts of an answer, for a page that has no kernel."""
     texts = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
-    zipped = gzip.compress(json.dumps([sendable(data), texts]).encode(), mtime=0)
+    try:
+        encoded = json.dumps([data, texts], ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # a name with a lone surrogate
+        encoded = json.dumps([sendable(data), texts]).encode()
+    zipped = gzip.compress(encoded, compresslevel=6, mtime=0)
     return base64.b64encode(zipped).decode("ascii")
 
 

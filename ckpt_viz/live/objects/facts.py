@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from ckpt_viz.graphs.slots.optimizer_table import Generation
-from ckpt_viz.live.objects.untracked import KERAS_3_PARTS, is_container, is_known, items_of
+from ckpt_viz.live.objects.untracked import KERAS_3_PARTS, Known, is_container, items_of
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.packages import (
     KERAS,
@@ -148,9 +148,9 @@ def is_unbuilt_layer(obj: object) -> bool:
     return generation(obj) is None and not is_state_of_keras(obj) and is_unbuilt(obj)
 
 
-def untracked_weights(layer: Any, known: set[int]) -> list[str]:
+def untracked_weights(layer: Any, known: Known) -> list[str]:
     """Return the names of a Keras model's weights that are not among the known objects."""
-    missing = [weight for weight in weights_of(layer) if not is_known(weight, known)]
+    missing = [weight for weight in weights_of(layer) if not known.has(weight)]
     return [str(getattr(w, "path", None) or getattr(w, "name", "")) for w in missing]
 
 

@@ -96,6 +96,11 @@ def conversion_of(saved: Graph, live: Graph, pair: Pair) -> Conversion | None:
     return conversion if is_exact else Conversion(Form.NONE)
 
 
+def may_convert(live: Graph) -> bool:
+    """Return whether a program has layers whose values may have had another form."""
+    return any(node.type_name in _GATES for node in live.nodes)
+
+
 def _of_recurrent(saved: Graph, live: Graph, node: int, obj: int) -> Conversion | None:
     """Return the conversion of a variable of a layer whose saved bias is one of cuDNN."""
     holders = saved.tree.parents[node], live.tree.parents[obj]

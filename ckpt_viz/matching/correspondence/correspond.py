@@ -65,7 +65,10 @@ def _with_states(saved: Graph, live: Graph, others: Iterable[Pair]) -> dict[int,
     """Return all pairs by node, in the order of the checkpoint."""
     pairs = {pair.node: pair for pair in others}
     taken = {pair.obj for pair in pairs.values()}
-    for pair in [*state_pairs(saved, live, pairs)]:  # which looks at what is paired without them
+    is_free = any(
+        node not in pairs for node in range(len(saved.nodes)) if node != saved.save_counter
+    )
+    for pair in [*state_pairs(saved, live, pairs)] if is_free else ():  # by what is paired so far
         if pair.node not in pairs and pair.obj not in taken:
             pairs[pair.node] = pair
             taken.add(pair.obj)

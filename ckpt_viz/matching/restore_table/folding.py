@@ -290,12 +290,12 @@ class Folding:
             if row.saved is not None:
                 assert self.table.saved is not None
                 home = _home(self.table.saved, row.saved, _places(row), ways[0])
-                nodes = self._as_slot(row) or chain_of(self.table.saved, home)
+                nodes = self._as_slot(row) or self._chain(self.table.saved, home)
                 chain = [_Part(True, node) for node in nodes]
             else:
                 assert row.live is not None
                 home = _home(self.table.live, row.live, _places(row), ways[1])
-                chain = [self._as_saved(node) for node in chain_of(self.table.live, home)]
+                chain = [self._as_saved(node) for node in self._chain(self.table.live, home)]
             branch = root
             for part in chain:
                 branch = branch.below.setdefault(part, _Branch())
@@ -310,9 +310,21 @@ class Folding:
         if slot is None or row.live is None or saved.nodes[row.saved].slot is not None:
             return None
         if _home(live, row.live, _places(row), self._ways[1]) != row.live:
-            return chain_of(saved, row.saved)[:-1]
+            return self._chain(saved, row.saved)[:-1]
         variable = self._saved_of.get(slot.variable)
-        return None if variable is None else [*chain_of(saved, variable), row.saved]
+        return None if variable is None else [*self._chain(saved, variable), row.saved]
+
+    def _chain(self, graph: Graph, node: int) -> list[int]:
+        """Return `chain_of`, which the values of one layer share but for themselves."""
+        row, known = _row_of_holder(graph, node), self._parts[graph is self.table.saved]
+        if row not in known:
+            known[row] = _parts_from(graph, row)
+        return [*known[row], node]
+
+    @cached_property
+    def _parts(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+        """For rows of the program's layers and of the saved ones, the parts that lead there."""
+        return {}, {}
 
     @cached_property
     def _saved_of(self) -> Mapping[int | None, int]:
@@ -339,7 +351,7 @@ class Folding:
         saved, live = self.table.saved, self.table.live
         for row in self.table.rows:
             if saved is not None and row.saved is not None and row.live is not None:
-                pair = [*chain_of(saved, row.saved)][::-1], [*chain_of(live, row.live)][::-1]
+                pair = [*self._chain(saved, row.saved)][::-1], [*self._chain(live, row.live)][::-1]
                 votes.update(zip(*pair, strict=False))
         of_live, of_saved = dict[int, int](), dict[int, int]()
         for (node, obj), _ in votes.most_common():
@@ -353,16 +365,24 @@ def chain_of(graph: Graph, node: int) -> list[int]:
 
     Runs of alike parts and private containers are left out: what the cells say makes runs here.
     """
-    layers, chain = graph.layers, [node]
-    row = layers.parents[layers.shown_in[node]]
+    return [*_parts_from(graph, _row_of_holder(graph, node)), node]
+
+
+def _row_of_holder(graph: Graph, node: int) -> int:
+    return graph.layers.parents[graph.layers.shown_in[node]]
+
+
+def _parts_from(graph: Graph, row: int) -> list[int]:
+    """Return the parts from below the root to a row of layers."""
+    layers, parts = graph.layers, list[int]()
     for _ in range(_MOST_LEVELS):
         if row in (ROOT, NOWHERE):
             break
         group = layers.group(row)
         is_part = _is_part(graph, row) if group is None else not group.is_alike
-        chain += [row] * is_part
+        parts += [row] * is_part
         row = layers.parents[row]
-    return chain[::-1]
+    return parts[::-1]
 
 
 def _is_part(graph: Graph, node: int) -> bool:
