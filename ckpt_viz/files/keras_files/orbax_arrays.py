@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
 from ckpt_viz.files.keras_files.bounded_json import mapping_in
-from ckpt_viz.formats.orbax.ocdbt import MANIFEST, InFile, Ocdbt, open_ocdbt
+from ckpt_viz.formats.orbax.ocdbt import InFile, Ocdbt, open_ocdbt
+from ckpt_viz.formats.orbax.orbax_names import MANIFEST
 from ckpt_viz.formats.orbax.zarr import DESCRIPTIONS, ZarrArray, zarr_array
 from ckpt_viz.formats.storage.files import file_sizes, is_file, join, open_file
 from ckpt_viz.formats.storage.sstable import brief

@@ -21,6 +21,7 @@ from ckpt_viz.files.keras_files.bounded_json import mapping_in
 from ckpt_viz.files.keras_files.drafts import MOST_NODES
 from ckpt_viz.files.keras_files.orbax_arrays import OrbaxArrays, arrays_in, excesses
 from ckpt_viz.formats.arrays.dtypes import is_float
+from ckpt_viz.formats.orbax.orbax_names import METADATA
 from ckpt_viz.formats.orbax.zarr import ZarrArray
 from ckpt_viz.formats.storage.files import is_file, join, open_file
 from ckpt_viz.formats.storage.sstable import brief
@@ -32,7 +33,6 @@ OF_KERAS = "pytree"
 """The name of the tree in which Keras saves a model."""
 TRAINED, OTHERS = "trainable_variables", "non_trainable_variables"
 OPTIMIZER, METRICS = "optimizer_variables", "metrics_variables"
-METADATA = "_METADATA"
 STRINGS = "_strings.json"
 _LEAVES = "tree_metadata"
 _MOST_JSON = 64 << 20  # bytes

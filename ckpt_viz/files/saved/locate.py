@@ -30,7 +30,6 @@ from ckpt_viz.files.saved.listing import (
     prefixes_in,
 )
 from ckpt_viz.files.saved.location import INDEX, META, Location
-from ckpt_viz.files.saved.nearby import checkpoints_below, instead_of_checkpoints, near, within
 from ckpt_viz.files.saved.orbax_reader import ORBAX, old_orbax_at, orbax_at, steps_in
 from ckpt_viz.files.saved.readers import READERS
 from ckpt_viz.files.saved.tfjs_reader import tfjs_in
@@ -315,6 +314,8 @@ def _of_steps(directory: str, names: Sequence[str], prefixes: Prefixes) -> Locat
 
 def _what_else(directory: str) -> str:
     """Return clauses about what a directory without a checkpoint has below it or instead."""
+    from ckpt_viz.files.saved.nearby import checkpoints_below, instead_of_checkpoints
+
     below = checkpoints_below(directory)
     instead = "" if below else instead_of_checkpoints(directory)
     expected = f"; expected a prefix such as {join(directory, 'ckpt-1')}{_did_you_mean(below)}"
@@ -368,6 +369,8 @@ def _of_state(given: str, directory: str, state: ListedCheckpoints) -> Location:
         return _checkpoint_at(given, present[-1], resolved, kept)
     if _state_in(directory) != state:  # a training has removed its old checkpoints meanwhile
         raise GoneError(f"{file}: this file has changed; read again")
+    from ckpt_viz.files.saved.nearby import within
+
     exist = "and it does not exist" if len(named) == 1 else "and none of them exists"
     raise CheckpointNotFoundError(
         f"{file}: names {count(len(named), 'checkpoint')}, {exist}; "
@@ -476,6 +479,8 @@ def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...
 
 def _of_nothing(path: str) -> Location:
     """Return the checkpoint of a path without a file: V1 shards, or a prefix without its number."""
+    from ckpt_viz.files.saved.nearby import near
+
     directory, name = split(path)
     if directory and not is_directory(directory):
         raise CheckpointNotFoundError(

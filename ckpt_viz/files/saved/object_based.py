@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ckpt_viz.errors import FormatError, UnsupportedError
-from ckpt_viz.files.saved.from_keys import nodes_from_keys
 from ckpt_viz.formats.arrays.protos import TrackableObjectGraph, parse
 from ckpt_viz.formats.bundles.bundle import Bundle
 from ckpt_viz.formats.storage.sstable import brief
@@ -39,6 +38,8 @@ def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
     if missing is None:
         place = f"{bundle.prefix}: {OBJECT_GRAPH_KEY}"
         return nodes_of_graph(bundle.read_string_scalar(OBJECT_GRAPH_KEY), place, attribute)
+    from ckpt_viz.files.saved.from_keys import nodes_from_keys
+
     keys = (key for key in bundle.entries if key != OBJECT_GRAPH_KEY)
     try:
         nodes = list(nodes_from_keys(keys, lambda name, key: attribute(name, "", key)))

@@ -10,23 +10,15 @@ from itertools import islice
 from typing import Any
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, UnsupportedError
-from ckpt_viz.files.keras_files.bounded_json import mapping_in
-from ckpt_viz.files.keras_files.orbax_layout import nodes_of_keras, nodes_of_tree
-from ckpt_viz.files.keras_files.orbax_tree import (
-    METADATA,
-    OF_KERAS,
-    OrbaxFiles,
-    open_tree,
-    strings_in,
-)
 from ckpt_viz.files.saved.location import Files, FormatReader, Location
 from ckpt_viz.files.saved.saved_access import graph_at
 from ckpt_viz.files.saved.writers import OF_ORBAX, OF_ORBAX_IN_KERAS
-from ckpt_viz.formats.orbax.ocdbt import MANIFEST
+from ckpt_viz.formats.orbax.orbax_names import MANIFEST, METADATA
 from ckpt_viz.formats.storage import confinement
 from ckpt_viz.formats.storage.files import File, is_file, join, list_directory, split
 from ckpt_viz.graphs.object_graph.graph import Format, Graph
 
+# What reads the files is imported when a checkpoint is met.
 OF_STEP = "_CHECKPOINT_METADATA"
 _CONFIG = "model_config"  # the texts in which Keras saves the configuration of a model
 _USUAL = ("default", "pytree", "state", "params")  # names of trees
@@ -115,6 +107,9 @@ def _files_of(location: Location) -> Files:
 
 
 def _read(location: Location, meta: str | None) -> Graph:
+    from ckpt_viz.files.keras_files.orbax_layout import nodes_of_keras, nodes_of_tree
+    from ckpt_viz.files.keras_files.orbax_tree import OF_KERAS, OrbaxFiles, open_tree
+
     path = location.prefix
     trees = _trees(path)
     if not trees:
@@ -134,6 +129,9 @@ def _read(location: Location, meta: str | None) -> Graph:
 
 def _config(path: str) -> Mapping[str, Any] | None:
     """Return the configuration of a model; None if only its weights were saved."""
+    from ckpt_viz.files.keras_files.bounded_json import mapping_in
+    from ckpt_viz.files.keras_files.orbax_tree import strings_in
+
     directory = join(path, _CONFIG)
     text = strings_in(directory).get("config") if is_there(join(directory, METADATA)) else None
     if not isinstance(text, str):

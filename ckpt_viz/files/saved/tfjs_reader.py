@@ -6,14 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.files.keras_files.legacy_layout import nodes_of_legacy
-from ckpt_viz.files.keras_files.tfjs_model import TfjsModel, lists_weights
-from ckpt_viz.files.keras_files.weights_layout import nodes_of_weights
 from ckpt_viz.files.saved.location import Files, FormatReader, Location
 from ckpt_viz.files.saved.saved_access import graph_at
 from ckpt_viz.files.saved.writers import of_tfjs
 from ckpt_viz.formats.storage.files import File, is_readable_file, join, split
 from ckpt_viz.graphs.object_graph.graph import Format, Graph
+
+# What reads a model is imported when one is met.
 
 _JSON, _SHARD = ".json", ".bin"
 _USUAL = "model.json"
@@ -30,7 +29,10 @@ def tfjs_in(directory: str) -> Location | None:
 
 def _is_model(path: str) -> bool:
     with suppress(CkptVizError):
-        return is_readable_file(path) and lists_weights(path)
+        if is_readable_file(path):
+            from ckpt_viz.files.keras_files.tfjs_model import lists_weights
+
+            return lists_weights(path)
     return False
 
 
@@ -52,17 +54,27 @@ def _of_shard(path: str) -> Location | None:
     """Return the model that lists a shard, if it is the `model.json` beside it."""
     whole = join(split(path)[0], _USUAL)
     with suppress(CkptVizError):
-        if _is_model(whole) and path in TfjsModel(whole).shards:
+        if _is_model(whole) and path in _shards(whole):
             resolved = f"{path} is a shard of the TensorFlow.js model {whole}"
             return Location(path, whole, TFJS, resolved=resolved)
     return None
 
 
+def _shards(path: str) -> tuple[str, ...]:
+    from ckpt_viz.files.keras_files.tfjs_model import TfjsModel
+
+    return TfjsModel(path).shards
+
+
 def _files_of(location: Location) -> Files:
-    return Files(location.prefix, TfjsModel(location.prefix).shards)
+    return Files(location.prefix, _shards(location.prefix))
 
 
 def _read(location: Location, meta: str | None) -> Graph:
+    from ckpt_viz.files.keras_files.legacy_layout import nodes_of_legacy
+    from ckpt_viz.files.keras_files.tfjs_model import TfjsModel
+    from ckpt_viz.files.keras_files.weights_layout import nodes_of_weights
+
     model = TfjsModel(location.prefix)
     notes: tuple[str, ...] = ()
     form = Format.TFJS

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from ckpt_viz.files.saved.location import META, Files, FormatReader, Location
-from ckpt_viz.files.saved.name_based import read_name_based
 from ckpt_viz.files.saved.saved_access import graph_at, names_beginning
-from ckpt_viz.files.saved.variable_facts import facts_of
 from ckpt_viz.files.saved.writers import of_checkpoint
-from ckpt_viz.formats.bundles.saver_v1 import SaverV1, holds_contents, open_saver_v1
-from ckpt_viz.formats.storage.files import is_file, is_readable_file, join, open_file
+from ckpt_viz.formats.storage.files import File, is_file, is_readable_file, join, open_file
 from ckpt_viz.formats.storage.sstable import ends_like_a_table
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Format, Graph
+
+if TYPE_CHECKING:  # imported when a file of the format is met
+    from ckpt_viz.formats.bundles.saver_v1 import SaverV1
 
 # A shard's path, or the path of all shards as `Saver.save` returns it.
 _SHARD = re.compile(r"(.*)-([0-9]{5}|\?{5})-of-([0-9]{5})", re.DOTALL)
@@ -84,7 +85,17 @@ def _files_of(location: Location) -> Files:
     return Files(None, (location.prefix, *names_beginning(begins)))
 
 
+def _holds(file: File) -> bool:
+    from ckpt_viz.formats.bundles.saver_v1 import holds_contents
+
+    return holds_contents(file)
+
+
 def _read(location: Location, meta: str | None) -> Graph:
+    from ckpt_viz.files.saved.name_based import read_name_based
+    from ckpt_viz.files.saved.variable_facts import facts_of
+    from ckpt_viz.formats.bundles.saver_v1 import open_saver_v1
+
     stored = open_saver_v1(location.prefix)
     facts, notes = facts_of(location, meta)
     nodes = read_name_based(stored, facts, place=location.prefix)
@@ -102,4 +113,4 @@ def _missing(stored: SaverV1) -> str:
     )
 
 
-V1 = FormatReader("V1", _is_at, holds_contents, _in_file, _files_of, _read)
+V1 = FormatReader("V1", _is_at, _holds, _in_file, _files_of, _read)

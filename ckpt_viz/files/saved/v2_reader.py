@@ -7,11 +7,8 @@ from dataclasses import replace
 
 from ckpt_viz.errors import CkptVizError, FormatError
 from ckpt_viz.files.saved.location import INDEX, Files, FormatReader, Location
-from ckpt_viz.files.saved.name_based import read_name_based
 from ckpt_viz.files.saved.object_based import OBJECT_GRAPH_KEY, read_object_based
 from ckpt_viz.files.saved.saved_access import graph_at, names_beginning
-from ckpt_viz.files.saved.typed import are_of_one_graph, with_types
-from ckpt_viz.files.saved.variable_facts import facts_of
 from ckpt_viz.files.saved.writers import of_checkpoint, of_saved_model
 from ckpt_viz.formats.bundles.bundle import holds_header, open_bundle
 from ckpt_viz.formats.bundles.saved_model import SavedObject, read_saved_model
@@ -34,6 +31,9 @@ def _files_of(location: Location) -> Files:
 def _read(location: Location, meta: str | None) -> Graph:
     bundle = open_bundle(location.prefix, location.index)
     if OBJECT_GRAPH_KEY not in bundle.entries:
+        from ckpt_viz.files.saved.name_based import read_name_based
+        from ckpt_viz.files.saved.variable_facts import facts_of
+
         facts, notes = facts_of(location, meta)
         nodes = read_name_based(bundle, facts, place=location.prefix)
         writer = of_checkpoint(location.meta, is_by_names=True)
@@ -59,6 +59,8 @@ def _typed(
     nodes: tuple[Node, ...], objects: Sequence[SavedObject]
 ) -> tuple[tuple[Node, ...], tuple[Call, ...], tuple[str, ...]]:
     """Return the nodes with the SavedModel's types, and calls; else unchanged, with the reason."""
+    from ckpt_viz.files.saved.typed import are_of_one_graph, with_types
+
     if not objects or not are_of_one_graph(nodes, objects):
         why = "without types: saved_model.pb does not describe the objects of this graph"
         return nodes, (), (why,)

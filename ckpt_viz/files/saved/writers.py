@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ckpt_viz.files.keras_files.legacy_layout import version_in
-from ckpt_viz.files.keras_files.tfjs_model import TfjsModel
-from ckpt_viz.formats.bundles.meta_graph import tensorflow_version
 from ckpt_viz.formats.bundles.saved_model import SAVED_MODEL, SavedObject
-from ckpt_viz.formats.hdf5_files.hdf5 import Hdf5
 from ckpt_viz.formats.storage.files import is_file, join, open_file
+
+if TYPE_CHECKING:  # each format imports what reads it
+    from ckpt_viz.files.keras_files.tfjs_model import TfjsModel
+    from ckpt_viz.formats.hdf5_files.hdf5 import Hdf5
 
 _VERSION = re.compile(r"[0-9][\w.+-]{0,30}")
 _WORDS = re.compile(r"[\w.+ -]{1,60}")
@@ -45,6 +45,8 @@ def of_archive(metadata: Mapping[str, Any]) -> Writer:
 
 def of_hdf5(stored: Hdf5) -> Writer:
     """Return the writer of an `.h5` file of Keras, by its attributes."""
+    from ckpt_viz.files.keras_files.legacy_layout import version_in
+
     version = _version(version_in(stored) or stored.text("", "keras_version"))
     is_whole = stored.text("", "model_config") is not None
     load = f"{library(version)}.models.load_model" if is_whole else _LOAD_WEIGHTS
@@ -85,6 +87,8 @@ def _tensorflow(path: str) -> str:
     """Return TensorFlow with the version in a MetaGraph or SavedModel."""
     version = ""
     if is_file(path):
+        from ckpt_viz.formats.bundles.meta_graph import tensorflow_version
+
         with open_file(path) as file:
             version = _version(tensorflow_version(file))
     return f"TensorFlow {version}".rstrip()

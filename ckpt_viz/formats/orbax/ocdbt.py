@@ -15,13 +15,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.formats.orbax.orbax_names import MANIFEST
 from ckpt_viz.formats.orbax.zstd import unpacked
 from ckpt_viz.formats.storage import checksums
 from ckpt_viz.formats.storage.files import file_sizes, join, open_file
 from ckpt_viz.formats.storage.sstable import brief
 from ckpt_viz.formats.storage.unpacking import SMALL_BYTES, Allowance, cost
-
-MANIFEST = "manifest.ocdbt"
 
 _MANIFEST_MAGIC, _NODE_MAGIC = 0x0CDB3A2A, 0x0CDB20DE
 _HEADER = struct.Struct(">I8sBB")  # its version and compression are below 128: one byte each

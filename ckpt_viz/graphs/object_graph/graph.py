@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.graphs.layers.calls import Call
-from ckpt_viz.graphs.layers.layers import Layers, layers_of
-from ckpt_viz.graphs.layers.parameters import parameters_of
-from ckpt_viz.graphs.layers.training import Training, trainings_of
 from ckpt_viz.graphs.nodes.keys import part_in_words, without_part
 from ckpt_viz.graphs.nodes.names import LayerNames, tensorflow_name, without_root
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, Stored
 from ckpt_viz.graphs.nodes.tree import Tree, last_edges, spanning_tree
-from ckpt_viz.graphs.object_graph.lookup import Lookup, first_meant
 from ckpt_viz.ground.expressions import ROOT_ARGUMENT, is_attribute, operand
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.formats.arrays.tensors import Array
+    from ckpt_viz.graphs.layers.layers import Layers
+    from ckpt_viz.graphs.layers.training import Training
+    from ckpt_viz.graphs.object_graph.lookup import Lookup
 
 _MAX_NAMED = 300  # characters of a key in a message
 _MAX_ALIASED = 1_000_000  # characters of names in the aliases of a node
@@ -244,6 +243,8 @@ class Graph:
         try:
             return self._access.value(name_or_key)
         except NoSuchTensorError as no_key:
+            from ckpt_viz.graphs.object_graph.lookup import first_meant
+
             meant = first_meant(self.meanings(name_or_key))
             if not meant:
                 raise self._unknown(name_or_key) from no_key
@@ -285,6 +286,8 @@ class Graph:
         Raises:
             NoSuchNodeError: No node has this name, or several have it.
         """
+        from ckpt_viz.graphs.object_graph.lookup import first_meant
+
         return self.the_one(first_meant(self.meanings(name)), name)
 
     def meanings(self, name: str) -> Iterator[Sequence[int]]:
@@ -456,11 +459,16 @@ class Graph:
     @cached_property
     def trainings(self) -> Sequence[Training | None]:
         """For each node: what a training does to it, None if the source says nothing of it."""
+        from ckpt_viz.graphs.layers.training import trainings_of
+
         return trainings_of(self.nodes, self.tree)
 
     @cached_property
     def parameters_by_training(self) -> Mapping[Training, int]:
         """The number of parameters by what a training does to them; empty if nothing is known."""
+        from ckpt_viz.graphs.layers.parameters import parameters_of
+        from ckpt_viz.graphs.layers.training import Training
+
         counts: Counter[Training] = Counter()
         if any(self.trainings):
             elements = parameters_of(self.nodes, self.tree)
@@ -487,6 +495,8 @@ class Graph:
     @cached_property
     def layers(self) -> Layers:
         """The nodes as people think of them: layers by name, without what holds them together."""
+        from ckpt_viz.graphs.layers.layers import layers_of
+
         return layers_of(self.nodes, self.tree, calls=self.calls)
 
     @cached_property
@@ -496,6 +506,8 @@ class Graph:
 
     @cached_property
     def _lookup(self) -> Lookup:
+        from ckpt_viz.graphs.object_graph.lookup import Lookup
+
         return Lookup(self, self)
 
     def _in_full(self, node_id: int) -> str:

@@ -10,14 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import EditError, SourceError
-from ckpt_viz.graphs.edits import edits
-from ckpt_viz.graphs.edits.edited_access import first_graph
-from ckpt_viz.graphs.edits.left_out import left_out_in_words
 from ckpt_viz.graphs.nodes.nodes import Attribute
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
-from ckpt_viz.graphs.object_graph.lookup import first_meant
-from ckpt_viz.graphs.render import text
-from ckpt_viz.graphs.render.encodings import shown_on_stdout
 from ckpt_viz.graphs.render.views import MAX_LINES, View
 
 if TYPE_CHECKING:
@@ -80,6 +74,8 @@ class ObjectGraph(Graph):
             EditError: The new name is taken, or in another place.
             NoSuchNodeError: No node has the old name, or several have it.
         """
+        from ckpt_viz.graphs.edits import edits
+
         return self.of(edits.renamed(self, names))
 
     def without(self, *queries: str) -> ObjectGraph:
@@ -92,6 +88,8 @@ class ObjectGraph(Graph):
             EditError: A query finds nothing, or the root.
             QueryError: A query cannot be read.
         """
+        from ckpt_viz.graphs.edits import edits
+
         return self.of(edits.without(self, self._meant(queries)))
 
     def only(self, *queries: str) -> ObjectGraph:
@@ -99,6 +97,8 @@ class ObjectGraph(Graph):
 
         Slots stay if their optimizer does. Raises as `without`.
         """
+        from ckpt_viz.graphs.edits import edits
+
         return self.of(edits.only(self, self._meant(queries)))
 
     def moved(self, name: str, holder: str, local_name: str | None = None) -> ObjectGraph:
@@ -106,6 +106,8 @@ class ObjectGraph(Graph):
 
         In a list, `local_name` is the place: later items move on. Raises as `renamed`.
         """
+        from ckpt_viz.graphs.edits import edits
+
         return self.of(edits.moved(self, name, holder, local_name))
 
     def inserted(self, holder: str, local_name: str, like: str) -> ObjectGraph:
@@ -113,10 +115,14 @@ class ObjectGraph(Graph):
 
         In a list, `local_name` is the place: later items move on. Raises as `renamed`.
         """
+        from ckpt_viz.graphs.edits import edits
+
         return self.of(edits.inserted(self, holder, local_name, like))
 
     def exchanged(self, a: str, b: str) -> ObjectGraph:
         """Return a graph in which two parts have each other's place. Raises as `renamed`."""
+        from ckpt_viz.graphs.edits import edits
+
         return self.of(edits.exchanged(self, a, b))
 
     def cast(self, dtypes: Mapping[str, str]) -> ObjectGraph:
@@ -170,6 +176,7 @@ class ObjectGraph(Graph):
             CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be
                 read. No file remains.
         """
+        from ckpt_viz.graphs.edits.edited_access import first_graph
         from ckpt_viz.live.writing.keras_copy import is_path_of_copy, write_keras_copy
         from ckpt_viz.live.writing.rewrite import write_edited
 
@@ -334,23 +341,35 @@ class ObjectGraph(Graph):
 
     def to_text(self, view: View = "layers", max_lines: int = MAX_LINES) -> str:
         """Return the layers, or the tree of all objects, for a terminal; `print` shows layers."""
-        left_out = left_out_in_words(self) if self.is_unwritten else ""
-        notes = [f"left out: {left_out}"] if left_out else []
+        notes = []
+        if self.is_unwritten:
+            from ckpt_viz.graphs.edits.left_out import left_out_in_words
+
+            left_out = left_out_in_words(self)
+            notes = [f"left out: {left_out}"] if left_out else []
         if view == "objects":
-            return text.render_tree(self, max_lines, notes)
+            from ckpt_viz.graphs.render.text import render_tree
+
+            return render_tree(self, max_lines, notes)
         from ckpt_viz.graphs.render.layer_text import render_layers
 
         return render_layers(self, max_lines, notes)
 
     def __str__(self) -> str:
+        from ckpt_viz.graphs.render.encodings import shown_on_stdout
+
         return shown_on_stdout(self.to_text())
 
     def __repr__(self) -> str:
-        return shown_on_stdout(f"<ObjectGraph of {text.summary(self)}>")
+        from ckpt_viz.graphs.render.encodings import shown_on_stdout
+        from ckpt_viz.graphs.render.text import summary
+
+        return shown_on_stdout(f"<ObjectGraph of {summary(self)}>")
 
 
 def parts_meant(graph: ObjectGraph, query: str) -> Sequence[int]:
     """Return the nodes that an edit takes for a name or query; raises QueryError."""
+    from ckpt_viz.graphs.object_graph.lookup import first_meant
     from ckpt_viz.graphs.search.fields import begins_with_field
 
     is_name = not begins_with_field(query)  # to look up names in a large graph takes long
