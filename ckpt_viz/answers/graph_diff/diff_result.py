@@ -12,17 +12,17 @@ from ckpt_viz.answers.graph_diff.comparison import CHANGED, Compared, compare, j
 from ckpt_viz.answers.graph_diff.counterparts import LoadWay
 from ckpt_viz.answers.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
-from ckpt_viz.answers.graph_diff.diff_table import table_of_diff
+from ckpt_viz.answers.graph_diff.diff_table import sentence_of_diff, table_of_diff
 from ckpt_viz.answers.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.formats.bundles.lost_files import lost_files
 from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
-from ckpt_viz.graphs.object_graph.merge import merged_ids
+from ckpt_viz.graphs.object_graph.merge import merged_ids, title_of
 from ckpt_viz.graphs.overlay.comparison_table import ComparisonTable
 from ckpt_viz.graphs.overlay.overlay import Overlay, State
 from ckpt_viz.graphs.render.comparison_svg import comparison_svg
-from ckpt_viz.graphs.render.comparison_text import comparison_text
+from ckpt_viz.graphs.render.comparison_text import comparison_text, text_without_lines
 from ckpt_viz.graphs.render.details import Details
 from ckpt_viz.graphs.render.encodings import shown_on_stdout
 from ckpt_viz.graphs.render.plan_json import plan_json
@@ -170,16 +170,27 @@ class GraphDiff:
     @cached_property
     def overlay(self) -> Overlay:
         """The difference laid over one graph, for text and explorer: b plus the nodes only in a."""
-        sides = (("a", self.a), ("b", self.b))
-        alarms = tuple(note for side in sides for note in _alarms(*side))
 
         def table(overlay: Overlay) -> ComparisonTable:
-            notes = *self.notes, *self.says[:1]
-            unknown = sum(has_value(self.b.nodes[node]) for node in self._not_compared)
-            drawn = gc_paused(lambda: table_of_diff(overlay, notes, unknown))
+            drawn = gc_paused(lambda: table_of_diff(overlay, self._said, self._unknown))
             return drawn if self._by_node is None else with_changes(drawn, overlay, self._by_node)
 
-        return gc_paused(lambda: overlay_of(self.a, self.b, self._compared, table, alarms))
+        return gc_paused(lambda: overlay_of(self.a, self.b, self._compared, table, self._alarms))
+
+    @property
+    def _alarms(self) -> tuple[str, ...]:
+        """What the data files of both sides lack."""
+        return (*_alarms("a", self.a), *_alarms("b", self.b))
+
+    @property
+    def _said(self) -> tuple[str, ...]:
+        """What no line of the table tells."""
+        return (*self.notes, *self.says[:1])
+
+    @property
+    def _unknown(self) -> int:
+        """How many values both sides have whose numbers are not compared."""
+        return sum(has_value(self.b.nodes[node]) for node in self._not_compared)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -207,7 +218,14 @@ class GraphDiff:
             max_lines: The most lines of the table with its sentences; None: all lines.
             color: Whether to colour the lines for a terminal.
         """
-        text = comparison_text(self.overlay, max_lines, color=color)
+        if self.is_empty and self._by_node is None:
+            title, sentence = (
+                title_of(self.b, self.a),
+                sentence_of_diff(self.a, self.b, {}, self._unknown),
+            )
+            text = text_without_lines(title, sentence, (*self._alarms, *self._said), color=color)
+        else:
+            text = comparison_text(self.overlay, max_lines, color=color)
         return "\n".join([text, *self.says[1:]])
 
     def __str__(self) -> str:

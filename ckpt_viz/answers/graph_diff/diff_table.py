@@ -57,7 +57,7 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> Compa
     lines = _DiffLines(overlay, DiffParts(overlay))
     a, b = overlay.names.other, overlay.names.base
     return ComparisonTable(
-        sentence=_sentence(a, b, lines.states, unknown),
+        sentence=sentence_of_diff(a, b, lines.states, unknown),
         verdict="",
         heads=("a", "change", "", "b"),
         notes=notes,
@@ -72,7 +72,7 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> Compa
     )
 
 
-def _sentence(a: Graph, b: Graph, states: Mapping[State, int], unknown: int) -> str:
+def sentence_of_diff(a: Graph, b: Graph, states: Mapping[State, int], unknown: int) -> str:
     """Return how the structure differs, and then how many values have other numbers."""
     clauses = []
     if not {*states} <= _OF_VALUES:

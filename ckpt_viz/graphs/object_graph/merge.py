@@ -64,10 +64,15 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
     merged = replace(
         base,
         nodes=tuple(nodes),
-        title=f"{other.title} → {base.title}",
+        title=title_of(base, other),
         _access=base._access and _BaseAccess(base._access, size),
     )
     return Merged(merged, of_other)
+
+
+def title_of(base: Graph, other: Graph) -> str:
+    """Return the title of the merged graph."""
+    return f"{other.title} → {base.title}"
 
 
 def merged_ids(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Mapping[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.graphs.overlay.comparison_table import CellSign, ComparisonTable
 from ckpt_viz.graphs.overlay.overlay import Overlay, Severity
@@ -37,15 +37,30 @@ def comparison_text(
     With `color`, it is for a terminal of ECMA-48.
     """
     table = overlay.table
-    head = [*map(shortened, filter(None, (overlay.graph.title, table.sentence, table.verdict)))]
-    if color and overlay.passes:
-        head[1] = f"\x1b[{_GREEN}m{head[1]}\x1b[0m"
-    notes = [*map(shortened, dict.fromkeys((*overlay.notes, *table.notes)))]
+    said = overlay.graph.title, table.sentence, table.verdict
+    head = _head(said, is_green=color and overlay.passes)
+    notes = _notes((*overlay.notes, *table.notes))
     most = len(table.lines) if max_lines is None else max_lines - len(head) - len(notes) - 3
     grid = [*_grid(table, max(most, 3), painted if color else unpainted)]
     return "\n".join(
         [*head, *(["", *grid] if grid else []), *([""] if grid and notes else []), *notes]
     )
+
+
+def text_without_lines(title: str, sentence: str, notes: Iterable[str], *, color: bool) -> str:
+    """Return the same of a comparison that passes, and of which no line would be shown."""
+    return "\n".join([*_head((title, sentence), is_green=color), *_notes(notes)])
+
+
+def _head(said: Iterable[str], *, is_green: bool) -> list[str]:
+    head = [*map(shortened, filter(None, said))]
+    if is_green:
+        head[1] = f"\x1b[{_GREEN}m{head[1]}\x1b[0m"
+    return head
+
+
+def _notes(notes: Iterable[str]) -> list[str]:
+    return [*map(shortened, dict.fromkeys(notes))]
 
 
 def _grid(table: ComparisonTable, most: int, paint: Callable[[str], str]) -> Iterator[str]:

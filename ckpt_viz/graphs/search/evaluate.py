@@ -23,6 +23,7 @@ from ckpt_viz.graphs.search.pasted import find_named, is_pasted, without_output
 from ckpt_viz.graphs.search.syntax import BLANK_OR_END, BLANKS, FIELD_NAME, QueryReader, folded
 from ckpt_viz.graphs.search.whole_names import with_whole_name
 
+INDEX = "_search_index"  # the place in a graph, as `cached_property` keeps its values
 _REGEX = r"(?s:/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\[\\])*)/)"
 
 
@@ -42,22 +43,32 @@ def find(
         QueryError: The query cannot be read, or asks a single graph for a comparison, or asks for
             values without `measure`.
     """
-    pasted, index = query[: LIMITS["pasted"]].strip(BLANKS), Index(graph, overlay, measure)
+    pasted, index = query[: LIMITS["pasted"]].strip(BLANKS), _index_of(graph, overlay)
     if not pasted:
         return ()
-    whole, others = _matches(query, pasted, index)
-    in_order = [[i for i in index.order if of_kind[i]] for of_kind in (whole, others & ~whole)]
+    whole, others = _matches(QueryReader(query, measure), pasted, index)
+    order = np.array(index.order)
+    in_order = [order[of_kind[order]].tolist() for of_kind in (whole, others & ~whole)]
     return tuple(chain(*in_order))
 
 
-def _matches(query: str, pasted: str, index: Index) -> tuple[Marks, Marks]:
+def _index_of(graph: Graph, overlay: Overlay | None) -> Index:
+    """Return what a search knows of a graph; the next search needs it again."""
+    searched = graph if overlay is None else overlay
+    index: Index | None = searched.__dict__.get(INDEX)
+    if index is None:
+        index = searched.__dict__[INDEX] = Index(graph, overlay)
+    return index
+
+
+def _matches(reader: QueryReader, pasted: str, index: Index) -> tuple[Marks, Marks]:
     """Return the nodes that have the query as a whole name, and all that it finds."""
     nothing = np.zeros(len(index.nodes), np.bool_)
     if is_pasted(pasted) and (named := find_named(pasted, index)).any():
         return nothing, named
     whole = with_whole_name(pasted, index)
     try:
-        return whole, nothing if is_pasted(pasted) else _by_terms(QueryReader(query), index)
+        return whole, nothing if is_pasted(pasted) else _by_terms(reader, index)
     except QueryError:
         if whole.any():  # a name may have any sign in it
             return whole, nothing
@@ -109,7 +120,7 @@ def _word(spellings: set[str], index: Index) -> Marks:
     """Return the nodes with a word in their names; one with a slash may begin in their path."""
     matches = np.zeros(len(index.nodes), np.bool_)
     for text in spellings:
-        matches |= marks(any(text in name for name in names) for names in index.names)
+        matches |= index.where_name_has(text)
         if "/" in text:
             for way, paths in zip(index.ways, index.paths, strict=True):
                 ends = zip(way.names, paths, strict=True)

@@ -59,7 +59,7 @@ def _of_property(value: str, reader: QueryReader, index: Index) -> Marks:
     if value in _OF_GRAPH:
         return _OF_GRAPH[value](index)
     if value in OF_VALUES and value not in COMPARED:
-        return nodes_that_are(value, _measures(reader, index))
+        return nodes_that_are(value, _measures(reader))
     if index.overlay is None:
         reader.fail(reader.start, f"a comparison: only of two graphs a node is {value}")
     if value == "unchanged":
@@ -73,11 +73,11 @@ def _unchanged(reader: QueryReader, index: Index) -> Marks:
     """Return the parameters that did not change; counters, seeds and slot variables may rest."""
     parameters = parameters_of(index.nodes, index.graph.tree)
     is_parameter = marks(elements > 0 for elements in parameters)
-    return nodes_that_are("unchanged", _measures(reader, index)) & is_parameter
+    return nodes_that_are("unchanged", _measures(reader)) & is_parameter
 
 
-def _measures(reader: QueryReader, index: Index) -> Measures:
-    return index.measures or reader.fail(reader.start, "values, which were not read")
+def _measures(reader: QueryReader) -> Measures:
+    return reader.measures or reader.fail(reader.start, "values, which were not read")
 
 
 def _is(reader: QueryReader, index: Index) -> Marks:
@@ -166,7 +166,7 @@ def _measure(name: str, kind: str) -> Field:
         sign, wanted = _comparison(reader, kind, "5% or 0.05" if kind == "share" else "10 or 1e-6")
         if name in COMPARED and index.overlay is None:
             reader.fail(reader.start, f"a comparison: a single graph has no {name}")
-        numbers = _measures(reader, index)[name]
+        numbers = _measures(reader)[name]
         return marks(not isnan(n) and _COMPARE[sign](n, wanted) for n in numbers.tolist())
 
     return find

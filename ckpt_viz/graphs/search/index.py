@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, reduce
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +20,9 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.overlay import Overlay
 from ckpt_viz.graphs.search.glob import Glob
 from ckpt_viz.graphs.search.grammar import LIMITS
-from ckpt_viz.graphs.search.measures import Measures
 from ckpt_viz.graphs.search.syntax import folded
+
+_END = "\0"  # before each name
 
 Marks = npt.NDArray[np.bool_]  # by node id, whether the node is found
 
@@ -33,14 +37,8 @@ class Way(NamedTuple):
 class Index:
     """A graph to search: each search is one pass over its nodes, at any depth."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        overlay: Overlay | None,
-        measure: Callable[[], Measures] | None = None,
-    ) -> None:
+    def __init__(self, graph: Graph, overlay: Overlay | None) -> None:
         self.graph, self.overlay, self.nodes = graph, overlay, graph.nodes
-        self._measure = measure
         self.order, self.parents = tuple(graph.tree.preorder()), graph.tree.parents
         self.labels = list(map(folded, graph.tree.labels))
 
@@ -100,6 +98,41 @@ class Index:
         ]
 
     @cached_property
+    def nodes_by_name(self) -> Mapping[str, Sequence[int]]:
+        """The nodes that have a text as one of their own names."""
+        nodes: defaultdict[str, list[int]] = defaultdict(list)
+        for node_id, names in enumerate(self.own_names):
+            for name in dict.fromkeys(names):
+                nodes[name].append(node_id)
+        return dict(nodes)
+
+    @cached_property
+    def nodes_by_title(self) -> Mapping[str, Sequence[int]]:
+        """The nodes whose row of layers has a text as its title."""
+        nodes: defaultdict[str, list[int]] = defaultdict(list)
+        for node_id in range(len(self.nodes)):
+            nodes[folded(self.layers.title(node_id))].append(node_id)
+        return dict(nodes)
+
+    @cached_property
+    def _text(self) -> tuple[str, Sequence[int]]:
+        """All names in one text, and where those of each node begin."""
+        of_nodes = ["".join([f"{_END}{name}" for name in names]) for names in self.names]
+        return "".join(of_nodes), [0, *accumulate(map(len, of_nodes))]
+
+    def where_name_has(self, text: str) -> Marks:
+        """Return the nodes with a text in one of their names."""
+        if not text or _END in text:
+            return marks(any(text in name for name in names) for names in self.names)
+        names, starts = self._text
+        matches, place = np.zeros(len(self.nodes), np.bool_), names.find(text)
+        while place >= 0:
+            node_id = bisect_right(starts, place) - 1
+            matches[node_id] = True
+            place = names.find(text, starts[node_id + 1])
+        return matches
+
+    @cached_property
     def layers(self) -> Layers:
         """The rows of layers, as the outline shows them."""
         return self.graph.layers if self.overlay is None else self.overlay.layers
@@ -114,11 +147,6 @@ class Index:
         for node_id, parent, step in self._steps(way):
             paths[node_id] = paths[parent][-LIMITS["text"] :] + step
         return paths
-
-    @cached_property
-    def measures(self) -> Measures | None:
-        """What the values measure; None if they must stay unread. This may read them all."""
-        return None if self._measure is None else self._measure()
 
     def where(self, holds: Callable[[Node], bool]) -> Marks:
         """Return the nodes for which a condition is true."""
@@ -166,6 +194,13 @@ class Index:
         for node_id, parent, step in steps:
             states[node_id] = glob.run(states[parent], step)
         return marks(map(glob.accepts, states))
+
+
+def marks_at(nodes: Iterable[int], size: int) -> Marks:
+    """Return these nodes as found ones of so many."""
+    found = np.zeros(size, np.bool_)
+    found[list(nodes)] = True
+    return found
 
 
 def marks(is_marked: Iterable[bool]) -> Marks:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import NoReturn
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn
 
 from ckpt_viz.errors import QueryError
+
+if TYPE_CHECKING:
+    from ckpt_viz.graphs.search.measures import Measures
 
 BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff"  # the same in both languages
 BLANK_OR_END = rf"(?=[{BLANKS}]|\Z)"
@@ -18,10 +23,19 @@ _VALUE = (
 
 
 class QueryReader:
-    """A query, the position up to which it was read, and the start of the current term."""
+    """A query, the position up to which it was read, and the start of the current term.
 
-    def __init__(self, text: str) -> None:
+    `measure` reads the values; None if they must stay unread.
+    """
+
+    def __init__(self, text: str, measure: Callable[[], Measures] | None = None) -> None:
         self.text, self.place, self.start = text, 0, 0
+        self._measure = measure
+
+    @cached_property
+    def measures(self) -> Measures | None:
+        """What the values measure; None if they must stay unread. This may read them all."""
+        return None if self._measure is None else self._measure()
 
     def take(self, pattern: str) -> re.Match[str] | None:
         """Read the text that a pattern matches."""

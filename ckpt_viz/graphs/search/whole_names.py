@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ckpt_viz.graphs.nodes.names import ROOT_NAME, THE_ROOT, slot_of, state_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node
-from ckpt_viz.graphs.search.index import Index, Marks, Way, marks
+from ckpt_viz.graphs.search.index import Index, Marks, Way, marks, marks_at
 from ckpt_viz.graphs.search.pasted import without_output
 from ckpt_viz.graphs.search.syntax import folded
 from ckpt_viz.ground.text import CUT
@@ -26,20 +26,22 @@ def with_whole_name(query: str, index: Index) -> Marks:
 
     is_key, is_state = _ATTRIBUTES in text, " of " in text
 
+    is_path = text.startswith((CUT, ROOT_NAME)) or any(map(text.__contains__, _SEPARATORS))
+
     def has_it(node_id: int) -> bool:
-        if node_id == ROOT:
-            return text in (ROOT_NAME, THE_ROOT)
         return (
-            not own.isdisjoint(index.own_names[node_id])
-            or _is_at(text, node_id, index)
+            (is_path and _is_at(text, node_id, index))
             or (is_state and _is_state(text, node_id, index))
             or (is_key and _has_key(text, index.nodes[node_id]))
         )
 
-    matches = marks(map(has_it, range(len(index.nodes))))
+    size = len(index.nodes)
+    matches = marks_at((i for name in own for i in index.nodes_by_name.get(name, ())), size)
+    if is_path or is_state or is_key:
+        matches |= marks(map(has_it, range(size)))
+    matches[ROOT] = text in (ROOT_NAME, THE_ROOT)
     if not matches.any():
-        titles = (folded(index.layers.title(node_id)) for node_id in range(len(index.nodes)))
-        matches = marks(title == text for title in titles)
+        matches = marks_at(index.nodes_by_title.get(text, ()), size)
         matches[ROOT] = False
     return matches
 

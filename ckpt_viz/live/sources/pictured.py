@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ckpt_viz.graphs.search.measures import Measures
     from ckpt_viz.matching.story.step import Story
 
-_NOT_PICKLED = ("_read_values", "steps")
+_NOT_PICKLED = ("_read_values", "_search_index", "steps")
 
 
 @dataclass(frozen=True)
