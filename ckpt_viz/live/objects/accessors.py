@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from operator import is_
 from typing import Any
@@ -168,7 +167,8 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{number}]", obj[number]) for number in numbers)
     if not tf_private.is_trackable(obj):
         return
-    yield from _layers(obj)
+    layers = _layers(obj)
+    yield from ((_way_to_layer(layers, index), layer) for index, layer in enumerate(layers))
     # An optimizer around another one lists the inner one's children as its own.
     for name, value in trackable_attributes(obj).items():
         if label in instance_dict(value):
@@ -200,23 +200,27 @@ def _attribute(obj: Any, label: str) -> str:
 
 def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
     """Return how a Keras model gives a layer on the way, and how many steps that saves."""
-    layers = [*_layers(obj)]
+    layers = _layers(obj)
     for steps, target in enumerate(way):
-        for code, layer in layers:
+        for index, layer in enumerate(layers):
             if layer is target:
-                return code, steps
+                return _way_to_layer(layers, index), steps
     return None
 
 
-def _layers(obj: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the layers of a Keras model; in tf_keras, edges have names such as `layer-3`."""
+def _layers(obj: Any) -> Sequence[Any]:
+    """Return the layers of a Keras model; in tf_keras, edges have names such as `layer-3`."""
     layers = inspect.getattr_static(type(obj), "layers", None)
     getter = getattr(layers, "fget", None)
-    if package_of(getter) in KERAS:
-        names = [getattr(layer, "name", None) for layer in obj.layers]
-        counts = Counter(name for name in names if isinstance(name, str))
-        for index, (name, layer) in enumerate(zip(names, obj.layers, strict=True)):
-            is_named = isinstance(name, str) and name != "" and counts[name] == 1
-            # Keras goes on counting automatic names: `dense_3` is another one in the next run.
-            is_named = is_named and not is_automatic(str(name), type(layer).__name__)
-            yield f".get_layer({quoted(str(name))})" if is_named else f".layers[{index}]", layer
+    return obj.layers if package_of(getter) in KERAS else ()
+
+
+def _way_to_layer(layers: Sequence[Any], index: int) -> str:
+    name = getattr(layers[index], "name", None)
+    if not isinstance(name, str) or name == "":
+        return f".layers[{index}]"
+    names = (getattr(layer, "name", None) for layer in layers)
+    is_alone = sum(isinstance(other, str) and other == name for other in names) == 1
+    # Keras goes on counting automatic names: `dense_3` is another one in the next run.
+    is_named = is_alone and not is_automatic(name, type(layers[index]).__name__)
+    return f".get_layer({quoted(name)})" if is_named else f".layers[{index}]"
