@@ -247,8 +247,14 @@ def is_variable(obj: object) -> bool:
     and Keras 3's Variable. TensorFlow asks the object itself for the attribute, which would run the
     user's `__getattr__`. Every object that has the attribute has it from its class.
     """
-    return isinstance(obj, private("ops.variables", "Variable")) or hasattr(
-        type(obj), "_should_act_as_resource_variable"
+    cls: Any = type(obj)
+    return _acts_as_variable(cls) or (obj.__class__ is not cls and is_tf_variable(obj))
+
+
+@lru_cache(maxsize=1024)
+def _acts_as_variable(cls: type) -> bool:
+    return issubclass(cls, private("ops.variables", "Variable")) or hasattr(
+        cls, "_should_act_as_resource_variable"
     )
 
 

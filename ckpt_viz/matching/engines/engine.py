@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 
@@ -93,11 +94,6 @@ class _Restore:
                     self.slots.setdefault(slot.variable, []).append(
                         (optimizer, slot.slot_variable, slot.slot_name)
                     )
-        valued = has_values(self.saved.nodes)
-        self._waits = [
-            valued[node_id] if node.waits is None else node.waits
-            for node_id, node in enumerate(self.saved.nodes)
-        ]
         self._walk(ROOT, self.live.root)
         self._walk_attached()
         self._make_save_counter()
@@ -229,12 +225,23 @@ class _Restore:
                 bound[child] = target
                 steps.append(Step(Action.BIND, child, target, node, local_name))
                 queue.append(child)
-            elif self._waits[child]:
+            elif self._waits(child):
                 steps.append(Step(Action.DEFER, child, obj, node, local_name))
                 if local_name == SAVE_COUNTER and self.live.takes_counter(obj):
                     self.waiting_counters.append((obj, child))
             else:
                 steps.append(Step(Action.DROP, child, obj, node, local_name))
+
+    def _waits(self, node_id: int) -> bool:
+        """Return whether a node without an object is kept until there is one."""
+        node = self.saved.nodes[node_id]
+        if node.waits is not None:
+            return node.waits
+        return bool(node.attributes) or self._valued[node_id]
+
+    @cached_property
+    def _valued(self) -> Sequence[bool]:
+        return has_values(self.saved.nodes)
 
     # --- slot variables
 
