@@ -22,7 +22,7 @@ from ckpt_viz.graphs.search.glob import Glob
 from ckpt_viz.graphs.search.grammar import LIMITS
 from ckpt_viz.graphs.search.syntax import folded
 
-_END = "\0"  # before each name
+_END, _CLASS = "\0", "\1"  # in the text of all names
 
 Marks = npt.NDArray[np.bool_]  # by node id, whether the node is found
 
@@ -98,15 +98,6 @@ class Index:
         ]
 
     @cached_property
-    def nodes_by_name(self) -> Mapping[str, Sequence[int]]:
-        """The nodes that have a text as one of their own names."""
-        nodes: defaultdict[str, list[int]] = defaultdict(list)
-        for node_id, names in enumerate(self.own_names):
-            for name in dict.fromkeys(names):
-                nodes[name].append(node_id)
-        return dict(nodes)
-
-    @cached_property
     def nodes_by_title(self) -> Mapping[str, Sequence[int]]:
         """The nodes whose row of layers has a text as its title."""
         nodes: defaultdict[str, list[int]] = defaultdict(list)
@@ -116,14 +107,32 @@ class Index:
 
     @cached_property
     def _text(self) -> tuple[str, Sequence[int]]:
-        """All names in one text, and where those of each node begin."""
-        of_nodes = ["".join([f"{_END}{name}" for name in names]) for names in self.names]
+        """The names of all nodes in one text, in which Python searches fast.
+
+        With it comes where those of each node begin. A sign is around each own name, and another
+        one before the name of the class.
+        """
+        of_nodes = [
+            f"{_END}{_END.join(own)}{_END}"
+            if node.type_name is None
+            else f"{_END}{_END.join(own)}{_END}{_CLASS}{folded(node.type_name)}"
+            for own, node in zip(self.own_names, self.nodes, strict=True)
+        ]
         return "".join(of_nodes), [0, *accumulate(map(len, of_nodes))]
 
     def where_name_has(self, text: str) -> Marks:
         """Return the nodes with a text in one of their names."""
-        if not text or _END in text:
-            return marks(any(text in name for name in names) for names in self.names)
+        if text and _END not in text and _CLASS not in text:
+            return self._where_text_has(text)
+        return marks(any(text in name for name in names) for names in self.names)
+
+    def where_own_name_is(self, text: str) -> Marks:
+        """Return the nodes of which a text is one of their own names."""
+        if _END not in text and _CLASS not in text:
+            return self._where_text_has(f"{_END}{text}{_END}")
+        return marks(text in names for names in self.own_names)
+
+    def _where_text_has(self, text: str) -> Marks:
         names, starts = self._text
         matches, place = np.zeros(len(self.nodes), np.bool_), names.find(text)
         while place >= 0:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
+
 from ckpt_viz.graphs.nodes.names import ROOT_NAME, THE_ROOT, slot_of, state_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node
 from ckpt_viz.graphs.search.index import Index, Marks, Way, marks, marks_at
@@ -36,7 +39,7 @@ def with_whole_name(query: str, index: Index) -> Marks:
         )
 
     size = len(index.nodes)
-    matches = marks_at((i for name in own for i in index.nodes_by_name.get(name, ())), size)
+    matches = reduce(operator.or_, map(index.where_own_name_is, own))
     if is_path or is_state or is_key:
         matches |= marks(map(has_it, range(size)))
     matches[ROOT] = text in (ROOT_NAME, THE_ROOT)
