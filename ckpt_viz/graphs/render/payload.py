@@ -336,23 +336,30 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+class _PlacesOfStrings(dict[str | None, int]):
+    """The place of each text, in order of first use; ABSENT for None."""
+
+    def __init__(self) -> None:
+        self[None] = ABSENT
+
+    def __missing__(self, text: str) -> int:
+        place = self[text] = len(self) - 1
+        return place
+
+
 class _Strings:
     """The string table: each distinct string once, in order of first use."""
 
     def __init__(self) -> None:
-        self._index: dict[str, int] = {}
+        self._index = _PlacesOfStrings()
 
     def column(self, values: Iterable[str | None]) -> array[int]:
         """Return the strings' places in the table; ABSENT for None."""
-        index = self._index
-        return array(
-            "i",
-            (ABSENT if value is None else index.setdefault(value, len(index)) for value in values),
-        )
+        return array("i", map(self._index.__getitem__, values))
 
     def table(self) -> dict[str, array[int]]:
         """Return the table as two columns: lengths in bytes, and the UTF-8 text."""
-        encoded = list(map(_utf8, self._index))
+        encoded = [_utf8(text) for text in self._index if text is not None]
         return {
             "string_length": array("i", map(len, encoded)),
             "string_bytes": array("B", b"".join(encoded)),
