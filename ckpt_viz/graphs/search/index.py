@@ -207,9 +207,9 @@ class Index:
 
 def marks_at(nodes: Iterable[int], size: int) -> Marks:
     """Return these nodes as found ones of so many."""
-    found = np.zeros(size, np.bool_)
-    found[list(nodes)] = True
-    return found
+    marked = np.zeros(size, np.bool_)
+    marked[list(nodes)] = True
+    return marked
 
 
 def marks(is_marked: Iterable[bool]) -> Marks:
