@@ -193,7 +193,8 @@ class RestoreCheck:
     @cached_property
     def overlay(self) -> Overlay:
         """The check laid over one graph, for text and explorer."""
-        return overlay_of(self._run, self.findings, lambda _: self._picture())
+        run, findings = self._run, self.findings
+        return gc_paused(lambda: overlay_of(run, findings, lambda _: self._picture()))
 
     @cached_property
     def saved_places(self) -> Mapping[int, int]:

@@ -22,6 +22,7 @@ from ckpt_viz.graphs.render.comparison_text import comparison_text
 from ckpt_viz.graphs.render.exports import Content
 from ckpt_viz.graphs.render.layer_text import render_layers
 from ckpt_viz.graphs.render.static_html import comparison_html, to_static_html
+from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.live.sources.pictured import ObjectGraph
 from ckpt_viz.matching.story.questions import Question
 
@@ -57,7 +58,8 @@ class Shown:
     @cached_property
     def encoded(self) -> bytes:
         """The payload (docs/payload.md), with what the values measure once they were read."""
-        return payload.encode(self.graph, self._measured_overlay, self._measured)
+        overlay, measured = self._measured_overlay, self._measured
+        return gc_paused(lambda: payload.encode(self.graph, overlay, measured))
 
     def content(self, state: Mapping[str, Any] | None = None) -> Content:
         """Return the content of an exported file; `state` holds the explorer's traits."""
@@ -68,7 +70,9 @@ class Shown:
     def steps(self) -> Played | None:
         """Return the steps of a check's restore for a file; None without, or if they are many."""
         check = self.comparison
-        return played_in_file(check, self.questions) if isinstance(check, RestoreCheck) else None
+        if not isinstance(check, RestoreCheck):
+            return None
+        return gc_paused(lambda: played_in_file(check, self.questions))
 
     def node_id(self, name: str) -> int:
         """Return the one node that a name means; raises NoSuchNodeError."""

@@ -15,6 +15,7 @@ from ckpt_viz.graphs.layers.calls import Call
 from ckpt_viz.graphs.nodes.nodes import ROOT, Attribute, Node, Stored, with_new_counter
 from ckpt_viz.graphs.object_graph.graph import Access, Graph, Origin
 from ckpt_viz.graphs.slots.roles import assign_roles
+from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.live.objects.accessors import accessor, map_accessor, saver_accessor
 from ckpt_viz.live.objects.walk import Walk
 from ckpt_viz.live.sessions.assignment_map import (
@@ -40,7 +41,7 @@ def read_live(source: object) -> Graph:
     assignment map, it is the graph of the variables that the map means. Raises SourceError for an
     object that TensorFlow cannot track.
     """
-    return steadily(lambda: _read(source))
+    return gc_paused(lambda: steadily(lambda: _read(source)))
 
 
 def _read(source: object) -> Graph:
