@@ -117,9 +117,9 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
         name
         for name in names
         if not re.match(
-            r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|server/jupyter_server_config\.json"
-            r"|(render/(exports|families|palette|signs)|saved/file_types|search/grammar"
-            r"|story/sentences)\.json"
+            r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|entrances/server/jupyter_server_config\.json"
+            r"|(graphs/(render/(exports|families|palette|payload|signs)|search/grammar)"
+            r"|files/saved/file_types|matching/story/sentences)\.json"
             r"|static/(extras|graphviz|history|loader|widget)\.(js|css))$|ckpt_viz-",
             name,
         )
