@@ -10,7 +10,8 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.answers.restore_check.changed_program import ChangedProgram
 from ckpt_viz.live.keras.keras_walk import walk_of
-from ckpt_viz.matching.engines.keras_loading import Stays, weights_loading
+from ckpt_viz.matching.engines.keras_loading import weights_loading
+from ckpt_viz.matching.engines.load_outcome import Stays
 from tests.support import keras_models, keras_pairs
 from tests.support.keras_files import saved_weights
 from tests.support.keras_loading import assert_as_keras

@@ -17,7 +17,8 @@ import ckpt_viz as cv
 from ckpt_viz.answers.dry_runs.keras_dry_run import KerasOutcome as KerasWeights
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.live.keras.keras_walk import walk_of
-from ckpt_viz.matching.engines.keras_loading import Stays, WeightsLoading, weights_loading
+from ckpt_viz.matching.engines.keras_loading import weights_loading
+from ckpt_viz.matching.engines.load_outcome import Stays, WeightsLoading
 from tests.support.keras_files import read_file, saved_weights
 
 _OWN = -1  # tags of live variables count down from here

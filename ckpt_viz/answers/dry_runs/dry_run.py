@@ -39,7 +39,7 @@ from ckpt_viz.matching.correspondence.of_savers import map_names
 from ckpt_viz.matching.correspondence.pairs import Pair
 from ckpt_viz.matching.correspondence.unchanged import is_unchanged
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, map_values
-from ckpt_viz.matching.engines.keras_loading import WeightsLoading
+from ckpt_viz.matching.engines.load_outcome import WeightsLoading
 from ckpt_viz.matching.engines.name_based_restore import NameTrace
 from ckpt_viz.matching.engines.trace import Trace
 

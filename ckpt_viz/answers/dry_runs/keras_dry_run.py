@@ -38,14 +38,9 @@ from ckpt_viz.live.keras.keras_private import is_model
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import fits
 from ckpt_viz.matching.engines.keras_h5_loading import SavedLayers, h5_loading
-from ckpt_viz.matching.engines.keras_loading import (
-    Loaded,
-    Offers,
-    Stays,
-    WeightsLoading,
-    weights_loading,
-)
+from ckpt_viz.matching.engines.keras_loading import weights_loading
 from ckpt_viz.matching.engines.keras_sides import VARS, SavedWeights
+from ckpt_viz.matching.engines.load_outcome import Loaded, Offers, Stays, WeightsLoading
 from ckpt_viz.matching.engines.trace import Action, Cause, Failure, Step, Trace
 
 METHOD = "load_weights"

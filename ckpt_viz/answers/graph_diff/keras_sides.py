@@ -16,7 +16,7 @@ from ckpt_viz.live.keras.keras_accessors import optimizer_of
 from ckpt_viz.live.keras.keras_graph import keras_h5_target, read_as_keras_saves
 from ckpt_viz.live.keras.keras_private import is_model
 from ckpt_viz.live.sources.pictured import ObjectGraph
-from ckpt_viz.matching.changes.reading import tops_of
+from ckpt_viz.matching.changes.parts_alone import tops_of
 
 
 def as_keras_saves(live: Graph, saved: Graph) -> tuple[ObjectGraph, LoadWay, str] | None:

@@ -33,7 +33,7 @@ from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.reading import changes_of
 from ckpt_viz.matching.correspondence.pairs import Pair
-from ckpt_viz.matching.engines.keras_loading import Stays, WeightsLoading
+from ckpt_viz.matching.engines.load_outcome import Stays, WeightsLoading
 
 _METRICS = "metrics"  # of a model, in Keras' files
 _NUMBER = re.compile(r"_\d{1,9}\Z")

@@ -13,7 +13,7 @@ from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.ground.text import count, readable, shape_words
 from ckpt_viz.matching.correspondence.pairs import is_guess
-from ckpt_viz.matching.engines.keras_loading import Stays
+from ckpt_viz.matching.engines.load_outcome import Stays
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreRow, Why
 
 # Why a value stays that makes its object fail.

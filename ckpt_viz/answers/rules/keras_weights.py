@@ -25,7 +25,7 @@ from ckpt_viz.live.objects.facts import is_unbuilt
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.correspondence.pairs import is_guess
 from ckpt_viz.matching.engines.keras_h5_loading import NEEDS_BY_NAME
-from ckpt_viz.matching.engines.keras_loading import Stays
+from ckpt_viz.matching.engines.load_outcome import Stays
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreRow
 
 _MAX_NAMED = 5

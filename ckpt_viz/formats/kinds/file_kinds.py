@@ -15,10 +15,10 @@ import tarfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats.kinds.file_kind import COPY, FileKind
 from ckpt_viz.formats.kinds.pickles import pickle_kind
 from ckpt_viz.formats.kinds.tflite import tflite_model
 from ckpt_viz.formats.storage import checksums
@@ -31,26 +31,7 @@ from ckpt_viz.ground.text import count, listed, size_words
 _MOST_READ = 1 << 16
 _LEAST_ZEROS = 64
 _MOST_SHOWN = 60  # characters of a text
-_COPY = "copy or download the file again"
 _KERAS_WEIGHTS = ("model.weights.h5", "model.weights.npz", "model.weights.json")
-
-
-@dataclass(frozen=True, slots=True)
-class FileKind:
-    """The kind of a file that is no checkpoint.
-
-    `what` is a noun with its article and, if the file tells, its writer. `advice` is the next step.
-    `is_part` says that TensorFlow has written it beside the values of a checkpoint or SavedModel.
-    """
-
-    what: str
-    advice: str
-    is_part: bool = False
-
-    @property
-    def refusal(self) -> str:
-        """What the file is, what was expected, and the next step."""
-        return f"{self.what}, not a TensorFlow checkpoint; {self.advice}"
 
 
 def kind_of(file: File) -> FileKind | None:
@@ -59,14 +40,14 @@ def kind_of(file: File) -> FileKind | None:
     Raises CkptVizError if the file cannot be read.
     """
     if file.size == 0:
-        return FileKind("an empty file", _COPY)
+        return FileKind("an empty file", COPY)
     head = file.read(0, min(file.size, _MOST_READ))
     for kind in (_pointer, _packed, _of_program, _text, _by_magic, _message):
         known = kind(file, head)
         if known is not None:
             return known
     if file.size >= _LEAST_ZEROS and not head.strip(b"\0") and not _tail(file).strip(b"\0"):
-        return FileKind(f"a file of zeros ({size_words(file.size)})", f"{_COPY}: it is not whole")
+        return FileKind(f"a file of zeros ({size_words(file.size)})", f"{COPY}: it is not whole")
     return None
 
 
@@ -126,7 +107,7 @@ def _packed(file: File, head: bytes) -> FileKind | None:
 def _zip(file: File) -> FileKind:
     unpacking = f"if it holds one, unpack it: `python -m zipfile -e {in_shell(file.path)} .`"
     if _ZIP_END not in _tail(file):
-        return FileKind("a zip archive without its end", _COPY)
+        return FileKind("a zip archive without its end", COPY)
     names: list[str] = []
     with suppress(CkptVizError):  # of damage: then it is an archive all the same
         names = member_names(file.path)
@@ -220,7 +201,7 @@ def _tflite(file: File, head: bytes) -> FileKind | None:
     try:
         model = tflite_model(file)
     except CkptVizError:
-        return FileKind("a TensorFlow Lite model that is not whole", _COPY)
+        return FileKind("a TensorFlow Lite model that is not whole", COPY)
     by = f", converted by TensorFlow {model.version}" if model.version else ""
     subgraphs = _number_and_some([name or "unnamed" for name in model.subgraphs], "subgraph")
     holds = f"{subgraphs} with {count(model.tensors, 'tensor')}"
@@ -348,7 +329,7 @@ def _text(file: File, head: bytes) -> FileKind | None:
             advice = "it has no values that ckpt_viz reads; look for its checkpoint"
             return FileKind(what, advice, is_part=True)
     line = _short(text.partition("\n")[0].rstrip())
-    return FileKind(f"a text that begins with {line!r}", f"check the path, or {_COPY}")
+    return FileKind(f"a text that begins with {line!r}", f"check the path, or {COPY}")
 
 
 def _decoded(head: bytes) -> str | None:
@@ -374,7 +355,7 @@ def _json(file: File, head: bytes) -> FileKind:
     if {b"nbformat", b"cells"} <= keys:
         return FileKind("a Jupyter notebook", "open it in Jupyter")
     if not {b"class_name", b"config"} <= keys:
-        return FileKind("a JSON file without values", f"check the path, or {_COPY}")
+        return FileKind("a JSON file without values", f"check the path, or {COPY}")
     version = _field(_tail(file), "keras_version")
     return FileKind(
         f"the architecture of a Keras{version and f' {version}'} model as JSON, without values",

@@ -13,7 +13,7 @@ from ckpt_viz.matching.engines.keras_2_conversion import (
     TIME_DISTRIBUTED,
     LayerToLoad,
 )
-from ckpt_viz.matching.engines.keras_loading import LoadFailure
+from ckpt_viz.matching.engines.load_outcome import LoadFailure
 
 _NOT_CREATED = (
     "Unable to load weights saved in HDF5 format into a subclassed Model which has not created its "

@@ -14,7 +14,6 @@ from ckpt_viz.live.keras.keras_stores import is_variable
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.shadows import steadily
 from ckpt_viz.matching.engines.keras_h5_loading import LiveLayer, LiveLayers
-from ckpt_viz.matching.engines.keras_loading import LoadFailure
 from ckpt_viz.matching.engines.keras_sides import (
     Item,
     LiveSaveable,
@@ -23,6 +22,7 @@ from ckpt_viz.matching.engines.keras_sides import (
     Loading,
     SaveableList,
 )
+from ckpt_viz.matching.engines.load_outcome import LoadFailure
 
 
 @dataclass

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.nodes.nodes import Node
-from ckpt_viz.live.sessions.saver import is_of_graph, nodes_of_variables, operation_name
+from ckpt_viz.live.sessions.saved_by_saver import operation_name
+from ckpt_viz.live.sessions.saver import is_of_graph, nodes_of_variables
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
 from ckpt_viz.live.tensorflow_names import tensorflow_warm_start as tf_warm

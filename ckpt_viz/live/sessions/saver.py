@@ -7,38 +7,32 @@ the answer. This module adds and runs no operation.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ckpt_viz.errors import SourceError
-from ckpt_viz.formats.arrays.slices import parse_slice_spec
-from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE
-from ckpt_viz.graphs.nodes.nodes import Node, Slice
+from ckpt_viz.graphs.nodes.nodes import Node
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.ground.expressions import quoted
+from ckpt_viz.live.sessions.saved_by_saver import (
+    ASSIGN_OPS,
+    COPIES,
+    RESHAPE,
+    Saved,
+    graph_of,
+    has_the_name,
+    listed,
+    of_item,
+    operation_name,
+    operations,
+    saved_by_graph,
+    saved_by_list,
+    variables_by_collection,
+)
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
 
 _TRAINABLE = "trainable_variables"
-# The number of inputs of the save operations before the tensors: the file's name, the tensors'
-# names and, except for Save, the slices.
-_SAVE_OPS = {"Save": 2, "SaveSlices": 3, "SaveV2": 3}
-_ASSIGN_OPS = ("Assign", "AssignVariableOp")
-_RESHAPE = "Reshape"
-_COPIES = ("Identity", "ReadVariableOp", "Enter")
-
-
-@dataclass(slots=True)
-class _Saved:
-    """The values under one name: one value, or its parts. `shape` is the whole value's."""
-
-    dtype: str | None = None
-    shape: tuple[int, ...] | None = None
-    slices: list[Slice] = field(default_factory=list)
-    variables: list[Any] = field(default_factory=list)
-    error: str | None = None
 
 
 def read_saver(saver: Any) -> tuple[tuple[Node, ...], tuple[object | None, ...]]:
@@ -54,9 +48,9 @@ def nodes_of_variables(
     variables: Mapping[str, Any],
 ) -> tuple[tuple[Node, ...], tuple[object | None, ...]]:
     """Return the same for variables, or lists of partitions, by name."""
-    saved: dict[str, _Saved] = {}
+    saved: dict[str, Saved] = {}
     for name, item in variables.items():
-        saved.update(_of_item(name, item))
+        saved.update(of_item(name, item))
     return _nodes_of(saved)
 
 
@@ -164,13 +158,13 @@ class GraphOfSaver(NamedTuple):
 
 def graph_of_saver(saver: Any) -> GraphOfSaver | None:
     """Return what code can find in the graph of a Saver; None if its variables are eager."""
-    items = tf_private.flatten(_listed(saver))
+    items = tf_private.flatten(listed(saver))
     graph = next((item.graph for item in items if is_of_graph(item)), None)
     if graph is None and tf_private.is_built(saver):
         graph = tf_private.default_graph()  # of a MetaGraph
     if graph is None:
         return None
-    every = _variables_by_collection(graph)
+    every = variables_by_collection(graph)
     return GraphOfSaver(
         frozenset(variable.op.name for variable, key in every if key == "variables"),
         tf_private.default_graph() is graph and not tf_restore.is_eager(),
@@ -188,14 +182,14 @@ class Assignment(NamedTuple):
 def assignments(saver: Any) -> dict[str, Assignment]:
     """Return, by name, how the operations of a built Saver assign the values that they read."""
     try:
-        start = _graph_of(saver).as_graph_element(tf_private.restore_operation_name(saver))
+        start = graph_of(saver).as_graph_element(tf_private.restore_operation_name(saver))
     except (KeyError, ValueError):
         return {}
     by_name = {}
-    for operation in _operations(start, _ASSIGN_OPS):
+    for operation in operations(start, ASSIGN_OPS):
         source, reshapes = operation.inputs[1], False
-        while source.op.type in (*_COPIES, _RESHAPE):
-            reshapes = reshapes or source.op.type == _RESHAPE
+        while source.op.type in (*COPIES, RESHAPE):
+            reshapes = reshapes or source.op.type == RESHAPE
             source = source.op.inputs[0]
         names = tf_private.constant_value(source.op.inputs[1]) if _is_read(source) else None
         if names is not None:
@@ -228,30 +222,24 @@ def number_of_nameless(saver: Any) -> int:
     """Return how many variables of a Saver's list share a name: those of Keras 3."""
     if tf_private.is_built(saver) or isinstance(taken_variables(saver), Mapping):
         return 0
-    return sum(not _has_the_name(item) for item in tf_private.flatten(taken_variables(saver)))
-
-
-def operation_name(variable: Any) -> str | None:
-    """Return the name of a variable's operation; None for an eager one, which has none."""
-    operation = getattr(variable, "op", None) if getattr(variable, "_in_graph_mode", True) else None
-    return operation.name if operation is not None else None
+    return sum(not has_the_name(item) for item in tf_private.flatten(taken_variables(saver)))
 
 
 def _nodes_of(
-    saved: Mapping[str, _Saved],
+    saved: Mapping[str, Saved],
 ) -> tuple[tuple[Node, ...], tuple[object | None, ...]]:
     collections = _collections(saved)
     nodes = scope_nodes(_named(name, entry, collections) for name, entry in saved.items())
     return nodes, tuple(_object(node, saved) for node in nodes)
 
 
-def _saved(saver: Any) -> dict[str, _Saved]:
+def _saved(saver: Any) -> dict[str, Saved]:
     if tf_private.is_built(saver):
-        return _saved_by_graph(saver)
-    return _saved_by_list(taken_variables(saver))
+        return saved_by_graph(saver)
+    return saved_by_list(taken_variables(saver))
 
 
-def _named(name: str, saved: _Saved, collections: Mapping[int, set[str]]) -> NamedVariable:
+def _named(name: str, saved: Saved, collections: Mapping[int, set[str]]) -> NamedVariable:
     nbytes = None
     if saved.dtype is not None and saved.shape is not None:
         nbytes = tf_private.stored_bytes(saved.dtype, saved.shape)
@@ -272,7 +260,7 @@ def _named(name: str, saved: _Saved, collections: Mapping[int, set[str]]) -> Nam
     )
 
 
-def _object(node: Node, saved: Mapping[str, _Saved]) -> object | None:
+def _object(node: Node, saved: Mapping[str, Saved]) -> object | None:
     if not node.attributes:
         return None
     variables = saved[node.attributes[0].full_name].variables
@@ -282,93 +270,7 @@ def _object(node: Node, saved: Mapping[str, _Saved]) -> object | None:
 # --- a Saver of a graph
 
 
-def _saved_by_graph(saver: Any) -> dict[str, _Saved]:
-    name = tf_private.save_tensor_name(saver)
-    if name is None:  # Saver(allow_empty=True)
-        return {}
-    graph = _graph_of(saver)
-    try:
-        operation = graph.as_graph_element(name).op
-    except (KeyError, ValueError) as error:
-        raise SourceError(
-            f"found no operation for {name!r} in the default graph, expected the Saver's; "
-            "call this inside `with graph.as_default():` of the graph that it was made for"
-        ) from error
-    variables = {
-        variable.op.name: variable for variable, _ in _variables_by_collection(graph)
-    } | _by_operation(_listed(saver))
-    saved: dict[str, _Saved] = {}
-    for save in _operations(operation, _SAVE_OPS):
-        for tensor_name, spec, tensor in _saved_tensors(save):
-            _add_tensor(saved.setdefault(tensor_name, _Saved()), spec, tensor, variables)
-    return saved
-
-
-def _graph_of(saver: Any) -> Any:
-    for item in _listed(saver):
-        graph = getattr(item, "graph", None) or getattr(getattr(item, "op", None), "graph", None)
-        if graph is not None:
-            return graph
-    return tf_private.default_graph()
-
-
-def _listed(saver: Any) -> list[Any]:
-    """Return the variables that a Saver was given; none for one made from a MetaGraph."""
-    given = tf_private.given_variables(saver) or ()
-    items = tf_private.flatten(given.values() if isinstance(given, Mapping) else given)
-    return [part for item in items for part in _parts(item)]
-
-
-def _parts(item: Any) -> list[Any]:
-    return list(item) if tf_private.is_partitioned_variable(item) else [item]
-
-
-def _operations(start: Any, types: Container[str]) -> Iterator[Any]:
-    """Yield the operations of these types that evaluating `start` always runs."""
-    seen = {start}
-    stack = [start]
-    while stack:
-        operation = stack.pop()
-        if operation.type in types:
-            yield operation
-            continue
-        for other in (*operation.control_inputs, *(tensor.op for tensor in operation.inputs)):
-            if other not in seen:
-                seen.add(other)
-                stack.append(other)
-
-
-def _saved_tensors(save: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield name, slice specification and tensor of each value that an operation writes."""
-    first = _SAVE_OPS[save.type]
-    inputs = list(save.inputs)
-    tensors = inputs[first:]
-    names = tf_private.constant_value(inputs[1])
-    specs = tf_private.constant_value(inputs[2]) if first == 3 else [b""] * len(tensors)
-    if names is None or specs is None:
-        raise SourceError(
-            f"the Saver's operation {save.name} computes the names that it saves by, expected "
-            "constants; only running it would tell them"
-        )
-    for name, spec, tensor in zip(names, specs, tensors, strict=True):
-        yield name.decode(), spec.decode(), tensor
-
-
-def _add_tensor(saved: _Saved, spec: str, tensor: Any, variables: Mapping[str, Any]) -> None:
-    operation = tensor.op
-    while operation.type in _COPIES:
-        operation = operation.inputs[0].op
-    variable = variables.get(operation.name)
-    if variable is not None:
-        saved.variables.append(variable)
-    saved.dtype = tf_private.base_dtype_name(tensor.dtype)
-    saved.shape = tf_private.full_shape(tensor.shape)
-    if spec:
-        saved.shape, start, shape = parse_slice_spec(spec)
-        saved.slices.append(Slice(start, shape, operation.name))
-
-
-def _collections(saved: Mapping[str, _Saved]) -> dict[int, set[str]]:
+def _collections(saved: Mapping[str, Saved]) -> dict[int, set[str]]:
     """Return, by the id of each variable, the graph's collections that contain it."""
     graphs = {
         id(variable.graph): variable.graph
@@ -378,98 +280,9 @@ def _collections(saved: Mapping[str, _Saved]) -> dict[int, set[str]]:
     }
     collections: dict[int, set[str]] = {}
     for graph in graphs.values():
-        for variable, key in _variables_by_collection(graph):
+        for variable, key in variables_by_collection(graph):
             collections.setdefault(id(variable), set()).add(key)
     return collections
 
 
-def _variables_by_collection(graph: Any) -> Iterator[tuple[Any, str]]:
-    for key in graph.get_all_collection_keys():
-        if isinstance(key, str):
-            for item in graph.get_collection(key):
-                if tf_private.is_variable(item) and operation_name(item) is not None:
-                    yield item, key
-
-
-def _by_operation(items: list[Any]) -> dict[str, Any]:
-    named = ((operation_name(item), item) for item in items if tf_private.is_variable(item))
-    return {name: item for name, item in named if name is not None}
-
-
 # --- an eager Saver, or one that is not built yet
-
-
-def _saved_by_list(listed: Any) -> dict[str, _Saved]:
-    if isinstance(listed, Mapping):
-        named = dict(listed)
-        others = {name: item for name, item in named.items() if not _is_known(item, (list, tuple))}
-        named = {
-            name if _has_the_name(item) else name + VARIABLE_VALUE: item
-            for name, item in named.items()
-            if name not in others
-        }
-    else:
-        items = tf_private.flatten(listed)
-        others = {str(getattr(item, "name", "")): item for item in items if not _is_known(item)}
-        try:
-            named = tf_private.names_to_save([item for item in items if _is_known(item)])
-        except (TypeError, ValueError) as error:
-            raise SourceError(f"this Saver cannot save: {error}") from error
-        # For distributed variables TensorFlow makes SaveableObjects, which know no shapes.
-        known = _by_operation(items)
-        named = {name: known.get(name, item) for name, item in named.items()}
-    saved: dict[str, _Saved] = {}
-    for name, item in named.items():
-        saved.update(_of_item(name, item))
-    for name, item in others.items():
-        kind = type(item).__name__
-        unknown = f"only code of {kind} itself knows what it saves; expected a variable"
-        saved.setdefault(name, _Saved(variables=[item], error=unknown))
-    return saved
-
-
-def _has_the_name(item: Any) -> bool:
-    """Return whether a name in a dict is the item's own; Keras 3's variables append to it."""
-    return tf_private.is_tf_variable(item) or not tf_private.is_variable(item)
-
-
-def _is_known(item: Any, also: tuple[type, ...] = ()) -> bool:
-    return (
-        tf_private.is_variable(item)
-        or tf_private.is_partitioned_variable(item)
-        or tf_private.is_saveable_object(item)
-        or isinstance(item, also)
-    )
-
-
-def _of_item(name: str, item: Any) -> dict[str, _Saved]:
-    if tf_private.is_saveable_object(item):
-        return {spec.name: _of_spec(spec) for spec in item.specs}
-    partitions = list(item) if not tf_private.is_variable(item) else []
-    if not partitions:
-        return {name: _of_variable(item)}
-    whole = _Saved(variables=partitions, dtype=tf_private.base_dtype_name(partitions[0].dtype))
-    for partition in partitions:
-        info = tf_private.save_slice_info(partition)
-        if info is None:
-            raise SourceError(f"this Saver cannot save: {name}: found a variable without a slice")
-        whole.shape = tuple(info.full_shape)
-        start, shape = tuple(info.var_offset), tuple(info.var_shape)
-        whole.slices.append(Slice(start, shape, operation_name(partition) or ""))
-    return {name: whole}
-
-
-def _of_variable(variable: Any) -> _Saved:
-    return _Saved(
-        dtype=tf_private.base_dtype_name(variable.dtype),
-        shape=tf_private.full_shape(variable.shape),
-        variables=[variable],
-    )
-
-
-def _of_spec(spec: Any) -> _Saved:
-    tensor = tf_private.spec_tensor(spec)
-    return _Saved(
-        dtype=tf_private.base_dtype_name(spec.dtype) if spec.dtype is not None else None,
-        shape=tf_private.full_shape(tensor.shape) if tensor is not None else None,
-    )

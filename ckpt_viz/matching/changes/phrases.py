@@ -9,17 +9,23 @@ from typing import NamedTuple
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.graphs.slots.optimizer_table import ROWS
-from ckpt_viz.ground.text import count, listed, shape_words
+from ckpt_viz.ground.text import count, listed
 from ckpt_viz.matching.changes.deeds import SWAPPED, Act, Deed
 from ckpt_viz.matching.changes.looks import look_of
 from ckpt_viz.matching.changes.of_optimizers import ALSO_TRAINS
+from ckpt_viz.matching.changes.shapes_in_words import (
+    are_last,
+    has_slots,
+    larger,
+    layers,
+    optimizer_classes,
+    shape,
+    sizes,
+)
 from ckpt_viz.matching.changes.short_names import Part, ShortNames, Side, with_article
-from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, has_slots_of
 from ckpt_viz.matching.correspondence.pairs import Certainty
 from ckpt_viz.matching.correspondence.sequences import INDEX
 
-_Shape = Sequence[int | None]
 _MODULE = "Module"  # a class that says nothing of its objects
 _BE = {
     Certainty.CERTAIN: ("is", "are"),
@@ -233,15 +239,15 @@ class Phrases:
     def _resized(self, deeds: Sequence[Deed]) -> Phrase:
         objects = [obj for deed in deeds for obj in deed.objects]
         nodes = [node for deed in deeds for node in deed.nodes]
-        names = self._list(self.names.live, _layers(self.names.live, objects))
+        names = self._list(self.names.live, layers(self.names.live, objects))
         shapes = [
-            (_shape(self.names.saved.graph, node), _shape(self.names.live.graph, obj))
+            (shape(self.names.saved.graph, node), shape(self.names.live.graph, obj))
             for node, obj in zip(nodes, objects, strict=True)
         ]
-        sizes = [*dict.fromkeys(_sizes(was, now) for was, now in shapes)]
+        sizes = [*dict.fromkeys(sizes(was, now) for was, now in shapes)]
         tail = f": {sizes[0]}" if len(sizes) == 1 or len(names) == 1 else ""
         things = self._listed(names, "layer")
-        return Phrase("", "", things, _larger(shapes), len(names) > 1, tail=tail)
+        return Phrase("", "", things, larger(shapes), len(names) > 1, tail=tail)
 
     def _renamed(self, deeds: Sequence[Deed]) -> Phrase:
         words = [self._words(deed) for deed in deeds]
@@ -357,7 +363,7 @@ class Phrases:
         nodes = [node for deed in removed for node in deed.nodes]
         objects = [obj for deed in added for obj in deed.objects]
         sides = ((self.names.saved, nodes), (self.names.live, objects))
-        if all(_are_last(side, parts) for side, parts in sides):
+        if all(are_last(side, parts) for side, parts in sides):
             return Deed(Act.HEAD, tuple(nodes), tuple(objects))
         return None
 
@@ -385,7 +391,7 @@ class Phrases:
         ]
         if len(deed.nodes) > 1 and {*same} <= {*deed.nodes}:
             return Phrase("", "", "the program", f"{now}, the file {was}")
-        names = self._list(self.names.live, _layers(self.names.live, deed.objects))
+        names = self._list(self.names.live, layers(self.names.live, deed.objects))
         return Phrase("", "", self._listed(names), f"{now}, saved as {was}", len(names) > 1)
 
     def _optimizer(self, deeds: Sequence[Deed]) -> Phrase:
@@ -397,7 +403,7 @@ class Phrases:
             if left and deed.words[0] != ALSO_TRAINS  # others stay, for another reason
             else ""
         )
-        was, classes = _optimizer_classes(saved, deed.nodes[0])
+        was, classes = optimizer_classes(saved, deed.nodes[0])
         now = live.nodes[deed.objects[0]].type_name or ""
         if len(deeds) > 1:
             optimizers = [deed.objects[0] for deed in deeds]
@@ -409,7 +415,7 @@ class Phrases:
         optimizer = with_article(self.names.now(deed.objects[0]))
         trained = self._listed(self._list(self.names.live, deed.objects[1:]))
         clause = f"{optimizer} {deed.words[0]} {trained}".strip()
-        if now in classes and not _has_slots(live, deed.objects[0]):
+        if now in classes and not has_slots(live, deed.objects[0]):
             clause = f"{optimizer} is not built yet"
         return Phrase("", "", optimizer, "", tail=stay, clause=clause)
 
@@ -436,77 +442,3 @@ def states_of_optimizers(graph: Graph) -> Iterator[int]:
     for node, data in enumerate(graph.nodes):
         if data.role is Role.OPTIMIZER:
             yield from graph.tree.below(node)
-
-
-def _layers(side: Side, values: Sequence[int]) -> list[int]:
-    """Return layers in place of their values, where all of one layer are here."""
-    names, here = side.graph.names, {*values}
-    holders = dict.fromkeys(map(names.holder, values))
-    whole = {
-        holder
-        for holder in holders
-        if holder != ROOT and all(v in here for v in side.held[holder] if v in side.valued)
-    }
-    holder_or_value = (names.holder(v) if names.holder(v) in whole else v for v in values)
-    return [*dict.fromkeys(holder_or_value)]
-
-
-def _shape(graph: Graph, node: int) -> _Shape:
-    return graph.nodes[node].attributes[0].shape or ()
-
-
-def _sizes(was: _Shape, now: _Shape) -> str:
-    """Return the one size that differs, or the shapes.
-
-    >>> _sizes((64, 500), (64, 600)), _sizes((4, 3), (5, 6))
-    ('500 → 600', '4×3 → 5×6')
-    """
-    differing = [(a, b) for a, b in zip(was, now, strict=False) if a != b]
-    if len(was) == len(now) and len(differing) == 1:
-        was, now = (differing[0][0],), (differing[0][1],)
-    return f"{shape_words(was)} → {shape_words(now)}"
-
-
-def _larger(shapes: Sequence[tuple[_Shape, _Shape]]) -> str:
-    """Return how values differ in their shapes, in one word if they can."""
-    pairs = [(a, b) for was, now in shapes for a, b in zip(was, now, strict=False)]
-    if all(len(was) == len(now) for was, now in shapes) and not any(None in pair for pair in pairs):
-        if all((a or 0) <= (b or 0) for a, b in pairs):
-            return "larger"
-        if all((a or 0) >= (b or 0) for a, b in pairs):
-            return "smaller"
-    return "of another shape"
-
-
-def _optimizer_classes(graph: Graph, optimizer: int) -> tuple[str, Sequence[str]]:
-    """Return the class of a saved optimizer, "" if nothing tells it, and those it may have."""
-    slots = {
-        data.slot.name: data
-        for data in graph.nodes
-        if data.slot is not None and data.slot.optimizer == optimizer
-    }
-    names = [row.name for row in OptimizerSlots(graph, optimizer, slots).classes()]
-    names = names or [row.name for row in ROWS if has_slots_of(row, slots)]
-    first = next(iter(slots.values()), None)
-    scope = first.attributes[0].full_name.split("/")[0] if first and first.attributes else ""
-    named = [name for name in names if _is_named_by(scope, name)]
-    named = named or ([*dict.fromkeys(names)] if len({*names}) == 1 else [])
-    return next(iter(named), ""), named or names
-
-
-def _has_slots(graph: Graph, optimizer: int) -> bool:
-    slots = (data.slot for data in graph.nodes if data.slot is not None)
-    return any(slot.optimizer == optimizer for slot in slots)
-
-
-def _is_named_by(scope: str, name: str) -> bool:
-    """Return whether a scope is a class's name with a number, as Keras gives it: `adam_1`."""
-    return scope.rstrip("0123456789").replace("_", "").lower() == name.lower()
-
-
-def _are_last(side: Side, parts: Sequence[int]) -> bool:
-    """Return whether parts are the last ones with values in one sequence."""
-    tree = side.graph.tree
-    row = [part for part in tree.children[tree.parents[parts[0]]] if part in side.valued]
-    is_row = all(INDEX.fullmatch(tree.labels[part]) for part in parts)
-    return is_row and len(row) > len(parts) and {*row[-len(parts) :]} == {*parts}

@@ -7,16 +7,15 @@ below it have not changed by that. Parts that changed alike are one change.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 
 from ckpt_viz.graphs.nodes.names import readable_place
-from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role, has_value
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.deeds import LOOKS, Act, Deed, Deeds, Group
 from ckpt_viz.matching.changes.edges import Edge, changed_scope, kind_of_edge
@@ -24,6 +23,17 @@ from ckpt_viz.matching.changes.emptied import Emptied
 from ckpt_viz.matching.changes.in_sequences import Shift, shifts
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.of_optimizers import States, changed_optimizers
+from ckpt_viz.matching.changes.parts_alone import (
+    at_or_below,
+    below_optimizers,
+    differ_in_dtype,
+    dtype_words,
+    have_shapes,
+    holders,
+    names_below,
+    tops_of,
+    valued_first,
+)
 from ckpt_viz.matching.changes.phrases import Phrases
 from ckpt_viz.matching.changes.sentence import reason_of
 from ckpt_viz.matching.changes.short_names import ShortNames
@@ -34,8 +44,6 @@ from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 
 # Changes that also tell of parts without a counterpart.
 _WITH_ONE_SIDED = (Kind.INSERTED, Kind.REMOVED, Kind.OPTIMIZER_CHANGED)
-
-_MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred thousand
 
 
 def changes_of(
@@ -235,7 +243,7 @@ class _ChangesReader:
             self._scopes()
         else:
             saved = self.mapping.saved
-            self._edges({*_below_optimizers(saved), saved.save_counter})
+            self._edges({*below_optimizers(saved), saved.save_counter})
         for change in of_optimizers:
             kind = Kind.OPTIMIZER_CHANGED
             nodes, objects = list(change.nodes), list(change.objects)
@@ -261,8 +269,8 @@ class _ChangesReader:
     @cached_property
     def _holders(self) -> tuple[list[int], list[int]]:
         """By saved and by live part, the nearest part above it with a counterpart."""
-        saved = _holders(self.mapping.saved, self.mapping.parts)
-        return saved, _holders(self.mapping.live, self._node_of)
+        saved = holders(self.mapping.saved, self.mapping.parts)
+        return saved, holders(self.mapping.live, self._node_of)
 
     # --- parts that both sides have
 
@@ -369,8 +377,8 @@ class _ChangesReader:
     def _put_shift(self, shift: Shift) -> None:
         first = shift.edges[0]
         group = self._cause_of(shift) or self._add((first.holder,), shift.kind, shift.words)
-        removed = _valued_first(self.mapping.saved, shift.removed)
-        inserted = _valued_first(self.mapping.live, shift.inserted)
+        removed = valued_first(self.mapping.saved, shift.removed)
+        inserted = valued_first(self.mapping.live, shift.inserted)
         group.nodes += [*removed, *(edge.node for edge in shift.edges)]
         group.objects += [*inserted, *(edge.obj for edge in shift.edges)]
         group.alone += [*shift.inserted, *shift.removed, *shift.undecided]
@@ -390,8 +398,8 @@ class _ChangesReader:
         holder, new_holder = self._holders[0][node], self._holders[1][obj]
         if NOWHERE in (holder, new_holder):
             return None
-        old = _names_below(mapping.saved, holder, node)
-        new = _names_below(mapping.live, new_holder, obj)
+        old = names_below(mapping.saved, holder, node)
+        new = names_below(mapping.live, new_holder, obj)
         meant = mapping.parts[holder].obj
         return Edge(
             *(node, obj, holder, new_holder, old, new),
@@ -405,9 +413,9 @@ class _ChangesReader:
     def _misfits(self) -> None:
         for pair in self.mapping.misfits:
             saved, live = self.mapping.saved.nodes[pair.node], self.mapping.live.nodes[pair.obj]
-            if saved.slot is None and live.slot is None and _have_shapes(saved, live):
-                if _differ_in_dtype(saved, live):  # one cause, however many layers it has
-                    dtypes = _dtypes(saved), _dtypes(live)
+            if saved.slot is None and live.slot is None and have_shapes(saved, live):
+                if differ_in_dtype(saved, live):  # one cause, however many layers it has
+                    dtypes = dtype_words(saved), dtype_words(live)
                     self._put(Kind.DTYPE, dtypes, dtypes, pair.node, pair.obj)
                 else:
                     above = self.mapping.live.tree.parents[pair.obj]
@@ -420,7 +428,7 @@ class _ChangesReader:
         for group in self._groups.values():
             if group.kind in _WITH_ONE_SIDED:
                 reported += group.objects if is_new else group.nodes
-        known = _at_or_below(graph, reported)
+        known = at_or_below(graph, reported)
         misfits = {*reported}
         siblings: dict[int, list[int]] = defaultdict(list)
         for top in tops_of(graph, (part for part in alone if part not in misfits)):
@@ -434,96 +442,3 @@ class _ChangesReader:
             group = self._add(labels, kind, () if is_certain else (str(len(tops)),))
             slots = [slot for top in tops for slot in states.slots_within(top)]
             (group.objects if is_new else group.nodes).extend((*tops, *slots))
-
-
-def _valued_first(graph: Graph, tops: Iterable[int]) -> list[int]:
-    """Return the parts that hold values, then those of which a file says little."""
-    return sorted(
-        tops, key=lambda top: not any(has_value(graph.nodes[n]) for n in graph.tree.below(top))
-    )
-
-
-def _have_shapes(saved: Node, live: Node) -> bool:
-    """Return whether two values are of one kind, so that only shapes and dtypes can differ."""
-    names = [[attribute.name for attribute in node.attributes] for node in (saved, live)]
-    shapes = [attribute.shape for attribute in (*saved.attributes, *live.attributes)]
-    return names[0] == names[1] and None not in shapes
-
-
-def _differ_in_dtype(saved: Node, live: Node) -> bool:
-    return [a.shape for a in saved.attributes] == [a.shape for a in live.attributes]
-
-
-def _dtypes(node: Node) -> str:
-    return listed([*dict.fromkeys(a.dtype or "unknown" for a in node.attributes)])
-
-
-def _holders(graph: Graph, paired: Container[int]) -> list[int]:
-    """Return by part the nearest one above it with a counterpart; NOWHERE if there is none."""
-    nearest = [NOWHERE] * len(graph.nodes)
-    for node in graph.tree.preorder():
-        above = graph.tree.parents[node]
-        if above >= ROOT:
-            nearest[node] = above if above in paired else nearest[above]
-    return nearest
-
-
-def _names_below(graph: Graph, holder: int, part: int) -> tuple[str, ...]:
-    """Return the local names that lead from a holder to a part; of a very long way, its end."""
-    labels, parents = graph.tree.labels, graph.tree.parents
-    names: list[str] = []
-    while part != holder and len(names) < _MOST_STEPS:
-        names.append(labels[part])
-        part = parents[part]
-    return tuple(names[::-1])
-
-
-def tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
-    """Return the highest parts all of whose values are among some; slots are their optimizer's."""
-    every = set(alone)
-    left = {node for node in every if graph.nodes[node].slot is None}
-    parents = graph.tree.parents
-    order = list(graph.tree.preorder())
-    others = {  # parts that hold another value
-        node.slot.optimizer
-        for node_id, node in enumerate(graph.nodes)
-        if node.slot is not None and node_id not in every
-    }
-    holds: set[int] = set(left)
-    for node in reversed(order):
-        is_counted = graph.nodes[node].slot is None and node != graph.save_counter
-        if has_value(graph.nodes[node]) and is_counted and node not in left:
-            others.add(node)
-        if node != ROOT and is_counted:
-            if node in others:
-                others.add(parents[node])
-            if node in holds:
-                holds.add(parents[node])
-    return [
-        node
-        for node in order
-        if node in holds
-        and node not in others
-        and node != ROOT
-        and (parents[node] in others or parents[node] == ROOT)
-    ]
-
-
-def _at_or_below(graph: Graph, tops: Iterable[int]) -> set[int]:
-    below = set(tops)
-    if below:
-        for node in graph.tree.preorder():
-            if graph.tree.parents[node] in below:
-                below.add(node)
-    return below
-
-
-def _below_optimizers(graph: Graph) -> set[int]:
-    """Return the parts below all optimizers: their edges follow from those of the variables.
-
-    An optimizer inside another one has an edge of its own.
-    """
-    parents, nodes = graph.tree.parents, graph.nodes
-    order = (node for node in graph.tree.preorder() if parents[node] >= ROOT)
-    below = _at_or_below(graph, [n for n in order if nodes[parents[n]].role is Role.OPTIMIZER])
-    return {node for node in below if nodes[node].role is not Role.OPTIMIZER}

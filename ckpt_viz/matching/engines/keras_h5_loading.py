@@ -23,16 +23,16 @@ from ckpt_viz.matching.engines.keras_2_conversion import (
     ValueToLoad,
     converted,
 )
-from ckpt_viz.matching.engines.keras_loading import (
+from ckpt_viz.matching.engines.keras_loading import are_of_others
+from ckpt_viz.matching.engines.keras_sides import LiveVariable
+from ckpt_viz.matching.engines.load_errors import misshapen
+from ckpt_viz.matching.engines.load_outcome import (
     Loaded,
     LoadFailure,
     Offers,
     Stays,
     WeightsLoading,
-    are_of_others,
-    misshapen,
 )
-from ckpt_viz.matching.engines.keras_sides import LiveVariable
 
 NEEDS_BY_NAME = (
     "When calling model.load_weights, skip_mismatch can only be set to True when by_name is True."

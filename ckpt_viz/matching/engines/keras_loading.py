@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -20,112 +19,33 @@ from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import Stored
 from ckpt_viz.matching.engines.keras_sides import (
     NESTED,
-    LiveSaveable,
     LiveVariable,
     LiveWeights,
-    Loading,
     SaveableList,
     SavedWeights,
     SiblingNames,
     joined,
     key_of,
 )
+from ckpt_viz.matching.engines.load_errors import (
+    count_failure,
+    misshapen,
+    no_file,
+    raised_by_cast,
+    text_of_all,
+    text_of_skipped,
+)
+from ckpt_viz.matching.engines.load_outcome import (
+    Loaded,
+    LoadFailure,
+    Offers,
+    SkippedState,
+    Stays,
+    WeightsLoading,
+)
 
 _NUMBER = re.compile(r"_\d+$")
 _ZERO = ""  # in place of a key: the variable was set to zero
-
-
-class Stays(str, Enum):
-    """Why a variable keeps its own value, or that nothing but the program's code tells."""
-
-    NO_GROUP = "no group"  # the file has no variables under the path of the object
-    COUNT = "count"  # the file has another number of variables for the object
-    MISSING = "missing"  # the file has no variable of this number
-    SHAPE = "shape"
-    DTYPE = "dtype"  # Keras cannot convert the value
-    UNREADABLE = "unreadable"
-    REFUSED = "refused"  # the object itself is what the error is about
-    AFTER_FAILURE = "after failure"  # a variable before it in the same object failed
-    OPTIMIZER_SKIPPED = "optimizer skipped"
-    NOT_LOADED = "not loaded"  # Keras loads no such object, or does not reach it
-    ERROR_BEFORE = "error before"  # the call had ended
-    ZEROED = "zeroed"  # Keras sets it to zero: the matrices of LoRA
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What happens to a live variable: the saved value of `key` goes to it, or why it `stays`.
-
-    `cast` has the saved and the live dtype if these differ.
-    """
-
-    key: str | None = None
-    stays: Stays | None = None
-    cast: tuple[str, str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LoadFailure:
-    """Why an object could not be loaded: class and text of the error.
-
-    The text is only the beginning if Keras prints a value, or quotes TensorFlow. `refuses`: only
-    the text tells why.
-    """
-
-    raises: str
-    text: str
-    is_whole: bool = True
-    refuses: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedState:
-    """An optimizer whose state Keras skips, with the text of the warning."""
-
-    saveable: int
-    path: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Offers:
-    """Where Keras looks for each value, whether or not the value can be loaded.
-
-    `of_variables` has the saved key by live variable, and `of_objects` all keys that Keras finds
-    for an object. `doubtful` are the objects whose place has evidence against it: the name of
-    another object. `by_order` are the items of lists that only their order tells apart, though the
-    file has another number of them.
-    """
-
-    of_variables: Mapping[int, str] = field(default_factory=dict)
-    of_objects: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    doubtful: frozenset[int] = frozenset()
-    by_order: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WeightsLoading:
-    """What `load_weights` would do.
-
-    `raises` is the class of the error, "" if there is none, and None if only the program's own code
-    tells. `failures` are the objects in the text of the error or warning, in its order. `loaded`
-    has each live variable, by number. `unused` are the saved keys whose values no variable has
-    afterwards, but for those in `twice`: the variables that the optimizer inside another one sets
-    again, by the first key. `unknown` are the objects whose own code loads them. `skipped_lists`
-    are the paths of lists without a group in the file.
-    """
-
-    raises: str | None
-    text: str
-    failures: Mapping[int, LoadFailure]
-    loaded: tuple[Loaded, ...]
-    unused: tuple[str, ...]
-    skipped: tuple[SkippedState, ...] = ()
-    skipped_lists: tuple[str, ...] = ()
-    unknown: tuple[int, ...] = ()
-    offers: Offers = Offers()
-    twice: Mapping[str, int] = field(default_factory=dict)
 
 
 def weights_loading(
@@ -223,7 +143,7 @@ class _LoadRun:
         else:
             if failures and self.live.rules.collects_errors:
                 raises = "" if self.skip_mismatch else "ValueError"
-                text = _text_of_all(self.live, failures)
+                text = text_of_all(self.live, failures)
         doubts = _Doubts(self.live, self.saved, self.ways)
         doubtful = doubts.below({n for n in self.ways if doubts.has_another_name(n)})
         return WeightsLoading(
@@ -251,7 +171,7 @@ class _LoadRun:
         self.ways.setdefault(number, way)
         file, is_first = self.saved.lost.get(way.path, ("", False))
         if is_first:  # Keras opens it before it catches any error
-            failures[number] = _no_file(file)
+            failures[number] = no_file(file)
             raise _EndedError(failures[number])
         failure = None if saveable.loading is None else self._load_own(number, way)
         if failure is not None:
@@ -314,7 +234,7 @@ class _LoadRun:
             self.ways[number], self.keys[number] = way._replace(path=path), keys
         if path in self.saved.lost:
             self._stay(saveable.own, Stays.REFUSED)
-            return _no_file(self.saved.lost[path][0])
+            return no_file(self.saved.lost[path][0])
         if not saveable.loading.is_known:
             return self._own_code(number, path, entries)
         failure = self._miscounted(number, path, entries)
@@ -345,12 +265,12 @@ class _LoadRun:
             return None
         if loading.skips:
             self._stay(saveable.own, Stays.OPTIMIZER_SKIPPED)
-            warning = _text_of_skipped(saveable, loading, len(entries))
+            warning = text_of_skipped(saveable, loading, len(entries))
             self.skipped.append(SkippedState(number, path, warning))
             return None
         self._stay(saveable.own, Stays.COUNT if entries else Stays.NO_GROUP)
         explains = self.live.rules.names_unbuilt and not saveable.is_built
-        return _count_failure(saveable, loading, len(entries), explains_unbuilt=explains)
+        return count_failure(saveable, loading, len(entries), explains_unbuilt=explains)
 
     def _assign_all(
         self, number: int, path: str, entries: Mapping[str, Stored | None]
@@ -514,82 +434,7 @@ def _refusal(
     if stored.error is not None:
         return Stays.UNREADABLE, LoadFailure("OSError", "", is_whole=False)
     if (stored.dtype == "string") != (variable.dtype == "string"):
-        return Stays.DTYPE, LoadFailure(_raised_by_cast(variable), "", is_whole=False)
+        return Stays.DTYPE, LoadFailure(raised_by_cast(variable), "", is_whole=False)
     if stored.shape is not None and variable.shape not in (None, stored.shape):
         return Stays.SHAPE, misshapen(variable, stored.shape)
     return None
-
-
-def _no_file(path: str) -> LoadFailure:
-    text = f"[Errno 2] Unable to synchronously open file (unable to open file: name = '{path}'"
-    return LoadFailure("FileNotFoundError", text, is_whole=False, refuses=True)
-
-
-def _raised_by_cast(variable: LiveVariable) -> str:
-    """Return the error for a text in place of a number."""
-    if variable.dtype in ("float16", "float32", "float64", "string"):
-        return "ValueError"
-    return "TypeError" if "float" in str(variable.dtype) else "UnimplementedError"
-
-
-def misshapen(variable: LiveVariable, shape: tuple[int, ...]) -> LoadFailure:
-    """Return the failure of a variable that gets a value of another shape."""
-    if not variable.is_keras_3:
-        return LoadFailure(
-            "ValueError",
-            f"Cannot assign value to variable ' {variable.name}': Shape mismatch.The variable "
-            f"shape {variable.shape}, and the assigned value shape {shape} are incompatible.",
-        )
-    return LoadFailure(
-        "ValueError",
-        "The shape of the target variable and the shape of the target value in "
-        f"`variable.assign(value)` must match. variable.shape={variable.shape}, "
-        f"Received: value.shape={shape}. Target variable: {variable.text}",
-        is_whole=False,
-    )
-
-
-def _count_failure(
-    saveable: LiveSaveable, loading: Loading, count: int, *, explains_unbuilt: bool
-) -> LoadFailure:
-    if explains_unbuilt and loading.counted == 0:
-        text = (
-            f"Layer '{saveable.name}' was never built and thus it doesn't have any variables. "
-            f"However the weights file lists {count} variables for this layer."
-        )
-        return LoadFailure("ValueError", text, is_whole=False)
-    text = (
-        f"Layer '{saveable.name}' expected {loading.counted} variables, but received {count} "
-        f"variables during loading. Expected: {list(loading.expected)}"
-    )
-    return LoadFailure("ValueError", text)
-
-
-def _text_of_skipped(saveable: LiveSaveable, loading: Loading, count: int) -> str:
-    reason = (
-        "This is likely because the optimizer has not been called/built yet."
-        if not loading.counted
-        else ""
-    )
-    return (
-        f"Skipping variable loading for optimizer '{saveable.name}', because it has "
-        f"{loading.counted} variables whereas the saved optimizer has {count} variables. {reason}"
-    )
-
-
-def _text_of_all(live: LiveWeights, failures: Mapping[int, LoadFailure]) -> str:
-    """Return the text of Keras' error, up to what only a value or the program's code tells."""
-    first = next(iter(failures))
-    texts = [live.saveables[number].text for number in failures]
-    text = f"A total of {len(failures)} objects could not be loaded. Example error message for "
-    if texts[0] is None:
-        return f"{text}object "
-    text += f"object {texts[0]}:\n\n{failures[first].text}"
-    if not failures[first].is_whole:
-        return text
-    text += "\n\nList of objects that could not be loaded:\n["
-    for place, of_object in enumerate(texts):
-        if of_object is None:
-            return text
-        text += f"{', ' if place else ''}{of_object}"
-    return f"{text}]"

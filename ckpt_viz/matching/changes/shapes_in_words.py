@@ -1,0 +1,91 @@
+"""Layers and shapes that changed, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.slots.optimizer_table import ROWS
+from ckpt_viz.ground.text import shape_words
+from ckpt_viz.matching.changes.short_names import Side
+from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, has_slots_of
+from ckpt_viz.matching.correspondence.sequences import INDEX
+
+_Shape = Sequence[int | None]
+
+
+def layers(side: Side, values: Sequence[int]) -> list[int]:
+    """Return layers in place of their values, where all of one layer are here."""
+    names, here = side.graph.names, {*values}
+    holders = dict.fromkeys(map(names.holder, values))
+    whole = {
+        holder
+        for holder in holders
+        if holder != ROOT and all(v in here for v in side.held[holder] if v in side.valued)
+    }
+    holder_or_value = (names.holder(v) if names.holder(v) in whole else v for v in values)
+    return [*dict.fromkeys(holder_or_value)]
+
+
+def shape(graph: Graph, node: int) -> _Shape:
+    """Return the shape of the first value of a node."""
+    return graph.nodes[node].attributes[0].shape or ()
+
+
+def sizes(was: _Shape, now: _Shape) -> str:
+    """Return the one size that differs, or the shapes.
+
+    >>> sizes((64, 500), (64, 600)), sizes((4, 3), (5, 6))
+    ('500 → 600', '4×3 → 5×6')
+    """
+    differing = [(a, b) for a, b in zip(was, now, strict=False) if a != b]
+    if len(was) == len(now) and len(differing) == 1:
+        was, now = (differing[0][0],), (differing[0][1],)
+    return f"{shape_words(was)} → {shape_words(now)}"
+
+
+def larger(shapes: Sequence[tuple[_Shape, _Shape]]) -> str:
+    """Return how values differ in their shapes, in one word if they can."""
+    pairs = [(a, b) for was, now in shapes for a, b in zip(was, now, strict=False)]
+    if all(len(was) == len(now) for was, now in shapes) and not any(None in pair for pair in pairs):
+        if all((a or 0) <= (b or 0) for a, b in pairs):
+            return "larger"
+        if all((a or 0) >= (b or 0) for a, b in pairs):
+            return "smaller"
+    return "of another shape"
+
+
+def optimizer_classes(graph: Graph, optimizer: int) -> tuple[str, Sequence[str]]:
+    """Return the class of a saved optimizer, "" if nothing tells it, and those it may have."""
+    slots = {
+        data.slot.name: data
+        for data in graph.nodes
+        if data.slot is not None and data.slot.optimizer == optimizer
+    }
+    names = [row.name for row in OptimizerSlots(graph, optimizer, slots).classes()]
+    names = names or [row.name for row in ROWS if has_slots_of(row, slots)]
+    first = next(iter(slots.values()), None)
+    scope = first.attributes[0].full_name.split("/")[0] if first and first.attributes else ""
+    named = [name for name in names if _is_named_by(scope, name)]
+    named = named or ([*dict.fromkeys(names)] if len({*names}) == 1 else [])
+    return next(iter(named), ""), named or names
+
+
+def has_slots(graph: Graph, optimizer: int) -> bool:
+    """Return whether any slot variable is known to be of an optimizer."""
+    slots = (data.slot for data in graph.nodes if data.slot is not None)
+    return any(slot.optimizer == optimizer for slot in slots)
+
+
+def _is_named_by(scope: str, name: str) -> bool:
+    """Return whether a scope is a class's name with a number, as Keras gives it: `adam_1`."""
+    return scope.rstrip("0123456789").replace("_", "").lower() == name.lower()
+
+
+def are_last(side: Side, parts: Sequence[int]) -> bool:
+    """Return whether parts are the last ones with values in one sequence."""
+    tree = side.graph.tree
+    row = [part for part in tree.children[tree.parents[parts[0]]] if part in side.valued]
+    is_row = all(INDEX.fullmatch(tree.labels[part]) for part in parts)
+    return is_row and len(row) > len(parts) and {*row[-len(parts) :]} == {*parts}
