@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ckpt_viz.graphs.nodes.nodes import Stored
-from ckpt_viz.matching.engines.keras_h5_loading import SavedLayers
+from ckpt_viz.matching.engines.h5_sides import SavedLayers
 from ckpt_viz.matching.engines.keras_sides import VARS, SavedWeights
 
 

@@ -37,7 +37,8 @@ from ckpt_viz.live.keras.keras_graph import KerasTarget, keras_h5_target, keras_
 from ckpt_viz.live.keras.keras_private import is_model
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import fits
-from ckpt_viz.matching.engines.keras_h5_loading import SavedLayers, h5_loading
+from ckpt_viz.matching.engines.h5_sides import SavedLayers
+from ckpt_viz.matching.engines.keras_h5_loading import h5_loading
 from ckpt_viz.matching.engines.keras_loading import weights_loading
 from ckpt_viz.matching.engines.keras_sides import VARS, SavedWeights
 from ckpt_viz.matching.engines.load_outcome import Loaded, Offers, Stays, WeightsLoading

@@ -21,13 +21,8 @@ from ckpt_viz.files.keras_files.drafts import (
     describe,
 )
 from ckpt_viz.files.keras_files.facts import Json, config_of
-from ckpt_viz.files.keras_files.state import (
-    OrderOfNames,
-    OwnVariable,
-    is_trained,
-    rows_of,
-    slots_of,
-)
+from ckpt_viz.files.keras_files.orders import OrderOfNames
+from ckpt_viz.files.keras_files.state import OwnVariable, is_trained, rows_of, slots_of
 from ckpt_viz.files.keras_files.training_order import Trained
 from ckpt_viz.graphs.layers.calls import Call
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role

@@ -23,7 +23,8 @@ from ckpt_viz.files.keras_files.orbax_tree import (
     OrbaxFiles,
     TreeLeaf,
 )
-from ckpt_viz.files.keras_files.state import NoOrder, OwnVariable, rows_of, slots_of
+from ckpt_viz.files.keras_files.orders import NoOrder
+from ckpt_viz.files.keras_files.state import OwnVariable, rows_of, slots_of
 from ckpt_viz.files.keras_files.training_order import Trained
 from ckpt_viz.graphs.layers.calls import Call
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic, kind_at, variable_names

@@ -20,13 +20,8 @@ from ckpt_viz.files.keras_files.drafts import (
     describe,
 )
 from ckpt_viz.files.keras_files.facts import Json, config_of
-from ckpt_viz.files.keras_files.state import (
-    OrderOfParts,
-    OwnVariable,
-    is_trained,
-    rows_of,
-    slots_of,
-)
+from ckpt_viz.files.keras_files.orders import OrderOfParts
+from ckpt_viz.files.keras_files.state import OwnVariable, is_trained, rows_of, slots_of
 from ckpt_viz.files.keras_files.training_order import ModelPart, Trained
 from ckpt_viz.files.keras_files.windows_names import (
     CAUSE,

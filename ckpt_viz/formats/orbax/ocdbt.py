@@ -8,36 +8,34 @@ tensorstore/kvstore/ocdbt/index.rst.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.formats.orbax.ocdbt_bytes import (
+    MOST_MANIFEST,
+    MOST_PATH,
+    OPEN_WITH,
+    ZSTD,
+    Body,
+    Explained,
+    body,
+)
 from ckpt_viz.formats.orbax.orbax_names import MANIFEST
-from ckpt_viz.formats.orbax.zstd import unpacked
-from ckpt_viz.formats.storage import checksums
 from ckpt_viz.formats.storage.files import file_sizes, join, open_file
 from ckpt_viz.formats.storage.sstable import brief
 from ckpt_viz.formats.storage.unpacking import SMALL_BYTES, Allowance, cost
 
 _MANIFEST_MAGIC, _NODE_MAGIC = 0x0CDB3A2A, 0x0CDB20DE
-_HEADER = struct.Struct(">I8sBB")  # its version and compression are below 128: one byte each
-_CHECKSUM = struct.Struct("<I")
 _SINGLE = 0  # the kind of a manifest that is one file
-_PLAIN, _ZSTD = 0, 1
 _IN_FILE = 1  # the kind of a value that a data file has
 
-_MOST_MANIFEST = 16 << 20
 _MOST_KEYS = 600_000
 _MOST_KEY_BYTES = 96 << 20
-_MOST_PATH = 4096
 _MOST_GAP = 16 << 10  # bytes between two values that one read takes together
 _MOST_AT_ONCE = 8 << 20
-
-_OTHER_COPY = "copy the directory again, or save it again"
-OPEN_WITH = "open it with tensorstore, which Orbax installs"
 
 
 class InFile(NamedTuple):
@@ -143,115 +141,26 @@ def open_ocdbt(directory: str) -> Ocdbt:
     """
     path = join(directory, MANIFEST)
     with open_file(path) as file:
-        if file.size > _MOST_MANIFEST:
+        if file.size > MOST_MANIFEST:
             raise UnsupportedError(
-                f"{path}: has {file.size} bytes, expected at most {_MOST_MANIFEST}; {OPEN_WITH}"
+                f"{path}: has {file.size} bytes, expected at most {MOST_MANIFEST}; {OPEN_WITH}"
             )
         data = file.read(0, file.size)
-    with _Explained(path):
-        root = _root(directory, _Body(_body(data, _MANIFEST_MAGIC, Allowance(len(data)))))
+    with Explained(path):
+        root = _root(directory, Body(body(data, _MANIFEST_MAGIC, Allowance(len(data)))))
     walk = _TreeWalk(directory)
     if root is not None:
         walk.follow(root)
     return Ocdbt(directory, walk.entries)
 
 
-class _Explained:
-    """Adds the path to the errors of the body."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, CkptVizError) and not str(error).startswith(self._path):
-            damage = f"; {_OTHER_COPY}" if isinstance(error, FormatError) else f"; {OPEN_WITH}"
-            raise type(error)(f"{self._path}: {error}{damage}") from error
-
-
 # --- bytes
-
-
-class _Body:
-    """The bytes of a manifest or a node, read from the beginning to the end."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data, self._position = data, 0
-
-    @property
-    def _left(self) -> int:
-        return len(self._data) - self._position
-
-    def take(self, size: int) -> bytes:
-        if size > self._left:
-            raise FormatError(f"found {self._left} bytes at its end, expected {size}")
-        self._position += size
-        return self._data[self._position - size : self._position]
-
-    def byte(self) -> int:
-        return self.take(1)[0]
-
-    def varint(self) -> int:
-        value, data, position = 0, self._data, self._position
-        for number, shift in enumerate(range(0, 70, 7)):
-            if position + number >= len(data):
-                break
-            byte = data[position + number]
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                self._position += number + 1
-                return value
-        raise FormatError("found a number without an end, expected one of at most 10 bytes")
-
-    def varints(self, count: int) -> list[int]:
-        if count > self._left:  # each takes a byte at least
-            raise FormatError(f"found {self._left} bytes at its end, expected {count} numbers")
-        return [self.varint() for _ in range(count)]
-
-    def texts(self, prefixes: list[int], sizes: list[int]) -> list[bytes]:
-        """Return texts that have the beginning of the one before, and then bytes of their own."""
-        texts: list[bytes] = []
-        last = b""
-        for prefix, size in zip([0, *prefixes], sizes, strict=True):
-            if prefix > len(last):
-                raise FormatError(f"found a key that shares {prefix} bytes of {len(last)}")
-            last = last[:prefix] + self.take(size)
-            texts.append(last)
-        return texts
-
-
-def _body(data: bytes, magic: int, allowance: Allowance) -> bytes:
-    """Return what a manifest or a node holds, unpacked; check its header and its checksum."""
-    if len(data) < _HEADER.size + _CHECKSUM.size:
-        raise FormatError(f"has {len(data)} bytes, expected more")
-    seen, length, version, compression = _HEADER.unpack_from(data)
-    if seen != magic:
-        raise FormatError(f"begins with {seen:#010x}, expected {magic:#010x}")
-    if int.from_bytes(length, "little") != len(data):
-        raise FormatError(
-            f"has {len(data)} bytes, expected {int.from_bytes(length, 'little')} by its header"
-        )
-    if version != 0 or compression not in (_PLAIN, _ZSTD):
-        raise UnsupportedError(
-            f"has version {version} and compression {compression}, expected version 0 and "
-            "compression 0 or 1"
-        )
-    end = len(data) - _CHECKSUM.size
-    if checksums.value(data[:end]) != _CHECKSUM.unpack_from(data, end)[0]:
-        raise FormatError("its checksum does not match its bytes")
-    body = data[_HEADER.size : end]
-    if compression == _ZSTD:
-        body = unpacked(body, allowance.left)
-    allowance.spend(len(body))
-    return body
 
 
 # --- the manifest
 
 
-def _root(directory: str, body: _Body) -> _Node | None:
+def _root(directory: str, body: Body) -> _Node | None:
     """Return the root of the newest tree, None if it is empty."""
     body.take(16)  # the identifier of the store
     kind = body.varint()
@@ -259,7 +168,7 @@ def _root(directory: str, body: _Body) -> _Node | None:
         raise UnsupportedError(f"has a manifest of kind {kind}, expected {_SINGLE}: a single file")
     body.varints(2)  # most bytes of a value in the tree, and of a node
     body.byte()  # arity of the tree of versions
-    if body.varint() == _ZSTD:
+    if body.varint() == ZSTD:
         body.take(4)  # its level
     files = _files(directory, "", body)
     count = body.varint()
@@ -290,7 +199,7 @@ class _DataFiles(NamedTuple):
             raise FormatError(f"refers to data file {number} of {len(self.paths)}")
         whole = self.base + _text(self.paths[number])
         parts = whole.split("/")
-        is_strange = len(whole) > _MOST_PATH or "\0" in whole or "\\" in whole or ":" in whole
+        is_strange = len(whole) > MOST_PATH or "\0" in whole or "\\" in whole or ":" in whole
         if is_strange or any(part in ("", ".", "..") for part in parts):
             raise FormatError(
                 f"names the data file {brief(whole)}, expected one below the directory"
@@ -304,7 +213,7 @@ class _DataFiles(NamedTuple):
         return _Node(place, base, height, prefix)
 
 
-def _files(directory: str, base: str, body: _Body) -> _DataFiles:
+def _files(directory: str, base: str, body: Body) -> _DataFiles:
     """Return the data files that a table lists."""
     count = body.varint()
     if not count:
@@ -342,7 +251,7 @@ class _TreeWalk:
         waiting = [root]
         while waiting:
             node = waiting.pop()
-            with _Explained(node.place.path):
+            with Explained(node.place.path):
                 waiting += reversed(list(self._visit(node)))
 
     def _visit(self, node: _Node) -> list[_Node]:
@@ -363,7 +272,7 @@ class _TreeWalk:
         self._add(node, files, body, prefixes, sizes)
         return []
 
-    def _read(self, node: _Node) -> _Body:
+    def _read(self, node: _Node) -> Body:
         path, offset, size = node.place
         if node.place in self._nodes:
             raise UnsupportedError("its tree has a node that two others lead to")
@@ -374,13 +283,13 @@ class _TreeWalk:
                 self._allowance.store(file.size)
             self._allowance.spend(cost(1, size))  # nodes may share bytes
             data = file.read(offset, size)
-        return _Body(_body(data, _NODE_MAGIC, self._allowance))
+        return Body(body(data, _NODE_MAGIC, self._allowance))
 
     def _children(
         self,
         node: _Node,
         files: _DataFiles,
-        body: _Body,
+        body: Body,
         prefixes: list[int],
         sizes: list[int],
     ) -> list[_Node]:
@@ -399,7 +308,7 @@ class _TreeWalk:
         self,
         node: _Node,
         files: _DataFiles,
-        body: _Body,
+        body: Body,
         prefixes: list[int],
         sizes: list[int],
     ) -> None:
@@ -417,7 +326,7 @@ class _TreeWalk:
             self.entries[node.prefix + key] = values[i] if i in values else body.take(lengths[i])
 
     def _keys(
-        self, body: _Body, prefixes: list[int], sizes: list[int], prefix: bytes = b""
+        self, body: Body, prefixes: list[int], sizes: list[int], prefix: bytes = b""
     ) -> list[bytes]:
         """Return the keys of a node; a small node may claim long ones, so their bytes count."""
         shared = [0, *prefixes]

@@ -18,9 +18,10 @@ from ckpt_viz.graphs.nodes.keras_variables import names_in_optimizer, variable_n
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE
 from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, Role, Slot, SlotRule, Stored
 from ckpt_viz.graphs.object_graph.graph import Access, Graph, Layout, Origin
+from ckpt_viz.live.keras.h5_groups import Groups, H5Group
 from ckpt_viz.live.keras.keras_accessors import keras_accessor
 from ckpt_viz.live.keras.keras_stores import as_array, dtype_and_shape, is_variable, saved_values
-from ckpt_viz.live.keras.keras_walk import KerasWalk, layers_of, walk_of
+from ckpt_viz.live.keras.keras_walk import layers_of, walk_of
 from ckpt_viz.live.objects.keras_calls import calls_among
 from ckpt_viz.live.objects.keras_slots import slots_of
 from ckpt_viz.live.objects.layer_facts import layer_facts_of
@@ -29,8 +30,7 @@ from ckpt_viz.live.objects.trainable import frozen
 from ckpt_viz.live.objects.walk import is_layer, own_name, provisional_role
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
-from ckpt_viz.matching.engines.keras_h5_loading import LiveLayers
-from ckpt_viz.matching.engines.keras_saving import in_order_of_saving
+from ckpt_viz.matching.engines.h5_sides import LiveLayers
 from ckpt_viz.matching.engines.keras_sides import LiveSaveable, LiveWeights, key_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class KerasTarget:
 def keras_target(model: object) -> KerasTarget:
     """Return the live side of `model.load_weights`; raises SourceError for what is no model."""
     walk, live = walk_of(model)
-    drawing = _Drawing(_Groups(walk, live), walk.library)
+    drawing = _Drawing(Groups(walk, live), walk.library)
     nodes = {id(obj): node for node, obj in reversed([*enumerate(drawing.objects)])}
     objects = {i: nodes[id(obj)] for i, obj in enumerate(walk.objects) if id(obj) in nodes}
     variables = {i: nodes[id(v)] for i, v in enumerate(walk.variables) if id(v) in nodes}
@@ -139,63 +139,7 @@ def read_as_keras_saves(model: object) -> Graph:
             f"this {type(model).__name__} is not built, so Keras saves no weights of it; call it "
             "on some data, or call build()"
         )
-    return _Drawing(_Groups(walk, live), walk.library).graph(model)
-
-
-@dataclass
-class _H5Group:
-    """A group of the file, with the object or list that it is for, and what Keras writes of it."""
-
-    path: str
-    obj: Any = None
-    values: Mapping[str, Any] = field(default_factory=dict)
-    error: str | None = None
-
-
-class _Groups:
-    """The groups that Keras would make; `below` has the paths below each, in Keras' order."""
-
-    def __init__(self, walk: KerasWalk, live: LiveWeights) -> None:
-        self._walk, self._live = walk, live
-        self._held: dict[str, Any] = {}
-        self.by_path: dict[str, _H5Group] = {}
-        self.below: dict[str, list[str]] = {}
-        for item, path in in_order_of_saving(live):
-            if isinstance(item, int):
-                self._held.setdefault(path, walk.objects[item])
-                self._make(item, path)
-            else:
-                self._held.setdefault(path, walk.lists[item.number])
-        for path, group in self.by_path.items():
-            group.obj = self._held.get(path)
-
-    def _make(self, number: int, path: str) -> None:
-        obj = self._walk.objects[number]
-        if not hasattr(obj, "save_own_variables"):
-            return
-        values: Mapping[str, Any] = {}
-        error = None
-        try:
-            values = saved_values(self._walk.library, obj)
-        except Exception as raised:  # the object's own code runs here and may raise anything
-            error = f"{type(raised).__name__}: {raised}"
-        has_name = self._live.saveables[number].name is not None
-        if values or error or has_name or not self._live.rules.writes_names:
-            if path in self.by_path:
-                error = f"ValueError: Keras cannot make a second group {path!r}"
-            self._place(_H5Group(path, None, values, error))
-
-    def _place(self, group: _H5Group) -> None:
-        """Place a group, and those that lead to it."""
-        path, is_new = group.path, group.path not in self.by_path
-        self.by_path[path] = group
-        while path and is_new:
-            above = path.rpartition("/")[0]
-            self.below.setdefault(above, []).append(path)
-            is_new = above not in self.by_path
-            if is_new:
-                self.by_path[above] = _H5Group(above)
-            path = above
+    return _Drawing(Groups(walk, live), walk.library).graph(model)
 
 
 _NO_TARGETS: Mapping[int, Callable[[], object | None]] = MappingProxyType({})
@@ -208,7 +152,7 @@ class _Drawing:
     node of the owner of each variable, and the variable's name in the owner's group.
     """
 
-    def __init__(self, groups: _Groups, library: str) -> None:
+    def __init__(self, groups: Groups, library: str) -> None:
         self._groups, self._library = groups, library
         self.objects: list[Any] = []
         self.nodes: list[Node] = []
@@ -260,7 +204,7 @@ class _Drawing:
         return len(self.nodes) - 1
 
     def _add_group(self, path: str) -> int:
-        group = self._groups.by_path.get(path) or _H5Group(path)
+        group = self._groups.by_path.get(path) or H5Group(path)
         is_list = group.obj is None or isinstance(group.obj, (list, dict, tuple, set))
         role = Role.CONTAINER if is_list else provisional_role(group.obj)
         node = Node(
@@ -272,7 +216,7 @@ class _Drawing:
         )
         return self._add(node, group.obj, path)
 
-    def _attribute_of(self, group: _H5Group) -> str | None:
+    def _attribute_of(self, group: H5Group) -> str | None:
         """Return the attribute by which an object holds a layer of its list of layers."""
         of_list, _, _ = group.path.rpartition("/")
         owner_path, _, name = of_list.rpartition("/")
@@ -287,7 +231,7 @@ class _Drawing:
         for below in self._groups.below.get(path, ()):
             yield Child(below.rpartition("/")[2], self._add_group(below))
 
-    def _variables(self, owner: int, group: _H5Group) -> Iterator[Child]:
+    def _variables(self, owner: int, group: H5Group) -> Iterator[Child]:
         nodes = {
             name: _variable_node(key_of(group.path, name), v) for name, v in group.values.items()
         }
@@ -336,7 +280,7 @@ def _reference(obj: Any) -> Callable[[], object | None]:
     return weak(obj)
 
 
-def _names_of(group: _H5Group, nodes: Sequence[Node], *, is_optimizer: bool) -> Mapping[str, str]:
+def _names_of(group: H5Group, nodes: Sequence[Node], *, is_optimizer: bool) -> Mapping[str, str]:
     """Return the names of the numbered variables of a group, as far as the kind tells them."""
     numbers = [str(number) for number in range(len(group.values))]
     if list(group.values) != numbers:

@@ -17,7 +17,7 @@ from typing import Any
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.live.tensorflow_names.packages import package_of
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
-from ckpt_viz.matching.engines.keras_h5_loading import H5Rules
+from ckpt_viz.matching.engines.h5_sides import H5Rules
 from ckpt_viz.matching.engines.keras_sides import SavingRules
 
 KERAS_3, KERAS_2 = "keras", "tf_keras"

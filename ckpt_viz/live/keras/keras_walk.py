@@ -13,7 +13,7 @@ from ckpt_viz.live.keras.keras_loaders import loading_of
 from ckpt_viz.live.keras.keras_stores import is_variable
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.shadows import steadily
-from ckpt_viz.matching.engines.keras_h5_loading import LiveLayer, LiveLayers
+from ckpt_viz.matching.engines.h5_sides import LiveLayer, LiveLayers
 from ckpt_viz.matching.engines.keras_sides import (
     Item,
     LiveSaveable,

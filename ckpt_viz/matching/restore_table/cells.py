@@ -8,7 +8,8 @@ from itertools import takewhile
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell
 from ckpt_viz.ground.text import end_of, shape_words
-from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding, chain_of
+from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
+from ckpt_viz.matching.restore_table.parts import chain_of
 from ckpt_viz.matching.restore_table.rows import Destination, Why
 
 WIDEST = 38  # characters of a name in a cell

@@ -13,10 +13,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from ckpt_viz.graphs.nodes.names import child_of, is_holder
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
-from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.matching.restore_table.parts import (
+    home_of,
+    parts_from,
+    place_of_row,
+    row_of_holder,
+)
 from ckpt_viz.matching.restore_table.rows import (
     Destination,
     RestoreRow,
@@ -27,7 +31,6 @@ from ckpt_viz.matching.restore_table.rows import (
 
 _NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
-_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
 # Reasons that tell most, first, and then what happens to values without one of these.
 _URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
 _LESS_URGENT = {Destination.INTO: 4, Destination.HERE: 6}
@@ -289,12 +292,12 @@ class Folding:
         for row in self.table.rows:
             if row.saved is not None:
                 assert self.table.saved is not None
-                home = _home(self.table.saved, row.saved, _places(row), ways[0])
+                home = home_of(self.table.saved, row.saved, _places(row), ways[0])
                 nodes = self._as_slot(row) or self._chain(self.table.saved, home)
                 chain = [_Part(True, node) for node in nodes]
             else:
                 assert row.live is not None
-                home = _home(self.table.live, row.live, _places(row), ways[1])
+                home = home_of(self.table.live, row.live, _places(row), ways[1])
                 chain = [self._as_saved(node) for node in self._chain(self.table.live, home)]
             branch = root
             for part in chain:
@@ -309,16 +312,16 @@ class Folding:
         slot = None if row.live is None else live.nodes[row.live].slot
         if slot is None or row.live is None or saved.nodes[row.saved].slot is not None:
             return None
-        if _home(live, row.live, _places(row), self._ways[1]) != row.live:
+        if home_of(live, row.live, _places(row), self._ways[1]) != row.live:
             return self._chain(saved, row.saved)[:-1]
         variable = self._saved_of.get(slot.variable)
         return None if variable is None else [*self._chain(saved, variable), row.saved]
 
     def _chain(self, graph: Graph, node: int) -> list[int]:
         """Return `chain_of`, which the values of one layer share but for themselves."""
-        row, known = _row_of_holder(graph, node), self._parts[graph is self.table.saved]
+        row, known = row_of_holder(graph, node), self._parts[graph is self.table.saved]
         if row not in known:
-            known[row] = _parts_from(graph, row)
+            known[row] = parts_from(graph, row)
         return [*known[row], node]
 
     @cached_property
@@ -358,58 +361,6 @@ class Folding:
             if node not in of_saved and obj not in of_live:
                 of_saved[node], of_live[obj] = obj, node
         return of_live, of_saved
-
-
-def chain_of(graph: Graph, node: int) -> list[int]:
-    """Return what holds a value, below the root, and the value itself: rows of layers.
-
-    Runs of alike parts and private containers are left out: what the cells say makes runs here.
-    """
-    return [*_parts_from(graph, _row_of_holder(graph, node)), node]
-
-
-def _row_of_holder(graph: Graph, node: int) -> int:
-    return graph.layers.parents[graph.layers.shown_in[node]]
-
-
-def _parts_from(graph: Graph, row: int) -> list[int]:
-    """Return the parts from below the root to a row of layers."""
-    layers, parts = graph.layers, list[int]()
-    for _ in range(_MOST_LEVELS):
-        if row in (ROOT, NOWHERE):
-            break
-        group = layers.group(row)
-        is_part = _is_part(graph, row) if group is None else not group.is_alike
-        parts += [row] * is_part
-        row = layers.parents[row]
-    return parts[::-1]
-
-
-def _is_part(graph: Graph, node: int) -> bool:
-    """Return whether people have a name for a node: Keras' own lists have none."""
-    is_private = graph.nodes[node].role is Role.CONTAINER or graph.layers.names[node][:1] == "_"
-    return not (is_private and is_holder(graph.nodes, graph.tree, node))
-
-
-def place_of_row(graph: Graph, row: int) -> str:
-    """Return the path of a row of layers: of a node, or of a block of a flat list of layers."""
-    layers = graph.layers
-    if row < len(graph.nodes):
-        return graph.names.place_or_state(row)
-    names, above = [layers.names[row]], layers.parents[row]
-    while (group := layers.group(above)) is not None:
-        names += [] if group.is_alike else [layers.names[above]]
-        above = layers.parents[above]
-    name = "_".join(reversed(names))
-    return name if above == ROOT else child_of(graph.names.place(above), name)
-
-
-def _home(graph: Graph, node: int, way: object, ways: dict[int, object]) -> int:
-    """Return the node with whose part a value counts: of some slots, their optimizer."""
-    slot = graph.nodes[node].slot
-    if slot is None or slot.optimizer is None or ways.get(slot.variable) == way:
-        return node
-    return slot.optimizer
 
 
 def _runs(lines: Iterator[FoldedRows]) -> Iterator[FoldedRows]:

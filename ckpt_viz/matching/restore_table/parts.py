@@ -1,0 +1,63 @@
+"""The parts of a graph in which a table of a restore folds its rows."""
+
+from __future__ import annotations
+
+from ckpt_viz.graphs.nodes.names import child_of, is_holder
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.nodes.tree import NOWHERE
+from ckpt_viz.graphs.object_graph.graph import Graph
+
+_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
+
+
+def chain_of(graph: Graph, node: int) -> list[int]:
+    """Return what holds a value, below the root, and the value itself: rows of layers.
+
+    Runs of alike parts and private containers are left out: what the cells say makes runs here.
+    """
+    return [*parts_from(graph, row_of_holder(graph, node)), node]
+
+
+def row_of_holder(graph: Graph, node: int) -> int:
+    """Return the row of the layer that shows a node."""
+    return graph.layers.parents[graph.layers.shown_in[node]]
+
+
+def parts_from(graph: Graph, row: int) -> list[int]:
+    """Return the parts from below the root to a row of layers."""
+    layers, parts = graph.layers, list[int]()
+    for _ in range(_MOST_LEVELS):
+        if row in (ROOT, NOWHERE):
+            break
+        group = layers.group(row)
+        is_part = _is_part(graph, row) if group is None else not group.is_alike
+        parts += [row] * is_part
+        row = layers.parents[row]
+    return parts[::-1]
+
+
+def _is_part(graph: Graph, node: int) -> bool:
+    """Return whether people have a name for a node: Keras' own lists have none."""
+    is_private = graph.nodes[node].role is Role.CONTAINER or graph.layers.names[node][:1] == "_"
+    return not (is_private and is_holder(graph.nodes, graph.tree, node))
+
+
+def place_of_row(graph: Graph, row: int) -> str:
+    """Return the path of a row of layers: of a node, or of a block of a flat list of layers."""
+    layers = graph.layers
+    if row < len(graph.nodes):
+        return graph.names.place_or_state(row)
+    names, above = [layers.names[row]], layers.parents[row]
+    while (group := layers.group(above)) is not None:
+        names += [] if group.is_alike else [layers.names[above]]
+        above = layers.parents[above]
+    name = "_".join(reversed(names))
+    return name if above == ROOT else child_of(graph.names.place(above), name)
+
+
+def home_of(graph: Graph, node: int, way: object, ways: dict[int, object]) -> int:
+    """Return the node with whose part a value counts: of some slots, their optimizer."""
+    slot = graph.nodes[node].slot
+    if slot is None or slot.optimizer is None or ways.get(slot.variable) == way:
+        return node
+    return slot.optimizer
