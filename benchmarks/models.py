@@ -58,10 +58,17 @@ def _cnn(second: str, head: str, classes: int) -> tf.train.Checkpoint:
     return tf.train.Checkpoint(**parts)
 
 
+def changed_cnn() -> tuple[tf.train.Checkpoint, tf.train.Checkpoint]:
+    """Save a CNN as cnn/ckpt-1; return it, and one with a renamed layer and another head."""
+    saved = _cnn("conv2", "fc", 10)
+    saved.save("cnn/ckpt")
+    return saved, _cnn("features", "fc", 12)
+
+
 def cnn_check() -> RestoreCheck:
     """Return the check of a CNN whose layer has another name, and which has another head."""
-    saved = _cnn("conv2", "fc", 10).save("cnn/ckpt")
-    return cv.check(_cnn("features", "fc", 12), saved)
+    _, changed = changed_cnn()
+    return cv.check(changed, "cnn/ckpt-1")
 
 
 def trained() -> cv.Explorer:

@@ -35,11 +35,12 @@ DOCS = Path(__file__).parents[1] / "docs" / "images"
 _WIDTHS = (1500, 1100, 700)
 _MEASURED_WIDTHS = (1500, 1100)
 _HEIGHT = 1000
+_HEIGHTS = {"cnn_check": 360}  # of a page with little to show
 _SCHEMES = ("light", "dark")
 _COLOURS = 256
 # The pictures of single pages in the documents: the model, and the width and scheme of each.
 _IN_DOCS = {
-    "check.png": ("cnn_check", 1500, "light"),
+    "check.png": ("cnn_check", 1100, "light"),
     "trained.png": ("trained", 1500, "light"),
     "guide.png": ("guide", 1100, "light"),
     "mobilenet.png": ("mobilenet", 1500, "light"),
@@ -96,7 +97,8 @@ def _show(browser: Browser, name: str, source: models.Source, every: Path | None
             is_measured = scheme == "light" and width in _MEASURED_WIDTHS
             if every is None and file is None and not is_measured:
                 continue
-            with _opened(browser, path, width, scheme) as page:
+            size = (width, _HEIGHTS.get(name, _HEIGHT))
+            with _opened(browser, path, size, scheme) as page:
                 if every is not None:
                     _write(every / f"{name}-{width}-{scheme}.png", page.screenshot())
                 if file is not None:
@@ -116,10 +118,10 @@ def _save(source: models.Source, path: Path) -> None:
 
 
 @contextmanager
-def _opened(browser: Browser, path: Path, width: int, scheme: str) -> Iterator[Page]:
+def _opened(browser: Browser, path: Path, size: tuple[int, int], scheme: str) -> Iterator[Page]:
     """Open a page as a user does, and wait until nothing moves any more."""
     page = browser.new_page(
-        viewport={"width": width, "height": _HEIGHT},
+        viewport={"width": size[0], "height": size[1]},
         color_scheme="dark" if scheme == "dark" else "light",
     )
     page.goto(path.as_uri())

@@ -1,9 +1,17 @@
-"""See TensorFlow checkpoints as the object graphs they are.
+"""See TensorFlow checkpoints as the object graphs they are, and restore them into changed programs.
 
 >>> import ckpt_viz as cv
->>> graph = cv.graph("ckpts/ckpt-3")     # or a live tf.train.Checkpoint   # doctest: +SKIP
->>> print(graph)                                                           # doctest: +SKIP
->>> cv.show("ckpts/ckpt-3")              # the explorer, in a notebook     # doctest: +SKIP
+>>> cv.show("ckpts/ckpt-3")  # what is in a checkpoint; or in a live tf.train.Checkpoint
+<Explorer of ckpts/ckpt-3 (saved checkpoint): 10 nodes: 4 object, 6 variable>
+>>> check = cv.check(ckpt, "ckpts/ckpt-3")  # what ckpt.restore("ckpts/ckpt-3") would do
+>>> print(check.findings[0].why)  # print(check) shows where each value goes
+hidden seems to be body now (2 values).
+>>> check.fix().apply()  # restores what has a place
+<RestoreFix of ckpts/ckpt-3 into Checkpoint: 4 values restored>
+>>> changed = cv.diff("ckpts/ckpt-2", "ckpts/ckpt-3")  # two checkpoints; print it
+
+In a notebook, `%load_ext ckpt_viz` shows such a check below each restore that fails. `help(cv.check)`
+and the help of each other name have an example, too.
 
 Importing this package imports neither TensorFlow nor Jupyter.
 """
@@ -207,8 +215,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    own = (name for name in globals() if name.startswith("__"))
-    return sorted({*own, *__all__})
+    return sorted(__all__)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -30,6 +30,14 @@ def graph(
 ) -> ObjectGraph:
     """Return the object graph of a live object or of a saved checkpoint.
 
+    >>> graph = cv.graph("ckpts/ckpt-3")
+    >>> graph
+    <ObjectGraph of ckpts/ckpt-3 (saved checkpoint): 10 nodes: 4 object, 6 variable>
+    >>> float(graph.read("net.head.w").max())
+    4.0
+    >>> cv.graph(ckpt).accessor(0, "ckpt")  # of a live object
+    'ckpt'
+
     Args:
         source: What to read. Live: anything that TensorFlow can track (`tf.train.Checkpoint`,
             `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
@@ -61,6 +69,20 @@ def check(
     verify: bool = False,
 ) -> RestoreCheck:
     """Return what restoring a checkpoint into a live object would do; change nothing.
+
+    >>> check = cv.check(ckpt, "ckpts/ckpt-3")  # in place of ckpt.restore("ckpts/ckpt-3")
+    >>> print(check)
+    ckpts/ckpt-3 → Checkpoint
+    The head is larger: 3 → 5, and hidden seems to be body now.
+    restore() raises ValueError. All asserts fail.
+      as saved           restore() to the end   with the fix           in the program
+      head               ✗ other shape          ≠ stays, other shape   head             2 values
+      hidden             − nowhere              ✓ here                 body             2 values
+      … 2 other values   ✓ here                 ✓ here
+    check.fix().apply() restores 4 of 6 values; 2 keep their own.
+    print(check.details) tells why, with TensorFlow's names.
+    >>> check.fix().apply()  # restores what has a place, all values or none
+    <RestoreFix of ckpts/ckpt-3 into Checkpoint: 4 values restored>
 
     Args:
         live: What the program would restore: a `tf.train.Checkpoint` or its manager, a
@@ -111,6 +133,12 @@ def fix(
 ) -> RestoreFix[RestoreCheck]:
     """Return what restores a checkpoint into a program that has changed since; change nothing.
 
+    >>> fix = cv.fix(ckpt, "ckpts/ckpt-3")
+    >>> fix
+    <RestoreFix of ckpts/ckpt-3 into Checkpoint: 4 values restored>
+    >>> fix.apply().is_applied  # fix.code is the same as a program
+    True
+
     Args:
         live: As for `check`.
         saved: As for `check`.
@@ -142,6 +170,10 @@ def check_load_model(
     keras: object = None,
 ) -> LoadCheck:
     """Return what `keras.models.load_model` would do with a file.
+
+    >>> tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)]).save("model.keras")
+    >>> print(cv.check_load_model("model.keras").raises)
+    None
 
     The check builds the model that the configuration describes, without weights, in a process of
     its own. That process opens no file, starts no program and runs no code of the file. The check
@@ -186,6 +218,21 @@ def diff(
 ) -> GraphDiff:
     """Return how two object graphs differ, node by node.
 
+    >>> diff = cv.diff("ckpts/ckpt-2", "ckpts/ckpt-3", values=True, progress=False)
+    >>> print(diff)
+    ckpts/ckpt-2 → ckpts/ckpt-3
+    head changed: by 33 %.
+    3 of 6 common values have other numbers.
+      a              change                    b
+      head           Δ 1 of 2: other numbers   head           2 values
+      hidden         ✓ matched                 hidden         2 values
+      step           Δ other numbers           step           1 value
+      save_counter   Δ other numbers           save_counter   1 value
+    values: 3 of 6 common values differ; the largest relative changes:
+      net.head.w         33 %  max |b-a| 1, 100 % of elements
+      save_counter       50 %  max |b-a| 1, 100 % of elements
+      step               50 %  max |b-a| 10, 100 % of elements
+
     Nodes pair as in a restore of a into b: by their local names from the roots on. Slot variables
     pair by variable, optimizer and name. Between two files, different checksums of the stored bytes
     mean different values; `diff` reads no tensor then.
@@ -219,6 +266,11 @@ def history(
     progress: bool = True,
 ) -> History:
     """Return what each save of a training changed: statistics, differences, and what is wrong.
+
+    >>> history = cv.history("ckpts", progress=False)
+    >>> print(history.findings[0].why)
+    Unchanged since ckpt-1, 3 variables: net.head.b, net.hidden.w and net.hidden.b; other
+    variables change.
 
     A value whose checksum is that of the checkpoint before is not read again. Of values that never
     change, it reads the smallest, as long as 0.5 % of all bytes last. Ctrl+C ends the reading, and
@@ -254,6 +306,10 @@ def compare(
 ) -> History:
     """Return how far checkpoints without an order are apart: members of an ensemble, candidates.
 
+    >>> members = cv.compare(["ckpts/ckpt-1", "ckpts/ckpt-3"], progress=False)
+    >>> round(members.distances[0][1], 3)
+    0.643
+
     Renamed members and other scopes are mapped to each other as a fix maps them. Every value is
     read, but equal bytes of neighbours once.
 
@@ -278,6 +334,12 @@ def compare(
 def average(sources: Sequence[object], weights: Sequence[float] | None = None) -> ObjectGraph:
     """Return the average of checkpoints of one model: `average(paths).write("mean/ckpt")`.
 
+    >>> mean = cv.average(["ckpts/ckpt-1", "ckpts/ckpt-3"])
+    >>> float(mean.read("net.head.w").mean())
+    3.0
+    >>> mean.write("mean/ckpt")
+    'mean/ckpt'
+
     Floats and complex numbers are means, computed in float64 and rounded to their dtype. All else
     is that of the last checkpoint: integers, strings, tables, and the object graph. Renamed parts
     and other scopes are mapped to each other as a fix maps them. Values are read when somebody asks
@@ -301,6 +363,10 @@ def average(sources: Sequence[object], weights: Sequence[float] | None = None) -
 
 def merged(parts: Mapping[str, object]) -> ObjectGraph:
     """Return parts of several checkpoints under one root: `{"model": a, "optimizer": b}`.
+
+    >>> both = cv.merged({"net": "ckpts/ckpt-1", "step": "ckpts/ckpt-3"})
+    >>> int(both.read("step")), float(both.read("net.head.w").mean())
+    (30, 2.0)
 
     A checkpoint gives its part that has the name of the place. If it has none, it gives all its
     objects, without its `save_counter`. `("a/ckpt", "net.head")` names another part. A part may
@@ -333,6 +399,15 @@ def merged(parts: Mapping[str, object]) -> ObjectGraph:
 
 def snapshot(live: object, session: Any = None, *, limit: int | None = None) -> Snapshot:
     """Copy the values of live objects into memory, to compare with and to put back in place.
+
+    >>> before = cv.snapshot(ckpt)
+    >>> before
+    <Snapshot of Checkpoint: 5 values, 152 bytes>
+    >>> _ = ckpt.step.assign(7)
+    >>> before.restore()
+    <Restored: 5 objects restored>
+    >>> int(ckpt.step)
+    0
 
     The Snapshot is a source like a saved checkpoint. `snapshot.restore()` puts everything back that
     `tf.train.Checkpoint` saves: variables, the state of optimizers, tables, generators, iterators,

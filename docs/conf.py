@@ -18,7 +18,7 @@ project = "ckpt-viz"
 html_title = "ckpt-viz"
 language = "en"
 smartquotes = False  # texts of errors are quoted as they are
-extensions = ["myst_nb", "sitebuild"]
+extensions = ["myst_nb", "sitebuild", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "docs/index"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md"),
@@ -29,6 +29,12 @@ exclude_patterns = [
     *("build", "labextension", "tests", "ckpt_viz", ".*"),  # so that Sphinx does not walk them
 ]
 nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # types of other packages, and those that are not public
+
+default_role = "code"  # of docstrings, which have code in single backquotes
+autodoc_class_signature = "separated"  # ckpt_viz makes the objects, and users do not
+autodoc_member_order = "bysource"
+napoleon_use_ivar = True
 
 myst_heading_anchors = 4  # GitHub's anchors
 myst_links_external_new_tab = False

@@ -15,6 +15,10 @@ from ckpt_viz.matching.changes.kind import Kind
 class Finding:
     """One thing to know about a restore, and what to do about it.
 
+    >>> finding = cv.check(ckpt, "ckpts/ckpt-3").findings[0]
+    >>> finding.kind, finding.saved, finding.live
+    (<Kind.RENAMED: 'renamed'>, '(root).net.hidden', '(root).net.body')
+
     `nodes` are the saved nodes that the finding is about, and `objects` the live objects, by id. A
     restore by names has the graph of its saved nodes in the table of the check.
     `saved` and `live` are the names of the first of each, None for a side without any. `why` is a

@@ -52,6 +52,12 @@ class ChangedNode(NamedTuple):
 class GraphDiff:
     """How two object graphs differ, node by node.
 
+    >>> diff = cv.diff("ckpts/ckpt-2", "ckpts/ckpt-3", values=True, progress=False)
+    >>> diff
+    <GraphDiff 'ckpts/ckpt-2' → 'ckpts/ckpt-3': differs: 3 values by value>
+    >>> diff.values[0].name, f"{diff.values[0].relative:.0%}"
+    ('net.head.w', '33%')
+
     Every node of both has exactly one state. Names are the ones that TensorFlow prints; a node more
     than 100 steps deep has only the end of its name. `print(diff)` lists the differences.
 
@@ -164,7 +170,7 @@ class GraphDiff:
 
     @property
     def headline(self) -> str:
-        """The summary in one line: `differs: 31 variables only in a, 85 by value`."""
+        """The summary in one line, with how many values differ in what."""
         return self.overlay.headline
 
     @cached_property

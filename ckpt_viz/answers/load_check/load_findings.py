@@ -19,6 +19,10 @@ BUILD_BY_CODE = "Build the model by code, then call model.load_weights(path)."
 class LoadFinding:
     """One cause for which `load_model` fails.
 
+    >>> tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)]).save("model.keras")
+    >>> [finding.why for finding in cv.check_load_model("model.keras").findings]
+    []
+
     `places` are the parts of the model that it concerns, by the names of layers. `raises` has the
     class of Keras' error and its text, as Keras would raise it without the causes before. `why` is
     a sentence, and `remedy` has one or more.

@@ -50,6 +50,10 @@ _NO_WEIGHTS = "Expected a model.weights.h5 or model.weights.npz file."
 class LoadCheck:
     """What `load_model(path)` would do, up to the weights.
 
+    >>> tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)]).save("model.keras")
+    >>> cv.check_load_model("model.keras").assert_loads()  # raises what load_model would raise
+    <LoadCheck of keras 3.15.1: nothing stops load_model('model.keras')>
+
     `raises` is what the call would raise: the class of Keras' error, and the text of the innermost
     error, to which Keras adds configurations. It is None if the model was built. `findings` has
     every cause, Keras names the first alone. `code` loads the model in spite of them; the check has

@@ -46,6 +46,16 @@ from ckpt_viz.matching.story.step import Story
 class RestoreCheck:
     """A dry run of `live.restore(saved)` or `live.read(saved)`: verdicts and findings.
 
+    >>> check = cv.check(ckpt, "ckpts/ckpt-3")
+    >>> check
+    <RestoreCheck of Checkpoint: restore() would raise ValueError>
+    >>> check.raises.type, check.consumed
+    ('ValueError', False)
+    >>> check.unmatched
+    ('(root).net.body.w', '(root).net.body.b')
+    >>> print(check.findings[0].why)  # print(check.details) has each finding with its remedy
+    hidden seems to be body now (2 values).
+
     `raises` is what the call itself would raise, also for an unreadable path; None if it returns.
     The three booleans and asserts are those of the status that it returns. If the call raises, the
     booleans are False and the asserts raise the same error. Names of nodes are those in

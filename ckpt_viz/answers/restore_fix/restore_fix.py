@@ -42,6 +42,16 @@ CheckT = TypeVar("CheckT")
 class RestoreFix(ABC, Generic[CheckT]):
     """What to do so that every saved value goes where it belongs; it changes nothing by itself.
 
+    >>> fix = cv.check(ckpt, "ckpts/ckpt-3").fix()
+    >>> fix
+    <RestoreFix of ckpts/ckpt-3 into Checkpoint: 4 values restored>
+    >>> [change.kind.value for change in fix.changes]
+    ['renamed', 'shape']
+    >>> print(fix.code.splitlines()[0])
+    import tensorflow as tf
+    >>> fix.write("fixed/ckpt")  # a checkpoint that the program restores by itself
+    'fixed/ckpt'
+
     Values whose place is a guess stay out unless `check.fix(guesses=…)` accepts them. `print` says
     what the fix does.
     """

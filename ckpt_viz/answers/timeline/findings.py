@@ -23,7 +23,12 @@ OUTLIER_FACTOR = 2.0
 
 
 class HistoryKind(str, Enum):
-    """What a finding of a history is about, causes before what follows from them."""
+    """What a finding of a history is about, causes before what follows from them.
+
+    >>> findings = cv.history("ckpts", progress=False).findings
+    >>> [finding.name for finding in findings if finding.kind is cv.HistoryKind.NAN]
+    []
+    """
 
     DAMAGED = "damaged"
     OUTLIER = "outlier"
@@ -49,6 +54,10 @@ NOTES = (HistoryKind.DEAD, HistoryKind.UNTRAINED, HistoryKind.FROZEN)
 @dataclass(frozen=True)
 class HistoryFinding:
     """One thing to know of some variables.
+
+    >>> finding = cv.history("ckpts", progress=False).findings[0]
+    >>> finding.kind, finding.name
+    (<HistoryKind.FROZEN: 'frozen'>, 'net.head.b')
 
     Attributes:
         kind: What it is.

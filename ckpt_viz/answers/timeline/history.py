@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 class History(Record):
     """Checkpoints of one training in the order of time, and what each save changed.
 
+    >>> history = cv.history("ckpts", progress=False)
+    >>> history.rows[0].name, len(history.rows)
+    ('(root).net.head.w', 6)
+    >>> history.diff("ckpt-1", "ckpt-3")
+    <GraphDiff 'ckpts/ckpt-1' → 'ckpts/ckpt-3': differs: 3 values by value>
+
     See `Record` for its attributes. `print` and notebooks show it.
     """
 

@@ -16,6 +16,10 @@ from ckpt_viz.matching.story.questions import MOST_QUESTIONS, Question
 class Exercise(Explorer):
     """An explorer that opens with questions about a restore.
 
+    >>> exercise = cv.exercise(ckpt, "ckpts/ckpt-3", questions=["net.hidden"])
+    >>> exercise.answers[0]["answer"]
+    'waits'
+
     `print` shows the questions with their choices, and `answers` has the right ones. The page
     grades the answers of a learner; the kernel does not get them. All else is as in an `Explorer`.
     """
@@ -59,6 +63,9 @@ def exercise(
     live: object, saved: object, *, questions: int | str | Iterable[str] = MOST_QUESTIONS
 ) -> Exercise:
     """Return an explorer that asks a learner what a restore would do, and grades the answers.
+
+    >>> print(cv.exercise(ckpt, "ckpts/ckpt-3", questions=["net.hidden"]))
+    1. What becomes of net.hidden? 1 restored now, 2 waits, 3 forgotten, 4 error
 
     It changes nothing, and needs no kernel after it was saved in a notebook or as an HTML file.
 

@@ -66,6 +66,13 @@ def _of_graph(name: str) -> dict[str, Any]:
 class Explorer(SharingWidget):
     """An interactive object graph, or two of them compared.
 
+    >>> explorer = cv.show(ckpt)
+    >>> explorer.select("net.head")
+    4
+    >>> explorer.selected_object is ckpt.net.head
+    True
+    >>> explorer.save_html("explorer.html")  # one file that works offline
+
     A comparison shows the merged graph: first the nodes of the live side (in a diff, of b), then
     those of only the other side.
 
@@ -312,6 +319,11 @@ def _script(name: str) -> Answer:
 
 def show(source: object, against: object = None, *, measure: str | None = None) -> Explorer:
     """Return the explorer of a source, alone or in a comparison.
+
+    >>> cv.show("ckpts/ckpt-3")  # the last line of a cell shows it
+    <Explorer of ckpts/ckpt-3 (saved checkpoint): 10 nodes: 4 object, 6 variable>
+    >>> cv.show(ckpt, against="ckpts/ckpt-3")  # a table: what a restore would do
+    <Explorer of <RestoreCheck of Checkpoint: restore() would raise ValueError>>
 
     Args:
         source: Whatever `graph` takes (a live object, a path, an ObjectGraph), or a RestoreCheck or

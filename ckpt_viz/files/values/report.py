@@ -12,7 +12,11 @@ _MOST_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Something whose value was not put back, or is not held: its name, and why."""
+    """Something whose value was not put back, or is not held: its name, and why.
+
+    >>> [left.name for left in cv.snapshot(ckpt).left]
+    []
+    """
 
     name: str
     why: str
@@ -24,6 +28,10 @@ class Left:
 @dataclass(frozen=True)
 class Restored:
     """What `Snapshot.restore` did.
+
+    >>> restored = cv.snapshot(ckpt).restore()
+    >>> restored.is_complete, restored.left
+    (True, ())
 
     `count` objects have their values back. `left` has what does not, each with the reason.
     `replaced` names places where the program has another object now. It has the value if its kind,

@@ -23,6 +23,10 @@ _COUNTS, _EDGES = Struct("<64q"), Struct("<65d")
 class Histogram:
     """How many finite elements are in each of 64 bins.
 
+    >>> row = cv.graph("ckpts/ckpt-3").values(progress=False)["net.head.w"]
+    >>> sum(row.histogram.counts), len(row.histogram.edges)
+    (12, 65)
+
     `edges` are 65 floats in ascending order. A bin includes its lower edge, not its upper one.
     `below` counts the elements less than the first edge, `above` those from the last edge on. So
     all counts together are the number of finite elements. An element equal to the largest float64
@@ -65,6 +69,10 @@ class Lengths:
 @dataclass(frozen=True, slots=True)
 class ValueRow:
     """The statistics of one stored tensor.
+
+    >>> row = cv.graph("ckpts/ckpt-3").values(progress=False)["net.head.w"]
+    >>> row.min, row.max, row.nan, row.zeros
+    (4.0, 4.0, 0, 0)
 
     `key` is the checkpoint key, `name` the node's name as TensorFlow prints it, and `place` its
     place in the outline, with the attribute if the node has several tensors. `dtype` is

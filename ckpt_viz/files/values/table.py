@@ -24,6 +24,14 @@ _MOST_COMPARED = 10_000  # names to compare with a wrong one
 class ValueTable(Sequence[ValueRow]):
     """Statistics of stored tensors: a sequence of `ValueRow`, in the order of the outline.
 
+    >>> table = cv.graph("ckpts/ckpt-3").values(progress=False)
+    >>> table
+    <ValueTable of ckpts/ckpt-3: 6 tensors>
+    >>> table["net.head.w"].max
+    4.0
+    >>> table.problems  # the rows with a NaN, an infinity or damage
+    ()
+
     `print` names tensors by their layers. `table["model.conv1.kernel"]` is the row of such a name,
     of a node's name as TensorFlow prints it, or of a checkpoint key.
     """

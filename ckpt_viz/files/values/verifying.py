@@ -45,6 +45,9 @@ _RESULT_BYTES = 1 << 10  # of a task: some numbers
 class Damaged:
     """A stored tensor whose bytes are missing, or do not match their checksum.
 
+    >>> cv.graph("ckpts/ckpt-3").verify(progress=False)  # an empty tuple: no byte is damaged
+    ()
+
     `key` is its checkpoint key, "" for a whole file of unknown tensors, or the member of an archive
     without tensors. `name` is that of its node, None for a key without a node. `why` is a sentence
     without a full stop: the file, what was found against what was expected, and the next step.

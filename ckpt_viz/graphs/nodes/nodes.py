@@ -24,6 +24,10 @@ CONFIGURATION = "OBJECT_CONFIG_JSON"
 class Role(str, Enum):
     """What a node is, as far as its source shows.
 
+    >>> graph = cv.graph("ckpts/ckpt-3")
+    >>> sum(node.role is cv.Role.VARIABLE for node in graph.nodes)
+    6
+
     A file holds no Python types. A saved graph says `OBJECT` if only a type would show the role
     (layer, container, an optimizer without state).
     """
@@ -42,7 +46,12 @@ VALUE_ROLES = (Role.VARIABLE, Role.SLOT, Role.VALUE)
 
 
 class SlotRule(str, Enum):
-    """The evidence that a node is a slot variable."""
+    """The evidence that a node is a slot variable.
+
+    >>> graph = cv.graph("adam/ckpt-1")
+    >>> graph.nodes[graph.find("role:slot")[0]].slot.rule in cv.SlotRule
+    True
+    """
 
     DECLARED = "declared"  # the graph's own slot_variables name it
     LIST_INDEX = "list index"  # Keras 3: same index in the optimizer's lists of variables
@@ -58,7 +67,11 @@ class SlotRule(str, Enum):
 
 
 class Child(NamedTuple):
-    """An edge to another node. A restore matches by the local name."""
+    """An edge to another node. A restore matches by the local name.
+
+    >>> cv.graph("ckpts/ckpt-3").nodes[0].children[0]
+    Child(local_name='net', node_id=1)
+    """
 
     local_name: str
     node_id: int
@@ -66,6 +79,11 @@ class Child(NamedTuple):
 
 class Attribute(NamedTuple):
     """A value of a node, stored under one checkpoint key (`SerializedTensor` in the proto).
+
+    >>> graph = cv.graph("ckpts/ckpt-3")
+    >>> attribute = graph.nodes[graph.node_id("net.head.w")].attributes[0]
+    >>> attribute.dtype, attribute.shape, attribute.nbytes
+    ('float32', (4, 3), 48)
 
     `full_name` is the variable's name in name-based checkpoints, else "". `dtype` is TensorFlow's
     name for it, and `nbytes` counts stored bytes. `dtype`, `nbytes` and `shape` are None if the
@@ -88,6 +106,9 @@ class Attribute(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Slice:
     """One part of a tensor that was saved in slices (`TensorSliceProto`).
+
+    >>> cv.Slice(start=(0, 0), shape=(2, 4))  # the first rows of a tensor
+    Slice(start=(0, 0), shape=(2, 4), variable='')
 
     `variable` is the name of the partition's own variable, if a MetaGraph has it.
     """
@@ -128,7 +149,11 @@ def is_variable(attributes: Sequence[Attribute]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SlotVariable:
-    """A slot as its optimizer declares it (`SlotVariableReference` in the proto)."""
+    """A slot as its optimizer declares it (`SlotVariableReference` in the proto).
+
+    >>> cv.SlotVariable(slot_name="m", variable=2, slot_variable=5)
+    SlotVariable(slot_name='m', variable=2, slot_variable=5)
+    """
 
     slot_name: str
     variable: int
@@ -138,6 +163,11 @@ class SlotVariable:
 @dataclass(frozen=True, slots=True)
 class Slot:
     """What makes a node a slot variable: the `name` state of `optimizer` for `variable`.
+
+    >>> graph = cv.graph("adam/ckpt-1")
+    >>> slot = graph.nodes[graph.find("role:slot")[0]].slot
+    >>> slot.name, graph.name(slot.variable), graph.name(slot.optimizer)
+    ('momentum', '(root).variable', '(root).optimizer')
 
     `optimizer` is None in a name-based checkpoint, which has no node for it.
     """
@@ -151,6 +181,11 @@ class Slot:
 @dataclass(frozen=True, slots=True)
 class NotSaved:
     """An attribute that holds trackables which TensorFlow does not follow, or data of a layer.
+
+    >>> holder = tf.Module()
+    >>> holder.cache = {tf.Variable(0.0).ref()}  # TensorFlow follows no sets
+    >>> cv.graph(tf.train.Checkpoint(net=holder)).nodes[1].not_saved
+    (NotSaved(name='cache', type_name='set', count=1, is_lost=True),)
 
     `type_name` is the Python class of the attribute's value. `count` is the number of trackables
     with values in it that are nowhere in the graph. `is_lost` says whether a save loses a trained
@@ -189,6 +224,10 @@ class LayerFacts(NamedTuple):
 
 class Node(NamedTuple):
     """One trackable object.
+
+    >>> graph = cv.graph("ckpts/ckpt-3")
+    >>> graph.nodes[graph.node_id("net.head.w")].role
+    <Role.VARIABLE: 'variable'>
 
     `children` keeps the saved order. Several local names may lead to a node, even from itself: the
     graph is neither a tree nor free of cycles. `type_name` is the Python class, if known; `config`

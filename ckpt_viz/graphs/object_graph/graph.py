@@ -33,14 +33,22 @@ _MAX_COMPARED = 1_000_000  # characters of names to compare with a wrong one
 
 
 class Origin(str, Enum):
-    """Where a graph was read from."""
+    """Where a graph was read from.
+
+    >>> cv.graph(ckpt).origin, cv.graph("ckpts/ckpt-3").origin
+    (<Origin.LIVE: 'live'>, <Origin.SAVED: 'saved'>)
+    """
 
     LIVE = "live"
     SAVED = "saved"
 
 
 class Format(str, Enum):
-    """How a saved graph is stored."""
+    """How a saved graph is stored.
+
+    >>> cv.graph("ckpts/ckpt-3").provenance.format
+    <Format.OBJECT_BASED: 'object-based checkpoint'>
+    """
 
     OBJECT_BASED = "object-based checkpoint"  # tf.train.Checkpoint
     NAME_BASED = "name-based checkpoint"  # tf.compat.v1.train.Saver
@@ -81,6 +89,9 @@ _LAYOUTS = {
 class Kept:
     """A checkpoint in a directory: its `checkpoint` file names it, or it is only present.
 
+    >>> [kept.prefix for kept in cv.graph("ckpts").provenance.kept if not kept.is_latest]
+    ['ckpts/ckpt-1', 'ckpts/ckpt-2']
+
     `saved_at` is in UTC, None if that file has no timestamp. `exists` says whether its index still
     exists. `is_named` says that the file names it, `is_latest` that the file names it as the
     latest. Two Savers that share a directory also share the file: each writes only its own
@@ -97,6 +108,9 @@ class Kept:
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Where a saved graph was read from.
+
+    >>> cv.graph("ckpts").provenance.resolved
+    'ckpts/ckpt-3 is the latest of 3 checkpoints that ckpts/checkpoint names'
 
     `given` is the path as passed, `prefix` the path of the files that were read. `resolved`
     explains in a sentence how one led to the other, "" if they are the same. If `given` is a

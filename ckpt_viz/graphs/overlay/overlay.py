@@ -33,7 +33,12 @@ class Comparison(str, Enum):
 
 
 class State(str, Enum):
-    """How a node of one side relates to the other. `PLAIN` has no value and no problem."""
+    """How a node of one side relates to the other. `PLAIN` has no value and no problem.
+
+    >>> diff = cv.diff("ckpts/ckpt-2", "ckpts/ckpt-3", values=True, progress=False)
+    >>> diff.states_b.count(cv.State.VALUE)  # nodes whose value has changed
+    3
+    """
 
     PLAIN = "plain"
     MATCHED = "matched"
@@ -55,7 +60,12 @@ QUIET = frozenset({State.PLAIN, State.MATCHED})  # nothing that needs attention
 
 
 class Severity(str, Enum):
-    """How bad a problem is, worst first."""
+    """How bad a problem is, worst first.
+
+    >>> findings = cv.check(ckpt, "ckpts/ckpt-3").findings
+    >>> [finding.why for finding in findings if finding.severity is cv.Severity.ERROR]
+    ['The head is larger: 3 → 5 (2 values).']
+    """
 
     ERROR = "error"  # restore raises
     FAIL = "fail"  # an assert fails

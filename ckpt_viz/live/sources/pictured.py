@@ -34,6 +34,23 @@ _NOT_PICKLED = ("_read_values", "_search_index", "steps")
 class ObjectGraph(Graph):
     """An object graph, of live objects or of a saved checkpoint.
 
+    >>> graph = cv.graph("ckpts/ckpt-3")
+    >>> print(graph)
+    ckpts/ckpt-3 (saved checkpoint): 10 nodes: 4 object, 6 variable
+    (root)           object    27 parameters
+    ├─ net           object    27 parameters
+    │  ├─ head       object    15 parameters
+    │  │  ├─ w       variable  float32 4×3
+    │  │  └─ b       variable  float32 3
+    │  └─ hidden     object    12 parameters
+    │     ├─ w       variable  float32 2×4
+    │     └─ b       variable  float32 4
+    ├─ step          variable  int32 scalar
+    └─ save_counter  variable  int64 scalar
+    >>> graph.find("shape:[*,3]")
+    (6,)
+    >>> slim = graph.without("step")  # an edited graph; the file stays as it is
+
     `nodes` are the nodes by node id; node 0 is the root. A saved graph has the nodes of its file, a
     live graph those that `Checkpoint.write` would save now. `print(graph)` shows its layers.
     """

@@ -22,6 +22,12 @@ from ckpt_viz.live.writing.rewrite import write_edited
 class Snapshot:
     """The values of live objects at one moment, held in memory; `ckpt_viz.snapshot` makes one.
 
+    >>> with cv.snapshot(ckpt) as before:  # puts the values back if the block raises
+    ...     before.nbytes
+    152
+    >>> before.write("before/ckpt")  # a checkpoint of these values
+    'before/ckpt'
+
     It is a source like a saved checkpoint: for `graph`, `show`, `diff`, `check`, `history` and
     `compare`. As a context manager it puts the values back if the block raises.
     """

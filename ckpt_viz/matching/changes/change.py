@@ -15,6 +15,10 @@ from ckpt_viz.matching.correspondence.pairs import Certainty
 class Change:
     """One thing that happened to the program.
 
+    >>> change = cv.fix(ckpt, "ckpts/ckpt-3").changes[0]
+    >>> change.kind, change.saved, change.live
+    (<Kind.RENAMED: 'renamed'>, '(root).net.hidden', '(root).net.body')
+
     Attributes:
         kind: What happened.
         saved: The name of the first saved node that it is about; None if there is none.

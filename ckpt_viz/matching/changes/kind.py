@@ -6,7 +6,12 @@ from enum import Enum
 
 
 class Kind(str, Enum):
-    """What happened to a program, or to a value: causes before symptoms, the likeliest first."""
+    """What happened to a program, or to a value: causes before symptoms, the likeliest first.
+
+    >>> findings = cv.check(ckpt, "ckpts/ckpt-3").findings
+    >>> cv.Kind.RENAMED in {finding.kind for finding in findings}
+    True
+    """
 
     # what is wrong as a whole
     WRONG_PATH = "wrong_path"

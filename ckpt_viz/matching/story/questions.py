@@ -22,6 +22,10 @@ _ALL = tuple(NodeOutcome)
 class Question:
     """One question. `print` and `repr` show it without the answer.
 
+    >>> exercise = cv.exercise(ckpt, "ckpts/ckpt-3", questions=["net.hidden"])
+    >>> exercise.questions[0].choices
+    ('restored now', 'waits', 'forgotten', 'error')
+
     Attributes:
         about: The saved node, as people name it, or the name of an assert.
         choices: The possible answers, always in the same order.
