@@ -10,8 +10,8 @@ hidden seems to be body now (2 values).
 <RestoreFix of ckpts/ckpt-3 into Checkpoint: 4 values restored>
 >>> changed = cv.diff("ckpts/ckpt-2", "ckpts/ckpt-3")  # two checkpoints; print it
 
-In a notebook, `%load_ext ckpt_viz` shows such a check below each restore that fails. `help(cv.check)`
-and the help of each other name have an example, too.
+In a notebook, `%load_ext ckpt_viz` shows such a check below each restore that fails. The help of
+each name has an example, too, such as `help(cv.check)`.
 
 Importing this package imports neither TensorFlow nor Jupyter.
 """

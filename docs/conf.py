@@ -18,7 +18,7 @@ project = "ckpt-viz"
 html_title = "ckpt-viz"
 language = "en"
 smartquotes = False  # texts of errors are quoted as they are
-extensions = ["myst_nb", "sitebuild", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sitebuild"]
 root_doc = "docs/index"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md"),

@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom; those of the course hold their outputs, the others none."""
+"""The notebooks run; the quickstart and the course hold their outputs, the others none."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from tests.support import course
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-NOTEBOOKS = sorted(course.ROOT.glob("notebooks/*.ipynb"))
 LESSONS = course.course_notebooks()
+STORED = [course.QUICKSTART, *LESSONS]
+NOTEBOOKS = sorted({*course.ROOT.glob("notebooks/*.ipynb")} - {*STORED})
 GLOSSARY = course.ROOT / "docs" / "glossary.md"
 _LARGEST = 1_000_000  # bytes of a stored notebook
 # What a stored output must not hold: it differs between runs, or tells of the machine.
@@ -44,7 +45,8 @@ def _data(notebook: NotebookNode) -> list[tuple[course.Cell, dict[str, Any]]]:
     ]
 
 
-all_notebooks = pytest.mark.parametrize("path", [*NOTEBOOKS, *LESSONS], ids=_name)
+all_notebooks = pytest.mark.parametrize("path", [*NOTEBOOKS, *STORED], ids=_name)
+stored_notebooks = pytest.mark.parametrize("path", STORED, ids=_name)
 lessons = pytest.mark.parametrize("path", LESSONS, ids=_name)
 
 
@@ -64,10 +66,10 @@ def test_notebook_runs_from_top_to_bottom(path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.tf
-@pytest.mark.parametrize("path", _first_then_more(LESSONS), ids=_name)
-def test_stored_outputs_of_a_lesson_are_those_of_a_run(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", _first_then_more(STORED), ids=_name)
+def test_stored_outputs_are_those_of_a_run(path: Path, tmp_path: Path) -> None:
     if version("keras").startswith("2."):
-        pytest.skip("the course shows Keras 3")
+        pytest.skip("the outputs are of Keras 3")
     stored = course.read_notebook(path)
     executed = deepcopy(stored)
     course.execute(executed, tmp_path)
@@ -115,8 +117,8 @@ def test_notebook_is_committed_clean(path: Path) -> None:
     assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells)
 
 
-@lessons
-def test_a_lesson_shows_each_picture_without_a_kernel(path: Path) -> None:
+@stored_notebooks
+def test_a_notebook_shows_each_picture_without_a_kernel(path: Path) -> None:
     data = [data for _, data in _data(course.read_notebook(path))]
     explorers = [item for item in data if MIME_TYPE in item]
     assert explorers
@@ -127,7 +129,7 @@ def test_a_lesson_shows_each_picture_without_a_kernel(path: Path) -> None:
     assert not any("widget" in mime_type for item in data for mime_type in item)
 
 
-@lessons
+@stored_notebooks
 def test_stored_outputs_hold_nothing_of_the_machine(path: Path) -> None:
     assert path.stat().st_size < _LARGEST
     outputs = [cell["outputs"] for cell in course.code_cells(course.read_notebook(path))]
@@ -163,6 +165,16 @@ def test_no_assert_is_in_the_way_of_a_reader(path: Path) -> None:
     assert not any(
         re.search(r"^\s*assert ", c.source, re.M) and not course.is_hidden(c) for c in cells
     )
+
+
+def test_the_quickstart_has_five_cells_from_a_failed_restore_to_the_next_save() -> None:
+    cells = course.code_cells(course.read_notebook(course.QUICKSTART))
+    assert [cell["execution_count"] for cell in cells] == [1, 2, 3, 4, 5]
+    error, shown, _ = cells[2]["outputs"]
+    assert cells[2]["source"].startswith("%load_ext ckpt_viz")
+    assert error["ename"] == "ValueError" and MIME_TYPE in shown["data"]
+    assert "restores 3 values" in cells[3]["outputs"][0]["text"]
+    assert "saved ckpts/ckpt-2" in cells[4]["outputs"][0]["text"]
 
 
 def test_the_glossary_has_each_term_of_the_course_and_no_other() -> None:

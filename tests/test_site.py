@@ -131,7 +131,7 @@ def test_each_explorer_of_a_notebook_has_its_picture_and_its_data(site: Path) ->
     pages = [*site.glob("notebooks/*.html"), *site.glob("notebooks/course/*.html")]
     texts = {path.stem: path.read_text("utf-8") for path in pages}
     numbers = {name: text.count('class="stored-explorer"') for name, text in texts.items()}
-    assert numbers["quickstart"] == 6
+    assert numbers["quickstart"] == 1
     assert sum(numbers.values()) >= 20
     for name, text in texts.items():
         assert text.count('<script type="text/plain" class="payload">') == numbers[name]

@@ -6,7 +6,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from sitebuild import errors_page, policy
+from sitebuild import errors_page, policy, reference
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -16,5 +16,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", errors_page.add_entries)
     app.connect("html-page-context", errors_page.add_script)
     app.connect("html-page-context", policy.add_scripts)
+    # Before napoleon, which has the priority 500.
+    app.connect("autodoc-process-docstring", reference.keep_first_line, priority=400)
     app.connect("build-finished", policy.forbid_third_parties)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The course: its notebooks hold the outputs of a run, so that pages without a kernel show them.
+"""The quickstart and the course hold the outputs of a run: pages without a kernel show them.
 
 Executes each notebook in an empty directory, and stores the outputs without what differs between
 two runs or two machines:
@@ -14,6 +14,7 @@ import gzip
 import os
 import re
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 ROOT = Path(__file__).parents[2]
+QUICKSTART = ROOT / "notebooks" / "quickstart.ipynb"
 COURSE = ROOT / "notebooks" / "course"
 VERSIONS = "ckpt_viz"  # the entry in a notebook's metadata
 _LONGEST_LINE = 100  # characters; prose counts in lines of this length
@@ -76,11 +78,13 @@ def clean(notebook: NotebookNode) -> None:
     """Take out what differs between two runs: times, ids, log messages, the state of widgets."""
     metadata = notebook.metadata
     metadata.pop("widgets", None)
-    metadata["language_info"] = {"name": "python"}
     metadata[VERSIONS] = versions()
     for cell in code_cells(notebook):
         cell["metadata"].pop("execution", None)
         cell["outputs"] = [output for output in cell["outputs"] if output.get("name") != "stderr"]
+        for output in cell["outputs"]:
+            if output["output_type"] == "error":  # the frames before the message name files
+                output["traceback"] = output["traceback"][-1:]
         for number, output in enumerate(cell["outputs"]):
             explorer = output.get("data", {}).get(MIME_TYPE)
             if explorer is not None:
@@ -135,10 +139,25 @@ def is_hidden(cell: Cell) -> bool:
     return bool(hidden)
 
 
+def exercises(notebook: NotebookNode) -> list[tuple[Cell, str]]:
+    """Return the cells that wait for an answer, each with the code of its solution."""
+    cells = notebook.cells
+    return [
+        (cell, "".join(_FENCED.findall(after["source"])))
+        for cell, after in pairwise(cells)
+        if "exercise" in cell["metadata"].get("tags", ())
+    ]
+
+
 def lines_of_code(notebook: NotebookNode) -> int:
-    """Return the number of lines of code that a reader sees, without comments."""
-    visible = [cell["source"] for cell in code_cells(notebook) if not is_hidden(cell)]
-    visible += [code for text in texts_of(notebook) for code in _FENCED.findall(text)]
+    """Return the number of lines of code that a reader gets, without comments.
+
+    What readers write as their answers does not count, nor what opens after that.
+    """
+    cells = [cell for cell in code_cells(notebook) if not is_hidden(cell)]
+    visible = [c["source"] for c in cells if "exercise" not in c["metadata"].get("tags", ())]
+    open_texts = (_CLOSED.sub("", text) for text in texts_of(notebook))
+    visible += [code for text in open_texts for code in _FENCED.findall(text)]
     lines = "\n".join(visible).splitlines()
     return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in lines)
 
@@ -167,6 +186,7 @@ def bold_in(markdown: str) -> set[str]:
     return {" ".join(term.split()) for term in re.findall(r"\*\*(.+?)\*\*", markdown, flags=re.S)}
 
 
+_CLOSED = re.compile(r"<details>.*?</details>", flags=re.S)
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)^\s*```", flags=re.S | re.M)
 
 
@@ -189,7 +209,8 @@ def store(path: Path) -> None:
 def main() -> None:
     """Store the outputs of the named notebooks, or of all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("notebooks", type=Path, nargs="*", default=course_notebooks())
+    stored = [QUICKSTART, *course_notebooks()]
+    parser.add_argument("notebooks", type=Path, nargs="*", default=stored)
     for path in parser.parse_args().notebooks:
         store(path)
         print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
