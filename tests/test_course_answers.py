@@ -33,6 +33,11 @@ _WRONG = {
     ],
     "5": ["check_1(model=network())", "check_2(passes=False)", "check_3(prefix=path)"],
     "6": ["check_1(passes=False)", "check_2(number=1.0)", "check_3(prefix=ones)"],
+    "7": [
+        'check_1(reached=["first", "second", "head"])',
+        "check_2(model=network(classes=3))",
+        'check_3(file="net.keras")',
+    ],
 }
 _LESSONS = course.course_notebooks()
 _NONE = "Put your answer in place of each ..., and run the cell again."
