@@ -82,9 +82,6 @@ def clean(notebook: NotebookNode) -> None:
     for cell in code_cells(notebook):
         cell["metadata"].pop("execution", None)
         cell["outputs"] = [output for output in cell["outputs"] if output.get("name") != "stderr"]
-        for output in cell["outputs"]:
-            if output["output_type"] == "error":  # the frames before the message name files
-                output["traceback"] = output["traceback"][-1:]
         for number, output in enumerate(cell["outputs"]):
             explorer = output.get("data", {}).get(MIME_TYPE)
             if explorer is not None:
