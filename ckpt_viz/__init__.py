@@ -1,4 +1,4 @@
-"""See TensorFlow checkpoints as the object graphs they are, and restore them into changed programs.
+"""See TensorFlow checkpoints as the object graphs they are.
 
 >>> import ckpt_viz as cv
 >>> cv.show("ckpts/ckpt-3")  # what is in a checkpoint; or in a live tf.train.Checkpoint

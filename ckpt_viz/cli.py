@@ -91,6 +91,16 @@ def _print_versions(context: click.Context, _: click.Parameter, is_asked: bool) 
     help="Print the versions that a bug report needs.",
 )
 def main() -> None:
-    """See TensorFlow checkpoints as the object graphs they are."""
+    """See TensorFlow checkpoints as the object graphs they are.
+
+    Three examples:
+
+    \b
+    ckpt-viz show ckpts                   what is in the latest checkpoint
+    ckpt-viz check --run train.py:ckpt ckpts/ckpt-3
+                                          what a restore into a program would do
+    ckpt-viz diff ckpts/ckpt-2 ckpts/ckpt-3
+                                          what has changed between two
+    """  # noqa: D301
     if sys.stdout is None:
         raise InputError("standard output is closed; redirect it to a file, or to /dev/null")

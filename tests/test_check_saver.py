@@ -668,3 +668,21 @@ def test_what_only_code_of_the_object_names_is_not_judged(tmp_path: Path) -> Non
     saver = _saver({"table": table})
     prefix = saver.save(None, str(tmp_path / "table"), write_meta_graph=False)
     assert _only_finding(_compare_eagerly(saver, prefix)) == ("unknowable", "info")
+
+
+def test_a_check_in_a_later_cell_tells_what_to_do_in_the_session(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = _saved(tmp_path, {"a": (2,), "b": (3,)})
+    with tf.Graph().as_default() as built, tf.compat.v1.Session() as session:
+        variables = _variables({"c": (2,), "b": (3,)})
+        session.run(tf.compat.v1.global_variables_initializer())
+        saver = tf.compat.v1.train.Saver()
+    check = cv.check(saver, path)  # no graph is the default here
+    assert "write `with session.graph.as_default():` around the restore" in str(check)
+    assert "check.fix().apply(session) restores 1 of 2 values" in str(check)
+    with built.as_default(), tf.compat.v1.Session() as session:
+        session.run(tf.compat.v1.global_variables_initializer())
+        fix = cv.check(saver, path).fix(guesses=True).apply(session)
+        assert all((value == 1.0).all() for value in session.run(variables))
+        assert len(fix.pairs) == 2

@@ -115,6 +115,28 @@ def test_the_list_has_every_command_on_a_line_of_80_columns() -> None:
     }
 
 
+def test_without_arguments_it_shows_three_examples() -> None:
+    output = CliRunner().invoke(main, [], terminal_width=80).output
+    examples = re.findall(r"^  ckpt-viz ([\w-]+) (?!\[)", output, re.M)
+    assert examples == ["show", "check", "diff"]
+    assert max(map(len, output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"), [("ch", {"check", "check-model"}), ("check --v", {"--verify"})]
+)
+def test_a_shell_completes_commands_and_options(words: str, completed: set[str]) -> None:
+    """docs/command_line.md tells how to switch it on."""
+    command = f"ckpt-viz {words}"
+    asked = {"COMP_WORDS": command, "COMP_CWORD": str(len(words.split()))}
+    result = CliRunner().invoke(
+        main,
+        env={"_CKPT_VIZ_COMPLETE": "bash_complete", **asked},
+        prog_name="ckpt-viz",
+    )
+    assert {line.removeprefix("plain,") for line in result.output.splitlines()} == completed
+
+
 def test_a_path_in_the_place_of_a_command_names_the_command_to_run(tmp_path: Path) -> None:
     (tmp_path / "my ckpts").mkdir()
     result = CliRunner().invoke(main, [str(tmp_path / "my ckpts")])

@@ -53,6 +53,16 @@ PYTHON = Wording(
 )
 
 
+# For a Saver in a graph: the values of its variables are in a session.
+IN_A_SESSION = replace(
+    PYTHON,
+    fix="check.fix().apply(session)",
+    run_fix="Call check.fix().apply(session), or run check.fix().code",
+    fix_guesses="check.fix(guesses=True).apply(session)",
+    run_guesses="Call check.fix(guesses=True).apply(session)",
+)
+
+
 def with_code_below(wording: Wording) -> Wording:
     """Return the wording of a place that shows the code of a remedy below its sentence."""
     return replace(wording, call="run the code below")

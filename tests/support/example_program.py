@@ -14,7 +14,7 @@ def names_of_examples() -> dict[str, Any]:
 
     import ckpt_viz as cv
 
-    class Layer(tf.Module):
+    class Layer(tf.Module):  # type: ignore[misc]
         def __init__(self, rows: int, columns: int) -> None:
             self.w = tf.Variable(tf.ones([rows, columns]))
             self.b = tf.Variable(tf.zeros([columns]))

@@ -145,7 +145,8 @@ def test_an_explorer_is_a_picture_until_a_reader_is_near_it(reader: Reader) -> N
 
 
 def test_a_click_on_a_row_selects_its_node(wide: Reader) -> None:
-    first = wide.read("notebooks/quickstart.html").locator(".stored-explorer").first
+    lesson = "notebooks/course/1_what_is_in_a_checkpoint.html"
+    first = wide.read(lesson).locator(".stored-explorer").first
     first.scroll_into_view_if_needed()
     row = first.get_by_role("row", name="optimizer").first
     row.click()

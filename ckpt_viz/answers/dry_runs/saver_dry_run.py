@@ -59,7 +59,10 @@ _ALTERED = (
 )
 _NAME = "a Variable name or other graph key that is missing"
 _MISMATCH = "a mismatch between the current graph and the graph"
-_IN_GRAPH = "Call restore, and this check, inside as_default() of the Saver's graph."
+_IN_GRAPH = (
+    "This cell is outside of the Saver's graph. With your session, write `with "
+    "session.graph.as_default():` around the restore, and around this check."
+)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from ckpt_viz.graphs.edits.edited_access import first_graph
 from ckpt_viz.graphs.nodes.nodes import Fault
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.gc_pause import gc_paused
-from ckpt_viz.ground.wording import PYTHON, Wording
+from ckpt_viz.ground.wording import IN_A_SESSION, PYTHON, Wording
 from ckpt_viz.live.sessions.assignment_map import is_warm_start, name_of_call
 from ckpt_viz.live.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
@@ -68,10 +68,15 @@ class AskedCheck:
 
         def checked() -> tuple[DryRun, tuple[Finding, ...]]:
             run = _run(self.live, self.saved, self.method, self.options, faults)
-            run = replace(run, tested=tested, wording=self.wording)
+            run = replace(run, tested=tested, wording=self._wording_for(run))
             return run, find_all(run)
 
         return gc_paused(lambda: steadily(checked))
+
+    def _wording_for(self, run: DryRun) -> Wording:
+        program = run.outcome.saver
+        is_in_session = program is not None and not program.is_eager
+        return IN_A_SESSION if is_in_session and self.wording is PYTHON else self.wording
 
 
 def _run(

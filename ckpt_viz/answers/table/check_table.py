@@ -11,6 +11,7 @@ from ckpt_viz.answers.table.marks import waiting_in
 from ckpt_viz.answers.table.sentence import is_without_problems, sentence_of_check
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.render.signs import SEVERITIES
+from ckpt_viz.graphs.render.text import emptiness
 from ckpt_viz.ground.text import count, listed, readable
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.kind import CHANGES, Kind
@@ -76,7 +77,10 @@ def words_of_check(
 ) -> CheckText:
     """Return the sentences above and below the table; `changes` is None without a fix."""
     is_cut_short = any(row.plain.would is not None for row in table.rows)
-    beside = [*_beside(findings, run, has_fix=changes is not None)]
+    beside = [
+        *_emptiness(run, findings),
+        *_beside(findings, run, has_fix=changes is not None),
+    ]
     return CheckText(
         title=f"{_title(run)} → {run.live.title}",
         changes=sentence_of_check(table, findings, changes),
@@ -135,6 +139,13 @@ def _astray(table: RestoreTable) -> str:
         row.plain.place is Destination.INTO and row.saved is not None for row in table.rows
     )
     return f", and puts {count(number, 'value')} into other places" if number else ""
+
+
+def _emptiness(run: DryRun, findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield that the checkpoint holds no values, unless a finding says it of its objects."""
+    is_said = any(finding.kind is Kind.NOT_BUILT for finding in findings)
+    if run.saved is not None and not is_said:
+        yield from emptiness(run.saved, "The checkpoint")
 
 
 def _beside(findings: Iterable[Finding], run: DryRun, *, has_fix: bool) -> Iterator[str]:

@@ -116,17 +116,18 @@ def writer_in_words(provenance: Provenance) -> list[str]:
 
 def advice(graph: Graph) -> tuple[str, ...]:
     """Return what to know about the object graph itself, in one sentence each and what to do."""
-    return _empty(graph) + _hanging(graph) + _left_out(graph)
+    return emptiness(graph, "It") + _hanging(graph) + _left_out(graph)
 
 
-def _empty(graph: Graph) -> tuple[str, ...]:
+def emptiness(graph: Graph, what: str) -> tuple[str, ...]:
+    """Return that a file, called `what`, holds no values, and what to do; () if it holds some."""
     valued = [node_id for node_id, node in enumerate(graph.nodes) if has_value(node)]
     if graph.origin is not Origin.SAVED or any(i != graph.save_counter for i in valued):
         return ()
-    what = "no value but the count of its saves" if valued else "no values"
+    values = "no value but the count of its saves" if valued else "no values"
     return (
-        f"It holds {what}: nothing that was saved had a variable yet. Build the model, or assign "
-        "it to an attribute of the object that you save, and save again.",
+        f"{what} holds {values}: nothing that was saved had a variable yet. Build the model, or "
+        "assign it to an attribute of the object that you save, and save again.",
     )
 
 
