@@ -123,7 +123,7 @@ def test_without_arguments_it_shows_three_examples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "completed"), [("ch", {"check", "check-model"}), ("check --v", {"--verify"})]
+    ("words", "completed"), [("ch", {"check", "check-model"}), ("check --ver", {"--verify"})]
 )
 def test_a_shell_completes_commands_and_options(words: str, completed: set[str]) -> None:
     """docs/command_line.md tells how to switch it on."""
@@ -135,6 +135,20 @@ def test_a_shell_completes_commands_and_options(words: str, completed: set[str])
         prog_name="ckpt-viz",
     )
     assert {line.removeprefix("plain,") for line in result.output.splitlines()} == completed
+
+
+@pytest.mark.parametrize("command", ["show", "values", "history", "verify", "show --html -"])
+def test_a_command_needs_nothing_of_jupyter(command: str, adam: str) -> None:
+    source = """
+import sys
+from ckpt_viz.cli import main
+sys.modules |= dict.fromkeys(("anywidget", "ipywidgets", "traitlets", "IPython", "graphviz"))
+main(sys.argv[1:])
+"""
+    name, *options = command.split()
+    called = [sys.executable, "-c", source, name, adam, *options]
+    done = subprocess.run(called, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_path_in_the_place_of_a_command_names_the_command_to_run(tmp_path: Path) -> None:

@@ -205,3 +205,17 @@ def test_json_has_the_rows(tmp_path: Path) -> None:
         ("w", None, "stays"),
     ]
     assert rows[1]["plain"]["why"] == rows[1]["fixed"]["why"] == "absent"
+
+
+@pytest.mark.tf
+def test_a_checkpoint_without_values_is_named_as_such(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    live = ckpt(net=module(w=var([1.0, 2.0])))
+    empty = tf.train.Checkpoint().write(str(tmp_path / "empty"))
+    counted = tf.train.Checkpoint().save(str(tmp_path / "counted"))
+    says = "nothing that was saved had a variable yet. Build the model, or assign it to"
+    assert f"The checkpoint holds no values: {says}" in str(cv.check(live, empty))
+    count = f"The checkpoint holds no value but the count of its saves: {says}"
+    assert count in str(cv.check(live, counted))
+    assert says not in str(cv.check(live, live.save(str(tmp_path / "full"))))
