@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from nbclient import NotebookClient
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from ckpt_viz.graphs.render.static_html import comparison_html
+from tests.support import course
 from tests.support.payload_fixtures import overlays
 from tests.support.waiting import wait_until
 from tests.ui import processes
@@ -388,3 +390,18 @@ def test_saved_with_widget_state_nbconverts_page_needs_no_network(
     expect(outputs.nth(0).locator("details details").first).to_contain_text("(root)")
     _, asked_anyway = page_and_requests(executed("1"), lend, tmp_path / "page.html")
     assert asked == asked_anyway  # itself, RequireJS and MathJax
+
+
+def test_opening_the_quickstart_does_not_mark_it_changed(lab: JupyterLab) -> None:
+    """JupyterLab itself marks a notebook of another version of Python as changed."""
+    notebook = course.read_notebook(course.QUICKSTART)
+    notebook.metadata["language_info"]["version"] = platform.python_version()
+    nbformat.write(notebook, lab.server.root / "quickstart.ipynb")  # type: ignore[no-untyped-call]
+    lab.open_notebook("quickstart.ipynb")
+    lab.await_idle()
+    expect(lab.page.locator(".jp-Notebook .jp-Cell")).not_to_have_count(0)
+    expect(lab.page.locator(".jp-mod-dirty")).to_have_count(0)
+    table = lab.page.locator(".jp-OutputArea").filter(has_text="The head is larger: 3 → 5").first
+    table.scroll_into_view_if_needed()
+    lab.screenshot("quickstart")
+    expect(lab.page.locator(".jp-mod-dirty")).to_have_count(0)
