@@ -137,16 +137,25 @@ def test_a_shell_completes_commands_and_options(words: str, completed: set[str])
     assert {line.removeprefix("plain,") for line in result.output.splitlines()} == completed
 
 
-@pytest.mark.parametrize("command", ["show", "values", "history", "verify", "show --html -"])
-def test_a_command_needs_nothing_of_jupyter(command: str, adam: str) -> None:
+@pytest.mark.parametrize(
+    "command",
+    ["show {}", "values {}", "history {}", "verify {}", "show --html - {}"]
+    + ["diff {} {}", "check {} {}", "fix {} {}"],
+)
+def test_a_command_needs_neither_jupyter_nor_tensorflow(command: str, adam: str) -> None:
     source = """
 import sys
 from ckpt_viz.cli import main
-sys.modules |= dict.fromkeys(("anywidget", "ipywidgets", "traitlets", "IPython", "graphviz"))
+
+class OutOfReach:
+    def find_spec(self, name, *_):
+        if name in ("anywidget", "ipywidgets", "traitlets", "IPython", "graphviz", "tensorflow"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, OutOfReach())
 main(sys.argv[1:])
 """
-    name, *options = command.split()
-    called = [sys.executable, "-c", source, name, adam, *options]
+    called = [sys.executable, "-c", source, *(word.format(adam) for word in command.split())]
     done = subprocess.run(called, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -129,7 +129,7 @@ def test_a_page_fits_and_follows_the_system(wide: Reader, name: str) -> None:
 
 
 def test_an_explorer_is_a_picture_until_a_reader_is_near_it(reader: Reader) -> None:
-    page = reader.read("notebooks/quickstart.html")
+    page = reader.read("notebooks/course/5_why_it_does_not_fit.html")
     stored = page.locator(".stored-explorer")
     last = stored.last
     expect(last.locator(".picture img")).to_have_count(1)

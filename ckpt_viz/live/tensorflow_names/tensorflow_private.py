@@ -8,6 +8,7 @@ version and the name.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
@@ -52,6 +53,8 @@ def is_checkpoint(obj: object) -> bool:
 
 def is_checkpoint_manager(obj: object) -> bool:
     """Return whether the object is a `tf.train.CheckpointManager`."""
+    if "tensorflow" not in sys.modules:  # a saved checkpoint in the place of its program
+        return False
     return isinstance(obj, private("checkpoint.checkpoint_management", "CheckpointManager"))
 
 
