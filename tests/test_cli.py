@@ -139,8 +139,10 @@ def test_a_shell_completes_commands_and_options(words: str, completed: set[str])
 
 @pytest.mark.parametrize(
     "command",
-    ["show {}", "values {}", "history {}", "verify {}", "show --html - {}"]
-    + ["diff {} {}", "check {} {}", "fix {} {}"],
+    [
+        *("show {}", "values {}", "history {}", "verify {}", "show --html - {}"),
+        *("diff {} {}", "check {} {}", "fix {} {}"),
+    ],
 )
 def test_a_command_needs_neither_jupyter_nor_tensorflow(command: str, adam: str) -> None:
     source = """
