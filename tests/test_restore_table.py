@@ -219,3 +219,15 @@ def test_a_checkpoint_without_values_is_named_as_such(tmp_path: Path) -> None:
     count = f"The checkpoint holds no value but the count of its saves: {says}"
     assert count in str(cv.check(live, counted))
     assert says not in str(cv.check(live, live.save(str(tmp_path / "full"))))
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("place", ["full-1.index", "full", ""])
+def test_a_path_that_means_another_restores_nothing(place: str, tmp_path: Path) -> None:
+    live = ckpt(net=module(w=var([1.0, 2.0])))
+    prefix = live.save(str(tmp_path / "full"))
+    check = cv.check(ckpt(net=module(w=var([0.0, 0.0]))), str(tmp_path / place))
+    assert check.table.restored == 0
+    assert check.table.fixed == len(check.table.rows) == 2
+    assert check.fix().prefix == prefix
+    assert "check.fix().apply() restores all 2 values." in str(check)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from ckpt_viz.answers.dry_runs.coverage import Part, coverage
-from ckpt_viz.answers.dry_runs.dry_run import DryRun
+from ckpt_viz.answers.dry_runs.dry_run import DryRun, MeantPath
 from ckpt_viz.answers.dry_runs.exceptions import exception_of
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.dry_runs.stories import story_of, story_of_assert
@@ -244,7 +244,8 @@ class RestoreCheck:
         fix = self._own_fix
         if fix is None:
             return gc_paused(lambda: table_without_fix(self._run, self.findings))
-        return fix.table
+        is_meant = isinstance(self._run.correction, MeantPath)
+        return fix.table_beside(self._run) if is_meant else fix.table
 
     @cached_property
     def _own_fix(self) -> RestoreFix[RestoreCheck] | None:

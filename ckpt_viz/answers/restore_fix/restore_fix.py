@@ -205,6 +205,16 @@ class RestoreFix(ABC, Generic[CheckT]):
     @cached_property
     def table(self) -> RestoreTable:
         """Where each value goes, by the checked call and by the fix: a row for each value."""
+        return self._table_of(self._run, self._findings)
+
+    def table_beside(self, run: DryRun) -> RestoreTable:
+        """Return the table with the call of `run` beside the fix, as that of a path means another.
+
+        Such a call restores nothing from the checkpoint that the path means.
+        """
+        return self.table if run is self._run else self._table_of(run, ())
+
+    def _table_of(self, run: DryRun, findings: Sequence[Finding]) -> RestoreTable:
         sure, every = frozenset(self._sure), (*self._mapping.pairs, *self._mapping.misfits)
         values = FixedValues(
             self._sure,
@@ -213,7 +223,7 @@ class RestoreFix(ABC, Generic[CheckT]):
             self._damaged,
             frozenset(pair.node for pair in self._mapping.misfits),
         )
-        return gc_paused(lambda: table_of_run(self._run, self._saved, self._findings, values))
+        return gc_paused(lambda: table_of_run(run, self._saved, findings, values))
 
     @property
     @abstractmethod
