@@ -103,7 +103,10 @@ def wide(browser: Browser, address: str) -> Iterator[Reader]:
         yield reader
 
 
-PAGES = ("docs/index", "docs/errors", "docs/gallery", "README", "notebooks/quickstart")
+PAGES = (
+    *("docs/index", "docs/errors", "docs/gallery", "docs/api/functions", "README"),
+    "notebooks/quickstart",
+)
 _MORE_PAGES = (
     *("docs/restore_check", "CONTRIBUTING", "notebooks/training_history"),
     "notebooks/course/5_why_it_does_not_fit",
