@@ -89,3 +89,9 @@ def test_readme_leads_from_a_failed_restore_to_a_restored_model(
     printed = capsys.readouterr().out
     assert printed.startswith(shown)
     assert (ckpt.features.kernel == saved.conv2.kernel).numpy().all()
+
+
+def test_readme_is_short_and_begins_with_a_picture() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.split()) <= 900
+    assert text.splitlines()[2].startswith("![")
