@@ -20,7 +20,7 @@ from ckpt_viz.matching.changes.shapes_in_words import (
     layers,
     optimizer_classes,
     shape,
-    sizes,
+    size_words,
 )
 from ckpt_viz.matching.changes.short_names import Part, ShortNames, Side, with_article
 from ckpt_viz.matching.correspondence.pairs import Certainty
@@ -244,7 +244,7 @@ class Phrases:
             (shape(self.names.saved.graph, node), shape(self.names.live.graph, obj))
             for node, obj in zip(nodes, objects, strict=True)
         ]
-        sizes = [*dict.fromkeys(sizes(was, now) for was, now in shapes)]
+        sizes = [*dict.fromkeys(size_words(was, now) for was, now in shapes)]
         tail = f": {sizes[0]}" if len(sizes) == 1 or len(names) == 1 else ""
         things = self._listed(names, "layer")
         return Phrase("", "", things, larger(shapes), len(names) > 1, tail=tail)

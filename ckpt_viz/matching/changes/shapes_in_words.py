@@ -33,10 +33,10 @@ def shape(graph: Graph, node: int) -> _Shape:
     return graph.nodes[node].attributes[0].shape or ()
 
 
-def sizes(was: _Shape, now: _Shape) -> str:
+def size_words(was: _Shape, now: _Shape) -> str:
     """Return the one size that differs, or the shapes.
 
-    >>> sizes((64, 500), (64, 600)), sizes((4, 3), (5, 6))
+    >>> size_words((64, 500), (64, 600)), size_words((4, 3), (5, 6))
     ('500 → 600', '4×3 → 5×6')
     """
     differing = [(a, b) for a, b in zip(was, now, strict=False) if a != b]
