@@ -172,6 +172,7 @@ class Search:
         self.followed = followed
         self._is_state = is_state
         self._kinds: dict[type, int] = dict.fromkeys(_PLAIN, _NOTHING)
+        self._lengths: dict[type, Callable[[Any], int]] = {}  # of containers
         self._opened = 0
 
     def leading_on(self, values: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -179,8 +180,13 @@ class Search:
 
         It takes no notes, so it gives up, and returns the pair, when a value is deep or large.
         """
-        self._opened = 0
-        return [pair for pair in values if not self._is_settled(pair[1], 0)]
+        self._opened, lengths = 0, self._lengths
+        return [
+            pair
+            for pair in values
+            # Most of what Keras keeps is an empty list. What is no container has an id, never 0.
+            if lengths.get(type(pair[1]), id)(pair[1]) and not self._is_settled(pair[1], 0)
+        ]
 
     def _is_settled(self, value: Any, depth: int, *, is_held: bool = False) -> bool:
         kind = self._kinds.get(type(value))
@@ -216,6 +222,9 @@ class Search:
             kind = _NOTHING if isinstance(value, _NO_HOLDERS) else _HOLDER
         if not _is_proxy(cls):
             self._kinds[cls] = kind
+            if kind == _CONTAINER:  # a subclass may do anything in its own method
+                bases = (dict, *_CONTAINERS)
+                self._lengths[cls] = next(b.__len__ for b in bases if issubclass(cls, b))
         return kind
 
     def trackables_in(self, value: Any) -> Iterator[Missed]:
