@@ -83,13 +83,14 @@ def _nodes(
         attributes = tuple(
             [attribute(a.name, a.full_name, a.checkpoint_key) for a in node.attributes]
         )
-        edges = [(child.node_id, "child", child.local_name) for child in children]
-        for slot in slots:
-            edges += [(to, "slot", slot.slot_name) for to in (slot.variable, slot.slot_variable)]
-        for to, what, name in edges:
+        for name, to in children:
             if not 0 <= to < count:
-                where = f"{place}: node {node_id}, {what} {brief(name)}"
-                raise FormatError(f"{where}: found node id {to}, expected 0 to {count - 1}")
+                raise _no_node(to, count, f"{place}: node {node_id}, child {brief(name)}")
+        for slot in slots:
+            for to in (slot.variable, slot.slot_variable):
+                if not 0 <= to < count:
+                    where = f"{place}: node {node_id}, slot {brief(slot.slot_name)}"
+                    raise _no_node(to, count, where)
         saver = node.registered_saver.name if node.HasField("registered_saver") else None
         role = Role.VARIABLE if is_variable(attributes) else Role.OBJECT
         # As in tensorflow/python/checkpoint/restore.py. Older files lack the field.
@@ -97,6 +98,10 @@ def _nodes(
         if node.HasField("has_checkpoint_values"):
             waits = node.has_checkpoint_values.value
         yield Node(children, attributes, slots, saver, role), waits
+
+
+def _no_node(node_id: int, count: int, where: str) -> FormatError:
+    return FormatError(f"{where}: found node id {node_id}, expected 0 to {count - 1}")
 
 
 def _slot_variable(proto: Any) -> SlotVariable:

@@ -47,7 +47,10 @@ def _is_there(location: Location) -> bool:
 
 
 def _lacks_bytes(graph: Graph) -> bool:
-    return any(
-        node.error is not None or any(attribute.error is not None for attribute in node.attributes)
-        for node in graph.nodes
-    )
+    for node in graph.nodes:  # a loop in place of `any`, which takes twice as long
+        if node.error is not None:
+            return True
+        for attribute in node.attributes:
+            if attribute.error is not None:
+                return True
+    return False

@@ -69,7 +69,7 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
         slot = slots.get(node_id)
         if slot is not None:
             role = Role.SLOT
-        elif is_variable(node.attributes):
+        elif node.role is Role.VARIABLE or is_variable(node.attributes):
             role = Role.VARIABLE
         elif node_id in wrapped or (node_id in telling and _is_optimizer(nodes, node)):
             role = Role.OPTIMIZER
