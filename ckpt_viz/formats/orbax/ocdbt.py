@@ -19,8 +19,8 @@ from ckpt_viz.formats.orbax.ocdbt_bytes import (
     MOST_PATH,
     OPEN_WITH,
     ZSTD,
-    Body,
-    Explained,
+    NamingTheFile,
+    UnpackedBody,
     body,
 )
 from ckpt_viz.formats.orbax.orbax_names import MANIFEST
@@ -146,8 +146,8 @@ def open_ocdbt(directory: str) -> Ocdbt:
                 f"{path}: has {file.size} bytes, expected at most {MOST_MANIFEST}; {OPEN_WITH}"
             )
         data = file.read(0, file.size)
-    with Explained(path):
-        root = _root(directory, Body(body(data, _MANIFEST_MAGIC, Allowance(len(data)))))
+    with NamingTheFile(path):
+        root = _root(directory, UnpackedBody(body(data, _MANIFEST_MAGIC, Allowance(len(data)))))
     walk = _TreeWalk(directory)
     if root is not None:
         walk.follow(root)
@@ -160,7 +160,7 @@ def open_ocdbt(directory: str) -> Ocdbt:
 # --- the manifest
 
 
-def _root(directory: str, body: Body) -> _Node | None:
+def _root(directory: str, body: UnpackedBody) -> _Node | None:
     """Return the root of the newest tree, None if it is empty."""
     body.take(16)  # the identifier of the store
     kind = body.varint()
@@ -213,7 +213,7 @@ class _DataFiles(NamedTuple):
         return _Node(place, base, height, prefix)
 
 
-def _files(directory: str, base: str, body: Body) -> _DataFiles:
+def _files(directory: str, base: str, body: UnpackedBody) -> _DataFiles:
     """Return the data files that a table lists."""
     count = body.varint()
     if not count:
@@ -251,7 +251,7 @@ class _TreeWalk:
         waiting = [root]
         while waiting:
             node = waiting.pop()
-            with Explained(node.place.path):
+            with NamingTheFile(node.place.path):
                 waiting += reversed(list(self._visit(node)))
 
     def _visit(self, node: _Node) -> list[_Node]:
@@ -272,7 +272,7 @@ class _TreeWalk:
         self._add(node, files, body, prefixes, sizes)
         return []
 
-    def _read(self, node: _Node) -> Body:
+    def _read(self, node: _Node) -> UnpackedBody:
         path, offset, size = node.place
         if node.place in self._nodes:
             raise UnsupportedError("its tree has a node that two others lead to")
@@ -283,13 +283,13 @@ class _TreeWalk:
                 self._allowance.store(file.size)
             self._allowance.spend(cost(1, size))  # nodes may share bytes
             data = file.read(offset, size)
-        return Body(body(data, _NODE_MAGIC, self._allowance))
+        return UnpackedBody(body(data, _NODE_MAGIC, self._allowance))
 
     def _children(
         self,
         node: _Node,
         files: _DataFiles,
-        body: Body,
+        body: UnpackedBody,
         prefixes: list[int],
         sizes: list[int],
     ) -> list[_Node]:
@@ -308,7 +308,7 @@ class _TreeWalk:
         self,
         node: _Node,
         files: _DataFiles,
-        body: Body,
+        body: UnpackedBody,
         prefixes: list[int],
         sizes: list[int],
     ) -> None:
@@ -326,7 +326,7 @@ class _TreeWalk:
             self.entries[node.prefix + key] = values[i] if i in values else body.take(lengths[i])
 
     def _keys(
-        self, body: Body, prefixes: list[int], sizes: list[int], prefix: bytes = b""
+        self, body: UnpackedBody, prefixes: list[int], sizes: list[int], prefix: bytes = b""
     ) -> list[bytes]:
         """Return the keys of a node; a small node may claim long ones, so their bytes count."""
         shared = [0, *prefixes]

@@ -28,7 +28,7 @@ _OTHER_COPY = "copy the directory again, or save it again"
 OPEN_WITH = "open it with tensorstore, which Orbax installs"
 
 
-class Explained:
+class NamingTheFile:
     """Adds the path to the errors of the body."""
 
     def __init__(self, path: str) -> None:
@@ -43,7 +43,7 @@ class Explained:
             raise type(error)(f"{self._path}: {error}{damage}") from error
 
 
-class Body:
+class UnpackedBody:
     """The bytes of a manifest or a node, read from the beginning to the end."""
 
     def __init__(self, data: bytes) -> None:
