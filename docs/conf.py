@@ -1,7 +1,7 @@
 """The settings of Sphinx: the repository's Markdown and notebooks as pages of the site.
 
 The pages have the paths of their sources, so a relative link leads to the same page on GitHub and
-in the site. CONTRIBUTING.md tells how to build them.
+in the site. docs/maintaining.md tells how to build them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ smartquotes = False  # texts of errors are quoted as they are
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sitebuild"]
 root_doc = "docs/index"
 include_patterns = [
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md"),
+    *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
+    *("benchmarks/README.md", "labextension/src/README.md"),
     *("docs/**", "notebooks/**"),
 ]
 exclude_patterns = [
     *("docs/static", "docs/sitebuild", "**/.ipynb_checkpoints"),
-    *("build", "labextension", "tests", "ckpt_viz", ".*"),  # so that Sphinx does not walk them
+    *("build", "labextension/[!s]*", "tests", "ckpt_viz", ".*"),  # so that Sphinx walks none
 ]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other packages, and those that are not public

@@ -29,9 +29,12 @@ _BLOCKS = 12
 _OPEN = """
 import sys
 import ckpt_viz as cv
-print(sum(name.partition(".")[0] == "ckpt_viz" for name in sys.modules))
+def own():
+    names = {name for name in sys.modules if name.partition(".")[0] == "ckpt_viz"}
+    return {name for name in names if not hasattr(sys.modules[name], "__path__")}
+print(len(own()))
 cv.graph(sys.argv[1])
-print(sum(name.partition(".")[0] == "ckpt_viz" for name in sys.modules))
+print(len(own()))
 """
 
 Calls = Counter[tuple[str, str]]

@@ -34,7 +34,7 @@ def forbid_third_parties(app: Sphinx, error: Exception | None) -> None:
     place = Path(app.outdir)
     for name in ("widget.css", "graphviz.js"):
         shutil.copyfile(_WIDGET / name, place / "_static" / name)
-    for name in ("docs", "notebooks", "benchmarks", "."):
+    for name in ("docs", "notebooks", "benchmarks", "labextension", "."):
         pages = (place / name).glob("*.html" if name == "." else "**/*.html")
         for path in sorted(pages):
             if path != place / "index.html":  # the page in which one drops a checkpoint has its own

@@ -100,7 +100,7 @@ LATER = """
 import os
 from pathlib import Path
 os.mkfifo("extras.js")
-cv.jupyter.widget._STATIC = Path(".")
+cv.entrances.jupyter.widget._STATIC = Path(".")
 explorer
 """
 
