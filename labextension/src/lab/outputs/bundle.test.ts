@@ -48,6 +48,7 @@ describe("a bundle", () => {
       "format version 1, but the installed ckpt-viz reads version 2; run the cell again",
     ],
     [{ version: "1", payload: "AA==" }, 'format version "1"'],
+    [{ version: 99, payload: "AA==" }, "upgrade ckpt-viz in JupyterLab's environment"],
     [{ version: 2 }, "payload is missing"],
     [{ version: 2, digest: "d1", payload: "" }, "payload is missing"],
     [{ version: 2, digest: "d1", payload: 7 }, "payload is missing"],

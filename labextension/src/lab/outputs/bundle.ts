@@ -24,9 +24,14 @@ export function readBundle(data: unknown): Bundle {
   }
   const { version, model_id: modelId, digest, payload, steps, step } = data;
   if (version !== VERSION) {
+    const isNewer = typeof version === "number" && version > VERSION;
     throw new Error(
       `This checkpoint graph has format version ${JSON.stringify(version) ?? "none"}, ` +
-        `but the installed ckpt-viz reads version ${VERSION}; run the cell again to renew it.`,
+        `but the installed ckpt-viz reads version ${VERSION}; ${
+          isNewer
+            ? "upgrade ckpt-viz in JupyterLab's environment, and load the page again."
+            : "run the cell again to renew it."
+        }`,
     );
   }
   if (!isText(digest) || !(payload === undefined || isText(payload))) {
