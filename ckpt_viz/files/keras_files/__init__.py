@@ -7,5 +7,5 @@ opens the trees of Orbax, `orbax_arrays` their values, and `orbax_layout` makes 
 layers and calls, and `state` whose state the variables of an optimizer are. `training_order`
 searches the orders of training that their shapes permit. `tfjs_model` opens layers models of
 TensorFlow.js, `windows_names` reads the groups of Keras on Windows. `bounded_json` reads JSON in
-bounded memory.
+bounded memory. `orders` are what a file tells of the order of training.
 """

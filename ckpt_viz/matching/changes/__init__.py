@@ -5,5 +5,6 @@
 keep. `reading` groups what changed alike. `emptied` finds parts that both sides have and one has
 without values, `looks` parts that look alike. `deeds` reads what a person did, `phrases` puts it
 into words with `short_names`, and `sentence` makes the sentence at the head of a check of them,
-and that of each finding.
+and that of each finding. `parts_alone` finds what one side has alone, and `shapes_in_words` words
+for shapes.
 """
