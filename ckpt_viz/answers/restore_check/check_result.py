@@ -283,9 +283,8 @@ class RestoreCheck:
         """
         explorer = self.__dict__.get("_explorer")
         if explorer is None or explorer.comm is None:  # ipywidgets may have closed it
-            widgets = import_module(
-                "ckpt_viz.entrances.jupyter.widget"
-            )  # by name, since it imports checks
+            # By name, since the widget imports checks.
+            widgets = import_module("ckpt_viz.entrances.jupyter.widget")
             explorer = self.__dict__["_explorer"] = widgets.Explorer(self)
         return explorer
 

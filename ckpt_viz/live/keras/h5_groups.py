@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ckpt_viz.live.keras.keras_stores import saved_values
 from ckpt_viz.live.keras.keras_walk import KerasWalk
 from ckpt_viz.matching.engines.keras_saving import in_order_of_saving
 from ckpt_viz.matching.engines.keras_sides import LiveWeights
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass

@@ -67,7 +67,7 @@ def saved_by_graph(saver: Any) -> dict[str, Saved]:
 
 
 def graph_of(saver: Any) -> Any:
-    """Return the graph of the variables that a Saver lists, None if it lists none."""
+    """Return the graph of the variables that a Saver lists; the default graph if it lists none."""
     for item in listed(saver):
         graph = getattr(item, "graph", None) or getattr(getattr(item, "op", None), "graph", None)
         if graph is not None:

@@ -1,4 +1,4 @@
-"""Parts that one side of a restore has alone, and what holds them."""
+"""Parts that one side of a restore has alone, and how the values of a pair differ in form."""
 
 from __future__ import annotations
 
