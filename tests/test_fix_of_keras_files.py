@@ -830,3 +830,17 @@ def test_nobody_added_what_the_format_leaves_out(keras: ModuleType, tmp_path: Pa
     (path,) = tmp_path.iterdir()
     lines = str(cv.check(new, str(path))).splitlines()
     assert lines[1] == "The head is larger: 2 → 3."
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_states_that_find_no_optimizer_are_called_the_optimizer(
+    keras: Any, form: str, tmp_path: Path
+) -> None:
+    path = saved(_trained(keras), tmp_path / "w", form)
+    layers = keras.layers
+    live = keras.Sequential([keras.Input((5, 3)), layers.Dense(4, name="body")])
+    for layer in (layers.BatchNormalization(name="norm"), layers.LSTM(3, name="rnn")):
+        live.add(layer)
+    live.add(layers.Dense(7, name="head"))
+    left = str(cv.check(live, path).fix()).partition("the program has no place for ")[2]
+    assert left.splitlines()[0] in ("optimizer", "optimizer and metrics")

@@ -231,3 +231,20 @@ def test_a_path_that_means_another_restores_nothing(place: str, tmp_path: Path) 
     assert check.table.fixed == len(check.table.rows) == 2
     assert check.fix().prefix == prefix
     assert "check.fix().apply() restores all 2 values." in str(check)
+
+
+@pytest.mark.tf
+def test_a_value_that_waits_after_the_fix_is_not_built_yet_at_a_wrong_path_too(
+    tmp_path: Path,
+) -> None:
+    import keras
+
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+    trained = keras.optimizers.Adam()
+    trained.build(model.trainable_variables)
+    prefix = ckpt(model=model, optimizer=trained).save(str(tmp_path / "full"))
+    live = ckpt(model=model, optimizer=keras.optimizers.Adam())
+    for path in (prefix, f"{prefix}.index", str(tmp_path)):
+        lines = str(cv.check(live, path)).splitlines()
+        waiting = [line for line in lines if "waits until built" in line]
+        assert ["not built yet" in line for line in waiting] == [True], lines

@@ -18,6 +18,10 @@ import pytest
 @pytest.mark.parametrize("number", range(25))
 def test_of_many_inputs(number): pass
 
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(25))
+def test_that_is_slow(number): pass
+
 @pytest.mark.parametrize("number", range(25))
 def test_that_is_fast(number): pass
 
@@ -58,7 +62,7 @@ def _collected(directory: Path, *options: str) -> list[str]:
 def test_the_rest_is_what_the_first_tier_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "test_sample.py").write_text(SAMPLE)
     first, rest = _collected(tmp_path), _collected(tmp_path, "--rest")
-    assert (len(first), len(rest)) == (7 + 25 + 4, 18 + 4 + 1)
+    assert (len(first), len(rest)) == (2 * 7 + 25 + 4, 2 * 18 + 4 + 1)
     every = _collected(tmp_path, "--all")
     assert sorted(first + rest) == sorted(every)
     assert len(_collected(tmp_path, "--exhaustive")) == len(every) + 1

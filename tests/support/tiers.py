@@ -6,7 +6,7 @@ inputs. So the first tier leaves out
 - what is marked `more`: a claim of another test at another host, version or size, or of the built
   site or wheel;
 - of a dear test with many inputs those between a sample, which is spread over all of them. A test
-  is dear if it needs TensorFlow or a browser;
+  is dear if it needs TensorFlow or a browser, or is slow;
 - likewise of the tests of a file in JupyterLab, which show one feature there.
 
 `--rest` runs what `--all` has beyond the first tier. `--exhaustive` alone runs what is marked
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pytest
 
-_DEAR = ("tf", "ui")
+_DEAR = ("tf", "ui", "slow")
 _TESTS = Path(__file__).parents[1]
 _IMPORTED = re.compile(r"^(?:from|import) (tests\.[\w.]+)(?: import (\(.*?\)|.*?)$)?", re.M | re.S)
 

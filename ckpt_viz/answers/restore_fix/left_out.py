@@ -246,7 +246,7 @@ def _largest_parts(graph: Graph, nodes: Sequence[int]) -> Mapping[int, str]:
         return {}
 
     def parts_with(node: int) -> list[int]:
-        near = islice(graph.tree.above(node), _MOST_LEVELS)
+        near = islice(_above(graph, node), _MOST_LEVELS)
         return [n for n in near if n != ROOT and not is_holder(graph.nodes, graph.tree, n)]
 
     above = {node: parts_with(node) for node in nodes}
@@ -257,6 +257,16 @@ def _largest_parts(graph: Graph, nodes: Sequence[int]) -> Mapping[int, str]:
     largest = {node: next((p for p in reversed(above[node]) if p in whole), node) for node in nodes}
     names = {part: graph.names.place_or_state(part) for part in {*largest.values()}}
     return {node: names[part] for node, part in largest.items()}
+
+
+def _above(graph: Graph, node: int) -> Iterator[int]:
+    """Yield what a node is a part of; a slot variable is a part of its optimizer."""
+    slot = graph.nodes[node].slot
+    if slot is None:
+        yield from graph.tree.above(node)
+    elif slot.optimizer is not None:
+        yield slot.optimizer
+        yield from graph.tree.above(slot.optimizer)
 
 
 def _name(saved: Graph, node: int | None) -> str:

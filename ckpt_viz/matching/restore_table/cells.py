@@ -77,7 +77,8 @@ def no_object(line: FoldedRows) -> str:
     row = line.rows[0]
     if row.is_made:
         return MADE
-    return "not built yet" if row.plain.place is Destination.WAITS else "not in the program"
+    places = {cell.place for cell in (row.plain, row.fixed) if cell is not None}
+    return "not built yet" if Destination.WAITS in places else "not in the program"
 
 
 def value_look(graph: Graph | None, node: int | None) -> str:
