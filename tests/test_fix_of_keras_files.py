@@ -146,6 +146,7 @@ def test_low_rank_matrices_can_be_trained_after_a_fix(
         f"load_weights sets {a} and {b} of a to zero, and training cannot change them from there."
     ]
     assert "sets 4 of 6 variables" in str(check.details)
+    assert f"! load_weights sets {a} and {b} of a to zero" in str(check)
     fix = check.fix()
     assert not fix.changes
     assert [*cv.check(new, path).fix().missing] == [*fix.missing]

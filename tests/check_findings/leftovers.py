@@ -986,12 +986,12 @@ def _listed(path: str, keras: Any) -> Pair:
 EXPORTED = "Keras' export() stored"
 
 
-@shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "Checkpoint(variables=live")
+@shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "check.fix().apply()")
 def model_that_keras_3_exported(at: Path) -> Pair:
     return _exported(at, keras_3())
 
 
-@shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "Save the model")
+@shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "check.fix().apply()")
 def model_that_keras_2_exported(at: Path) -> Pair:
     return _exported(at, keras_2())
 
@@ -1002,7 +1002,7 @@ def model_that_keras_2_exported(at: Path) -> Pair:
     "(root).variables",
     None,
     EXPORTED,
-    "find out which model was exported: a and b fit",
+    "check.fix(guesses=True).apply(), if the guesses are right.",
 )
 def two_models_of_which_one_was_exported(at: Path) -> Pair:
     path = exported(at, keras_3())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ckpt_viz.answers.remedy_code.rehearsal import Rehearsal, trace_on_graphs
-from ckpt_viz.answers.remedy_code.skeleton import MOST_LEVELS, Skeleton, Variables, can_be_made
+from ckpt_viz.answers.remedy_code.skeleton import MOST_LEVELS, Skeleton, can_be_made
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.engines.saved_graph import SavedGraph
@@ -97,7 +97,7 @@ class Arrangement:
             return Skeleton(self.counterparts[node])
         root = self._root_of(node)
         held = self._labels_of(root)
-        children: dict[str, int | Variables | Skeleton] = {}
+        children: dict[str, int | Skeleton] = {}
         for label, child in self._edges.get(node, {}).items():
             if root is not None and held.get(label) == self.counterparts.get(child):
                 continue

@@ -14,7 +14,7 @@ from typing import Any
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.file_dry_run import file_dry_run
 from ckpt_viz.answers.dry_runs.live_dry_run import live_dry_run
-from ckpt_viz.answers.remedy_code.skeleton import Skeleton, Variables, can_be_made
+from ckpt_viz.answers.remedy_code.skeleton import Skeleton, can_be_made
 from ckpt_viz.graphs.nodes.nodes import (
     ROOT,
     SAVE_COUNTER,
@@ -24,7 +24,6 @@ from ckpt_viz.graphs.nodes.nodes import (
     with_new_counter,
 )
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
-from ckpt_viz.live.objects import facts
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
 from ckpt_viz.matching.engines.engine import match
 from ckpt_viz.matching.engines.graph_side import GraphSide
@@ -107,13 +106,11 @@ def checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
             raise LookupError(live.name(obj))
         return held
 
-    def made(part: int | Variables | Skeleton) -> Any:
+    def made(part: int | Skeleton) -> Any:
         if isinstance(part, Skeleton):
             root = None if part.root is None else object_of(part.root)
             children = {name: made(child) for name, child in part.children.items()}
             return tf_restore.new_checkpoint(root, children)
-        if isinstance(part, Variables):
-            return tf_restore.new_list(facts.variables_of(object_of(part.of)))
         return object_of(part)
 
     return made(skeleton)
@@ -147,7 +144,6 @@ def _graph_of(live: Graph, skeleton: Skeleton, method: str) -> tuple[Graph, Mapp
         added = [
             Child(name, place(child) if isinstance(child, int) else ids[id(child)])
             for name, child in part.children.items()
-            if not isinstance(child, Variables)  # only live objects have these
         ]
         return own._replace(children=(*own.children, *added))
 

@@ -21,13 +21,6 @@ MOST_LEVELS = 50  # Python reads no expression with more than 200 open brackets
 
 
 @dataclass(frozen=True)
-class Variables:
-    """All variables of a live Keras layer, in a list."""
-
-    of: int
-
-
-@dataclass(frozen=True)
 class Skeleton:
     """A `tf.train.Checkpoint` that a program would create.
 
@@ -36,7 +29,7 @@ class Skeleton:
     """
 
     root: int | None = None
-    children: Mapping[str, int | Variables | Skeleton] = field(default_factory=dict)
+    children: Mapping[str, int | Skeleton] = field(default_factory=dict)
 
 
 def can_be_made(skeleton: Skeleton) -> bool:
@@ -116,9 +109,7 @@ def _checkpoint(skeleton: Skeleton, live: Graph, source: str) -> _Made:
     return _Made(_CALL, tuple(made), ")")
 
 
-def _part(part: int | Variables | Skeleton, live: Graph, source: str) -> str | _Made:
-    if isinstance(part, Variables):
-        return f"{expression_of(live, part.of, source)}.variables"
+def _part(part: int | Skeleton, live: Graph, source: str) -> str | _Made:
     if not isinstance(part, Skeleton):
         return expression_of(live, part, source)
     if part.root is None and not all(map(argument, part.children)):

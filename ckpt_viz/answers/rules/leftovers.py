@@ -12,17 +12,15 @@ from ckpt_viz.answers.evidence.harmless import (
     is_harmless,
     is_saved_model,
 )
-from ckpt_viz.answers.evidence.keras_exports import remedy_for_export
 from ckpt_viz.answers.evidence.without_values import saved_without_values, was_without_weights
 from ckpt_viz.graphs.nodes.nodes import CONFIGURATION, ROOT, Role, has_value
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.overlay.remedy import Advice, Fix, HowFixed, Remedy
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.correspondence.of_exports import exported_lists
 from ckpt_viz.matching.correspondence.pairs import Certainty
 
-# Keras keeps data here that no restore needs.
-_OF_EXPORTS = ("variables", "_all_variables")
 _MAX_ALIKE = 32  # if there are more, the finding does not mention them
 
 
@@ -58,11 +56,10 @@ def exported(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find files that Keras wrote by `export`: the variables in lists, and no model."""
     if not case.unresolved:
         return
-    lists = [case.saved_side.child(ROOT, name) for name in _OF_EXPORTS]
-    tops = [top for top in lists if top is not None and top not in case.trace.bound]
+    tops = [top for top in exported_lists(case.saved) if top not in case.trace.bound]
     left = case.unresolved - explained.nodes
     nodes = [node for top in tops for node in case.saved.tree.below(top) if node in left]
-    if len(tops) < len(_OF_EXPORTS) or not nodes:
+    if len(tops) < 2 or not nodes:
         return
     objects = [obj for obj in case.run.verdicts.unmatched if case.live_side.is_in_graph(obj)]
     yield case.run.finding(
@@ -70,7 +67,7 @@ def exported(case: Case, explained: Explained) -> Iterator[Finding]:
         Kind.UNRESOLVED,
         f"Keras' export() stored {count(len(nodes), 'value')} in lists for serving, without the "
         "model, so a model finds no value.",
-        remedy_for_export(case, lists[0]),
+        _place_of(case, nodes, "Save the model with tf.train.Checkpoint or save()."),
         nodes=dict.fromkeys((*tops, *nodes)),
         objects=[obj for obj in objects if obj not in explained.objects],
     )
@@ -111,19 +108,22 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
                 Severity.FAIL,
                 Kind.UNRESOLVED,
                 f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, top)}.",
-                _place_of(case, nodes),
+                _place_of(
+                    case,
+                    nodes,
+                    "Give the program an object of this local name, now or later, or call "
+                    "expect_partial().",
+                ),
                 nodes=dict.fromkeys((top, *nodes)),
             )
 
 
-def _place_of(case: Case, nodes: Sequence[int]) -> Remedy:
-    """Return how values get the object that they lack: by a guess of the fix, or by hand."""
+def _place_of(case: Case, nodes: Sequence[int], by_hand: str) -> Remedy:
+    """Return how values get the object that they lack: by the fix, or by hand."""
     fixed, guesses = len(case.fixed.intersection(nodes)), len(case.guessed.intersection(nodes))
     if fixed or guesses:
         return Fix(HowFixed.BY_PLACES, fixed, guesses)
-    return Advice(
-        "Give the program an object of this local name, now or later, or call expect_partial()."
-    )
+    return Advice(by_hand)
 
 
 def _why_unresolved(case: Case, top: int, number: int) -> str:

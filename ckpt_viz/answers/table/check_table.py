@@ -79,7 +79,7 @@ def words_of_check(
     is_cut_short = any(row.plain.would is not None for row in table.rows)
     beside = [
         *_emptiness(run, findings),
-        *_beside(findings, run, has_fix=changes is not None),
+        *_beside(findings, run, table, has_fix=changes is not None),
     ]
     return CheckText(
         title=f"{_title(run)} → {run.live.title}",
@@ -148,11 +148,16 @@ def _emptiness(run: DryRun, findings: Iterable[Finding]) -> Iterator[str]:
         yield from emptiness(run.saved, "The checkpoint")
 
 
-def _beside(findings: Iterable[Finding], run: DryRun, *, has_fix: bool) -> Iterator[str]:
+def _beside(
+    findings: Iterable[Finding], run: DryRun, table: RestoreTable, *, has_fix: bool
+) -> Iterator[str]:
     """Yield what no row tells, with the next step; without a fix, all that is wrong."""
+    loud = [row for row in table.rows if not row.is_quiet]
+    nodes, objects = {row.saved for row in loud}, {row.live for row in loud}
     for finding in findings:
-        is_in_table = finding.change is not None or finding.kind in _IN_TABLE
-        if not (is_in_table and has_fix):
+        is_in_row = not nodes.isdisjoint(finding.nodes) or not objects.isdisjoint(finding.objects)
+        is_told = finding.change is not None or (finding.kind in _IN_TABLE and is_in_row)
+        if not (is_told and has_fix):
             remedy = finding.remedy.in_words(run.wording)
             sentences = f"{readable(finding.why)} {readable(remedy)}".strip()
             yield f"{SEVERITIES[finding.severity].glyph} {sentences}"

@@ -16,6 +16,7 @@ from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.phrases import Phrases
 from ckpt_viz.matching.changes.sentence import sentence_of
 from ckpt_viz.matching.changes.short_names import ShortNames, with_article
+from ckpt_viz.matching.correspondence.of_exports import exported_lists
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
 
 _RAISES = (Why.SHAPE, Why.DTYPE, Why.DAMAGED, Why.FAILURE)
@@ -39,6 +40,8 @@ def sentence_of_check(
     saved = table.saved
     if saved is None or changes is None:
         return ""
+    if exported_lists(saved) and not table.restored:
+        return "Keras' export() stored the variables in lists, without the model."
     if _is_unrelated(table, every):
         number = f"{_fitting(table) or 'none'} of {count(_saved(table), 'value')}"
         return f"This file is of another model: {number} fit."

@@ -37,6 +37,7 @@ from ckpt_viz.matching.changes.parts_alone import (
 from ckpt_viz.matching.changes.phrases import Phrases
 from ckpt_viz.matching.changes.sentence import reason_of
 from ckpt_viz.matching.changes.short_names import ShortNames
+from ckpt_viz.matching.correspondence.of_exports import has_lists_alone
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.matching.correspondence.sequences import INDEX
 from ckpt_viz.matching.correspondence.signatures import Signatures
@@ -53,8 +54,11 @@ def changes_of(
 
     `waiting` are saved values that are restored as soon as an object is built: nothing has happened
     to them. `in_place` are those that a restore puts into their objects: if it finds all items of a
-    sequence so, other indices are no change.
+    sequence so, other indices are no change. A file of Keras' `export()` has no model that could
+    have changed.
     """
+    if has_lists_alone(mapping.saved, mapping.parts):
+        return ()
     mapping = mapping.without(waiting)
     groups = _ChangesReader(mapping, in_place).groups()
     of_saved = _owners(mapping.saved, [group.nodes for group in groups])

@@ -10,6 +10,7 @@ from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.matching.correspondence.by_names import pairs_by_name
 from ckpt_viz.matching.correspondence.descriptions import described
 from ckpt_viz.matching.correspondence.names import ChosenNames
+from ckpt_viz.matching.correspondence.of_exports import has_lists_alone, pairs_of_export
 from ckpt_viz.matching.correspondence.optimizers import Optimizers
 from ckpt_viz.matching.correspondence.pairing import PairedItems
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
@@ -51,6 +52,8 @@ def _without_states(
     bound = plain_restore(saved, live) if bound is None else dict(bound)
     if is_unchanged(saved, live, bound):
         return pairs_as_bound(saved, bound)
+    if has_lists_alone(saved, bound):
+        return pairs_of_export(saved, live)
     return _compared(saved, live, bound, given)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import takewhile
-
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell
 from ckpt_viz.ground.text import end_of, shape_words
 from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
-from ckpt_viz.matching.restore_table.parts import chain_of
+from ckpt_viz.matching.restore_table.parts import common_part
 from ckpt_viz.matching.restore_table.rows import Destination, Why
 
 WIDEST = 38  # characters of a name in a cell
@@ -104,7 +101,7 @@ def _into(folding: Folding, line: FoldedRows) -> str:
         return "into each other"
     if line.parts > 1:
         return _each_into(graph, line) if is_saved else "from others"
-    part = _common_part(graph, others)
+    part = common_part(graph, others)
     if part is None:
         return "each into another" if is_saved else "from others"
     return f"{'into' if is_saved else 'from'} {end_of(folding.place(graph, part), WIDEST)}"
@@ -117,23 +114,11 @@ def _each_into(graph: Graph, line: FoldedRows) -> str:
     for _, branch in line.branches:
         rows = [*branch.every_row()]
         others = (row.plain.meant.other for row in rows)
-        into.append(_common_part(graph, [other for other in others if other is not None]))
-        of_part.append(_common_part(graph, [row.live for row in rows if row.live is not None]))
+        into.append(common_part(graph, [other for other in others if other is not None]))
+        of_part.append(common_part(graph, [row.live for row in rows if row.live is not None]))
     if None not in into:
         if into[:-1] == of_part[1:]:
             return "each into the next"
         if into[1:] == of_part[:-1]:
             return "each into the one before"
     return "each into another"
-
-
-def _common_part(graph: Graph, nodes: Sequence[int]) -> int | None:
-    """Return the smallest part that holds all nodes, or the only node; None for the whole graph."""
-    common: list[int] | None = None
-    for node in nodes:
-        chain = chain_of(graph, node)
-        if common is None:
-            common = chain
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(common, chain, strict=False))
-        common = [part for part, _ in alike]
-    return common[-1] if common else None

@@ -14,7 +14,9 @@ from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
+from ckpt_viz.matching.correspondence.of_exports import exported_lists
 from ckpt_viz.matching.correspondence.pairs import Evidence, Pair, is_guess
+from ckpt_viz.matching.correspondence.scope_tree import full_name
 from ckpt_viz.matching.engines.trace import Cause, Failure
 from ckpt_viz.matching.restore_table.fixed_values import FixedValues
 from ckpt_viz.matching.restore_table.rows import (
@@ -245,7 +247,16 @@ class _Filling:
         slot = self.saved.nodes[node].slot
         if slot is not None and (slot.variable, slot.name) in self._restored_slots:
             return True
+        if self._restored_exports and full_name(self.saved.nodes[node]) in self._restored_exports:
+            return True
         return self.saved.names.place_or_state(node) in self._filled_names
+
+    @cached_property
+    def _restored_exports(self) -> Set[str]:
+        """The full names of what the fix restores from Keras' `export()`, which has each twice."""
+        assert self.saved is not None
+        nodes = self._sure if exported_lists(self.saved) else ()
+        return {full_name(self.saved.nodes[node]) for node in nodes} - {""}
 
     @cached_property
     def _restored_slots(self) -> Set[tuple[int, str]]:

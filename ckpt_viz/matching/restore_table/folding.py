@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.restore_table.parts import (
+    common_part,
     home_of,
     parts_from,
     place_of_row,
@@ -226,7 +227,7 @@ class Folding:
         if not others:
             places = first.saved, first.live
         elif part.is_saved:
-            places = part.node, self._counterparts[1].get(part.node, self._holder(first.live))
+            places = part.node, self._live_part(part, rows)
         else:
             places = first.saved, part.node
         is_there = any(row.saved is not None for row in rows), any(r.live is not None for r in rows)
@@ -237,6 +238,17 @@ class Folding:
         )
         branches = () if branch is None else ((part, branch),)
         return FoldedRows((saved,), (live,), tuple(rows), (nodes,), branches)
+
+    def _live_part(self, part: _Part, rows: Sequence[RestoreRow]) -> int | None:
+        """Return the part of the program with the values of a saved part, by most of them."""
+        most = self._counterparts[1].get(part.node)
+        if most is None:
+            return self._holder(rows[0].live)
+        live, objects = self.table.live, [row.live for row in rows if row.live is not None]
+        if all(most in (obj, *self._chain(live, obj)) for obj in objects):
+            return most
+        common = common_part(live, objects)
+        return ROOT if common is None else common
 
     def _holder(self, obj: int | None) -> int | None:
         """Return what holds a value of the program, such as the root for a saved part."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
+
 from ckpt_viz.graphs.nodes.names import child_of, is_holder
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.nodes.tree import NOWHERE
@@ -16,6 +19,18 @@ def chain_of(graph: Graph, node: int) -> list[int]:
     Runs of alike parts and private containers are left out: what the cells say makes runs here.
     """
     return [*parts_from(graph, row_of_holder(graph, node)), node]
+
+
+def common_part(graph: Graph, nodes: Sequence[int]) -> int | None:
+    """Return the smallest part that holds all nodes, or the only node; None for the whole graph."""
+    common: list[int] | None = None
+    for node in nodes:
+        chain = chain_of(graph, node)
+        if common is None:
+            common = chain
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(common, chain, strict=False))
+        common = [part for part, _ in alike]
+    return common[-1] if common else None
 
 
 def row_of_holder(graph: Graph, node: int) -> int:
