@@ -82,6 +82,7 @@ class Outcome:
     caller: ClassVar[str] = ""
     has_steps: ClassVar[bool] = True  # whether the restore can be told and played step by step
     has_checksums: ClassVar[bool] = True  # whether the format has one for each value
+    casts: ClassVar[bool] = False  # whether the call converts floating-point numbers
 
     names: LiveNames
     verdicts: Verdicts
@@ -343,7 +344,9 @@ class DryRun:
             own_names = {} if self.outcome.saver is None else self.outcome.saver.own_names
             return gc_paused(lambda: map_names(saved, self.live, own_names))
         known = self.outcome
-        mapping = map_values(saved, self.live, given=known.certain, bound=known.bound)
+        mapping = map_values(
+            saved, self.live, given=known.certain, bound=known.bound, casts=known.casts
+        )
         sources = self.sources_in(saved)
         if self.by_objects is None:
             bound: Mapping[int, int] = {node: obj for obj, node in sources.items()}

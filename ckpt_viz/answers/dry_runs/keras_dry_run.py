@@ -35,6 +35,7 @@ from ckpt_viz.ground.text import count, shape_words
 from ckpt_viz.live.keras.keras_accessors import optimizer_of
 from ckpt_viz.live.keras.keras_graph import KerasTarget, keras_h5_target, keras_target
 from ckpt_viz.live.keras.keras_private import is_model
+from ckpt_viz.matching.correspondence.conversions import cast_of
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import fits
 from ckpt_viz.matching.engines.h5_sides import SavedLayers
@@ -68,6 +69,7 @@ class KerasOutcome(Outcome):
 
     has_checksums: ClassVar[bool] = False  # HDF5 files have none
     has_steps: ClassVar[bool] = False  # Keras' own walk is not told yet
+    casts: ClassVar[bool] = True
     target: KerasTarget = field(kw_only=True)
     loading: WeightsLoading = field(kw_only=True)
     nodes: Mapping[str, int] = field(kw_only=True)
@@ -105,7 +107,12 @@ class KerasOutcome(Outcome):
         """
         assert self.saved is not None
         live, parents = self.target.graph, (self.target.graph.tree.parents, self.saved.tree.parents)
-        misfits = [o for o, n in self._offered.items() if not fits(self.saved, live, n, o)]
+        misfits = [
+            obj
+            for obj, node in self._offered.items()
+            if not fits(self.saved, live, node, obj)
+            and cast_of(self.saved, live, node, obj) is None
+        ]
         holders = {parents[0][obj] for obj in misfits if optimizer_of(live, obj) is None}
         values = {
             obj: node

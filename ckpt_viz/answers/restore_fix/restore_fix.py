@@ -352,7 +352,7 @@ class RestoreFix(ABC, Generic[CheckT]):
         trace, nodes = self._run.by_objects, self._live.nodes
         if self._run.trace is None or self._run.verdicts.restore is not None:
             return False
-        if self._conversions(self._placed):
+        if not all(each.is_cast for each in self._conversions(self._placed).values()):
             return False
         placed = {pair.obj: pair.node for pair in self._placed}
         if trace is None:

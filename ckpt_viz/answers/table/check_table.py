@@ -156,7 +156,9 @@ def _beside(
     nodes, objects = {row.saved for row in loud}, {row.live for row in loud}
     for finding in findings:
         is_in_row = not nodes.isdisjoint(finding.nodes) or not objects.isdisjoint(finding.objects)
-        is_told = finding.change is not None or (finding.kind in _IN_TABLE and is_in_row)
+        is_in_verdict = finding.kind is Kind.PARTIAL_OVERWRITE
+        is_in_table = is_in_verdict or (finding.kind in _IN_TABLE and is_in_row)
+        is_told = finding.change is not None or is_in_table
         if not (is_told and has_fix):
             remedy = finding.remedy.in_words(run.wording)
             sentences = f"{readable(finding.why)} {readable(remedy)}".strip()

@@ -249,7 +249,7 @@ class _Rewrite:
             self._add_tensor(key, replace(_tensor(self._saved, old), shape=shape))
             return
         read = lambda: conversion.of(self._saved.read(old), shape)  # noqa: E731
-        self._add_tensor(key, array_tensor(was.dtype, shape, read))
+        self._add_tensor(key, array_tensor(conversion.dtype or was.dtype, shape, read))
 
     def _copy(self, saved_key: str, key: str) -> None:
         tensor = _tensor(self._saved, saved_key)

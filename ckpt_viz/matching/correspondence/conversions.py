@@ -33,6 +33,7 @@ class Form(Enum):
     RECURRENT = "np.hstack([k.T for k in np.hsplit({value}, {gates})])"
     SUM = "np.sum(np.split({value}, 2), axis=0)"
     ROWS = "{value}.reshape(2, -1)"
+    CAST = "{value}"  # to assign it converts it
     NONE = ""
 
 
@@ -42,20 +43,30 @@ _WORDS = {
     Form.RECURRENT: "transposed for each gate, from the order of cuDNN",
     Form.SUM: "summed, since cuDNN has two biases",
     Form.ROWS: "in two rows, since cuDNN has two biases",
+    Form.CAST: "converted to the dtype of the program, as load_weights does",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What turns a saved value into one of the same meaning, in the form of the program."""
+    """What turns a saved value into one of the same meaning, in the form of the program.
+
+    `dtype` is the new one of a cast, "" for any other conversion.
+    """
 
     form: Form
     gates: int = 0
+    dtype: str = ""
 
     @property
     def words(self) -> str:
         """What happens to the value."""
         return _WORDS[self.form]
+
+    @property
+    def is_cast(self) -> bool:
+        """Whether only the dtype is another, which the call converts by itself."""
+        return self.form is Form.CAST
 
     @property
     def keeps_order(self) -> bool:
@@ -70,6 +81,10 @@ class Conversion:
         """Return a value in the other form, whose shape is known."""
         import numpy as np
 
+        if self.form is Form.CAST:
+            from ckpt_viz.formats.arrays.tensors import numpy_dtype
+
+            return value.astype(numpy_dtype(self.dtype) or value.dtype)
         if self.form is Form.SUM:
             return np.sum(np.split(value, 2), axis=0, dtype=value.dtype)
         if self.keeps_order:
@@ -94,6 +109,19 @@ def conversion_of(saved: Graph, live: Graph, pair: Pair) -> Conversion | None:
     # The sum of two slots is not the slot of the sum.
     is_exact = conversion is None or not (is_slot and conversion.form is Form.SUM)
     return conversion if is_exact else Conversion(Form.NONE)
+
+
+def cast_of(saved: Graph, live: Graph, node: int, obj: int) -> Conversion | None:
+    """Return the cast that Keras does when it loads a value; None if it does none.
+
+    Keras assigns what it reads, so floating-point numbers get the dtype of their variable.
+    """
+    (was, *more), (now, *others) = saved.nodes[node].attributes, live.nodes[obj].attributes
+    dtypes = str(was.dtype), str(now.dtype)
+    if more or others or was.shape != now.shape or was.dtype == now.dtype:
+        return None
+    is_number = all(dtype.startswith(("float", "bfloat")) for dtype in dtypes)
+    return Conversion(Form.CAST, dtype=dtypes[1]) if is_number else None
 
 
 def may_convert(live: Graph) -> bool:

@@ -10,7 +10,7 @@ from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph, Layout
 from ckpt_viz.matching.correspondence.by_names import pairs_of_namesakes
-from ckpt_viz.matching.correspondence.conversions import Conversion, Form, conversion_of
+from ckpt_viz.matching.correspondence.conversions import Conversion, Form, cast_of, conversion_of
 from ckpt_viz.matching.correspondence.correspond import correspond
 from ckpt_viz.matching.correspondence.full_names import FullNames
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
@@ -92,11 +92,12 @@ def map_values(
     *,
     given: Sequence[Pair] = (),
     bound: Mapping[int, int] | None = None,
+    casts: bool = False,
 ) -> ValueMapping:
     """Return where each value of a checkpoint belongs in a program; it reads no value.
 
     `live` is the graph of a program, or of a checkpoint that this program would save. `given` and
-    `bound` are as in `correspond`.
+    `bound` are as in `correspond`. `casts` says that the call converts floating-point numbers.
     """
     counterparts = correspond(saved, live, given=given, bound=bound)
     taken = {pair.obj: node for node, pair in counterparts.items()}
@@ -112,6 +113,8 @@ def map_values(
     conversions: dict[tuple[int, int], Conversion] = {}
     for pair in pairs:
         conversion = conversion_of(saved, live, pair)
+        if conversion is None and casts:
+            conversion = cast_of(saved, live, pair.node, pair.obj)
         if conversion is None:
             (fitting if fits(saved, live, pair.node, pair.obj) else misfits).append(pair)
         elif conversion.form is Form.NONE:
