@@ -858,3 +858,10 @@ def test_program_is_checked_and_what_it_prints_goes_elsewhere(name: str, tmp_pat
     assert [node["detail"] for node in found["nodes"]] == ["1×2 ≠ 2"]
     assert "printed by Python" in run.stderr
     assert "printed by a child" in run.stderr
+
+
+def test_the_package_is_the_command_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ckpt_viz", "show", "nowhere"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr[:15]) == (2, "Error: nowhere:")

@@ -80,3 +80,9 @@ def test_a_list_of_the_program_takes_the_list(keras: Any, tmp_path: Path) -> Non
     model = _model(keras, ("body", "norm", "head"))
     check = cv.check(ckpt(variables=[*model.variables]), prefix)
     assert check.table.restored == len(saved)
+
+
+def test_the_parameters_of_an_export_count_once(keras: Any, tmp_path: Path) -> None:
+    prefix, saved = _exported(keras, tmp_path, ("body", "norm", "head"))
+    (root,) = (line for line in str(cv.graph(prefix)).splitlines() if line.startswith("(root)"))
+    assert f" {sum(value.size for value in saved)} parameters" in root

@@ -67,6 +67,7 @@ WINGS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("program", "entrances.server", "entrances.web", "__init__"),
         ("entrances.commands",),
         ("cli",),
+        ("__main__",),
     ),
 }
 LAYERS = [layer for layers in WINGS.values() for layer in layers]

@@ -13,12 +13,12 @@ from ckpt_viz.answers.evidence.harmless import (
     is_saved_model,
 )
 from ckpt_viz.answers.evidence.without_values import saved_without_values, was_without_weights
+from ckpt_viz.graphs.nodes.exported import exported_lists
 from ckpt_viz.graphs.nodes.nodes import CONFIGURATION, ROOT, Role, has_value
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.overlay.remedy import Advice, Fix, HowFixed, Remedy
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.matching.changes.kind import Kind
-from ckpt_viz.matching.correspondence.of_exports import exported_lists
 from ckpt_viz.matching.correspondence.pairs import Certainty
 
 _MAX_ALIKE = 32  # if there are more, the finding does not mention them
@@ -56,7 +56,7 @@ def exported(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find files that Keras wrote by `export`: the variables in lists, and no model."""
     if not case.unresolved:
         return
-    tops = [top for top in exported_lists(case.saved) if top not in case.trace.bound]
+    tops = [top for top in exported_lists(case.saved.nodes) if top not in case.trace.bound]
     left = case.unresolved - explained.nodes
     nodes = [node for top in tops for node in case.saved.tree.below(top) if node in left]
     if len(tops) < 2 or not nodes:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.graphs.nodes.exported import exported_lists
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.graphs.overlay.overlay import Severity
@@ -16,7 +17,6 @@ from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.phrases import Phrases
 from ckpt_viz.matching.changes.sentence import sentence_of
 from ckpt_viz.matching.changes.short_names import ShortNames, with_article
-from ckpt_viz.matching.correspondence.of_exports import exported_lists
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
 
 _RAISES = (Why.SHAPE, Why.DTYPE, Why.DAMAGED, Why.FAILURE)
@@ -40,7 +40,7 @@ def sentence_of_check(
     saved = table.saved
     if saved is None or changes is None:
         return ""
-    if exported_lists(saved) and not table.restored:
+    if exported_lists(saved.nodes) and not table.restored:
         return "Keras' export() stored the variables in lists, without the model."
     if _is_unrelated(table, every):
         number = f"{_fitting(table) or 'none'} of {count(_saved(table), 'value')}"

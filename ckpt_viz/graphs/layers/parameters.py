@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from ckpt_viz.graphs.nodes.exported import copies_in_export
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role
 from ckpt_viz.graphs.nodes.tree import Tree
 from ckpt_viz.graphs.slots.hanging import hanging_variables
@@ -20,9 +21,11 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
 
     The state of optimizers has none, nor have slots, counters of steps, and what metrics count. The
     variables of metrics are those with no better place than below `keras_api`, or below `metrics`
-    in a file of tf_keras, unless a SavedModel says that they are trainable.
+    in a file of tf_keras, unless a SavedModel says that they are trainable. A file of Keras'
+    `export()` has each variable twice, and counts it once.
     """
     elements = [0] * len(nodes)
+    copies = copies_in_export(nodes)
     is_state, is_metric = are_of_optimizers(nodes, tree), bytearray(len(nodes))
     for node_id in tree.preorder():
         node, parent, label = nodes[node_id], tree.parents[node_id], tree.labels[node_id]
@@ -30,7 +33,7 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
             is_list = node.role is Role.CONTAINER and nodes[parent].role is Role.LAYER
             is_own = label == _METRICS or (is_list and label == _METRICS_OF_FILE)
             is_metric[node_id] = is_metric[parent] or is_own
-        if node.role is not Role.VARIABLE or is_state[node_id]:
+        if node.role is not Role.VARIABLE or is_state[node_id] or node_id in copies:
             continue
         is_power = _POWERS.fullmatch(label) is not None and _elements(node) == 1
         is_counter = is_power or all(counts(a.shape, a.dtype) for a in node.attributes)

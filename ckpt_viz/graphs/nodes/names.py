@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
 
+from ckpt_viz.graphs.nodes.exported import COPIES
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic, kind_at, part_name, path_component
 from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
 from ckpt_viz.graphs.nodes.tree import Tree
@@ -29,7 +30,6 @@ EdgeTo = Callable[[int], tuple[int, str]]
 """Returns the parent of a node, and the name of the edge from there."""
 
 _LAYERS = "layers"  # of a model, in Keras' files
-_EXPORTED = "_all_variables"  # a list of values that no other name tells
 _COUNTED = re.compile(r"-\d+\Z")
 
 
@@ -233,7 +233,7 @@ def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
 
     Keras' own list of a model's layers is one, too, if the layers tell their names.
     """
-    if nodes[node_id].attributes or tree.labels[node_id] == _EXPORTED:
+    if nodes[node_id].attributes or tree.labels[node_id] == COPIES:
         return False
     below = nodes[node_id].children
     is_list = tree.labels[node_id] == _LAYERS and nodes[node_id].role is Role.CONTAINER

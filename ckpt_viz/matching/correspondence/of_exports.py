@@ -1,40 +1,32 @@
 """Where the values of Keras' `export()` belong: it stores lists of variables, and no model.
 
 The names of the variables have the scopes of the model, so they are compared as the names of a
-name-based checkpoint. Keras stores each value twice, in `variables` and in `_all_variables`.
+name-based checkpoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 
 from ckpt_viz.errors import UnsupportedError
-from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.exported import exported_lists
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.scopes import NamedVariable, scope_nodes
 from ckpt_viz.matching.correspondence.by_names import pairs_by_name
 from ckpt_viz.matching.correspondence.pairs import Pair
 from ckpt_viz.matching.correspondence.scope_tree import full_name
 
-_LISTS = ("variables", "_all_variables")
-
-
-def exported_lists(saved: Graph) -> Sequence[int]:
-    """Return the lists of variables of a file from Keras' `export()`; empty for any other."""
-    children = {child.local_name: child.node_id for child in saved.nodes[ROOT].children}
-    return [children[name] for name in _LISTS] if children.keys() >= {*_LISTS} else ()
-
 
 def has_lists_alone(saved: Graph, paired: Container[int]) -> bool:
     """Return whether a file is of Keras' `export()`, and the program has none of its lists."""
-    lists = exported_lists(saved)
+    lists = exported_lists(saved.nodes)
     return bool(lists) and not any(node in paired for node in lists)
 
 
 def pairs_of_export(saved: Graph, live: Graph) -> Iterator[Pair]:
     """Yield the exported variables that belong to a model; of two of one name, the first."""
     nodes: dict[str, int] = {}
-    for child in saved.nodes[exported_lists(saved)[0]].children:
+    for child in saved.nodes[exported_lists(saved.nodes)[0]].children:
         if name := full_name(saved.nodes[child.node_id]):
             nodes.setdefault(name, child.node_id)
     values = (

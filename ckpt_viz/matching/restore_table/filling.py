@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from ckpt_viz.graphs.nodes.exported import exported_lists
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
-from ckpt_viz.matching.correspondence.of_exports import exported_lists
 from ckpt_viz.matching.correspondence.pairs import Evidence, Pair, is_guess
 from ckpt_viz.matching.correspondence.scope_tree import full_name
 from ckpt_viz.matching.engines.trace import Cause, Failure
@@ -255,7 +255,7 @@ class _Filling:
     def _restored_exports(self) -> Set[str]:
         """The full names of what the fix restores from Keras' `export()`, which has each twice."""
         assert self.saved is not None
-        nodes = self._sure if exported_lists(self.saved) else ()
+        nodes = self._sure if exported_lists(self.saved.nodes) else ()
         return {full_name(self.saved.nodes[node]) for node in nodes} - {""}
 
     @cached_property
