@@ -1,7 +1,7 @@
 """The lists of a file that Keras' `export()` wrote: it has variables, and no model.
 
-Keras 3 stores each variable twice (`ExportArchive` of keras/src/export/saved_model.py): in the order
-of the model in `variables`, and in any order in `_all_variables`.
+Keras 3 stores each variable twice (`ExportArchive` of keras/src/export/saved_model.py): in the
+order of the model in `variables`, and in any order in `_all_variables`.
 """
 
 from __future__ import annotations
