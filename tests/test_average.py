@@ -136,11 +136,13 @@ def test_a_value_is_not_averaged_with_one_that_only_has_its_shape(
         ({}, [1.0], cv.SourceError, "expected 2 finite numbers"),
         ({}, [1.0, float("nan")], cv.SourceError, "expected 2 finite numbers"),
         ({}, [1.0, -1.0], cv.SourceError, "whose sum is more than 0"),
+        ({}, ["1", "2"], cv.SourceError, "expected 2 finite numbers"),
+        ({}, "mean/ckpt", cv.SourceError, r"cv.average\(sources\).write\('mean/ckpt'\)"),
     ],
 )
 def test_checkpoints_that_have_no_average_say_why(
     other: dict[str, Any],
-    weights: list[float] | None,
+    weights: Any,
     error: type[Exception],
     message: str,
     tmp_path: Path,

@@ -22,6 +22,7 @@ class Wording:
         most: What opens more checkpoints of a history.
         unchanged: What reads the values that never change in a history.
         details: What shows each problem of a check with its reason.
+        values: What makes a diff read and compare values.
     """
 
     fix: str
@@ -36,6 +37,7 @@ class Wording:
     most: str
     unchanged: str
     details: str = "print(check.details)"
+    values: str = "values=True"
 
 
 PYTHON = Wording(
@@ -105,4 +107,5 @@ def in_commands(fix: str = "ckpt-viz fix") -> Wording:
         most="a larger --most",
         unchanged="--unchanged",
         details="--details",
+        values="--values",
     )

@@ -29,6 +29,7 @@ from ckpt_viz.graphs.render.plan_json import plan_json
 from ckpt_viz.graphs.render.text import ALARM
 from ckpt_viz.graphs.render.views import MAX_LINES
 from ckpt_viz.ground.gc_pause import gc_paused
+from ckpt_viz.ground.wording import PYTHON, Wording
 from ckpt_viz.live.sources.pictured import ObjectGraph
 from ckpt_viz.matching.correspondence.pairs import Pair
 
@@ -73,6 +74,7 @@ class GraphDiff:
     values: tuple[ValueChange, ...] | None = field(default=None, repr=False, compare=False)
     common: int | None = field(default=None, repr=False, compare=False)
     _by_node: Mapping[int, NodeChange] | None = field(default=None, repr=False, compare=False)
+    wording: Wording = field(default=PYTHON, repr=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -232,7 +234,9 @@ class GraphDiff:
             text = text_without_lines(title, sentence, (*self._alarms, *self._said), color=color)
         else:
             text = comparison_text(self.overlay, max_lines, color=color)
-        return "\n".join([text, *self.says[1:]])
+        is_open = self._unknown > 0 and self.values is None
+        following = [f"Pass {self.wording.values} to compare them."] if is_open else ()
+        return "\n".join([text, *self.says[1:], *following])
 
     def __str__(self) -> str:
         return shown_on_stdout(self.to_text())

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -305,6 +306,7 @@ def diff(a: str, b: str, values: bool, details: bool, **output: Any) -> None:
     """
     with reporting_errors():
         difference = cv.diff(a, b, values=values, progress=is_watched())
+        difference = replace(difference, wording=in_commands())
         overlay = difference.overlay
     notes = *difference.notes, *difference.says[:1]
 

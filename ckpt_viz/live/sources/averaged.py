@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from ckpt_viz.errors import EditError, SourceError, UnsupportedError
@@ -135,8 +136,13 @@ def _shares(weights: Sequence[float] | None, number: int) -> list[float]:
     """Return the weights so that they add up to 1."""
     if weights is None:
         return [1 / number] * number
-    total = math.fsum(weights)
-    if len(weights) != number or not all(map(math.isfinite, weights)) or total <= 0:
+    if isinstance(weights, (str, os.PathLike)):
+        raise SourceError(
+            f"found the path {os.fspath(weights)!r:.200}, expected weights; to write the "
+            f"average: cv.average(sources).write({os.fspath(weights)!r:.200})"
+        )
+    are_numbers = all(isinstance(weight, Real) and math.isfinite(weight) for weight in weights)
+    if len(weights) != number or not are_numbers or (total := math.fsum(weights)) <= 0:
         raise SourceError(
             f"found the weights {[*weights]!r:.200}, expected {number} finite numbers, one for "
             "each checkpoint, whose sum is more than 0"
