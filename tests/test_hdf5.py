@@ -30,9 +30,10 @@ from ckpt_viz.errors import (
     ReadLimitError,
     UnsupportedError,
 )
-from ckpt_viz.formats.hdf5_files import hdf5
-from ckpt_viz.formats.hdf5_files.hdf5 import Dataset, Hdf5, begins_as_hdf5, open_hdf5
+from ckpt_viz.formats.hdf5_files import hdf5, hdf5_walk
+from ckpt_viz.formats.hdf5_files.hdf5 import Hdf5, begins_as_hdf5, open_hdf5
 from ckpt_viz.formats.hdf5_files.hdf5_objects import SIGNATURE
+from ckpt_viz.formats.hdf5_files.hdf5_walk import Dataset
 from ckpt_viz.formats.storage.confinement import confined_to
 from ckpt_viz.formats.storage.files import BytesFile, File, open_file
 from tests.hostile.limits import GUARD_BYTES, ends
@@ -755,10 +756,10 @@ def test_names_and_paths_are_bounded() -> None:
 
 
 def test_more_objects_than_allowed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hdf5, "_MAX_OBJECTS", 20)
+    monkeypatch.setattr(hdf5_walk, "_MAX_OBJECTS", 20)
     assert "more than 20 objects" in error_of(written(write_small))
-    monkeypatch.setattr(hdf5, "_MAX_OBJECTS", 1000)
-    monkeypatch.setattr(hdf5, "_MAX_PATH_BYTES", 100)
+    monkeypatch.setattr(hdf5_walk, "_MAX_OBJECTS", 1000)
+    monkeypatch.setattr(hdf5_walk, "_MAX_PATH_BYTES", 100)
     assert "paths of more than 100 bytes" in error_of(written(write_small))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.matching.story.save import SaveStep
+from ckpt_viz.matching.story.save_steps import SaveStep
 from tests.support.laws import state_of
 from tests.support.programs import ckpt, save_by_name, var
 

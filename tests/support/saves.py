@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 from unittest import mock
 
-from ckpt_viz.matching.story.save import SaveStep
+from ckpt_viz.matching.story.save_steps import SaveStep
 from ckpt_viz.matching.story.step import Story
 
 Event = tuple[Any, ...]

@@ -13,12 +13,11 @@ from ckpt_viz.answers.dry_runs.dry_run import (
     DryRun,
     MeantPath,
     NoSuchPath,
-    Outcome,
     file_of_keras,
-    outcome_of_objects,
     prefix_of,
 )
 from ckpt_viz.answers.dry_runs.live_names import LiveNames
+from ckpt_viz.answers.dry_runs.outcome import Outcome, outcome_of_objects
 from ckpt_viz.answers.dry_runs.verdicts import Raised, Verdicts, name_based
 from ckpt_viz.errors import SourceError
 from ckpt_viz.files.saved.location import INDEX

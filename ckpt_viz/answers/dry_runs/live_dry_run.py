@@ -8,15 +8,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from ckpt_viz.answers.dry_runs.dry_run import (
-    DryRun,
-    Outcome,
-    correction_of,
-    damage_of,
-    outcome_of_objects,
-    prefix_of,
-)
+from ckpt_viz.answers.dry_runs.dry_run import DryRun, correction_of, damage_of, prefix_of
 from ckpt_viz.answers.dry_runs.live_names import MADE_SAVE_COUNTER, LiveNames, NewObject
+from ckpt_viz.answers.dry_runs.outcome import Outcome, outcome_of_objects
 from ckpt_viz.answers.dry_runs.verdicts import Raised, Verdicts, name_based, without_checkpoint
 from ckpt_viz.errors import EditError
 from ckpt_viz.files.saved.saved_access import faulty, with_faults

@@ -14,15 +14,9 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-from ckpt_viz.answers.dry_runs.dry_run import (
-    DryRun,
-    Outcome,
-    SaversProgram,
-    prefix_of,
-    run_of_path,
-    text_of,
-)
+from ckpt_viz.answers.dry_runs.dry_run import DryRun, prefix_of, run_of_path, text_of
 from ckpt_viz.answers.dry_runs.live_names import LiveNames
+from ckpt_viz.answers.dry_runs.outcome import Outcome, SaversProgram
 from ckpt_viz.answers.dry_runs.verdicts import Raised, Verdicts
 from ckpt_viz.files.saved.location import INDEX
 from ckpt_viz.files.saved.saved_access import faulty, with_faults

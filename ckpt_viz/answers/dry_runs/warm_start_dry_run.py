@@ -14,8 +14,9 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from ckpt_viz.answers.dry_runs.dry_run import DryRun, Outcome, prefix_of, run_of_path, text_of
+from ckpt_viz.answers.dry_runs.dry_run import DryRun, prefix_of, run_of_path, text_of
 from ckpt_viz.answers.dry_runs.live_names import LiveNames
+from ckpt_viz.answers.dry_runs.outcome import Outcome
 from ckpt_viz.answers.dry_runs.verdicts import Raised, Verdicts
 from ckpt_viz.errors import SourceError
 from ckpt_viz.files.saved.saved_access import faulty

@@ -8,11 +8,11 @@ have. What the program's own code creates is unknown before it runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
 
 from ckpt_viz.answers.evidence.case import Case
+from ckpt_viz.answers.evidence.unbuilt import Misfit, Outlook
 from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Role
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE, VARIABLES
 from ckpt_viz.graphs.slots.optimizer_table import SLOT_NAMES, Generation
@@ -31,35 +31,6 @@ from ckpt_viz.live.objects.building import (
 
 _DECLARING = (Generation.TENSORFLOW_1, Generation.LEGACY)
 _MAX_DEPTH, _MAX_PARTS = 2, 50  # of the parts of a program that an optimizer may be built for
-
-
-class Misfit(NamedTuple):
-    """What will not fit when an object is built: saved nodes, and a clause with the reason."""
-
-    nodes: tuple[int, ...]
-    why: str
-
-
-@dataclass
-class Outlook:
-    """What is known of an object that is not built yet.
-
-    `placed` are the saved nodes that find their place when it is built. `trained` are the variables
-    among them that a training step will change, in Keras' order; None for a variable that was not
-    saved. `doubts` are clauses. `is_by_code` says that the program's own code decides what else
-    there will be.
-    """
-
-    placed: set[int] = field(default_factory=set)
-    trained: list[int | None] = field(default_factory=list)
-    misfits: list[Misfit] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)
-    is_by_code: bool = False
-
-    @property
-    def fits(self) -> bool:
-        """Whether all known parts fit."""
-        return not self.misfits and not self.doubts
 
 
 def outlook(case: Case, obj: int) -> Outlook:

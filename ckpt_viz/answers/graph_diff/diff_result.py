@@ -195,7 +195,7 @@ class GraphDiff:
         """What no line of the table tells."""
         return (*self.notes, *self.says[:1])
 
-    @property
+    @cached_property
     def _unknown(self) -> int:
         """How many values both sides have whose numbers are not compared."""
         return sum(has_value(self.b.nodes[node]) for node in self._not_compared)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ckpt_viz.answers.dry_runs.dry_run import SaversProgram
+from ckpt_viz.answers.dry_runs.outcome import SaversProgram
 from ckpt_viz.answers.restore_fix.applying import NotAppliedError, budget_of_old_values
 from ckpt_viz.errors import SourceError
 from ckpt_viz.formats.arrays.dtypes import is_float

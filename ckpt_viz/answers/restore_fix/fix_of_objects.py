@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
-from ckpt_viz.answers.dry_runs.dry_run import DryRun, outcome_of_objects, prefix_of
+from ckpt_viz.answers.dry_runs.dry_run import DryRun, prefix_of
 from ckpt_viz.answers.dry_runs.keras_dry_run import FIX
+from ckpt_viz.answers.dry_runs.outcome import outcome_of_objects
 from ckpt_viz.answers.remedy_code.arrangement import Arrangement
 from ckpt_viz.answers.remedy_code.rehearsal import (
     Rehearsal,

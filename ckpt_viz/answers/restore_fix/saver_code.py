@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ckpt_viz.answers.dry_runs.dry_run import SaversProgram
+from ckpt_viz.answers.dry_runs.outcome import SaversProgram
 from ckpt_viz.answers.restore_fix.code import comments
 from ckpt_viz.answers.restore_fix.left_out import LeftOut
 from ckpt_viz.answers.restore_fix.names_in_code import NamedPlace, dict_in_code

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import singledispatch
 
-from ckpt_viz.answers.dry_runs.dry_run import DryRun, Outcome
+from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.dry_runs.keras_dry_run import KerasOutcome
+from ckpt_viz.answers.dry_runs.outcome import Outcome
 from ckpt_viz.answers.dry_runs.saver_dry_run import SaverOutcome
 from ckpt_viz.answers.dry_runs.warm_start_dry_run import WarmOutcome
 from ckpt_viz.answers.evidence.case import Case
@@ -31,7 +32,7 @@ from ckpt_viz.answers.rules import (
     wrong_paths,
     wrong_values,
 )
-from ckpt_viz.answers.rules.by_name import ByName
+from ckpt_viz.answers.rules.names_case import ByName
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.matching.changes.kind import Kind
 

@@ -7,7 +7,8 @@ from difflib import get_close_matches
 
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.dry_runs.warm_start_dry_run import WarmOutcome
-from ckpt_viz.answers.rules.by_name import ByName, examples, silently_reshaped
+from ckpt_viz.answers.rules.by_name import examples, silently_reshaped
+from ckpt_viz.answers.rules.names_case import ByName
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.matching.changes.kind import Kind

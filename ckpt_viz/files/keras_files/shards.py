@@ -14,7 +14,8 @@ from ckpt_viz.errors import (
 )
 from ckpt_viz.files.keras_files.weights_layout import VARIABLES
 from ckpt_viz.formats.bundles.lost_files import LostFiles, missing_shards
-from ckpt_viz.formats.hdf5_files.hdf5 import Dataset, Hdf5, open_hdf5
+from ckpt_viz.formats.hdf5_files.hdf5 import Hdf5, open_hdf5
+from ckpt_viz.formats.hdf5_files.hdf5_walk import Dataset
 from ckpt_viz.formats.storage.files import is_file, join, open_file, split
 
 if TYPE_CHECKING:

@@ -9,29 +9,31 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import struct
-import tarfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.kinds.file_kind import COPY, FileKind
+from ckpt_viz.formats.kinds.packed_kinds import (
+    MOST_READ,
+    MOST_SHOWN,
+    end_of_file,
+    field,
+    in_shell,
+    kind_of_archive,
+    number_and_some,
+)
 from ckpt_viz.formats.kinds.pickles import pickle_kind
 from ckpt_viz.formats.kinds.tflite import tflite_model
 from ckpt_viz.formats.storage import checksums
 from ckpt_viz.formats.storage.files import File
 from ckpt_viz.formats.storage.sstable import GIT_LFS_POINTER, mask_crc32c
 from ckpt_viz.formats.storage.wire import fields
-from ckpt_viz.formats.storage.zip_archive import member_names, read_member
 from ckpt_viz.ground.text import count, listed, size_words
 
-_MOST_READ = 1 << 16
 _LEAST_ZEROS = 64
-_MOST_SHOWN = 60  # characters of a text
-_KERAS_WEIGHTS = ("model.weights.h5", "model.weights.npz", "model.weights.json")
 
 
 def kind_of(file: File) -> FileKind | None:
@@ -41,28 +43,14 @@ def kind_of(file: File) -> FileKind | None:
     """
     if file.size == 0:
         return FileKind("an empty file", COPY)
-    head = file.read(0, min(file.size, _MOST_READ))
-    for kind in (_pointer, _packed, _of_program, _text, _by_magic, _message):
+    head = file.read(0, min(file.size, MOST_READ))
+    for kind in (_pointer, kind_of_archive, _of_program, _text, _by_magic, _message):
         known = kind(file, head)
         if known is not None:
             return known
-    if file.size >= _LEAST_ZEROS and not head.strip(b"\0") and not _tail(file).strip(b"\0"):
+    if file.size >= _LEAST_ZEROS and not head.strip(b"\0") and not end_of_file(file).strip(b"\0"):
         return FileKind(f"a file of zeros ({size_words(file.size)})", f"{COPY}: it is not whole")
     return None
-
-
-def _tail(file: File) -> bytes:
-    size = min(file.size, _MOST_READ)
-    return file.read(file.size - size, size)
-
-
-def in_shell(path: str) -> str:
-    """Return a path as an argument of a command.
-
-    >>> in_shell("-a b")
-    "'./-a b'"
-    """
-    return shlex.quote(f"./{path}" if path.startswith("-") else path)
 
 
 def _pointer(file: File, head: bytes) -> FileKind | None:
@@ -74,116 +62,6 @@ def _pointer(file: File, head: bytes) -> FileKind | None:
 
 
 # --- archives and compressed files
-
-_ZIP, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
-_TAR_BYTES = 512
-_TAR_NAME = re.compile(r".*\.(tar(\.\w+)?|t[bgx]z2?|tzst)", re.IGNORECASE | re.DOTALL)
-_GZIP = b"\x1f\x8b"
-_UNPACKED_BY = {
-    _GZIP: ("gzip", "gunzip -k"),
-    b"BZh": ("bzip2", "bunzip2 -k"),
-    b"\xfd7zXZ\0": ("xz", "unxz -k"),
-    b"\x28\xb5\x2f\xfd": ("zstd", "unzstd"),
-}
-
-
-def _packed(file: File, head: bytes) -> FileKind | None:
-    if head.startswith((_ZIP, _ZIP_END)):
-        return _zip(file)
-    path = in_shell(file.path)
-    magic = next((start for start in _UNPACKED_BY if head.startswith(start)), None)
-    unpacked = _beginning_in_gzip(head) if magic == _GZIP else head
-    is_named_tar = magic is not None and _TAR_NAME.fullmatch(file.path) is not None
-    if is_named_tar or _begins_a_tar(unpacked):
-        return FileKind("a tar archive", f"if it holds one, unpack it: `tar -xf {path}`")
-    if magic is None:
-        return None
-    kind, command = _UNPACKED_BY[magic]
-    return FileKind(
-        f"a file compressed with {kind}", f"if it holds one, unpack it: `{command} {path}`"
-    )
-
-
-def _zip(file: File) -> FileKind:
-    unpacking = f"if it holds one, unpack it: `python -m zipfile -e {in_shell(file.path)} .`"
-    if _ZIP_END not in _tail(file):
-        return FileKind("a zip archive without its end", COPY)
-    names: list[str] = []
-    with suppress(CkptVizError):  # of damage: then it is an archive all the same
-        names = member_names(file.path)
-    if not names:
-        return FileKind("a zip archive", unpacking)
-    return (
-        _npz(file.path, names)
-        or _of_torch(file.path, names)
-        or _keras_without_weights(file.path, names)
-        or FileKind(f"a zip archive of {_number_and_some(names, 'file')}", unpacking)
-    )
-
-
-def _number_and_some(names: Sequence[str], noun: str) -> str:
-    """Return how many names there are, and some of them.
-
-    >>> _number_and_some(["b", "c", "d", "e"], "file"), _number_and_some([], "file")
-    ('4 files (b, c and 2 more)', '0 files')
-    """
-    some = [name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…" for name in names]
-    return count(len(names), noun) + (f" ({listed(some)})" if some else "")
-
-
-def _npz(path: str, names: Sequence[str]) -> FileKind | None:
-    if not names or not all(name.endswith(".npy") for name in names):
-        return None
-    arrays = [name.removesuffix(".npy") for name in names]
-    return FileKind(
-        f"a NumPy archive (.npz) of {_number_and_some(arrays, 'array')}",
-        f"read it with numpy.load({path!r})",
-    )
-
-
-def _of_torch(path: str, names: Sequence[str]) -> FileKind | None:
-    ends = {name.rpartition("/")[2] for name in names}
-    if not {"data.pkl", "version"} <= ends:
-        return None
-    if "constants.pkl" in ends:
-        return FileKind("a TorchScript model of PyTorch", f"open it with torch.jit.load({path!r})")
-    return FileKind(
-        "a checkpoint of PyTorch", f"open it with torch.load({path!r}, weights_only=True)"
-    )
-
-
-def _keras_without_weights(path: str, names: Sequence[str]) -> FileKind | None:
-    if "config.json" not in names or "metadata.json" not in names:
-        return None
-    version = _field(read_member(path, "metadata.json", _MOST_READ) or b"", "keras_version")
-    what = f"a model of Keras {version}".rstrip()
-    library = "tf_keras" if version.startswith("2.") else "keras"
-    stored = next((name for name in _KERAS_WEIGHTS if name in names), None)
-    if stored is not None:
-        return FileKind(
-            f"{what} with its weights as {stored}",
-            f"open it with {library}.models.load_model({path!r})",
-        )
-    return FileKind(
-        f"{what} without its weights (no {_KERAS_WEIGHTS[0]} in the archive)",
-        "copy the file again, since load_model and load_weights raise; to build the model without "
-        f"values: {library}.models.model_from_json(zipfile.ZipFile({path!r}).read('config.json'))",
-    )
-
-
-def _beginning_in_gzip(head: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, _TAR_BYTES)
-    except zlib.error:
-        return b""
-
-
-def _begins_a_tar(head: bytes) -> bool:
-    try:  # it compares the header's checksum
-        tarfile.TarInfo.frombuf(head[:_TAR_BYTES], "utf-8", "surrogateescape")
-    except (tarfile.TarError, ValueError):
-        return False
-    return True
 
 
 # --- formats that other programs write
@@ -203,7 +81,7 @@ def _tflite(file: File, head: bytes) -> FileKind | None:
     except CkptVizError:
         return FileKind("a TensorFlow Lite model that is not whole", COPY)
     by = f", converted by TensorFlow {model.version}" if model.version else ""
-    subgraphs = _number_and_some([name or "unnamed" for name in model.subgraphs], "subgraph")
+    subgraphs = number_and_some([name or "unnamed" for name in model.subgraphs], "subgraph")
     holds = f"{subgraphs} with {count(model.tensors, 'tensor')}"
     return FileKind(f"a TensorFlow Lite model of {holds}{by}", advice)
 
@@ -212,10 +90,10 @@ def _safetensors(file: File, head: bytes) -> FileKind | None:
     size = int.from_bytes(head[:8], "little")
     if not 2 <= size <= file.size - 8 or head[8:9] != b"{":
         return None
-    names, program = list[str](), _field(head[8:], "format")
+    names, program = list[str](), field(head[8:], "format")
     with suppress(ValueError, RecursionError, AttributeError):
         names = [name for name in json.loads(head[8 : 8 + size]) if name != "__metadata__"]
-    holds = f" of {_number_and_some(names, 'tensor')}" if names else ""
+    holds = f" of {number_and_some(names, 'tensor')}" if names else ""
     by = {"pt": " of PyTorch", "tf": " of TensorFlow", "flax": " of Flax", "mlx": " of MLX"}
     return FileKind(
         f"a safetensors file{by.get(program, '')}{holds}",
@@ -337,7 +215,7 @@ def _decoded(head: bytes) -> str | None:
     try:
         text = head.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if len(head) < _MOST_READ or error.start < len(head) - 3:  # not a cut character
+        if len(head) < MOST_READ or error.start < len(head) - 3:  # not a cut character
             return None
         text = head[: error.start].decode("utf-8-sig")
     is_text = all(character.isprintable() or character in "\t\r\n" for character in text)
@@ -345,28 +223,22 @@ def _decoded(head: bytes) -> str | None:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def _json(file: File, head: bytes) -> FileKind:
-    keys = set(re.findall(rb'"(\w{1,30})"\s*:', head[:_MOST_READ]))
+    keys = set(re.findall(rb'"(\w{1,30})"\s*:', head[:MOST_READ]))
     if b"weight_map" in keys:
         return FileKind("a list of the shards of a model (JSON)", "open one of its shards")
     if {b"nbformat", b"cells"} <= keys:
         return FileKind("a Jupyter notebook", "open it in Jupyter")
     if not {b"class_name", b"config"} <= keys:
         return FileKind("a JSON file without values", f"check the path, or {COPY}")
-    version = _field(_tail(file), "keras_version")
+    version = field(end_of_file(file), "keras_version")
     return FileKind(
         f"the architecture of a Keras{version and f' {version}'} model as JSON, without values",
         "build the model with model_from_json, and open the file that has its weights",
     )
-
-
-def _field(encoded: bytes, name: str) -> str:
-    """Return the value of a text in JSON by its name, the last one; "" if there is none."""
-    values = re.findall(rf'"{name}"\s*:\s*"([\w.+-]{{1,40}})"'.encode(), encoded)
-    return values[-1].decode("utf-8", "replace") if values else ""
 
 
 # --- messages of protocol buffers

@@ -14,8 +14,9 @@ from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.ground.interrupts import Interrupts
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.sources.pictured import ObjectGraph
-from ckpt_viz.live.state.eager_values import EagerValues, Taken, as_source
+from ckpt_viz.live.state.eager_values import EagerValues, as_source
 from ckpt_viz.live.state.session_values import SessionValues, TakenInSession
+from ckpt_viz.live.state.taken_values import Taken
 from ckpt_viz.live.writing.rewrite import write_edited
 
 

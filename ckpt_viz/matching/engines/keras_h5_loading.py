@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
+from ckpt_viz.matching.engines.doubtful_places import are_of_others
 from ckpt_viz.matching.engines.h5_sides import LiveLayer, LiveLayers, SavedLayer, SavedLayers
 from ckpt_viz.matching.engines.keras_2_conversion import (
     ConversionError,
@@ -22,7 +23,6 @@ from ckpt_viz.matching.engines.keras_2_conversion import (
     ValueToLoad,
     converted,
 )
-from ckpt_viz.matching.engines.keras_loading import are_of_others
 from ckpt_viz.matching.engines.keras_sides import LiveVariable
 from ckpt_viz.matching.engines.load_errors import misshapen
 from ckpt_viz.matching.engines.load_outcome import (

@@ -8,15 +8,12 @@ that is unknown.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import NamedTuple
 
-from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import Stored
+from ckpt_viz.matching.engines.doubtful_places import Doubts, ObjectPath
 from ckpt_viz.matching.engines.keras_sides import (
     NESTED,
     LiveVariable,
@@ -44,7 +41,6 @@ from ckpt_viz.matching.engines.load_outcome import (
     WeightsLoading,
 )
 
-_NUMBER = re.compile(r"_\d+$")
 _ZERO = ""  # in place of a key: the variable was set to zero
 
 
@@ -122,7 +118,7 @@ class _LoadRun:
     own_code_fails: bool = False
     values: dict[int, str] = field(default_factory=dict)
     stays: dict[int, Stays] = field(default_factory=dict)
-    ways: dict[int, _Way] = field(default_factory=dict)
+    ways: dict[int, ObjectPath] = field(default_factory=dict)
     offered: dict[int, str] = field(default_factory=dict)
     keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
     visited: set[int] = field(default_factory=set)
@@ -137,14 +133,14 @@ class _LoadRun:
         failures: dict[int, LoadFailure] = {}
         raises, text = "", ""
         try:
-            self.load(0, _Way(""), failures)
+            self.load(0, ObjectPath(""), failures)
         except _EndedError as ended:
             raises, text = ended.failure.raises, ended.failure.text
         else:
             if failures and self.live.rules.collects_errors:
                 raises = "" if self.skip_mismatch else "ValueError"
                 text = text_of_all(self.live, failures)
-        doubts = _Doubts(self.live, self.saved, self.ways)
+        doubts = Doubts(self.live, self.saved, self.ways)
         doubtful = doubts.below({n for n in self.ways if doubts.has_another_name(n)})
         return WeightsLoading(
             raises,
@@ -161,7 +157,7 @@ class _LoadRun:
 
     # --- the walk
 
-    def load(self, number: int, way: _Way, failures: dict[int, LoadFailure]) -> None:
+    def load(self, number: int, way: ObjectPath, failures: dict[int, LoadFailure]) -> None:
         """Load an object and its parts; `failures` has those that failed until now."""
         if number in self.visited:
             return
@@ -183,7 +179,7 @@ class _LoadRun:
             self.visited.add(number)
         self.under_way.add(number)
         for attribute, item in saveable.children:
-            below = _Way(joined(way.path, attribute), number)
+            below = ObjectPath(joined(way.path, attribute), number)
             if isinstance(item, int):
                 self.load(item, below, failures)
             else:
@@ -195,7 +191,7 @@ class _LoadRun:
             failures.pop(number, None)
 
     def _load_list(
-        self, items: SaveableList, way: _Way, failures: dict[int, LoadFailure], seen: set[int]
+        self, items: SaveableList, way: ObjectPath, failures: dict[int, LoadFailure], seen: set[int]
     ) -> None:
         if items.number in seen:
             return
@@ -211,7 +207,7 @@ class _LoadRun:
                 self.load(item, way.to(names.next(component), component), failures)
 
     def _load_nested(
-        self, items: SaveableList, way: _Way, failures: dict[int, LoadFailure], seen: set[int]
+        self, items: SaveableList, way: ObjectPath, failures: dict[int, LoadFailure], seen: set[int]
     ) -> None:
         """Load a list in a list; if the file has no group for it, failures are only a warning."""
         if way.path in self.saved.groups:
@@ -224,7 +220,7 @@ class _LoadRun:
 
     # --- one object
 
-    def _load_own(self, number: int, way: _Way) -> LoadFailure | None:
+    def _load_own(self, number: int, way: ObjectPath) -> LoadFailure | None:
         """Assign the variables of one object; return the error that Keras would catch."""
         saveable = self.live.saveables[number]
         assert saveable.loading is not None
@@ -321,100 +317,6 @@ class _LoadRun:
     def _unused(self) -> Iterator[str]:
         used = {*self.values.values(), *self.twice, *self.unknown_keys}
         yield from (key for key in self.saved.all_keys() if key not in used)
-
-
-class _Way(NamedTuple):
-    """The path of an object, the object that leads to it, and its component in a list."""
-
-    path: str
-    holder: int | None = None
-    component: str = ""
-
-    def to(self, name: str, component: str = "") -> _Way:
-        """Return the way to an item of a list, if this one leads to the list."""
-        return _Way(joined(self.path, name), self.holder, component)
-
-
-class _Doubts:
-    """What speaks against the places in which Keras looks for the values of objects."""
-
-    def __init__(self, live: LiveWeights, saved: SavedWeights, ways: Mapping[int, _Way]) -> None:
-        self.live, self.saved, self.ways = live, saved, ways
-        named = [saveable for saveable in live.saveables if saveable.loading is not None]
-        self._names = {*saved.names.values()}, {saveable.name or "" for saveable in named}
-        valued = (
-            [path for path, entries in saved.variables.items() if any(entries.values())],
-            [way.path for number, way in ways.items() if live.saveables[number].own],
-        )
-        self._counts = tuple(map(_siblings_with_values, valued))
-
-    def by_order(self) -> Iterator[int]:
-        """Yield the items without names in lists that have another number of them in the file."""
-        for number, way in self.ways.items():
-            siblings = way.path.rpartition("/")[0], way.component
-            counts = self._counts[0][siblings], self._counts[1][siblings]
-            name = self.saved.names.get(way.path, "")
-            is_named = name and not is_automatic(name, self.live.saveables[number].class_name)
-            is_item = bool(way.component) and way.path in self.saved.groups
-            if is_item and not is_named and 0 < counts[0] != counts[1]:
-                yield number
-
-    def below(self, roots: Collection[int]) -> set[int]:
-        """Return objects and what is in them, without what an equal name tells."""
-        inside: set[int] = set()
-        for number, way in self.ways.items():  # holders first
-            if number in roots or (way.holder in inside and not self._is_told(number)):
-                inside.add(number)
-        return inside
-
-    def has_another_name(self, number: int) -> bool:
-        """Return whether the name of an object, or that of its path, is in another place."""
-        way, saveable = self.ways[number], self.live.saveables[number]
-        names = self.saved.names.get(way.path, ""), saveable.name or ""
-        return way.holder is not None and are_of_others(names, saveable.class_name, self._names)
-
-    def _is_told(self, number: int) -> bool:
-        """Return whether the file has the name that a person gave an object."""
-        saveable = self.live.saveables[number]
-        name = self.saved.names.get(self.ways[number].path, "")
-        return name == saveable.name != "" and not is_automatic(name, saveable.class_name)
-
-
-def are_of_others(
-    names: tuple[str, str], class_name: str, every: tuple[Collection[str], Collection[str]]
-) -> bool:
-    """Return whether a saved and a live name differ, and one of them is also on the other side.
-
-    `every` has all names of both sides. A name that Keras made of the class proves nothing.
-
-    >>> are_of_others(("a", "b"), "Dense", ({"a", "b"}, {"b", "c"}))
-    True
-    >>> are_of_others(("dense", "dense_1"), "Dense", ({"dense"}, {"dense", "dense_1"}))
-    False
-    """
-    if "" in names or names[0] == names[1]:
-        return False
-    return any(
-        name in others and not is_automatic(name, class_name)
-        for name, others in zip(names, reversed(every), strict=True)
-    )
-
-
-def _siblings_with_values(paths: Iterable[str]) -> Counter[tuple[str, str]]:
-    """Count the items of lists that hold values, by the path of the list and their component.
-
-    >>> dict(_siblings_with_values(["layers/dense/inner", "layers/dense_1"]))
-    {('layers/dense', 'inner'): 1, ('layers', 'dense'): 2, ('', 'layers'): 1}
-    """
-    known: set[str] = set()
-    siblings = Counter[tuple[str, str]]()
-    for path in paths:
-        while path and path not in known:
-            known.add(path)
-            holder, _, name = path.rpartition("/")
-            siblings[holder, _NUMBER.sub("", name)] += 1
-            path = holder
-    return siblings
 
 
 # --- the errors

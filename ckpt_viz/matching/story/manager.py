@@ -14,8 +14,9 @@ from typing import NamedTuple
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import count, listed, readable
 from ckpt_viz.matching.story.places import TensorFlowPlace
-from ckpt_viz.matching.story.save import SaveStep, SaveStory
+from ckpt_viz.matching.story.save import SaveStory
 from ckpt_viz.matching.story.save_order import Counting, SaveAction, SaveCall
+from ckpt_viz.matching.story.save_steps import SaveStep
 
 _SECONDS = 3600.0  # of an hour, as TensorFlow counts
 

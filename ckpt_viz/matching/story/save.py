@@ -6,9 +6,9 @@ A step is three numbers until someone looks at it, so the story of many objects 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from ckpt_viz.files.saved.object_based import OBJECT_GRAPH_KEY
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE, checkpoint_key, parse_checkpoint_key
@@ -30,69 +30,10 @@ from ckpt_viz.matching.story.save_order import (
     SaveAction,
     SaveCall,
 )
-from ckpt_viz.matching.story.step import Story, StoryStep
+from ckpt_viz.matching.story.save_steps import SaveStep, Words, tensorflow_place
+from ckpt_viz.matching.story.step import Story
 
 _MOST_OF_A_KEY = 300  # characters in a sentence
-
-
-@dataclass(frozen=True)
-class SaveStep(StoryStep):
-    """One step of a save.
-
-    `saved` or `live` is the node, as the graph is of a file or of live objects; `holder` is a node
-    of the same graph.
-
-    Attributes:
-        key: The checkpoint key that the step makes; of a slot, the path from which its key follows.
-        paths: What the step deletes; the checkpoints that it names in the file `checkpoint`.
-    """
-
-    key: str = ""
-    paths: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the step as plain data."""
-        more = {"key": self.key, "paths": list(self.paths)}
-        return {**super().to_json(), **{name: value for name, value in more.items() if value}}
-
-
-class Words(NamedTuple):
-    """What a step says; `reason` "" if the text leaves no question."""
-
-    text: str
-    reason: str = ""
-    holder: int | None = None
-    local_name: str = ""
-    key: str = ""
-    is_problem: bool = False
-
-    def as_step(
-        self,
-        number: int,
-        action: SaveAction,
-        place: TensorFlowPlace,
-        graph: Graph,
-        subject: int | None,
-    ) -> SaveStep:
-        """Return the step that says this of a node of a graph."""
-        is_live = graph.origin is Origin.LIVE
-        return SaveStep(
-            number=number,
-            action=action.value,
-            text=self.text,
-            reason=self.reason,
-            place=place,
-            saved=None if is_live else subject,
-            live=subject if is_live else None,
-            holder=self.holder,
-            local_name=self.local_name,
-            is_problem=self.is_problem,
-            key=self.key,
-        )
-
-
-def _place(module: str, function: str, mark: str = "") -> TensorFlowPlace:
-    return TensorFlowPlace(f"tensorflow.python.{module}", function, mark)
 
 
 _VIEW, _UTIL = "checkpoint.trackable_view", "checkpoint.save_util"
@@ -100,39 +41,43 @@ _WALK = "TrackableView._descendants_with_paths"
 _GATHER = "_gather_trackable_data"
 _SHARDS = "checkpoint.functional_saver"
 _CHECKPOINT = "checkpoint.checkpoint"
-_OF_ROOT = _place(_VIEW, _WALK, "deque")
-_OF_OTHER_VALUE = _place(
+_OF_ROOT = tensorflow_place(_VIEW, _WALK, "deque")
+_OF_OTHER_VALUE = tensorflow_place(
     _UTIL, "_get_and_write_tensors_to_serialize", "trackable_has_serialize_to_tensor"
 )
-_OF_MANAGERS_COUNT = _place(
+_OF_MANAGERS_COUNT = tensorflow_place(
     "checkpoint.checkpoint_management", "CheckpointManager.save", "assign_add"
 )
 PLACES: Mapping[SaveAction, TensorFlowPlace] = {
-    SaveAction.MAKE: _place(_CHECKPOINT, "Checkpoint._maybe_create_save_counter", "add_variable"),
-    SaveAction.COUNT: _place(_CHECKPOINT, "Checkpoint.save", "assign_add"),
-    SaveAction.FIND: _place(_VIEW, _WALK, "TrackableReference"),
-    SaveAction.MEET: _place(_VIEW, _WALK, "if"),
-    SaveAction.LEAVE: _place(_VIEW, "TrackableView.children", "_trackable_children"),
-    SaveAction.NAME: _place(_UTIL, _GATHER, "object_path_to_string"),
-    SaveAction.NUMBER: _place(_UTIL, _GATHER, "enumerate"),
-    SaveAction.SLOT: _place("checkpoint.util", "serialize_slot_variables", "slot_variable_key"),
-    SaveAction.EDGES: _place(_UTIL, _GATHER, "list_children"),
-    SaveAction.KEY: _place(_UTIL, "_get_tensors_from_trackable", "checkpoint_key"),
-    SaveAction.SAVER: _place(_UTIL, "_get_and_write_registered_savers", "for"),
-    SaveAction.MARK: _place("checkpoint.util", "add_checkpoint_values_check", "bool"),
-    SaveAction.GRAPH: _place(
+    SaveAction.MAKE: tensorflow_place(
+        _CHECKPOINT, "Checkpoint._maybe_create_save_counter", "add_variable"
+    ),
+    SaveAction.COUNT: tensorflow_place(_CHECKPOINT, "Checkpoint.save", "assign_add"),
+    SaveAction.FIND: tensorflow_place(_VIEW, _WALK, "TrackableReference"),
+    SaveAction.MEET: tensorflow_place(_VIEW, _WALK, "if"),
+    SaveAction.LEAVE: tensorflow_place(_VIEW, "TrackableView.children", "_trackable_children"),
+    SaveAction.NAME: tensorflow_place(_UTIL, _GATHER, "object_path_to_string"),
+    SaveAction.NUMBER: tensorflow_place(_UTIL, _GATHER, "enumerate"),
+    SaveAction.SLOT: tensorflow_place(
+        "checkpoint.util", "serialize_slot_variables", "slot_variable_key"
+    ),
+    SaveAction.EDGES: tensorflow_place(_UTIL, _GATHER, "list_children"),
+    SaveAction.KEY: tensorflow_place(_UTIL, "_get_tensors_from_trackable", "checkpoint_key"),
+    SaveAction.SAVER: tensorflow_place(_UTIL, "_get_and_write_registered_savers", "for"),
+    SaveAction.MARK: tensorflow_place("checkpoint.util", "add_checkpoint_values_check", "bool"),
+    SaveAction.GRAPH: tensorflow_place(
         _CHECKPOINT, "TrackableSaver._gather_serialized_tensors", "SerializeToString"
     ),
-    SaveAction.RUN: _place(_SHARDS, "MultiDeviceSaver.save", "registered_saver_filename"),
-    SaveAction.WRITE: _place(_SHARDS, "_single_shard_save", "save_v2"),
-    SaveAction.MERGE: _place(_SHARDS, "MultiDeviceSaver.save", "merge_v2_checkpoints"),
-    SaveAction.STATE: _place(
+    SaveAction.RUN: tensorflow_place(_SHARDS, "MultiDeviceSaver.save", "registered_saver_filename"),
+    SaveAction.WRITE: tensorflow_place(_SHARDS, "_single_shard_save", "save_v2"),
+    SaveAction.MERGE: tensorflow_place(_SHARDS, "MultiDeviceSaver.save", "merge_v2_checkpoints"),
+    SaveAction.STATE: tensorflow_place(
         _CHECKPOINT, "_update_checkpoint_state_internal", "update_checkpoint_state_internal"
     ),
-    SaveAction.EXPORT: _place(
+    SaveAction.EXPORT: tensorflow_place(
         "saved_model.save", "save_and_return_nodes", "atomic_write_string_to_file"
     ),
-    SaveAction.FAIL: _place(_VIEW, "TrackableView.children", "_trackable_children"),
+    SaveAction.FAIL: tensorflow_place(_VIEW, "TrackableView.children", "_trackable_children"),
 }
 
 

@@ -9,8 +9,8 @@ from ckpt_viz.graphs.nodes.nodes import Attribute
 from ckpt_viz.graphs.object_graph.graph import Format, Graph
 from ckpt_viz.ground.text import count, end_of, readable
 from ckpt_viz.matching.story.places import TensorFlowPlace
-from ckpt_viz.matching.story.save import SaveStep, Words
 from ckpt_viz.matching.story.save_order import SaveAction, SaveCall
+from ckpt_viz.matching.story.save_steps import SaveStep, Words
 from ckpt_viz.matching.story.step import Story
 
 _MOST_OF_A_NAME = 300  # characters in a sentence
