@@ -100,7 +100,7 @@ def translator() -> Any:
     return Encoder
 
 
-@thread(Kind.DEFERRED, Severity.DEFERRED, "saved values wait until this")
+@thread(Kind.DEFERRED, Severity.DEFERRED, "saved values wait until optimizer (Adam)")
 def tensorflow_33150_translation_is_gibberish_after_restoring(at: Path) -> Any:
     def make(trained: bool) -> Any:
         encoder, decoder = translator()(), translator()()
@@ -112,14 +112,16 @@ def tensorflow_33150_translation_is_gibberish_after_restoring(at: Path) -> Any:
     return save_any(at, make(True)), lambda: make(False)
 
 
-@thread(Kind.DEFERRED, Severity.DEFERRED, "(root).optimizer", "wait until this Adam is built")
+@thread(
+    Kind.DEFERRED, Severity.DEFERRED, "(root).optimizer", "wait until optimizer (Adam) is built"
+)
 def tensorflow_52346_optimizer_differs_after_restoring(at: Path) -> Any:
     model = called(keras_2_sequential(4))
     path = saved(at, model=model, optimizer=legacy_adam(*model.variables))
     return path, lambda: ckpt(model=called(keras_2_sequential(4)), optimizer=legacy_adam())
 
 
-@thread(Kind.DEFERRED, Severity.DEFERRED, "4 saved values wait until this Sequential is built")
+@thread(Kind.DEFERRED, Severity.DEFERRED, "4 saved values wait until model (Sequential) is built")
 def tensorflow_27937_fresh_sequential_is_not_restored(at: Path) -> Any:
     keras = keras_3()
     path = saved(at, model=keras_3_sequential(4, 2))
@@ -133,7 +135,7 @@ def keras_19389_backup_loses_the_state_of_the_optimizer(at: Path) -> Any:
     return path, lambda: ckpt(model=keras_3_sequential(4), optimizer=keras_3_adam())
 
 
-@thread(Kind.NOT_BUILT, Severity.FAIL, "saved it before it had variables")
+@thread(Kind.NOT_BUILT, Severity.FAIL, "had no variables yet when the program saved it")
 def models_8953_checkpoint_of_864_bytes(at: Path) -> Any:
     return saved(at, model=translator()()), lambda: ckpt(model=called(translator()()))
 

@@ -248,3 +248,36 @@ def test_a_value_that_waits_after_the_fix_is_not_built_yet_at_a_wrong_path_too(
         lines = str(cv.check(live, path)).splitlines()
         waiting = [line for line in lines if "waits until built" in line]
         assert ["not built yet" in line for line in waiting] == [True], lines
+
+
+@pytest.mark.tf
+def test_a_model_saved_before_it_had_values_is_named_beside_one_that_had(tmp_path: Path) -> None:
+    import keras
+
+    def models(*, is_built: bool) -> Any:
+        first = keras.Sequential([keras.Input((3,)), *map(keras.layers.Dense, (4, 2))])
+        second = keras.Sequential([*map(keras.layers.Dense, (4, 2))])
+        if is_built:
+            second.build((None, 3))
+        return ckpt(first=first, second=second)
+
+    prefix = models(is_built=False).save(str(tmp_path / "early"))
+    text = str(cv.check(models(is_built=True), prefix))
+    assert "The checkpoint has second without its 4 values: second had no variables yet" in text
+
+
+@pytest.mark.tf
+def test_what_fails_comes_before_what_passes(tmp_path: Path) -> None:
+    import keras
+
+    class Untracked(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = {"a": var([1.0])}
+
+    model = Untracked()
+    prefix = ckpt(model=model, extra=var([1.0])).save(str(tmp_path / "more"))
+    findings = cv.check(ckpt(model=model), prefix).findings
+    kinds = [finding.kind for finding in findings]
+    assert kinds == [cv.Kind.UNRESOLVED, cv.Kind.NOT_TRACKED]
+    assert [f.severity for f in findings] == [cv.Severity.FAIL, cv.Severity.WARNING]

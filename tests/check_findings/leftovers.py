@@ -107,7 +107,7 @@ for _was, _now, _built in product(GENERATIONS, GENERATIONS, (True, False)):
     FAIL,
     "(root).optimizer",
     None,
-    "The program has no optimizer here, so 4 ",
+    "The program has no optimizer, so 4 ",
     "everything else, 2 values, is restored",
     "assert_existing_objects_matched()",
 )
@@ -125,7 +125,7 @@ def program_has_no_optimizer_for_declared_slots(at: Path) -> Pair:
     FAIL,
     None,
     "(root).optimizer",
-    "The checkpoint has no optimizer here, so 4 ",
+    "The checkpoint has no optimizer, so 4 ",
     "assert_nontrivial_match()",
 )
 def checkpoint_has_no_optimizer(at: Path) -> Pair:
@@ -188,7 +188,13 @@ def keras_3_model_without_a_build_of_its_own(at: Path) -> Pair:
     )
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "saved it before it had variables")
+@shows(
+    Kind.NOT_BUILT,
+    FAIL,
+    "(root).model",
+    "(root).model",
+    "had no variables yet when the program saved it",
+)
 def model_saved_before_it_was_built(at: Path) -> Pair:
     def model() -> Any:
         return keras_2().Sequential([keras_2().layers.Dense(2), keras_2().layers.Dense(2)])
@@ -229,7 +235,7 @@ def keras_2_optimizer_saved_before_its_first_step(at: Path) -> Pair:
     return _saved_unbuilt(at, keras_2_adam)
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "before it had variables")
+@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "had no variables yet")
 def legacy_optimizer_saved_before_its_first_step(at: Path) -> Pair:
     return _saved_unbuilt(at, legacy_adam)
 
@@ -355,13 +361,21 @@ def branch_of_a_model_that_was_never_called(at: Path) -> Pair:
     return Pair(saved(at, model=source), lambda: ckpt(model=called(model())))
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "saved it before it had variables")
+@shows(
+    Kind.NOT_BUILT,
+    FAIL,
+    "(root).model",
+    "(root).model",
+    "had no variables yet when the program saved it",
+)
 def keras_3_sequential_saved_before_it_was_built(at: Path) -> Pair:
     path = saved(at, model=unbuilt_sequential(keras_3(), 4))
     return Pair(path, lambda: ckpt(model=keras_3_sequential(4)))
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).b", "(root).b", "saved it before it had variables")
+@shows(
+    Kind.NOT_BUILT, FAIL, "(root).b", "(root).b", "had no variables yet when the program saved it"
+)
 def layers_saved_before_they_were_built(at: Path) -> Pair:
     dense = keras_2().layers.Dense
     path = saved(at, a=dense(2), b=dense(2))
@@ -408,7 +422,9 @@ def keras_3_sequential_not_built(at: Path) -> Pair:
     )
 
 
-@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "until this Net is built", "call the model")
+@shows(
+    Kind.DEFERRED, DEFERRED, None, "(root).model", "until model (Net) is built", "call the model"
+)
 def keras_3_subclass_with_build_not_built(at: Path) -> Pair:
     return Pair(
         saved(at, model=called(net_with_build()())),
@@ -417,7 +433,9 @@ def keras_3_subclass_with_build_not_built(at: Path) -> Pair:
     )
 
 
-@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "4 saved values wait until this Sequential")
+@shows(
+    Kind.DEFERRED, DEFERRED, None, "(root).model", "4 saved values wait until model (Sequential)"
+)
 def keras_2_sequential_not_built(at: Path) -> Pair:
     return Pair(
         saved(at, model=keras_2_sequential(4, 2)),
@@ -434,12 +452,16 @@ def _optimizer_not_built(at: Path, maker: Callable[..., Any]) -> Pair:
     )
 
 
-@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "2 saved values wait until this Adam")
+@shows(
+    Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "2 saved values wait until optimizer (Adam)"
+)
 def keras_3_optimizer_not_built(at: Path) -> Pair:
     return _optimizer_not_built(at, keras_3_adam)
 
 
-@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "2 saved values wait until this Adam")
+@shows(
+    Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "2 saved values wait until optimizer (Adam)"
+)
 def keras_3_optimizer_not_built_beside_a_renamed_variable(at: Path) -> Pair:
     """Its list of trained variables is a new one then: what waits for an item of it stays away."""
     return Pair(
@@ -466,12 +488,16 @@ def legacy_optimizer_before_its_first_step(at: Path) -> Pair:
     return _optimizer_not_built(at, legacy_adam)
 
 
-@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "until this AdamOptimizer is built")
+@shows(
+    Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "until optimizer (AdamOptimizer) is built"
+)
 def optimizer_of_tensorflow_1_before_its_first_step(at: Path) -> Pair:
     return _optimizer_not_built(at, v1_adam)
 
 
-@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "12 saved values wait until this Sequential")
+@shows(
+    Kind.DEFERRED, DEFERRED, None, "(root).model", "12 saved values wait until model (Sequential)"
+)
 def slot_variables_of_variables_not_made_yet(at: Path) -> Pair:
     def build(target: Any) -> None:
         stepped(target.optimizer, called(target.model).trainable_variables)
@@ -485,7 +511,9 @@ def slot_variables_of_variables_not_made_yet(at: Path) -> Pair:
     )
 
 
-@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "4 saved values wait until this AdamOp")
+@shows(
+    Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "4 saved values wait until optimizer (AdamOp"
+)
 def slot_variables_that_a_graph_does_not_make_yet(at: Path) -> Pair:
     import tensorflow as tf
 
@@ -727,7 +755,7 @@ _OPTIMIZERS: dict[str, tuple[_Of, _Of, int, Severity, str]] = {
         lambda o: o.SGD(),
         0,
         FAIL,
-        "Once built, this SGD will not fit",
+        "Once built, optimizer (SGD) will not fit",
     ),
     "with_more_slots": (
         lambda o: o.Adam(),

@@ -9,6 +9,7 @@ from functools import cached_property
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.evidence.placement import Placement
 from ckpt_viz.answers.evidence.sides import LiveSide, SavedSide
+from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.slots.keras_optimizers import generation_of
@@ -57,6 +58,11 @@ class Case:
     def signatures(self) -> Signatures:
         """Which subtrees are equal."""
         return Signatures(self.saved, self.live)
+
+    def called(self, obj: int) -> str:
+        """Return what people call a live object, with its class: `optimizer (Adam)`."""
+        type_name = type(self.live_side.object(obj)).__name__
+        return f"this {type_name}" if obj == ROOT else f"{self.live_side.place(obj)} ({type_name})"
 
     @cached_property
     def fixed(self) -> frozenset[int]:

@@ -57,8 +57,7 @@ def _unfit(case: Case, obj: int) -> Iterator[Finding]:
     yield case.run.finding(
         Severity.FAIL,
         Kind.NOT_BUILT,
-        f"Once built, this {type(unbuilt).__name__} will not fit the checkpoint: "
-        f"{misfits[0].why}{more}.",
+        f"Once built, {case.called(obj)} will not fit the checkpoint: {misfits[0].why}{more}.",
         "Make the optimizer as it was when saved, or restore the model alone."
         if facts.is_optimizer(unbuilt)
         else "Make its layers as they were when saved.",
@@ -100,7 +99,7 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
     for obj, (below, left) in of_object.items():
         unbuilt, look = case.live_side.object(obj), looks[obj]
         wait = f"{count(len(left), 'saved value')} {'waits' if len(left) == 1 else 'wait'}"
-        what = f"this {type(unbuilt).__name__}"
+        what = case.called(obj)
         until = f"{wait} until {what} is built"
         build = _how_to_build(case, unbuilt, below)
         doubts = look.doubts or further
@@ -242,7 +241,7 @@ def saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
                 continue
         early.setdefault(model, []).extend(objects)
     for top, objects in early.items():
-        number = count(len(objects), "value")
+        number, place = count(len(objects), "value"), case.live_side.place(top)
         yield case.run.finding(
             Severity.FAIL,
             Kind.NOT_BUILT,
@@ -250,8 +249,8 @@ def saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
             f"step, or never has any. {number} {'stays' if len(objects) == 1 else 'stay'} "
             "unchanged."
             if _may_have_had_none(case, top, objects)
-            else f"The checkpoint has this object without its {number}: the program saved it "
-            "before it had variables.",
+            else f"The checkpoint has {place} without its {number}: {place} had no variables yet "
+            "when the program saved it.",
             "Save again after you have built the model and run one training step.",
             nodes=(case.trace.holders[top][0],),
             objects=(top, *objects),

@@ -114,8 +114,8 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
         yield case.run.finding(
             Severity.FAIL,
             Kind.OPTIMIZER_MISSING,
-            f"The program has no optimizer here, so {count(len(nodes), 'saved value')} stay "
-            f"unused{rest}.",
+            f"The program has no {case.saved_side.place(top)}, so "
+            f"{count(len(nodes), 'saved value')} stay unused{rest}.",
             "Add the optimizer to train further. Else call assert_existing_objects_matched() "
             "in place of assert_consumed().",
             nodes=dict.fromkeys((top, *nodes)),
@@ -127,8 +127,8 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
         yield case.run.finding(
             Severity.FAIL,
             Kind.OPTIMIZER_MISSING,
-            f"The checkpoint has no optimizer here, so {count(len(objects), 'value')} of the "
-            "program's optimizer stay unchanged.",
+            f"The checkpoint has no {case.live_side.place(top)}, so "
+            f"{count(len(objects), 'value')} of the program stay unchanged.",
             "Call assert_nontrivial_match() instead of assert_consumed(); training starts "
             "with a fresh optimizer.",
             objects=dict.fromkeys((top, *objects)),

@@ -187,12 +187,11 @@ def slots_out_of_scope(case: Case, explained: Explained) -> Iterator[Finding]:
             assert step.node is not None
             waiting.setdefault(step.obj, []).append(step.node)
     for obj, nodes in waiting.items():
-        name = type(case.live_side.object(obj)).__name__
         yield case.run.finding(
             Severity.DEFERRED,
             Kind.STRATEGY_SCOPE,
-            f"{count(len(nodes), 'slot variable')} wait for the first step of this {name}, because "
-            "the scope of another tf.distribute.Strategy is active.",
+            f"{count(len(nodes), 'slot variable')} wait for the first step of {case.called(obj)}, "
+            "because the scope of another tf.distribute.Strategy is active.",
             "Call restore outside of the scope, or make the optimizer inside it.",
             nodes=nodes,
             objects=(obj,),
