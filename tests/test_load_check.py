@@ -238,6 +238,25 @@ def test_alike_faults_are_one_finding_with_every_place(tmp_path: Path) -> None:
     assert finding.places == ("body.kernel_initializer", "head.kernel_initializer")
 
 
+@pytest.mark.parametrize("form", [".keras", ".h5"])
+def test_a_layer_of_the_program_may_have_several_outputs(form: str, tmp_path: Path) -> None:
+    keras = imported("keras")
+
+    class Halves(keras.layers.Layer):  # type: ignore[misc, name-defined]
+        def call(self, inputs: Any) -> Any:
+            return inputs[:, :2], inputs[:, 2:]
+
+        def compute_output_shape(self, shape: Any) -> Any:
+            return [(shape[0], 2), (shape[0], shape[1] - 2)]
+
+    inputs = keras.Input((6,))
+    parts = Halves()(inputs)
+    path = tmp_path / f"m{form}"
+    keras.Model(inputs, [keras.layers.Dense(1)(part) for part in parts]).save(path)
+    (finding,) = cv.check_load_model(str(path)).findings
+    assert "does not know Halves" in finding.why
+
+
 def test_what_is_registered_or_in_a_scope_is_known(tmp_path: Path) -> None:
     keras = imported("keras")
     path = write_file(RECIPES["program's own"], keras, ".keras", tmp_path / "x")
