@@ -111,6 +111,17 @@ def test_the_middle_column_shows_what_has_become_of_each_line(
     expect(_cell(page, "old")).to_contain_text("waits")
 
 
+@pytest.mark.parametrize("width", [700, 1000, 1400])
+def test_the_words_of_the_middle_column_are_whole(
+    check: RestoreCheck, opened: Open, width: int
+) -> None:
+    page = opened(check, width)
+    for number in range(1, len(check.steps) + 1, 7):
+        _go(page, number)
+        cells = page.locator(".ckv-fate > span:last-child:visible")
+        assert cells.evaluate_all("a => a.filter(e => e.scrollWidth > e.clientWidth).length") == 0
+
+
 def test_keys_step_play_stop_and_close(check: RestoreCheck, opened: Open) -> None:
     page = opened(check)
     number = page.locator(".ckv-play-number")

@@ -55,6 +55,8 @@ export function playedColumn(moment: Moment): PlayedColumn {
   return {
     title: WORDS.table.soFar,
     note: "",
+    least: 0,
+    texts: () => textsOf(moment),
     cell(line) {
       const nodesOfLine = [line.savedNode, line.liveNode];
       const isStep = now.has(line.id);
@@ -82,6 +84,23 @@ export function playedColumn(moment: Moment): PlayedColumn {
   };
 }
 
+/** What the column says at any step. */
+function* textsOf({ graph, story }: Moment): Iterable<string> {
+  yield* Object.values(WORDS.fates);
+  yield WORDS.boundBelow(formatCount(story.size), formatCount(story.size));
+  for (let at = 0; at < Math.min(story.length, MOST_STEPS); at++) {
+    const step = story.step(at);
+    yield nowWords(step);
+    const [saved, live] = [step.saved, step.live];
+    if (saved !== null && live !== null && saved !== live) {
+      yield WORDS.boundTo(WORDS.fates.bound, nameOf(graph, live));
+    }
+  }
+}
+
+/** Steps that are read for the width of the column. */
+const MOST_STEPS = 2000;
+
 /** What has become of a line's own node, or of how many of those inside of it. */
 function fateOf(
   { at, graph, story, table }: Moment,
@@ -103,7 +122,7 @@ function fateOf(
   }
   const other = line.savedNode === null ? null : story.boundTo(line.savedNode, at);
   const sign = SIGNS[fate];
-  return other === null || other === line.liveNode
+  return other === null || other === line.liveNode || lineAt(graph, table, other) === line.id
     ? { sign, words: sign.word }
     : { sign, words: WORDS.boundTo(sign.word, nameOf(graph, other)) };
 }
