@@ -323,8 +323,8 @@ def test_the_names_of_nodes_are_above_their_steps(
     _go(page, last + 1)
     expect(page.locator(".ckv-play-visit-now")).not_to_have_text("net")
     boxes = page.locator(".ckv-play-visit > b").evaluate_all(
-        "names => names.map(name => name.getBoundingClientRect()).filter(({width}) => width > 0)"
-        ".map(({left, right}) => [left, right])"
+        "names => names.filter(name => name.offsetTop < name.parentElement.clientHeight)"
+        ".map(name => name.getBoundingClientRect()).map(({left, right}) => [left, right])"
     )
     assert len(boxes) > (5 if width == 1500 else 2)
     for (_, right), (left, _) in pairwise(boxes):

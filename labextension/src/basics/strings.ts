@@ -390,6 +390,7 @@ export const outcomes = {
   error: "the restore raises",
 } as const;
 export const whatBecomesOf = (name: string) => `What becomes of ${name}?`;
+export const chooseBy = (last: string) => `Choose with the keys 1 to ${last}.`;
 export const doesPass = (name: string) => `Does ${name}() pass?`;
 export const looksForNext = (name: string) => `TensorFlow looks for “${name}” next.`;
 export const isRight = (right: string) => `Right: ${right}.`;

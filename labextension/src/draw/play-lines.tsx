@@ -135,7 +135,8 @@ function nameOf(graph: Graph, id: number): string {
 function nowWords({ action, holder, name }: PlayStep): string {
   const fate = FATES[action.replace(" slot", "")];
   const word = WORDS.deeds[action as keyof typeof WORDS.deeds] ?? visible(action);
-  const does = fate === undefined ? word : `${SIGNS[fate].glyph} ${word}`;
+  // The dots of what waits would read as words that are cut.
+  const does = fate === undefined || fate === "waits" ? word : `${SIGNS[fate].glyph} ${word}`;
   return holder === null || name === "" ? does : `“${shortened(visible(name), MAX_NAME)}” ${does}`;
 }
 
