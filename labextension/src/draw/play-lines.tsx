@@ -32,7 +32,7 @@ const FATES: Readonly<Partial<Record<string, Fate>>> = {
 };
 const DONE: ReadonlySet<Fate> = new Set(["queued", "bound", "restored"]);
 /** Characters of a name in a cell. */
-const MAX_NAME = 18;
+const MAX_NAME = 32;
 
 interface Moment {
   readonly graph: Graph;
@@ -75,7 +75,8 @@ export function playedColumn(moment: Moment): PlayedColumn {
       return {
         content: (
           <>
-            {isOwnStep || sign === null ? null : <SignIcon sign={sign} />} <span>{said}</span>
+            {isOwnStep || sign === null ? null : <SignIcon sign={sign} />}{" "}
+            <span class="ckv-cut">{said}</span>
           </>
         ),
         class: classes.join(" "),

@@ -21,10 +21,12 @@ const MOST_LINES = 2000;
 const [SIZE, SMALL, BOLD] = [13, 11, 600];
 /** What is around the words of a cell, around a title and around a name, in pixels. */
 const [AROUND_WORDS, AROUND_TITLE, AROUND_NAME] = [50, 26, 78];
-/** Titles have lines enough, and names may be cut in their middle: none counts for more. */
-const [MOST_TITLE, MOST_NAME, MOST_FACTS] = [110, 260, 100];
-/** The part of the width that all columns of words may have together, in percent. */
-const MOST_SAID = 62;
+/** A line of a title, of which a head may have two. */
+const LINE_OF_TITLE = 136;
+/** A name may be cut in its middle, and facts at their end: none counts for more. */
+const [MOST_NAME, MOST_FACTS] = [260, 100];
+/** The part of the width that a column of words may have: one alone, or one of two. In percent. */
+const [MOST_ALONE, MOST_OF_TWO] = [45, 31];
 
 interface Columns {
   readonly table: Table;
@@ -43,24 +45,31 @@ export function useColumns(head: RefObject<HTMLElement | null>, columns: Columns
       const { fontFamily } = getComputedStyle(root);
       const lines = rows.slice(0, MOST_LINES).map(({ line }) => line);
       const cells = said.map((column) => neededBy(column, lines, fontFamily));
+      const needs = cells.map(([need]) => need);
       // Words come before names, which may be cut in their middle.
-      const most = Math.round(MOST_SAID / said.length);
+      const most = said.length === 1 ? MOST_ALONE : MOST_OF_TWO;
       const shared = [
         `minmax(0, ${neededByNames(table, "saved", fontFamily)}fr)`,
-        ...cells.map((need) => `minmax(min(${need}px, ${most}%), ${need}fr)`),
+        ...cells.map(([need, wish]) => `minmax(min(${need}px, ${most}%), ${wish}fr)`),
         `minmax(0, ${neededByNames(table, "live", fontFamily)}fr)`,
       ];
       root.style.setProperty("--ckv-shared", shared.join(" "));
-      root.style.setProperty("--ckv-need", `${Math.max(...cells)}px`);
+      root.style.setProperty("--ckv-need", `${Math.max(...needs)}px`);
     }
   }, [table, rows, text]);
 }
 
-function neededBy({ title, texts, least }: SaidColumn, lines: readonly number[], font: string) {
+/** The least width for the words in sight, and the one that has a title in a line, too. */
+function neededBy(
+  { title, texts, least }: SaidColumn,
+  lines: readonly number[],
+  font: string,
+): readonly [number, number] {
   const measure = textMeasure(font, BOLD);
   const words = [...new Set(texts(lines))].map((text) => measure(text, SIZE) + AROUND_WORDS);
-  const ofTitle = Math.min(measure(title, SIZE), MOST_TITLE) + AROUND_TITLE;
-  return Math.ceil(Math.max(least, ofTitle, ...words));
+  const ofTitle = measure(title, SIZE) + AROUND_TITLE;
+  const need = Math.ceil(Math.max(least, Math.min(ofTitle, LINE_OF_TITLE), ...words));
+  return [need, Math.max(need, Math.ceil(ofTitle))];
 }
 
 /** What the outermost names of a side need: what opens does not move the columns of names. */
