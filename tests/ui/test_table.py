@@ -472,6 +472,22 @@ def test_the_words_of_cells_are_whole_at_each_width(
 
 
 @pytest.mark.tf
+def test_a_tick_copies_a_part_of_a_value_of_another_shape(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check.overlay)
+    fixed = line(page, "head").locator(".ckv-cell-fixed")
+    expect(fixed).to_have_text("≠ stays, other shape")
+    question = page.get_by_role("row").filter(has=page.get_by_role("checkbox"))
+    expect(question).to_contain_text("Do the first 5 of 7 in model.head mean the same?")
+    expect(question).to_contain_text("A tick copies this part of 6 values.")
+    page.get_by_role("treegrid").press("y")
+    expect(fixed).to_have_text("≈ here, in part")
+    expect(page.locator(".ckv-strip-name").last).to_have_text("0 of 33 keep their own")
+    page.screenshot(path=_SCREENSHOTS / "table-in-part.png")
+
+
+@pytest.mark.tf
 def test_a_narrow_page_has_two_lines_for_news_and_one_for_all_else(
     check: RestoreCheck, opened: Open
 ) -> None:

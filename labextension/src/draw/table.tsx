@@ -474,17 +474,15 @@ interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting"
 /** A guess is a question: a tick takes it into the fix. */
 function Question({ state, table, accepting, entry, place, isNext, takesGuesses }: QuestionProps) {
   const number = table.line(entry.line).guess ?? -1;
-  const guess = state.graph.overlay?.guesses[number];
-  if (guess === undefined) {
+  const [guess, asked] = [state.graph.overlay?.guesses[number], table.guessed[number]];
+  if (guess === undefined || asked === undefined) {
     return null;
   }
   const question = (
     <>
-      <SignIcon sign={cellSign("asks")} />{" "}
-      {WORDS.table.asks(visible(guess.saved), visible(guess.live))}
+      <SignIcon sign={cellSign("asks")} /> {visible(asked.question)}
     </>
   );
-  const values = countWords(table.guessed[guess.place] ?? 0, ...WORDS.counts.values);
   return (
     <div
       class="ckv-table-line ckv-table-question"
@@ -502,7 +500,7 @@ function Question({ state, table, accepting, entry, place, isNext, takesGuesses 
               checked={accepting.accepted.has(guess.place)}
               onChange={(event) => accepting.accept([guess], event.currentTarget.checked)}
             />
-            {question} <span class="ckv-faint">{WORDS.table.takes(values)}</span>
+            {question} <span class="ckv-faint">{visible(asked.tick)}</span>
           </label>
         ) : (
           question
