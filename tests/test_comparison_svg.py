@@ -84,6 +84,18 @@ def test_blocks_that_differ_alike_are_one_row_and_others_have_their_own() -> Non
     assert {"b0 … b3", "b4", "b5 … b11"} <= {row[0] for row in one}
 
 
+def test_texts_are_cut_only_where_a_picture_has_no_room() -> None:
+    long, giant = "shared_encoder_of_all_the_languages", "shared_" * 20
+    cut = {}
+    for name in (long, giant):
+        before = graph({0: {name: 1}, 1: {"kernel": 2}}, (2,))
+        svg = cv.diff(before, _of_other_shape(before, [2])).to_svg()
+        assert int(re.findall(r'width="(\d+)"', svg)[0]) <= 1000
+        cut[name] = rows_of(svg)[0]
+    assert cut[long].count(long) == 2
+    assert "…" in cut[giant][0] and len(cut[giant][0]) > len(long)
+
+
 def _of_other_shape(before: ObjectGraph, kernels: list[int]) -> ObjectGraph:
     nodes = list(before.nodes)
     for kernel in kernels:

@@ -361,6 +361,32 @@ def _at_variable(graph: ObjectGraph, node: int) -> set[int]:
     return {node} if slot is None else {node, slot.variable}
 
 
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize(
+    ("sizes", "moved", "said"),
+    [
+        ((2, 1, 3), [("0", "1"), ("1", "0")], "moved"),
+        ((1, 3), [("2", "1")], "only in a"),
+        ((4, 1, 2, 3), [("0", "1"), ("1", "2"), ("2", "3")], "only in b"),
+    ],
+)
+def test_an_item_of_a_list_with_another_index_has_moved(
+    tmp_path: Path, sizes: tuple[int, ...], moved: list[tuple[str, str]], said: str
+) -> None:
+    """Only shapes tell which item it is. The sentence at the head tells the same."""
+
+    def written(name: str, sizes: tuple[int, ...]) -> str:
+        return str(ckpt(row=[var([1.0] * size) for size in sizes]).write(str(tmp_path / name)))
+
+    found = cv.diff(written("a", (1, 2, 3)), written("b", sizes))
+    assert [*found.moved] == [(f"(root).row.{was}", f"(root).row.{now}") for was, now in moved]
+    assert found.guesses == ()
+    lines = [line for line in found.overlay.table.lines if line.values == 1]
+    assert sum(line.plain.words == "moved" for line in lines) == len(moved)
+    assert said in {line.plain.words for line in lines}
+
+
 def test_a_pair_that_only_its_shape_suggests_is_called_a_guess(tmp_path: Path) -> None:
     a = write_bundle(tmp_path / "a", {"v": floats(1, 2)})
     found = cv.diff(a, write_bundle(tmp_path / "b", {"w": floats(1, 2)}), values=True)

@@ -88,7 +88,7 @@ def test_a_restore_takes_the_ticked_guesses(tmp_path: Path) -> None:
     live = ckpt(items=[layer(3), layer(3), layer(3)])
     shown = show_of(live, path)
     assert shown.overlay is not None
-    assert shown.overlay.table.guessed == [2, 2]
+    assert [guess.values for guess in shown.overlay.table.guessed] == [2, 2]
     done, _ = answer(shown, {"ask": "restore", "guesses": [1]})
     assert done == {"text": "Restored 2 of 6 values. 4 keep their own."}
     np.testing.assert_array_equal(live.items[1].w, cv.graph(path).read("(root).blocks.1.w"))
@@ -98,9 +98,10 @@ def test_the_fix_takes_the_guesses_of_these_places(tmp_path: Path) -> None:
     path = written(tmp_path, blocks=[layer(3), layer(3)])
     shown = show_of(ckpt(items=[layer(3), layer(3), layer(3)]), path)
     assert shown.overlay is not None
-    assert [(one.saved, one.live) for one in shown.overlay.guesses] == [
-        ("blocks.0", "items.0"),
-        ("blocks.1", "items.1"),
+    assert shown.overlay.guesses == ["blocks.0", "blocks.1"]
+    assert [guess.question for guess in shown.overlay.table.guessed] == [
+        "Does blocks.0 belong to items.0?",
+        "Does blocks.1 belong to items.1?",
     ]
     assert asked(shown, guesses=[1])["short"].endswith(".fix(guesses=['blocks.1']).apply()")
     assert len(shown.fix.pairs) == 2

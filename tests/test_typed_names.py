@@ -295,9 +295,9 @@ def test_each_name_in_a_comparison_can_be_typed(make: Make, tmp_path: Path) -> N
     saved = check.saved
     assert saved is not None
     for guess in check.overlay.guesses:
-        tensorflows = saved.name(saved.node_id(guess.saved))
-        for name in (guess.saved, guess.saved.replace(".", "/"), tensorflows):
-            assert check.fix(guesses=name).pairs == check.fix(guesses=guess.saved).pairs
+        tensorflows = saved.name(saved.node_id(guess))
+        for name in (guess, guess.replace(".", "/"), tensorflows):
+            assert check.fix(guesses=name).pairs == check.fix(guesses=guess).pairs
 
 
 def test_each_name_in_the_terminal_can_be_typed(make: Make, tmp_path: Path) -> None:

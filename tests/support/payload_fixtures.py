@@ -30,12 +30,12 @@ from ckpt_viz.graphs.overlay.comparison_table import (
     CellSign,
     ComparisonTable,
     TableCell,
+    TableGuess,
     TableLine,
     Totals,
 )
 from ckpt_viz.graphs.overlay.overlay import (
     Comparison,
-    GuessedPlace,
     Mark,
     Overlay,
     Problem,
@@ -247,9 +247,7 @@ def _guess_json(overlay: Overlay, place: int) -> dict[str, Any]:
     guess = overlay.guesses[place]
     return {
         "place": place,
-        "saved": guess.saved,
-        "live": guess.live,
-        "code": quoted(guess.saved),
+        "code": quoted(guess),
     }
 
 
@@ -502,10 +500,7 @@ def _check() -> Overlay:
     said = f"restore() would raise ValueError: {counts}"
     sides = SideNames.of_one(merged)
     problems = _placed(problems, sides)
-    guesses = (
-        GuessedPlace(f"{head}.aux", head),
-        GuessedPlace("(root).model.dense", "(root).model.b"),
-    )
+    guesses = f"{head}.aux", "(root).model.dense"
     return Overlay(
         *(Comparison.CHECK, merged, 13, marks, problems, verdicts, said),
         lambda _: _check_table(),
@@ -634,7 +629,10 @@ def _check_table() -> ComparisonTable:
         is_one_column=False,
         lines=lines,
         totals=Totals(saved=9, live=9, restored=4, fixed=5),
-        guessed=(2, 0),
+        guessed=(
+            TableGuess(2, "Does w belong to v?", "A tick restores 2 values more.", "here, if so"),
+            TableGuess(0, "Do the first 2 of 3 mean the same?", "A tick copies it.", "in part"),
+        ),
     )
 
 
@@ -721,7 +719,7 @@ def _hostile(overlay: Overlay) -> Overlay:
             )
             for p in overlay.problems
         ),
-        guesses=(GuessedPlace(HOSTILE, HOSTILE), GuessedPlace(HOSTILE * 2, HOSTILE)),
+        guesses=(HOSTILE, HOSTILE * 2),
         verdicts=(Verdict(HOSTILE, False, HOSTILE),),
         draw_table=lambda _: _hostile_table(overlay.table),
     )

@@ -111,6 +111,17 @@ def test_the_middle_column_shows_what_has_become_of_each_line(
     expect(_cell(page, "old")).to_contain_text("waits")
 
 
+@pytest.mark.parametrize("width", [700, 1000, 1400])
+def test_the_words_of_the_middle_column_are_whole(
+    check: RestoreCheck, opened: Open, width: int
+) -> None:
+    page = opened(check, width)
+    for number in range(1, len(check.steps) + 1, 7):
+        _go(page, number)
+        cells = page.locator(".ckv-fate > span:last-child:visible")
+        assert cells.evaluate_all("a => a.filter(e => e.scrollWidth > e.clientWidth).length") == 0
+
+
 def test_keys_step_play_stop_and_close(check: RestoreCheck, opened: Open) -> None:
     page = opened(check)
     number = page.locator(".ckv-play-number")
@@ -312,8 +323,8 @@ def test_the_names_of_nodes_are_above_their_steps(
     _go(page, last + 1)
     expect(page.locator(".ckv-play-visit-now")).not_to_have_text("net")
     boxes = page.locator(".ckv-play-visit > b").evaluate_all(
-        "names => names.map(name => name.getBoundingClientRect()).filter(({width}) => width > 0)"
-        ".map(({left, right}) => [left, right])"
+        "names => names.filter(name => name.offsetTop < name.parentElement.clientHeight)"
+        ".map(name => name.getBoundingClientRect()).map(({left, right}) => [left, right])"
     )
     assert len(boxes) > (5 if width == 1500 else 2)
     for (_, right), (left, _) in pairwise(boxes):

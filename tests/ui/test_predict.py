@@ -84,6 +84,8 @@ def test_an_exercise_asks_grades_and_begins_again_by_the_keyboard_alone(
     number = page.locator(".ckv-play-number")
     next_question = page.get_by_role("button", name="next question")
     expect(next_question).to_be_visible()
+    keys = page.get_by_text("Choose with the keys")
+    expect(keys).to_have_count(0)  # until there is a question
     for place, question in enumerate(questions):
         shown = _open_question(page, question)
         last = min(question.step - 1, len(exercise.comparison.steps))  # type: ignore[union-attr]
@@ -93,6 +95,7 @@ def test_an_exercise_asks_grades_and_begins_again_by_the_keyboard_alone(
         ]
         assert all(text.startswith(c) for text, c in zip(choices, question.choices, strict=True))
         expect(next_question).to_have_count(0)  # it is open
+        expect(keys).to_have_text(f"Choose with the keys 1 to {len(choices)}.")
         page.keyboard.press("9")  # no choice
         expect(shown.locator(".ckv-predict-question")).to_have_text(question.text)
         choice = _wrong(question) if place % 2 else question.answer
@@ -103,6 +106,7 @@ def test_an_exercise_asks_grades_and_begins_again_by_the_keyboard_alone(
             expect(heard).to_contain_text(f"{place // 2 + 1} of {place + 1} right so far")
     summary = page.locator(".ckv-predict-results > li")
     expect(page.locator(".ckv-predict-score")).to_contain_text("3 of 6 right.")
+    expect(keys).to_have_count(0)
     for place, question in enumerate(questions):
         expect(summary.nth(place)).to_contain_text(question.text)
         expect(summary.nth(place)).to_contain_text(" ".join(filter(None, question.why)))

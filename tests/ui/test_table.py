@@ -24,6 +24,7 @@ from ckpt_viz.graphs.render.signs import CELLS
 from tests.support.fixed_check import every_kind, of_shapes
 from tests.support.graphs import graph, keras3_adam, transformer
 from tests.support.tables import floats, raw, shape, write_bundle
+from tests.ui.cut import settle
 from tests.ui.pages import ANSWERING, choose_view, html_pages, showing_first
 from tests.ui.tables import expected, line, selected, shown
 
@@ -36,6 +37,8 @@ _CONTROLS = """() => [...document.querySelectorAll(
     && control.closest("[role=row]") === null)
   .map(control => control.ariaLabel ?? (control.textContent || control.placeholder))"""
 _MOST_CONTROLS = 12
+_CUT = """words => words.filter(e => e.hasAttribute("data-short") || e.scrollWidth > e.clientWidth)
+  .map(e => e.textContent)"""
 
 pytestmark = pytest.mark.usefixtures("front_end")
 
@@ -448,6 +451,40 @@ def test_only_lines_in_sight_exist(opened: Open) -> None:
     assert page.locator(".ckv-table-line").count() < 100
     page.get_by_role("treegrid").press("End")
     expect(selected(page)).to_be_in_viewport()
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("width", [700, 760, 900, 1100, 1500])
+def test_the_words_of_cells_are_whole_at_each_width(
+    check: RestoreCheck, opened: Open, width: int
+) -> None:
+    page = opened(check.overlay, width=width)
+    expect(line(page, "head")).to_contain_text("stays, other shape")
+    settle(page.locator(".ckpt-viz"))
+    # The columns are as wide as the words in sight need: those of opened lines, too.
+    for _ in range(2):
+        words = page.locator(".ckv-cells > .ckv-cell > span:last-child:visible")
+        assert words.count() > 8
+        assert words.evaluate_all(_CUT) == []
+        page.get_by_role("treegrid").press("]")
+        page.keyboard.press("ArrowRight")
+        settle(page.locator(".ckpt-viz"))
+
+
+@pytest.mark.tf
+def test_a_tick_copies_a_part_of_a_value_of_another_shape(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check.overlay)
+    fixed = line(page, "head").locator(".ckv-cell-fixed")
+    expect(fixed).to_have_text("≠ stays, other shape")
+    question = page.get_by_role("row").filter(has=page.get_by_role("checkbox"))
+    expect(question).to_contain_text("Do the first 5 of 7 in model.head mean the same?")
+    expect(question).to_contain_text("A tick copies this part of 6 values.")
+    page.get_by_role("treegrid").press("y")
+    expect(fixed).to_have_text("≈ here, in part")
+    expect(page.locator(".ckv-strip-name").last).to_have_text("0 of 33 keep their own")
+    page.screenshot(path=_SCREENSHOTS / "table-in-part.png")
 
 
 @pytest.mark.tf

@@ -3,7 +3,8 @@
 A pair is in its place where a plain restore from a into b binds it, or where one of its local names
 leads to both. Slot variables are in their place with their variable and their optimizer, whatever
 their index in the optimizer's lists. Every other pair has moved. A guess outside of its place, or a
-pair of values that shapes alone suggest, is no pair.
+pair of values that shapes alone suggest, is no pair, unless both are items of one list: it is why
+these have another index.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def _counterparts(a: Graph, b: Graph, way: LoadWay | None) -> Counterparts:
     places = _Places(a, b, {node: pair.obj for node, pair in belonging.items()}, bound)
     in_place = {pair.node: pair.obj for pair in belonging.values() if places.holds(pair)}
     elsewhere = {node: pair for node, pair in belonging.items() if node not in in_place}
-    by_shape = paired_by_shape(a, b, elsewhere.values())
+    by_shape = paired_by_shape(a, b, elsewhere.values()) - {*_of_one_list(a, b, belonging)}
     guesses = {
         node: pair
         for node, pair in elsewhere.items()
@@ -112,6 +113,15 @@ def _counterparts(a: Graph, b: Graph, way: LoadWay | None) -> Counterparts:
         else:
             moved[node] = Pair(node, obj, Certainty.LIKELY, Evidence.HOLDER)
     return Counterparts(in_place, moved, guesses, unheld)
+
+
+def _of_one_list(a: Graph, b: Graph, pairs: Mapping[int, Pair]) -> Iterator[int]:
+    """Yield the nodes of a that are items of a list, with counterparts in the same list."""
+    for node, pair in pairs.items():
+        holder = pairs.get(a.tree.parents[node])
+        is_same = holder is not None and holder.obj == b.tree.parents[pair.obj]
+        if is_same and a.tree.labels[node].isdecimal() and b.tree.labels[pair.obj].isdecimal():
+            yield node
 
 
 def _variable_of(graph: Graph, node: int) -> int:

@@ -221,7 +221,8 @@ class RestoreCheck:
             guesses: Whether to take the places that only order or shape speaks for, the guesses; or
                 the names of the saved parts to take them for: `model.blocks`, `model/blocks/0`, or
                 the full name of a variable. States of an optimizer that may mean something else in
-                its class of today stay out.
+                its class of today stay out. A part of another shape is copied in part if it is
+                named: the elements that both shapes have.
 
         Raises:
             NoSuchNodeError: A name is none of a saved part with guesses.
@@ -273,7 +274,7 @@ class RestoreCheck:
 
     def _picture(self) -> ComparisonTable:
         """Return the table with its sentences, for the explorer."""
-        guesses = [part.nodes for part in guesses_of(self._run, self.findings)]
+        guesses = guesses_of(self._run, self.findings)
         return gc_paused(lambda: picture_of(self.table, self._words, self.saved_places, guesses))
 
     def show(self) -> Any:

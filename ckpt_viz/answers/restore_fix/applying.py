@@ -171,7 +171,8 @@ def value_for(mapping: ValueMapping, pair: Pair) -> Any:
     conversion = mapping.conversions.get((pair.node, pair.obj))
     if conversion is None:
         return value
-    return conversion.of(value, mapping.live.nodes[pair.obj].attributes[0].shape or ())
+    shape = mapping.live.nodes[pair.obj].attributes[0].shape or ()
+    return conversion.of(value, shape, lambda: _value(mapping.live, pair.obj))
 
 
 def _assign(values: Mapping[int, Any], live: Graph) -> None:

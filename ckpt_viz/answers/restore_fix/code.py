@@ -20,7 +20,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.ground.text import printable
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.matching.correspondence.conversions import Conversion
+from ckpt_viz.matching.correspondence.conversions import IN_PART, Conversion, Form
 
 TO_WRITE_FIRST = """\
 # No file has these values. fix.apply() restores them; this code reads a file:
@@ -118,8 +118,11 @@ def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, 
         lines.append(f"restored.read({path}).assert_existing_objects_matched()")
     if steps.keys:
         loading = [f"reader = {reader}", *_loading(steps, live, source), *_CHECKED]
-        imports = ["import numpy as np"] if needs_numpy(steps.conversions.values()) else []
-        lines = [*imports, *lines[:2], *loading, *lines[2:], *ASSIGNED]
+        forms = {conversion.form for conversion in steps.conversions.values()}
+        needs = needs_numpy(steps.conversions.values()) or Form.PART in forms
+        imports = ["import numpy as np"] if needs else []
+        helper = [*IN_PART.splitlines(), ""] if Form.PART in forms else []
+        lines = [*imports, *lines[:2], *helper, *loading, *lines[2:], *ASSIGNED]
     after = [*_of_file(live, source), *comments(left)]
     after += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, *after]) + "\n"

@@ -39,12 +39,13 @@ from ckpt_viz.answers.restore_fix.code import (
 from ckpt_viz.answers.restore_fix.restore_fix import CheckT, RestoreFix
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
-from ckpt_viz.ground.expressions import operand
+from ckpt_viz.ground.expressions import operand, quoted
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.live.objects.live_source import is_plain
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights, write_keras_weights
 from ckpt_viz.live.writing.rewrite import write_mapped
+from ckpt_viz.matching.correspondence.guesses import parts_to_copy
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.engines.trace import Action, Cause, Step, Trace
 
@@ -110,6 +111,12 @@ class FixOfObjects(RestoreFix[CheckT]):
         if self._left_out.guesses:
             guesses = self._left_out.accepting
             yield f"{guesses} adds these guesses; with names of saved parts, it adds only theirs."
+        parts = [quoted(part.saved) for part in parts_to_copy(self._mapping)]
+        if parts:
+            yield (
+                f"check.fix(guesses=[{parts[0]}]) copies the elements that both shapes have"
+                f"{f', and so on for {len(parts) - 1} more' if len(parts) > 1 else ''}."
+            )
         if not self._sure and not self._waiting:
             yield "fix.changes says what happened to the program."
         elif self._live.origin is Origin.LIVE:

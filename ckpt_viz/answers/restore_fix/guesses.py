@@ -8,9 +8,15 @@ from dataclasses import replace
 from ckpt_viz.errors import NoSuchNodeError, SourceError
 from ckpt_viz.graphs.object_graph.lookup import first_meant
 from ckpt_viz.ground.text import listed
-from ckpt_viz.matching.correspondence.guesses import guessed_parts, guessed_values
+from ckpt_viz.matching.correspondence.conversions import Conversion, Form
+from ckpt_viz.matching.correspondence.guesses import (
+    copies_in_part,
+    guessed_parts,
+    guessed_values,
+    parts_to_copy,
+)
 from ckpt_viz.matching.correspondence.pairs import Certainty, Pair, is_guess
-from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
+from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, with_pairs
 
 Accepted = bool | str | Iterable[str]
 _MOST_NAMED = 20
@@ -20,6 +26,7 @@ _EXPECTED = "guesses: expected True, False or the names of saved parts"
 def with_accepted(mapping: ValueMapping, accepted: Accepted) -> ValueMapping:
     """Return the mapping with all guesses as likely pairs, or those in the parts of these names.
 
+    A part whose shape differs is copied as far as both shapes go, if it is named: True takes none.
     A slot variable goes with its variable.
 
     Raises:
@@ -37,7 +44,18 @@ def with_accepted(mapping: ValueMapping, accepted: Accepted) -> ValueMapping:
             pair = pair._replace(certainty=Certainty.LIKELY)
         pairs.append(pair)
     parts = {node: _likely(pair, nodes) for node, pair in mapping.parts.items()}
-    return replace(mapping, pairs=tuple(pairs), parts=parts)
+    copies = [] if accepted is True else [p for p in copies_in_part(mapping) if p.node in nodes]
+    return _with_copies(replace(mapping, pairs=tuple(pairs), parts=parts), copies)
+
+
+def _with_copies(mapping: ValueMapping, copies: Sequence[Pair]) -> ValueMapping:
+    """Return the mapping in which misfits are copied in part."""
+    if not copies:
+        return mapping
+    pairs = [pair._replace(certainty=Certainty.LIKELY) for pair in copies]
+    conversions = {pair[:2]: Conversion(Form.PART) for pair in copies}
+    added = with_pairs(mapping, pairs)
+    return replace(added, conversions={**mapping.conversions, **conversions})
 
 
 def _likely(pair: Pair, nodes: Collection[int]) -> Pair:
@@ -50,7 +68,8 @@ def _accepted_nodes(mapping: ValueMapping, accepted: Accepted) -> frozenset[int]
     saved = mapping.saved
     if isinstance(accepted, bool):
         return frozenset(range(len(saved.nodes)) if accepted else ())
-    guessed = [pair.node for pair in guessed_values(mapping)]
+    every = (*guessed_values(mapping), *copies_in_part(mapping))
+    guessed = [*dict.fromkeys(pair.node for pair in every)]
     nodes: set[int] = set()
     for name in _names(accepted):
         meant = _meant(mapping, guessed, name)
@@ -68,7 +87,8 @@ def _meant(mapping: ValueMapping, guessed: Sequence[int], name: str) -> set[int]
     for node in guessed:
         for part in (node, *saved.tree.above(node)):
             within.setdefault(part, set()).add(node)
-    printed = {part.node for part in guessed_parts(mapping) if part.saved == name}
+    parts_asked = (*guessed_parts(mapping), *parts_to_copy(mapping))
+    printed = {part.node for part in parts_asked if part.saved == name}
     if printed:
         return set().union(*(within[part] for part in printed))
     beginning = f"{name.removesuffix('/')}/"
@@ -98,7 +118,7 @@ def _listed(accepted: object) -> list[object]:
 
 
 def _unknown(mapping: ValueMapping, name: str) -> str:
-    names = [part.saved for part in guessed_parts(mapping)]
+    names = [part.saved for part in (*guessed_parts(mapping), *parts_to_copy(mapping))]
     parts = listed(names, most=_MOST_NAMED) or "none, since nothing is a guess"
     title = mapping.saved.title
     return f"{title}: {name!r} names no guess; expected a part with guesses: {parts}"

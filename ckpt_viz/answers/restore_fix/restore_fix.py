@@ -28,7 +28,7 @@ from ckpt_viz.ground.text import count, listed, printable
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.reading import changes_of
-from ckpt_viz.matching.correspondence.conversions import Conversion
+from ckpt_viz.matching.correspondence.conversions import Conversion, Form
 from ckpt_viz.matching.correspondence.guesses import guessed_parts
 from ckpt_viz.matching.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, with_counters
@@ -222,6 +222,7 @@ class RestoreFix(ABC, Generic[CheckT]):
             self._waiting,
             self._damaged,
             frozenset(pair.node for pair in self._mapping.misfits),
+            frozenset(n for (n, _), c in self._mapping.conversions.items() if c.form is Form.PART),
         )
         return gc_paused(lambda: table_of_run(run, self._saved, findings, values))
 

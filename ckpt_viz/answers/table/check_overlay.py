@@ -16,10 +16,10 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.merge import merge
 from ckpt_viz.graphs.object_graph.side_names import SideNames
 from ckpt_viz.graphs.overlay.comparison_table import ComparisonTable
-from ckpt_viz.graphs.overlay.overlay import Comparison, GuessedPlace, Overlay, Problem, Verdict
+from ckpt_viz.graphs.overlay.overlay import Comparison, Overlay, Problem, Verdict
 from ckpt_viz.graphs.overlay.remedy import names_guesses
 from ckpt_viz.ground.text import count, readable, size_words
-from ckpt_viz.matching.correspondence.guesses import GuessedPart, guessed_parts
+from ckpt_viz.matching.correspondence.guesses import GuessedPart, guessed_parts, parts_to_copy
 from ckpt_viz.matching.engines.trace import Action, Cause, Trace
 
 _NOT_READ = "Values were not read: damaged bytes raise DataLossError; {} tests them."
@@ -56,7 +56,7 @@ def overlay_of(
         notes=untested(run),
         saved_elements=saved_elements,
         wording=run.wording,
-        guesses=[GuessedPlace(part.saved, part.live) for part in parts],
+        guesses=[part.saved for part in parts],
         sides=sides,
         has_steps=run.outcome.has_steps,
     )
@@ -90,10 +90,10 @@ def _names_of(live: Graph, saved: Graph, trace: Trace, of_saved: Mapping[int, in
 
 
 def guesses_of(run: DryRun, causes_found: Iterable[Finding]) -> Sequence[GuessedPart]:
-    """Return the guesses of the fix; of values by name only if a remedy asks about them."""
+    """Return what the fix asks; of values by name only if a remedy asks about them."""
     is_asked = any(names_guesses(finding.remedy) for c in causes_found for finding in c.all())
     mapping = mapping_in(run) if run.saved is not None or is_asked else None
-    return () if mapping is None else guessed_parts(mapping)
+    return () if mapping is None else (*guessed_parts(mapping), *parts_to_copy(mapping))
 
 
 def untested(run: DryRun) -> tuple[str, ...]:

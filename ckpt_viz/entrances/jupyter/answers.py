@@ -277,7 +277,7 @@ def _accepted(shown: Shown, question: Mapping[str, Any]) -> list[str]:
         raise SourceError(
             f"found guesses {places!r:.80}, expected places of guesses, below {len(guesses)}"
         )
-    return [guesses[place].saved for place in places]
+    return [guesses[place] for place in places]
 
 
 def _is_place(place: object, items: Sequence[object]) -> bool:

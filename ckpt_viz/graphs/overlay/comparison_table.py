@@ -93,6 +93,23 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
+class TableGuess:
+    """What a person can accept with a tick.
+
+    Attributes:
+        values: The number of values that it adds to the fix.
+        question: What the person answers with the tick.
+        tick: What the tick does.
+        taken: What a line says whose values the tick restores, as `TableCell.words`.
+    """
+
+    values: int
+    question: str
+    tick: str
+    taken: str
+
+
+@dataclass(frozen=True, slots=True)
 class FirstLines:
     """What a picture shows of a table.
 
@@ -122,7 +139,7 @@ class ComparisonTable:
         is_one_column: Whether the fix does what the call does in every line: one column says both.
         lines: The lines, each before those inside of it.
         totals: The numbers of values.
-        guessed: By place of a guess, the number of values that it adds to the fix.
+        guessed: What each guess asks, in their order.
         worst: Of a diff, the node of the merged graph with the first NaN that the sentence tells;
             None for none, and until values were read.
     """
@@ -134,7 +151,7 @@ class ComparisonTable:
     is_one_column: bool
     lines: Sequence[TableLine]
     totals: Totals
-    guessed: Sequence[int] = ()
+    guessed: Sequence[TableGuess] = ()
     worst: int | None = None
 
     @cached_property

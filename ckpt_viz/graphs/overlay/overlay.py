@@ -120,14 +120,6 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class GuessedPlace:
-    """The names of a saved part and of the part of the program to which it may belong."""
-
-    saved: str
-    live: str
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether something passes: an assert of a restore's status, or equality of two graphs.
 
@@ -164,7 +156,7 @@ class Overlay:
     notes: tuple[str, ...] = ()
     saved_elements: Mapping[int, int] = field(default_factory=dict)
     wording: Wording = PYTHON
-    guesses: Sequence[GuessedPlace] = ()
+    guesses: Sequence[str] = ()
     sides: SideNames | None = None
     has_steps: bool = True
 

@@ -44,7 +44,9 @@ from ckpt_viz.graphs.render.svg_text import cut_to, pixels, shorter
 from ckpt_viz.graphs.render.text import shortened
 
 MAX_ROWS = 40
-_MAX_NAME, _MAX_FACTS, _MAX_WORDS = 150, 84, 132
+# How wide the texts are that have room in any table, and how much wider they may be in others.
+_NAME, _FACTS, _WORDS = 150, 84, 132
+_SCALES = 3.0, 2.5, 2.0, 1.7, 1.4, 1.2, 1.0
 _MAX_NOTES = 8  # with the sentence
 _SPACE = 6  # between the parts of a cell
 
@@ -56,7 +58,11 @@ def comparison_svg(overlay: Overlay, max_rows: int = MAX_ROWS) -> str:
     gives the same picture.
     """
     table = overlay.table
-    picture = _Picture(overlay.graph, table, [*rows_of(table, max_rows)])
+    rows = [*rows_of(table, max_rows)]
+    for scale in _SCALES:
+        picture = _Picture(overlay.graph, table, rows, scale)
+        if picture.fits:
+            break
     width = picture.width
     header = [*wrapped([*sentences_of(overlay)][:_MAX_NOTES], width)]
     top = MARGIN + LINE * len(header) + GAP * 2
@@ -76,10 +82,12 @@ def comparison_svg(overlay: Overlay, max_rows: int = MAX_ROWS) -> str:
 
 
 class _Picture:
-    """The rows, and where each of their columns begins."""
+    """The rows, and where each of their columns begins, for texts of some width."""
 
-    def __init__(self, graph: Graph, table: ComparisonTable, rows: Sequence[ComparisonRow]) -> None:
-        self.rows = rows
+    def __init__(
+        self, graph: Graph, table: ComparisonTable, rows: Sequence[ComparisonRow], scale: float
+    ) -> None:
+        self.rows, self._scale = rows, scale
         self._nodes = graph.nodes
         self._heads, self._sums = heads_of(table), sums_of(table)
         last = len(self._heads) - 1
@@ -93,6 +101,7 @@ class _Picture:
             self._starts.append(self._starts[-1] + widest + GAP)
         numbers = [pixels(f"{row.values:,}") for row in rows]
         end = self._starts.pop() + max([pixels("values", 11), *numbers])
+        self.fits = end + MARGIN <= MAX_WIDTH
         self.width = int(min(MAX_WIDTH, max(MIN_WIDTH, end + MARGIN)))
 
     def head(self, top: float) -> Iterator[str]:
@@ -120,7 +129,7 @@ class _Picture:
                 f'<g role="listitem"><title>{escaped(sentence)}</title>',
                 *self._name(row, saved, top, is_saved=True, is_gone=is_gone),
                 *(
-                    _cell(cell, x, middle_of_row)
+                    self._cell(cell, x, middle_of_row)
                     for x, cell in zip(middle, row.cells, strict=False)
                 ),
                 *self._name(row, live, top, is_saved=False),
@@ -139,7 +148,7 @@ class _Picture:
         is_gone: bool = False,
     ) -> Iterator[str]:
         """Yield the icon, the name and the facts of one side."""
-        name, facts = _texts(row, is_saved=is_saved)
+        name, facts = self._texts(row, is_saved=is_saved)
         base = top + ROW / 2 + 4.5
         if row.line is None or not name:
             yield text_at(x, base, name or facts, "faint")
@@ -164,29 +173,28 @@ class _Picture:
         """Return how wide a row is in a column."""
         if 0 < column < last:
             cells = row.cells[column - 1 : column]
-            return max([0.0, *(BADGE + _SPACE + pixels(_words(cell)) for cell in cells)])
-        name, facts = _texts(row, is_saved=column == 0)
+            return max(
+                [0.0, *(BADGE + _SPACE + pixels(self._words(cell), is_bold=True) for cell in cells)]
+            )
+        name, facts = self._texts(row, is_saved=column == 0)
         if row.line is None or not name:
             return pixels(name or facts)
         width = ICON + _SPACE + pixels(name, NAME, is_bold=True)
         return width + (_SPACE + pixels(facts) if facts else 0)
 
+    def _texts(self, row: ComparisonRow, *, is_saved: bool) -> tuple[str, str]:
+        """Return the name and the facts of one side, as wide as there is room for."""
+        name, facts = (row.saved, row.saved_facts) if is_saved else (row.live, row.live_facts)
+        return shorter(name, _NAME * self._scale, NAME, is_bold=True), cut_to(
+            facts, (_FACTS if name else _NAME) * self._scale
+        )
 
-def _texts(row: ComparisonRow, *, is_saved: bool) -> tuple[str, str]:
-    """Return the name and the facts of one side, as wide as there is room for."""
-    name, facts = (row.saved, row.saved_facts) if is_saved else (row.live, row.live_facts)
-    return shorter(name, _MAX_NAME, NAME, is_bold=True), cut_to(
-        facts, _MAX_FACTS if name else _MAX_NAME
-    )
+    def _words(self, cell: TableCell) -> str:
+        return cut_to(shortened(cell.words), _WORDS * self._scale, is_bold=True)
 
-
-def _words(cell: TableCell) -> str:
-    return cut_to(shortened(cell.words), _MAX_WORDS)
-
-
-def _cell(cell: TableCell, x: float, middle: float) -> str:
-    """Return a sign and words; what the eye passes over is faint."""
-    sign = CELLS[cell.sign]
-    looks = {"quiet": "faint", "ring": "strong", "loud": "mark", "hollow": ""}
-    words = text_at(x + BADGE + _SPACE, middle + 4.5, _words(cell), looks[sign.look])
-    return badge(sign, x, middle) + words
+    def _cell(self, cell: TableCell, x: float, middle: float) -> str:
+        """Return a sign and words; what the eye passes over is faint."""
+        sign = CELLS[cell.sign]
+        looks = {"quiet": "faint", "ring": "strong", "loud": "mark", "hollow": ""}
+        words = text_at(x + BADGE + _SPACE, middle + 4.5, self._words(cell), looks[sign.look])
+        return badge(sign, x, middle) + words

@@ -274,9 +274,7 @@ def _overlay_columns(overlay: Overlay) -> _Columns:
         "problem_code": (code_of(problem.remedy) or None for problem in problems),
         "problem_node_count": (len(problem.nodes) for problem in problems),
         "problem_node": (node_id for problem in problems for node_id in problem.nodes),
-        "guess_saved": (guess.saved for guess in overlay.guesses),
-        "guess_live": (guess.live for guess in overlay.guesses),
-        "guess_code": (quoted(guess.saved) for guess in overlay.guesses),
+        "guess_code": map(quoted, overlay.guesses),
     }
 
 
@@ -288,7 +286,15 @@ def _table_header(table: ComparisonTable, cells: Iterable[TableCell]) -> dict[st
         "notes": [_utf8(note).decode() for note in table.notes],
         "is_one_column": table.is_one_column,
         "totals": asdict(table.totals),
-        "guessed": [*table.guessed],
+        "guessed": [
+            {
+                "values": guess.values,
+                "question": _utf8(guess.question).decode(),
+                "tick": guess.tick,
+                "taken": guess.taken,
+            }
+            for guess in table.guessed
+        ],
         "worst": table.worst,
         "cells": [{"sign": cell.sign.value, "words": _utf8(cell.words).decode()} for cell in cells],
     }

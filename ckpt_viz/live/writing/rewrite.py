@@ -248,7 +248,8 @@ class _Rewrite:
         if conversion.keeps_order:
             self._add_tensor(key, replace(_tensor(self._saved, old), shape=shape))
             return
-        read = lambda: conversion.of(self._saved.read(old), shape)  # noqa: E731
+        own = lambda: self._live.read(now.checkpoint_key)  # noqa: E731
+        read = lambda: conversion.of(self._saved.read(old), shape, own)  # noqa: E731
         self._add_tensor(key, array_tensor(conversion.dtype or was.dtype, shape, read))
 
     def _copy(self, saved_key: str, key: str) -> None:

@@ -324,10 +324,12 @@ class Phrases:
                 kind = live.nodes[live.tree.parents[obj]].type_name or _MODULE
                 where = "" if kind == _MODULE else f"in {kind}"
                 return _Move("wrapped", was, where, f"wrapped {where}".strip())
-            case Act.UNWRAPPED:
+            case Act.UNWRAPPED if above == ROOT or live.names.name(obj) == saved.names.name(above):
                 return _Move("unwrapped", now, "", "unwrapped")
-            case Act.INLINED:
+            case Act.INLINED | Act.UNWRAPPED:
                 inside = was if above == ROOT else with_article(self.names.was(above))
+                if INDEX.fullmatch(saved.names.name(above)):  # no person knows it by that
+                    inside = now
                 where = f"into {into}" if into and not inside.endswith(into) else ""
                 return _Move("inlined", inside, where, "inlined")
         names = saved.names.name(node), live.names.name(obj)

@@ -6,6 +6,7 @@ the shape of the saved bias alone tells the form of a layer's values.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ class Form(Enum):
     SUM = "np.sum(np.split({value}, 2), axis=0)"
     ROWS = "{value}.reshape(2, -1)"
     CAST = "{value}"  # to assign it converts it
+    PART = "in_part(variable, {value})"
     NONE = ""
 
 
@@ -44,7 +46,16 @@ _WORDS = {
     Form.SUM: "summed, since cuDNN has two biases",
     Form.ROWS: "in two rows, since cuDNN has two biases",
     Form.CAST: "converted to the dtype of the program, as load_weights does",
+    Form.PART: "copied in part: the elements that both shapes have",
 }
+IN_PART = """\
+def in_part(variable, saved):
+    value = np.array(variable.numpy())
+    common = tuple(map(slice, np.minimum(value.shape, saved.shape)))
+    value[common] = saved[common]
+    return value
+"""
+"""The function that the code of `Form.PART` calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +88,19 @@ class Conversion:
         """Return the code for a value's expression; it may name `variable`, and NumPy as `np`."""
         return self.form.value.format(value=value, gates=self.gates)
 
-    def of(self, value: Array, shape: tuple[int, ...]) -> Array:
-        """Return a value in the other form, whose shape is known."""
+    def of(self, value: Array, shape: tuple[int, ...], own: Callable[[], Array]) -> Array:
+        """Return a value in the other form, of this shape; `own` is the value of the program."""
         import numpy as np
 
         if self.form is Form.CAST:
             from ckpt_viz.formats.arrays.tensors import numpy_dtype
 
             return value.astype(numpy_dtype(self.dtype) or value.dtype)
+        if self.form is Form.PART:
+            whole = np.array(own())
+            common = tuple(map(slice, np.minimum(whole.shape, value.shape)))
+            whole[common] = value[common]
+            return whole
         if self.form is Form.SUM:
             return np.sum(np.split(value, 2), axis=0, dtype=value.dtype)
         if self.keeps_order:

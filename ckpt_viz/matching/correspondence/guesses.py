@@ -1,4 +1,8 @@
-"""The parts of a checkpoint whose values have a place only by a guess."""
+"""The parts of a checkpoint of which only a person can tell whether their values belong there.
+
+Of some, the place is a guess. Others have a place of another shape, so a part of them could be
+copied, if its elements mean the same.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.names import LayerNames, NamedGraph
-from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.text import listed
-from ckpt_viz.matching.correspondence.pairs import Pair, is_guess
+from ckpt_viz.matching.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 
 _MOST_NAMED = 3
@@ -18,12 +23,15 @@ class GuessedPart(NamedTuple):
     """A part of the checkpoint, and the part of the program to which its values may belong.
 
     `saved` and `live` are the names of people. `node` is the saved part, `nodes` are its values.
+    `copied` says which of their elements could be copied into values of another shape; it is empty
+    for values whose place is a guess.
     """
 
     node: int
     saved: str
     live: str
     nodes: frozenset[int]
+    copied: str = ""
 
 
 def guessed_values(mapping: ValueMapping) -> list[Pair]:
@@ -49,6 +57,68 @@ def guessed_parts(mapping: ValueMapping) -> list[GuessedPart]:
         )
         for part, inside in pairs.items()
     ]
+
+
+def copies_in_part(mapping: ValueMapping) -> list[Pair]:
+    """Return the pairs of values whose shapes differ in sizes alone, into live variables."""
+    saved, live = mapping.saved, mapping.live
+    if live.origin is not Origin.LIVE or saved.is_name_based or saved.is_of_keras:
+        return []
+    return [pair for pair in mapping.misfits if _has_common_elements(saved, live, pair)]
+
+
+def _has_common_elements(saved: Graph, live: Graph, pair: Pair) -> bool:
+    was, now = saved.nodes[pair.node].attributes, live.nodes[pair.obj].attributes
+    if pair.certainty is Certainty.GUESS or not len(was) == len(now) == 1:
+        return False
+    shapes = was[0].shape, now[0].shape
+    if None in shapes or was[0].dtype != now[0].dtype or was[0].dtype == "string":
+        return False
+    before, after = _shape(saved, pair.node), _shape(live, pair.obj)
+    is_variable = live.nodes[pair.obj].role in (Role.VARIABLE, Role.SLOT)
+    return is_variable and len(before) == len(after) and min((*before, *after), default=0) > 0
+
+
+def parts_to_copy(mapping: ValueMapping) -> list[GuessedPart]:
+    """Return the saved parts with such values, in saved order; slots go with their variables."""
+    nodes = mapping.saved.nodes
+    pairs = {pair.node: pair for pair in copies_in_part(mapping)}
+    inside: dict[int, list[Pair]] = {}
+    for node, pair in pairs.items():
+        slot = nodes[node].slot
+        if slot is None:
+            inside.setdefault(_part(mapping.saved, node), []).append(pair)
+        elif slot.variable in pairs:
+            inside.setdefault(_part(mapping.saved, slot.variable), []).append(pair)
+    saved, live = mapping.saved.names, mapping.live.names
+    return [
+        GuessedPart(
+            part,
+            saved.place_or_state(part),
+            _live_names(live, [p.obj for p in every if nodes[p.node].slot is None]),
+            frozenset(p.node for p in every),
+            _common_elements(mapping.saved, mapping.live, every),
+        )
+        for part, every in sorted(inside.items())
+    ]
+
+
+def _common_elements(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> str:
+    """Return which elements the saved values and those of the program have."""
+    sizes = {
+        (was, now)
+        for pair in pairs
+        for was, now in zip(_shape(saved, pair.node), _shape(live, pair.obj), strict=True)
+        if was != now
+    }
+    if len(sizes) != 1:
+        return "the common elements"
+    (both,) = sizes
+    return f"the first {min(both):,} of {max(both):,}"
+
+
+def _shape(graph: Graph, node: int) -> tuple[int, ...]:
+    return graph.nodes[node].attributes[0].shape or ()
 
 
 def _live_names(live: LayerNames, objects: Sequence[int]) -> str:

@@ -31,6 +31,8 @@ _LEFT_OUT = {
 }
 _LEFT = TableCell(CellSign.NOWHERE, "stays")
 HERE = TableCell(CellSign.HERE, "here")
+IF_RIGHT = "here, if you are right"
+IN_PART = TableCell(CellSign.LIKELY, "here, in part")
 _KEEPS = TableCell(CellSign.KEEPS, "keeps its own")
 _WAITS = TableCell(CellSign.WAITS, "waits until built")
 _UNKNOWN = TableCell(CellSign.ASKS, "its own code decides")
@@ -61,7 +63,7 @@ def fixed_cell(line: FoldedRows) -> TableCell | None:
         return None
     match cell.place:
         case Destination.HERE:
-            return HERE
+            return IN_PART if cell.is_part else HERE
         case Destination.KEEPS:
             return _KEEPS
         case Destination.WAITS:

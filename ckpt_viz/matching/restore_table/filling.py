@@ -223,7 +223,8 @@ class _Filling:
             return None
         pair = self._sure.get(node)
         if pair is not None:
-            return ValueCell(Destination.HERE, certainty=pair.certainty)
+            is_part = node in self.fix.in_part
+            return ValueCell(Destination.HERE, certainty=pair.certainty, is_part=is_part)
         if node in self.fix.waiting:
             return ValueCell(Destination.WAITS)
         pair = self._left_out.get(node)

@@ -18,6 +18,7 @@ class FixedValues:
         waiting: The saved nodes that wait until an object is built.
         damaged: The saved nodes whose bytes are damaged.
         misfits: The saved nodes whose objects have another dtype or shape.
+        in_part: The saved nodes of which the fix copies what both shapes have.
         is_there: Whether there is a fix; without one, `others` are what belongs together.
     """
 
@@ -26,4 +27,5 @@ class FixedValues:
     waiting: Set[int] = frozenset()
     damaged: Set[int] = frozenset()
     misfits: Set[int] = frozenset()
+    in_part: Set[int] = frozenset()
     is_there: bool = True

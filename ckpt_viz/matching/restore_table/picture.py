@@ -12,11 +12,15 @@ from ckpt_viz.graphs.overlay.comparison_table import (
     NO_LINE,
     ComparisonTable,
     TableCell,
+    TableGuess,
     TableLine,
     Totals,
 )
 from ckpt_viz.ground.text import count
+from ckpt_viz.matching.correspondence.guesses import GuessedPart
 from ckpt_viz.matching.restore_table.cells import (
+    IF_RIGHT,
+    IN_PART,
     NOT_SAVED,
     fixed_cell,
     no_object,
@@ -32,7 +36,7 @@ def picture_of(
     table: RestoreTable,
     words: CheckText,
     places: Mapping[int, int],
-    guesses: Sequence[Set[int]] = (),
+    guesses: Sequence[GuessedPart] = (),
 ) -> ComparisonTable:
     """Return the lines of a table with the sentences around them.
 
@@ -40,9 +44,9 @@ def picture_of(
         table: The rows.
         words: The sentences.
         places: By saved node, its node in the merged graph of the picture.
-        guesses: The saved values of each guess that a person can accept.
+        guesses: What a person can accept.
     """
-    lines = _PictureLines(table, places, guesses).every()
+    lines = _PictureLines(table, places, [part.nodes for part in guesses]).every()
     return ComparisonTable(
         sentence=words.changes,
         verdict=words.verdict,
@@ -60,8 +64,18 @@ def picture_of(
             ),
             fixed=table.fixed if any(row.fixed is not None for row in table.rows) else None,
         ),
-        guessed=[sum(row.saved in nodes for row in table.rows) for nodes in guesses],
+        guessed=[_guess(table, part) for part in guesses],
     )
+
+
+def _guess(table: RestoreTable, part: GuessedPart) -> TableGuess:
+    values = sum(row.saved in part.nodes for row in table.rows)
+    number = count(values, "value")
+    if part.copied:
+        question = f"Do {part.copied} in {part.live} mean the same?"
+        return TableGuess(values, question, f"A tick copies this part of {number}.", IN_PART.words)
+    question = f"Does {part.saved} belong to {part.live}?"
+    return TableGuess(values, question, f"A tick restores {number} more.", IF_RIGHT)
 
 
 @dataclass

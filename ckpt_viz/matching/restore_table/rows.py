@@ -53,8 +53,9 @@ class ValueCell:
 
     `other` belongs to `Destination.INTO`: the live object that gets the saved value, or in the row
     of a live value alone, the saved node that it comes from. Of a value that a fix leaves out, it
-    is the object to which the value belongs or may belong. `certainty` is that of a fix. `would` is
-    what the call does with a value after its error, if it could go on.
+    is the object to which the value belongs or may belong. `certainty` is that of a fix, and
+    `is_part` says that it copies what both shapes have. `would` is what the call does with a value
+    after its error, if it could go on.
     """
 
     place: Destination
@@ -62,6 +63,7 @@ class ValueCell:
     other: int | None = None
     certainty: Certainty | None = None
     would: ValueCell | None = None
+    is_part: bool = False
 
     @property
     def meant(self) -> ValueCell:

@@ -206,9 +206,6 @@ export const table = {
     ofAll: (count: string, of: string) => `${count} of ${of}`,
     equal: (count: string, of: string) => `${count} of ${of} equal`,
   },
-  taken: "here, if you are right",
-  asks: (saved: string, live: string) => `Does ${saved} belong to ${live}?`,
-  takes: (values: string) => `A tick restores ${values} more.`,
   asserts: "The asserts",
   staying: (count: string, of: string) => `${count} of ${of} stay in the file`,
   differing: (count: string, of: string) => `${count} of ${of} differ`,
@@ -390,6 +387,7 @@ export const outcomes = {
   error: "the restore raises",
 } as const;
 export const whatBecomesOf = (name: string) => `What becomes of ${name}?`;
+export const chooseBy = (last: string) => `Choose with the keys 1 to ${last}.`;
 export const doesPass = (name: string) => `Does ${name}() pass?`;
 export const looksForNext = (name: string) => `TensorFlow looks for “${name}” next.`;
 export const isRight = (right: string) => `Right: ${right}.`;

@@ -23,6 +23,8 @@ it("cuts a name in its middle and between words, with its end first", () => {
     ["batch_normalization_12", 16, "batch…12"],
     ["LayerNormalization", 16, "…Normalization"],
     ["MultiHeadAttention", 16, "Multi…Attention"],
+    ["block0 … block11", 12, "… block11"],
+    ["conv2_block0 … conv2_block11", 18, "conv2…block11"],
   ];
   expect(cut.map(([name, most]) => shortened(name, most))).toEqual(cut.map(([, , to]) => to));
 });

@@ -69,7 +69,8 @@ export function wholeWords(text: string, most: number): string {
       break;
     }
   }
-  return tail === "" ? "" : `${head.replace(SEPARATORS, "")}…${tail}`;
+  // A run of names, "block0 … block5", has the sign already.
+  return tail === "" ? "" : `${head.replace(SEPARATORS, "")}…${tail}`.replace(/…[\s…]*…/u, "…");
 }
 
 /** The ends of a long text, which are what is read of it. */

@@ -89,7 +89,7 @@ const OF_TABLE: readonly Field[] = [
   [{ cells: ["here"] }, "header.table.cells"],
   [{ cells: [{ sign: "bewitched", words: "words" }] }, "header.table.cells.sign"],
   [{ cells: [{ sign: "here" }] }, "header.table.cells.words"],
-  [{ guessed: ["2"] }, "header.table.guessed"],
+  [{ guessed: [2] }, "header.table.guessed"],
   [{ worst: -1 }, "header.table.worst"],
   [{ worst: 16 }, /leads to no node/],
 ];

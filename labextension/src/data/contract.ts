@@ -94,6 +94,17 @@ export interface TableCell {
   readonly words: string;
 }
 
+/** What a person can accept with a tick. */
+export interface TableGuess {
+  /** The number of values that it adds to the fix. */
+  readonly values: number;
+  readonly question: string;
+  /** What the tick does. */
+  readonly tick: string;
+  /** What a line says whose values the tick restores. */
+  readonly taken: string;
+}
+
 /** Numbers of values; ckpt_viz/graphs/overlay/comparison_table.py says what each counts. */
 export interface Totals {
   readonly saved: number;
@@ -111,8 +122,8 @@ interface TableHeader {
   /** Whether the fix does what the call does in every line. */
   readonly is_one_column: boolean;
   readonly totals: Totals;
-  /** By place of a guess, the number of values that it adds to the fix. */
-  readonly guessed: readonly number[];
+  /** By place of a guess, what it asks. */
+  readonly guessed: readonly TableGuess[];
   /** The node with the first NaN or infinity of a diff whose values were read; null for none. */
   readonly worst: number | null;
   readonly cells: readonly TableCell[];
@@ -319,7 +330,7 @@ function readOverlay(header: OverlayHeader | null, known: Known): OverlayPayload
   const columns = readColumns("overlay", known, (columns) => ({
     problem: columns.problem_severity.length,
     "problem's node": sum(columns.problem_node_count),
-    guess: columns.guess_saved.length,
+    guess: columns.guess_code.length,
   }));
   return { ...header, columns };
 }
@@ -340,7 +351,7 @@ function readTable(
     "line?": [ABSENT, line],
     cell: [0, cells.length],
     "cell?": [ABSENT, cells.length],
-    "guess?": [ABSENT, overlay?.columns.guess_saved.length ?? 0],
+    "guess?": [ABSENT, overlay?.columns.guess_code.length ?? 0],
   });
   columns.line_parent.forEach((parent: number, line: number) => {
     if (parent >= line) {

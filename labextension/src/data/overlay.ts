@@ -36,12 +36,10 @@ export interface Problem {
   readonly code: string | null;
 }
 
-/** A part of the checkpoint, and the part of the program to which it may belong. */
+/** A part of the checkpoint that a person may accept; the table has the question. */
 export interface Guess {
   /** Its place among all guesses of the check. */
   readonly place: number;
-  readonly saved: string;
-  readonly live: string;
   /** The saved part's name as a literal of Python. */
   readonly code: string;
 }
@@ -262,11 +260,9 @@ function problemsOf(
     SEVERITIES[columns.problem_severity[index] ?? ABSENT] ?? "info";
   const byNode = problemsByNode(columns.problem_node, nodeStart, size);
   const guesses = Array.from(
-    columns.guess_saved,
+    columns.guess_code,
     (_, place): Guess => ({
       place,
-      saved: text("guess_saved", place) ?? "",
-      live: text("guess_live", place) ?? "",
       code: text("guess_code", place) ?? "",
     }),
   );

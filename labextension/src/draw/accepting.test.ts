@@ -4,7 +4,7 @@ import { withAccepted } from "./accepting";
 import { shortCode } from "./code-pane";
 
 const GUESSES: readonly Guess[] = ["a", "it's", "c"].map((saved, place) => ({
-  ...{ place, saved, live: `new ${saved}`, code: JSON.stringify(saved) },
+  ...{ place, code: JSON.stringify(saved) },
 }));
 const [FIRST, , LAST] = GUESSES as [Guess, Guess, Guess];
 

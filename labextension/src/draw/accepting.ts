@@ -1,7 +1,6 @@
 /** Which guesses of a fix a person has accepted, by a tick. */
 
 import { useEffect, useState } from "preact/hooks";
-import * as WORDS from "../basics/strings";
 import type { TableCell } from "../data/contract";
 import type { Graph } from "../data/graph";
 import type { Guess } from "../data/overlay";
@@ -38,24 +37,31 @@ export function withAccepted(
   return new Set([...others, ...(isAccepted ? places : [])].sort((a, b) => a - b));
 }
 
-const TAKEN: TableCell = { sign: "likely", words: WORDS.table.taken };
-
 /** What the fix does with the values of a line, with the accepted guesses; null without a fix. */
 export function fixedWith(table: Table, line: Line, { accepted }: Accepting): TableCell | null {
-  return isTaken(table, line, accepted) ? TAKEN : line.fixed;
+  const guess = takenBy(table, line, accepted);
+  const taken = guess === null ? undefined : table.guessed[guess]?.taken;
+  return taken === undefined ? line.fixed : { sign: "likely", words: taken };
 }
 
-/** Whether a person accepts the guess about a line, or those about all lines inside of it. */
-function isTaken(table: Table, { fixed, guess, id }: Line, accepted: ReadonlySet<number>): boolean {
+/** The accepted guess about a line, or the first of those about all lines inside; null without. */
+function takenBy(
+  table: Table,
+  { fixed, guess, id }: Line,
+  accepted: ReadonlySet<number>,
+): number | null {
   if (guess !== null) {
-    return accepted.has(guess);
+    return accepted.has(guess) ? guess : null;
   }
-  const inside = fixed?.sign === "asks" && accepted.size > 0 ? table.inside(id) : [];
-  return inside.length > 0 && inside.every((line) => isTaken(table, table.line(line), accepted));
+  const isOpen = (fixed?.sign === "asks" || fixed?.sign === "misfit") && accepted.size > 0;
+  const taken = (isOpen ? table.inside(id) : []).map((of) =>
+    takenBy(table, table.line(of), accepted),
+  );
+  return taken.includes(null) ? null : (taken[0] ?? null);
 }
 
 /** The number of values that the fix restores with the accepted guesses; of a diff, the equal ones. */
 export function restoredWith({ guessed, totals }: Table, { accepted }: Accepting): number {
-  const added = [...accepted].reduce((sum, guess) => sum + (guessed[guess] ?? 0), 0);
+  const added = [...accepted].reduce((sum, guess) => sum + (guessed[guess]?.values ?? 0), 0);
   return (totals.fixed ?? totals.restored) + added;
 }

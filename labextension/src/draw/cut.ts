@@ -7,7 +7,7 @@ import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { MAX_READ, shortened, wholeWords } from "../basics/text";
 import { useResized } from "./resizing";
-import { BOLD, type MeasureText, textMeasure } from "./text-width";
+import { textMeasure } from "./text-width";
 
 /** Shows the attribute in place of the text (explorer.css). */
 const SHORT = "data-short";
@@ -19,8 +19,6 @@ export function useCutNames<E extends HTMLElement>(): RefObject<E | null> {
   useResized(() => element.current, cutNames);
   return element;
 }
-
-let measure: { readonly family: string; readonly of: MeasureText } | null = null;
 
 function cutNames(root: HTMLElement | null): void {
   const names = [...(root?.querySelectorAll<HTMLElement>(".ckv-cut") ?? [])];
@@ -47,15 +45,13 @@ const UNCUT = { fontSize: "", short: "" };
  */
 function shortIn(element: HTMLElement, width: number): typeof UNCUT {
   const { fontFamily, fontSize, fontWeight } = getComputedStyle(element);
-  if (measure?.family !== fontFamily) {
-    measure = { family: fontFamily, of: textMeasure(fontFamily) };
-  }
-  const size = Number.parseFloat(fontSize) * (Number(fontWeight) < 600 ? 1 : BOLD);
+  const measure = textMeasure(fontFamily, Number(fontWeight));
+  const size = Number.parseFloat(fontSize);
   const name = element.textContent ?? "";
   const isOptional = element.matches(".ckv-type, .ckv-segment-name");
   const cut = isOptional ? wholeWords : shortened;
   let short = name;
-  for (let most = Math.min(name.length, MAX_READ); most > 1 && measure.of(short, size) > width; ) {
+  for (let most = Math.min(name.length, MAX_READ); most > 1 && measure(short, size) > width; ) {
     short = cut(name, most);
     most = Math.min(most, [...short].length) - 1;
   }

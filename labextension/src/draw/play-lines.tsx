@@ -32,7 +32,7 @@ const FATES: Readonly<Partial<Record<string, Fate>>> = {
 };
 const DONE: ReadonlySet<Fate> = new Set(["queued", "bound", "restored"]);
 /** Characters of a name in a cell. */
-const MAX_NAME = 18;
+const MAX_NAME = 32;
 
 interface Moment {
   readonly graph: Graph;
@@ -55,6 +55,8 @@ export function playedColumn(moment: Moment): PlayedColumn {
   return {
     title: WORDS.table.soFar,
     note: "",
+    least: 0,
+    texts: () => textsOf(moment),
     cell(line) {
       const nodesOfLine = [line.savedNode, line.liveNode];
       const isStep = now.has(line.id);
@@ -73,7 +75,8 @@ export function playedColumn(moment: Moment): PlayedColumn {
       return {
         content: (
           <>
-            {isOwnStep || sign === null ? null : <SignIcon sign={sign} />} <span>{said}</span>
+            {isOwnStep || sign === null ? null : <SignIcon sign={sign} />}{" "}
+            <span class="ckv-cut">{said}</span>
           </>
         ),
         class: classes.join(" "),
@@ -81,6 +84,23 @@ export function playedColumn(moment: Moment): PlayedColumn {
     },
   };
 }
+
+/** What the column says at any step. */
+function* textsOf({ graph, story }: Moment): Iterable<string> {
+  yield* Object.values(WORDS.fates);
+  yield WORDS.boundBelow(formatCount(story.size), formatCount(story.size));
+  for (let at = 0; at < Math.min(story.length, MOST_STEPS); at++) {
+    const step = story.step(at);
+    yield nowWords(step);
+    const [saved, live] = [step.saved, step.live];
+    if (saved !== null && live !== null && saved !== live) {
+      yield WORDS.boundTo(WORDS.fates.bound, nameOf(graph, live));
+    }
+  }
+}
+
+/** Steps that are read for the width of the column. */
+const MOST_STEPS = 2000;
 
 /** What has become of a line's own node, or of how many of those inside of it. */
 function fateOf(
@@ -103,7 +123,7 @@ function fateOf(
   }
   const other = line.savedNode === null ? null : story.boundTo(line.savedNode, at);
   const sign = SIGNS[fate];
-  return other === null || other === line.liveNode
+  return other === null || other === line.liveNode || lineAt(graph, table, other) === line.id
     ? { sign, words: sign.word }
     : { sign, words: WORDS.boundTo(sign.word, nameOf(graph, other)) };
 }
@@ -116,7 +136,8 @@ function nameOf(graph: Graph, id: number): string {
 function nowWords({ action, holder, name }: PlayStep): string {
   const fate = FATES[action.replace(" slot", "")];
   const word = WORDS.deeds[action as keyof typeof WORDS.deeds] ?? visible(action);
-  const does = fate === undefined ? word : `${SIGNS[fate].glyph} ${word}`;
+  // The dots of what waits would read as words that are cut.
+  const does = fate === undefined || fate === "waits" ? word : `${SIGNS[fate].glyph} ${word}`;
   return holder === null || name === "" ? does : `“${shortened(visible(name), MAX_NAME)}” ${does}`;
 }
 

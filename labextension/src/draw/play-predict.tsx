@@ -127,6 +127,7 @@ function OneQuestion({ place, predicting, story, dispatch }: QuestionProps) {
           </li>
         ))}
       </ol>
+      {isOpen ? <p class="ckv-faint">{WORDS.chooseBy(formatCount(choices.length))}</p> : null}
       {isOpen ? null : <Why question={question} />}
       {isOpen || node === null ? null : <ShowRow node={node} dispatch={dispatch} />}
     </div>

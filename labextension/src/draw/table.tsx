@@ -1,7 +1,7 @@
 /** The table of a comparison: as saved, what the call does, what the fix does, in the program. */
 
 import type { ComponentChildren, RefObject, VNode } from "preact";
-import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { countWords, formatCount, visible } from "../basics/text";
 import type { CellSign, TableCell } from "../data/contract";
@@ -19,22 +19,24 @@ import type { Part } from "./parts";
 import type { Dispatch } from "./props";
 import { useResized } from "./resizing";
 import { evenly, unevenly, useEntriesInSight } from "./scrolling";
+import { type SaidColumn, useColumns } from "./table-columns";
 import { Twisty } from "./twisty";
 
 /** The height of a line; and where space is narrow, of a line with news, which has two. */
 const PITCH = 28;
 const OF_TWO = 50;
 const LINES = evenly(PITCH);
-/** Narrower pages have tabs (style/explorer.css). */
-const NARROW = 720;
+/** Narrower pages have tabs (style/explorer.css); beside the details, a table may be as narrow. */
+const [NARROW_PAGE, NARROW_TABLE] = [720, 620];
+/** The width of a bar with its percentage. */
+const OF_CHANGE = 190;
 /** Deep trees would leave no space for names. */
 const MAX_INDENT = 8;
 /** The assumed height of the lines until the real one is known. */
 const USUAL_HEIGHT = 560;
 
 /** What the middle of the table shows of a moment in a restore that plays. */
-export interface PlayedColumn {
-  readonly title: string;
+export interface PlayedColumn extends SaidColumn {
   readonly note: string;
   cell(line: Line): { readonly content: ComponentChildren; readonly class: string };
 }
@@ -89,23 +91,18 @@ export function CheckTable(props: TableProps) {
     usualHeight: USUAL_HEIGHT,
   });
   const columns = columnsOf(props);
-  const heads = [sideHead(table, "saved"), ...columns, sideHead(table, "live")];
   return (
     <div
       ref={names}
-      class={`ckv-table ckv-table-${heads.length}${isNarrow ? " ckv-narrow" : ""}`}
+      class={`ckv-table ckv-table-${columns.length + 2}${isNarrow ? " ckv-narrow" : ""}`}
       role="treegrid"
       aria-label={WORDS.table.label}
       aria-rowcount={entries.length + 1}
-      aria-colcount={heads.length}
+      aria-colcount={columns.length + 2}
       aria-activedescendant={at >= first && at < last ? `${id}-line-${selected}` : undefined}
       tabIndex={0}
     >
-      <div class="ckv-table-head" role="row" aria-rowindex={1}>
-        {heads.map((head) => (
-          <HeadCell key={head.name} {...{ state, head, dispatch }} />
-        ))}
-      </div>
+      <Heads {...{ state, table, columns, dispatch }} rows={entries} />
       <div class="ckv-table-body" role="presentation" ref={body} onScroll={measure}>
         <div
           class="ckv-table-lines"
@@ -139,6 +136,26 @@ export function CheckTable(props: TableProps) {
           })}
         </div>
       </div>
+    </div>
+  );
+}
+
+interface HeadsProps extends Pick<TableProps, "state" | "table" | "dispatch"> {
+  readonly rows: readonly TableRow[];
+  readonly columns: readonly Column[];
+}
+
+/** The heads, whose layout comes before the table cuts its names. */
+function Heads({ state, table, rows, columns, dispatch }: HeadsProps) {
+  const row = useRef<HTMLDivElement>(null);
+  const heads = [sideHead(table, "saved"), ...columns, sideHead(table, "live")];
+  const text = heads.map(({ title, note }) => title + note).join();
+  useColumns(row, { table, rows, said: columns }, text);
+  return (
+    <div class="ckv-table-head" role="row" aria-rowindex={1} ref={row}>
+      {heads.map((head) => (
+        <HeadCell key={head.name} {...{ state, head, dispatch }} />
+      ))}
     </div>
   );
 }
@@ -199,7 +216,7 @@ interface Head {
 }
 
 /** A column between those of names. */
-interface Column extends Head {
+interface Column extends Head, SaidColumn {
   readonly name: "plain" | "fixed";
   cell(line: Line): { readonly content: ComponentChildren; readonly class: string };
 }
@@ -212,7 +229,14 @@ function columnsOf({ state, table, accepting, isRestored, played }: TableProps):
   const restored = restoredWith(table, accepting);
   const { columns, notes } = WORDS.table;
   const ofAll = notes.ofAll(formatCount(restored), formatCount(totals.live));
-  const fixed = (line: Line) => cellOf(fixedWith(table, line, accepting));
+  const fixedIn = (line: Line) => fixedWith(table, line, accepting);
+  const fixed = {
+    name: "fixed" as const,
+    note: ofAll,
+    least: 0,
+    texts: (lines: readonly number[]) => lines.map((id) => wordsOf(fixedIn(table.line(id)))),
+    cell: (line: Line) => cellOf(fixedIn(line)),
+  };
   const plain: Column = {
     name: "plain",
     title: call,
@@ -220,15 +244,17 @@ function columnsOf({ state, table, accepting, isRestored, played }: TableProps):
       formatCount(totals.restored),
       formatCount(totals.live),
     ),
+    least: isDiff ? OF_CHANGE : 0,
+    texts: (lines) => lines.map((id) => wordsOf(table.line(id).plain)),
     cell: (line) => (isDiff ? changeOf(state.graph, table, line) : null) ?? cellOf(line.plain),
   };
   return played !== null
-    ? [{ name: "plain", title: played.title, note: played.note, cell: (l) => played.cell(l) }]
+    ? [{ name: "plain", ...played }]
     : isRestored
-      ? [{ name: "fixed", title: columns.restored, note: ofAll, cell: fixed }]
+      ? [{ ...fixed, title: columns.restored }]
       : isOneColumn && accepted.size === 0
         ? [plain]
-        : [plain, { name: "fixed", title: fixHead, note: ofAll, cell: fixed }];
+        : [plain, { ...fixed, title: fixHead }];
 }
 
 /** The head of a column of names. */
@@ -273,6 +299,10 @@ function changeOf(graph: Graph, table: Table, { id, plain }: Line) {
   };
 }
 
+function wordsOf(cell: TableCell | null): string {
+  return visible(cell?.words ?? "");
+}
+
 function cellOf(cell: TableCell | null) {
   if (cell === null) {
     return { content: null, class: "" };
@@ -281,23 +311,23 @@ function cellOf(cell: TableCell | null) {
   return {
     content: (
       <>
-        <SignIcon sign={sign} /> <span class="ckv-cut">{visible(cell.words)}</span>
+        <SignIcon sign={sign} /> <span class="ckv-cut">{wordsOf(cell)}</span>
       </>
     ),
     class: `ckv-cell-${sign.look}`,
   };
 }
 
-/** Whether the page has no space for columns side by side. */
+/** Whether there is no space for columns side by side. */
 function useIsNarrow(table: RefObject<HTMLElement | null>): boolean {
   const [isNarrow, setNarrow] = useState(false);
-  const rootOf = () => table.current?.closest(".ckpt-viz");
-  const measure = ({ clientWidth }: Element) => setNarrow(0 < clientWidth && clientWidth < NARROW);
-  useLayoutEffect(() => {
-    const root = rootOf();
-    root && measure(root); // before the first paint
-  }, []);
-  useResized(rootOf, measure);
+  const measure = () => {
+    const page = table.current?.closest(".ckpt-viz")?.clientWidth ?? 0;
+    const own = table.current?.clientWidth ?? 0;
+    setNarrow(0 < own && (page < NARROW_PAGE || own < NARROW_TABLE));
+  };
+  useLayoutEffect(measure, []); // before the first paint
+  useResized(() => table.current, measure);
   return isNarrow;
 }
 
@@ -305,7 +335,8 @@ function useIsNarrow(table: RefObject<HTMLElement | null>): boolean {
 function hasNews({ graph }: State, table: Table, id: number): boolean {
   const { live, plain, saved } = table.line(id);
   const isDiff = graph.overlay?.comparison === "diff";
-  return saved !== live || !(table.isQuiet(id) || (isDiff && plain.sign === "changed"));
+  const isRenamed = saved !== live && saved !== "" && live !== "";
+  return isRenamed || !(table.isQuiet(id) || (isDiff && plain.sign === "changed"));
 }
 
 /** Which entry it is, and where it begins. */
@@ -443,17 +474,15 @@ interface QuestionProps extends Pick<TableProps, "state" | "table" | "accepting"
 /** A guess is a question: a tick takes it into the fix. */
 function Question({ state, table, accepting, entry, place, isNext, takesGuesses }: QuestionProps) {
   const number = table.line(entry.line).guess ?? -1;
-  const guess = state.graph.overlay?.guesses[number];
-  if (guess === undefined) {
+  const [guess, asked] = [state.graph.overlay?.guesses[number], table.guessed[number]];
+  if (guess === undefined || asked === undefined) {
     return null;
   }
   const question = (
     <>
-      <SignIcon sign={cellSign("asks")} />{" "}
-      {WORDS.table.asks(visible(guess.saved), visible(guess.live))}
+      <SignIcon sign={cellSign("asks")} /> {visible(asked.question)}
     </>
   );
-  const values = countWords(table.guessed[guess.place] ?? 0, ...WORDS.counts.values);
   return (
     <div
       class="ckv-table-line ckv-table-question"
@@ -471,7 +500,7 @@ function Question({ state, table, accepting, entry, place, isNext, takesGuesses 
               checked={accepting.accepted.has(guess.place)}
               onChange={(event) => accepting.accept([guess], event.currentTarget.checked)}
             />
-            {question} <span class="ckv-faint">{WORDS.table.takes(values)}</span>
+            {question} <span class="ckv-faint">{visible(asked.tick)}</span>
           </label>
         ) : (
           question

@@ -14,12 +14,21 @@ export type MeasureText = (text: string, fontSize: number) => number;
  * for any number of names and, without kerning, a little too wide rather than too narrow. Without a
  * canvas, counts characters.
  */
-export function textMeasure(fontFamily: string): MeasureText {
+export function textMeasure(fontFamily: string, weight = 400): MeasureText {
+  const font = `${weight} ${MEASURED_SIZE}px ${fontFamily}`;
+  const measure = known.get(font) ?? measureIn(font);
+  known.set(font, measure);
+  return measure;
+}
+
+const known = new Map<string, MeasureText>();
+
+function measureIn(font: string): MeasureText {
   const context = document.createElement("canvas").getContext("2d");
   if (context === null) {
     return (text, fontSize) => [...text].length * fontSize * 0.58;
   }
-  context.font = `${MEASURED_SIZE}px ${fontFamily}`;
+  context.font = font;
   const widths = new Map<string, number>();
   return (text, fontSize) => {
     let width = 0;

@@ -5,8 +5,7 @@ import { whyWords } from "../basics/text";
 import { Menu } from "../draw/menu";
 import { save } from "../draw/save";
 import { csvOf } from "./csv";
-import { paintOf, pictureOf } from "./picture";
-import type { List, State } from "./state";
+import type { State } from "./state";
 import * as WORDS from "./strings";
 
 export interface Written {
@@ -19,30 +18,24 @@ export type Write = (format: string) => Promise<Written>;
 
 interface ExportsProps {
   readonly state: State;
-  readonly list: List;
   /** Undefined without a kernel. */
   readonly write: Write | undefined;
 }
 
-export function Exports({ state, list, write }: ExportsProps) {
+export function Exports({ state, write }: ExportsProps) {
   const [problem, setProblem] = useState<string | null>(null);
-  const own = (name: string, type: string, text: (view: Element | null) => string) => ({
+  const own = (name: string, type: string, text: () => string) => ({
     name,
-    make: async (view: Element | null) => ({
-      name: `history.${name}`,
-      blob: new Blob([text(view)], { type }),
-    }),
+    make: async () => ({ name: `history.${name}`, blob: new Blob([text()], { type }) }),
   });
   const asked = (name: string) => ({ name, make: () => write?.(name) });
-  const offered = [
-    ...(write === undefined
+  const offered =
+    write === undefined
       ? [
           own("json", "application/json", () => JSON.stringify(state.history)),
           own("csv", "text/csv", () => csvOf(state.history)),
         ]
-      : ["json", "csv", "html"].map(asked)),
-    own("svg", "image/svg+xml", (view) => pictureOf(state, list, paintOf(view))),
-  ];
+      : ["json", "csv", "html"].map(asked);
   return (
     <Menu label={WORDS.exportWord} hint={WORDS.exportHint}>
       {(close) => (
@@ -51,10 +44,10 @@ export function Exports({ state, list, write }: ExportsProps) {
             <button
               key={name}
               type="button"
-              onClick={async ({ currentTarget }) => {
+              onClick={async () => {
                 setProblem(null);
                 try {
-                  const file = await make(currentTarget.closest(".ckh-view"));
+                  const file = await make();
                   if (file !== undefined) {
                     save(file.name, file.blob);
                   }

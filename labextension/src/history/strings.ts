@@ -93,7 +93,6 @@ export const exports = {
   json: "JSON",
   csv: "Table, CSV",
   html: "Picture, HTML",
-  svg: "Picture of the rows, SVG",
 } as const;
 export const scalar = "scalar";
 export const legendChange = "change at a save";
@@ -156,7 +155,6 @@ export const without = (count: number) =>
   `without ${countWords(count, "element", "elements")} NaN or infinite here or before`;
 export const layerWords = (count: number, largest: string) =>
   `${countWords(count, "variable", "variables")} · ${largest}`;
-export const moreRows = (count: number) => `… ${countWords(count, "more row", "more rows")}`;
 export const largestChange = (share: string) => `largest change ${share}`;
 export const version = (found: string) => `expected version 1, found ${found}`;
 export const missing = (name: string) => `${name} is missing or malformed`;

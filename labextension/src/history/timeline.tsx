@@ -299,7 +299,7 @@ function Toolbar({ state, list, dispatch, write }: ToolbarProps) {
           ? WORDS.mistake(list.mistake.place + 1, list.mistake.expected)
           : WORDS.variables(list.shown.filter(({ row }) => !row.is_state).length, list.variables)}
       </span>
-      <Exports {...{ state, list, write }} />
+      <Exports {...{ state, write }} />
     </div>
   );
 }

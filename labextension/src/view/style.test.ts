@@ -92,8 +92,9 @@ it("defines every colour that the style sheet uses", () => {
     new Set(Array.from(text.matchAll(pattern), ([, name = ""]) => name));
   const used = names(css, /var\(--ckv-([\w-]+)/g);
   const set = names(`${css}${generatedStyle()}`, /--ckv-([\w-]+):/g);
-  // draw/panes, draw/table, draw/cut and ground set these.
-  const ofViews = new Set(["outline", "details", "ground", "indent", "cut", "share"]);
+  // draw/panes, draw/table, draw/table-columns, draw/cut and ground set these.
+  const ofTables = ["indent", "share", "shared", "need"];
+  const ofViews = new Set(["outline", "details", "ground", "cut", ...ofTables]);
   expect([...used].filter((name) => !set.has(name) && !ofViews.has(name))).toEqual([]);
 });
 

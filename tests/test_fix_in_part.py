@@ -1,0 +1,114 @@
+"""A value of another shape that a person has the fix copy in part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.entrances.jupyter.answers import answer
+from ckpt_viz.entrances.jupyter.shown import show_of
+from ckpt_viz.errors import NoSuchNodeError
+from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell, TableGuess
+from tests.support.programs import ckpt, keras_3_adam, module, var, written
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+
+def program(classes: int, rows: int = 3) -> Any:
+    """Return a program with a head of so many classes, and the slots of an optimizer."""
+    random = np.random.default_rng(classes)
+    head = module(kernel=var(random.random((rows, classes))), bias=var(random.random(classes)))
+    body = module(w=var(random.random((2, 2))))
+    adam = keras_3_adam(body.w, head.kernel, head.bias)
+    for variable in adam.variables[2:]:
+        variable.assign(random.random(variable.shape))
+    return ckpt(net=module(body=body, head=head), optimizer=adam)
+
+
+def saved_in(directory: Path, root: Any) -> str:
+    return written(directory, net=root.net, optimizer=root.optimizer)
+
+
+@pytest.mark.parametrize(("was", "now"), [(5, 7), (7, 5)])
+def test_the_common_elements_are_those_of_the_file_and_all_others_stay(
+    tmp_path: Path, was: int, now: int
+) -> None:
+    old, live = program(was), program(now)
+    path = saved_in(tmp_path, old)
+    before = live.net.head.kernel.numpy()
+    fix = cv.check(live, path).fix(guesses=["net.head"])
+    least = min(was, now)
+    fix.apply()
+    np.testing.assert_array_equal(
+        live.net.head.kernel.numpy()[:, :least], old.net.head.kernel.numpy()[:, :least]
+    )
+    np.testing.assert_array_equal(live.net.head.kernel.numpy()[:, least:], before[:, least:])
+    # The slots of the head go with it, and so does all that fits.
+    slots = zip(old.optimizer.variables[2:], live.optimizer.variables[2:], strict=True)
+    for saved, own in slots:
+        np.testing.assert_array_equal(own.numpy()[..., :least], saved.numpy()[..., :least])
+    assert fix.is_applied
+
+
+def test_its_code_does_the_same_with_tensorflow_alone(tmp_path: Path) -> None:
+    path = saved_in(tmp_path, program(5, rows=4))
+    by_code, by_fix = program(7), program(7)
+    code = cv.check(by_code, path).fix(guesses=["net.head"]).code
+    assert "ckpt_viz" not in code
+    exec(compile(code, "fix", "exec"), {"ckpt": by_code, "path": path})
+    cv.check(by_fix, path).fix(guesses=["net.head"]).apply()
+    for one, other in zip(by_code.optimizer.variables, by_fix.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    head, same = by_code.net.head, by_fix.net.head
+    np.testing.assert_array_equal(head.kernel.numpy(), same.kernel.numpy())
+    np.testing.assert_array_equal(head.bias.numpy(), same.bias.numpy())
+
+
+def test_nothing_is_copied_in_part_unasked(tmp_path: Path) -> None:
+    path = saved_in(tmp_path, program(5))
+    check = cv.check(program(7), path)
+    for guesses in (False, True):
+        fix = check.fix(guesses=guesses)
+        assert not [name for name in fix.pairs if "head" in name]
+    with pytest.raises(NoSuchNodeError, match=r"expected a part with guesses: net\.head$"):
+        check.fix(guesses=["net.tail"])
+
+
+@pytest.mark.parametrize("kind", ["other dimensions", "other dtype", "strings"])
+def test_values_without_common_elements_are_not_offered(tmp_path: Path, kind: str) -> None:
+    before, after = {
+        "other dimensions": (np.ones((2, 3)), np.ones(6)),
+        "other dtype": (np.ones(3), np.ones(4, "int32")),
+        "strings": (np.array(["a"]), np.array(["a", "b"])),
+    }[kind]
+    path = written(tmp_path, v=var(before))
+    check = cv.check(ckpt(v=var(after)), path)
+    assert check.overlay.table.guessed == []
+
+
+def test_the_table_asks_and_a_tick_restores(tmp_path: Path) -> None:
+    old, live = program(5), program(7)
+    path = saved_in(tmp_path, old)
+    shown = show_of(live, path)
+    assert shown.overlay is not None
+    table = shown.overlay.table
+    assert table.guessed == [
+        TableGuess(
+            6,
+            "Do the first 5 of 7 in net.head mean the same?",
+            "A tick copies this part of 6 values.",
+            "here, in part",
+        )
+    ]
+    (line,) = [line for line in table.lines if line.saved == "head"]
+    assert (line.guess, line.values) == (0, 6)
+    assert line.fixed == TableCell(CellSign.MISFIT, "stays, other shape")
+    done, _ = answer(shown, {"ask": "restore", "guesses": [0]})
+    assert done["text"].startswith("Restored ")
+    np.testing.assert_array_equal(live.net.head.bias.numpy()[:5], old.net.head.bias.numpy())
+    in_part = {row.fixed.is_part for row in shown.fix.table.rows if row.fixed is not None}
+    assert in_part == {True, False}
