@@ -74,7 +74,13 @@ def find_not_saved(
     unsaved = unsaved_in(objects, known, shadows, is_layer=is_layer, is_state=is_state)
     for owner, attribute, value, missed in unsaved:
         lost = is_lost(objects[owner], attribute, missed, known.ids, shadows)
-        note = NotSaved(attribute, type(value).__name__, len(missed), lost)
+        variables = {
+            id(variable)
+            for candidate in missed
+            for variable in unknown_values(candidate.trackable, known.ids, shadows)
+        }
+        kind = type(value).__name__
+        note = NotSaved(attribute, kind, len(missed), lost, len(variables))
         by_owner.setdefault(owner, []).append(note)
     return {owner: tuple(notes) for owner, notes in by_owner.items()}
 
