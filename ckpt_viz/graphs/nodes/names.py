@@ -30,6 +30,10 @@ EdgeTo = Callable[[int], tuple[int, str]]
 
 _LAYERS = "layers"  # of a model, in Keras' files
 _COUNTED = re.compile(r"-\d+\Z")
+_FUNCTIONAL = "_functional"  # what a Sequential of Keras 3 has beside its own list of layers
+_LISTS_OF_KERAS_3 = frozenset({"_operations", "_layers"})
+_LAYER_OF_KERAS_2 = re.compile(r"layer-(\d{1,9})")
+_WEIGHTED_OF_KERAS_2 = re.compile(r"layer_with_weights-\d{1,9}")
 
 
 class NamedGraph(Protocol):
@@ -290,7 +294,29 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
         elif name and node.role is not Role.CONTAINER:
             is_alone = beside[tree.parents[node_id], name] == 1
             names[node_id] = name if is_alone else label
+        if names[node_id] == label:
+            names[node_id] = _by_place(nodes, tree, node_id) or label
     return names
+
+
+def _by_place(nodes: Sequence[Node], tree: Tree, node_id: int) -> str:
+    """Return `layers[2]` for a layer whose name a file does not tell; "" if it is no layer.
+
+    A Sequential of Keras 3 begins its own list with an input, which its `layers` lack.
+    """
+    parent, label = tree.parents[node_id], tree.labels[node_id]
+    if _WEIGHTED_OF_KERAS_2.fullmatch(label) or _LAYER_OF_KERAS_2.fullmatch(label):
+        edges = (c.local_name for c in nodes[parent].children if c.node_id == node_id)
+        place = next(filter(None, map(_LAYER_OF_KERAS_2.fullmatch, edges)), None)
+        return f"{_LAYERS}[{place[1]}]" if place else ""
+    if parent <= ROOT or not label.isdecimal() or tree.labels[parent] not in _LISTS_OF_KERAS_3:
+        return ""
+    holder = tree.parents[parent]
+    siblings = nodes[holder].children if holder >= ROOT else ()
+    is_sequential = tree.labels[holder] == _FUNCTIONAL or any(
+        child.local_name == _FUNCTIONAL for child in siblings
+    )
+    return f"{_LAYERS}[{max(int(label) - is_sequential, 0)}]"
 
 
 def _names_by_scopes(
