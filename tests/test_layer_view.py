@@ -103,14 +103,14 @@ def test_what_a_comparison_marks_is_neither_folded_nor_hoisted() -> None:
     assert _lines_of(_overlay(shown, marks).layers) == [
         "(root)",
         "  model · _functional · _layers",
-        *["    0", "      kernel", "    1", "      kernel"],
+        *["    0", "      kernel", "    layers[0]", "      kernel"],
     ]
     marks[3] = Mark(State.ONLY_A)
     assert _lines_of(_overlay(shown, marks).layers) == [
         "(root)",
         "  model · _functional",
         "    _layers",
-        *["      0", "        kernel", "      1", "        kernel"],
+        *["      0", "        kernel", "      layers[0]", "        kernel"],
     ]
 
 
@@ -269,7 +269,7 @@ def test_a_list_of_one_and_what_passes_through_share_a_row() -> None:
         "  model · _functional · _layers",
         "    0",
         "      kernel",
-        "    1 · cells · 0",
+        "    layers[0] · cells · 0",
         "      kernel",
         "  step",
     ]

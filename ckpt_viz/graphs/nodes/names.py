@@ -234,7 +234,8 @@ def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
 def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
     """Return whether a node is a private container: people's paths leave these out.
 
-    Keras' own list of a model's layers is one, too, if the layers tell their names.
+    Keras' own list of a model's layers is one, too. In an old file, the layers do not tell their
+    names: all have classes with numbers.
     """
     if nodes[node_id].attributes:
         return False
@@ -243,8 +244,16 @@ def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
     return tree.labels[node_id].startswith("_") or (
         is_list
         and bool(below)
-        and all(_is_numbered_class(nodes, tree, child.node_id) for child in below)
+        and (
+            all(_is_numbered_class(nodes, tree, child.node_id) for child in below)
+            or all(_is_nameless_layer(nodes, tree, child.node_id) for child in below)
+        )
     )
+
+
+def _is_nameless_layer(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
+    node, label = nodes[node_id], tree.labels[node_id]
+    return node.role is Role.LAYER and not node.own_name and not label.isdecimal()
 
 
 def state_of(slot_name: str, variable: str) -> str:
@@ -307,8 +316,8 @@ def _by_place(nodes: Sequence[Node], tree: Tree, node_id: int) -> str:
     parent, label = tree.parents[node_id], tree.labels[node_id]
     if _WEIGHTED_OF_KERAS_2.fullmatch(label) or _LAYER_OF_KERAS_2.fullmatch(label):
         edges = (c.local_name for c in nodes[parent].children if c.node_id == node_id)
-        place = next(filter(None, map(_LAYER_OF_KERAS_2.fullmatch, edges)), None)
-        return f"{_LAYERS}[{place[1]}]" if place else ""
+        numbered = next(filter(None, map(_LAYER_OF_KERAS_2.fullmatch, edges)), None)
+        return f"{_LAYERS}[{numbered[1]}]" if numbered else ""
     if parent <= ROOT or not label.isdecimal() or tree.labels[parent] not in _LISTS_OF_KERAS_3:
         return ""
     holder = tree.parents[parent]
@@ -316,7 +325,8 @@ def _by_place(nodes: Sequence[Node], tree: Tree, node_id: int) -> str:
     is_sequential = tree.labels[holder] == _FUNCTIONAL or any(
         child.local_name == _FUNCTIONAL for child in siblings
     )
-    return f"{_LAYERS}[{max(int(label) - is_sequential, 0)}]"
+    place = int(label) - is_sequential
+    return f"{_LAYERS}[{place}]" if place >= 0 else ""
 
 
 def _names_by_scopes(
