@@ -115,6 +115,29 @@ def trained(model: Any, blocks: Sequence[Any]) -> tuple[Any, list[Any]]:
     return optimizer, below
 
 
+def test_tables_name_the_variables_of_such_blocks_and_each_name_can_be_typed(
+    tmp_path: Path,
+) -> None:
+    import tensorflow as tf
+
+    blocks = named_blocks()
+    model = net(blocks, hold=list)
+    optimizer, below = trained(model, blocks)
+    graph = cv.graph(tf.train.Checkpoint(model=model, optimizer=optimizer).write(f"{tmp_path}/c"))
+    names = [
+        f"optimizer.blocks.block{place}.{part}.{value}"
+        for place in range(3)
+        for part in ("a", "b")
+        for value in ("kernel", "bias")
+    ]
+    table = graph.values(progress=False).to_text(None)
+    for name, variable in zip(names, below, strict=True):
+        assert re.search(rf"^{re.escape(name)}  ", table, re.MULTILINE)
+        (row,) = [*graph.values(name, progress=False)]
+        assert row.mean == pytest.approx(float(tf.reduce_mean(variable.value)), abs=1e-6)
+        assert row.node_id == graph.node_id(name)
+
+
 HOLDERS: dict[str, Callable[[Any], Any]] = {
     "list": list,
     "dict": lambda blocks: {f"b{place}": block for place, block in enumerate(blocks)},

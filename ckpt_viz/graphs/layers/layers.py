@@ -22,7 +22,7 @@ from ckpt_viz.graphs.nodes.keras_variables import order_of_parts
 from ckpt_viz.graphs.nodes.names import ROOT_NAME, is_chosen, is_holder, names_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
 from ckpt_viz.graphs.nodes.tree import NOWHERE, Tree
-from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
+from ckpt_viz.graphs.slots.hanging import BLOCKS, hanging_from_optimizers
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
 
 # A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
@@ -229,7 +229,7 @@ class _Draft:
             ends = (i for i, row in enumerate(rows) if self.nodes[row].role is Role.OPTIMIZER)
             rows.insert(next(ends, len(rows)), holder)
             self.hanging[holder] = len(variables)
-            self.names[holder] = "blocks" if hanging_names[variables[0]].block else "variables"
+            self.names[holder] = BLOCKS if hanging_names[variables[0]].block else "variables"
             self.children[holder] = []
             for block, members in groupby(
                 variables, key=lambda variable: hanging_names[variable].block

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Protocol
 
@@ -141,9 +141,13 @@ def _path(
 
 @dataclass(frozen=True)
 class LayerNames:
-    """The names of the nodes of one graph as people know them: for sentences and outlines."""
+    """The names of the nodes of one graph as people know them: for sentences and outlines.
+
+    `in_lists` has better names for items of lists than their places.
+    """
 
     graph: NamedGraph
+    in_lists: Mapping[int, str] = field(default_factory=dict)
 
     def name(self, node_id: int) -> str:
         """Return what people call a node: a layer's own name, or its local name."""
@@ -218,7 +222,11 @@ class LayerNames:
     @cached_property
     def _names(self) -> Sequence[str]:
         nodes, tree = self.graph.nodes, self.graph.tree
-        return names_of(nodes, tree, list(tree.preorder()))
+        names = names_of(nodes, tree, list(tree.preorder()))
+        for node_id, name in self.in_lists.items():
+            if names[node_id].isdecimal():
+                names[node_id] = name
+        return names
 
 
 def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:

@@ -516,7 +516,9 @@ class Graph:
     @cached_property
     def names(self) -> LayerNames:
         """What people call the nodes."""
-        return LayerNames(self)
+        from ckpt_viz.graphs.slots.hanging import names_in_blocks
+
+        return LayerNames(self, names_in_blocks(self.nodes))
 
     @cached_property
     def _lookup(self) -> Lookup:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ckpt_viz.graphs.layers.training import Training
 from ckpt_viz.graphs.nodes.in_no_checkpoint import in_no_checkpoint, lost_attributes, what_to_do
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, LayerNames, slot_of
+from ckpt_viz.graphs.nodes.names import ROOT_NAME, slot_of
 from ckpt_viz.graphs.nodes.nodes import CONFIGURATION, ROOT, Node, Role, has_value
 from ckpt_viz.graphs.nodes.tree import Tree
 from ckpt_viz.graphs.object_graph.graph import Format, Graph, Kept, Origin, Provenance
@@ -155,7 +155,7 @@ def _left_out(graph: Graph) -> tuple[str, ...]:
     variables = [i for i, kind in enumerate(graph.trainings) if kind is Training.LEFT_OUT]
     if not variables:
         return ()
-    places = LayerNames(graph)
+    places = graph.names
     names = [places.place(i) for i in variables[:_MAX_NAMES]]
     more = [f"{len(variables) - len(names)} more"] if len(variables) > len(names) else []
     return (

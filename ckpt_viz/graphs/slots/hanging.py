@@ -8,7 +8,7 @@ but a restore without the optimizer leaves them out, and no assert fails.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role
 from ckpt_viz.graphs.slots.keras_optimizers import full_name_of, keras_optimizers, shape_of
 
+BLOCKS = "blocks"  # what to call all blocks that hang
 _WORD = re.compile(r"[^/_]+[/_]?")
 _NUMBERED = re.compile(r"\D+\d+")
 
@@ -59,6 +60,16 @@ def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
             for (block, rest), name in zip(in_blocks, names, strict=True)
         ),
     )
+
+
+def names_in_blocks(nodes: Sequence[Node]) -> Mapping[int, str]:
+    """Return what to call the variables of blocks that an optimizer alone holds, in its list."""
+    hanging = hanging_from_optimizers(nodes)
+    return {
+        variable: f"{BLOCKS}.{name.block}.{name.name}"
+        for variable, name in zip(hanging.variables, hanging.names, strict=True)
+        if name.block
+    }
 
 
 def hanging_variables(nodes: Sequence[Node]) -> tuple[int, ...]:
