@@ -209,7 +209,7 @@ def test_the_glossary_names_places_of_the_installed_tensorflow() -> None:
 @lessons
 def test_a_lesson_links_to_the_glossary_and_only_to_what_exists(path: Path) -> None:
     text = "\n".join(course.texts_of(course.read_notebook(path)))
-    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text)]
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
     pages = [link.removeprefix(_PAGES) for link in links if link.startswith(_PAGES)]
     assert "docs/glossary.md" in pages
     assert [page for page in pages if not (course.ROOT / page).is_file()] == []
