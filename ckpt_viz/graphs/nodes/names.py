@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Protocol
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic, kind_at, part_name, path_component
@@ -232,9 +232,10 @@ class LayerNames:
 def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
     """Return for each node the one whose path its own continues, above all private ones."""
     above = list(tree.parents)
+    is_private = cache(lambda parent: is_holder(nodes, tree, parent))  # which asks all its children
     for node_id in tree.preorder():
         parent = tree.parents[node_id]
-        if parent > ROOT and is_holder(nodes, tree, parent):
+        if parent > ROOT and is_private(parent):
             above[node_id] = above[parent]
     return above
 
