@@ -11,7 +11,6 @@ from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.graphs.nodes.in_no_checkpoint import in_no_checkpoint, what_to_do
 from ckpt_viz.graphs.nodes.nodes import Node, NotSaved, Role
 from ckpt_viz.graphs.overlay.overlay import Severity
-from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.objects import facts
 from ckpt_viz.live.objects.code_reading import is_set_by_libraries
@@ -89,7 +88,7 @@ def _missed(attribute: NotSaved) -> str:
 
 def _hanging_left(case: Case) -> list[int]:
     """Return the saved variables that only an optimizer leads to, and that stay in the file."""
-    hanging = hanging_from_optimizers(case.saved.nodes).variables
+    hanging = case.saved.hanging.variables
     return [node for node in hanging if node not in case.trace.restored]
 
 

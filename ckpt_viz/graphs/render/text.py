@@ -15,7 +15,6 @@ from ckpt_viz.graphs.object_graph.graph import Format, Graph, Kept, Origin, Prov
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.render.signs import SEVERITIES
 from ckpt_viz.graphs.render.views import MAX_LINES
-from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
 from ckpt_viz.ground.text import count, first_clause, readable, shape_words
 from ckpt_viz.ground.text import printable as printable
 
@@ -166,7 +165,7 @@ def _left_out(graph: Graph) -> tuple[str, ...]:
 
 
 def _hanging(graph: Graph) -> tuple[str, ...]:
-    hanging = hanging_from_optimizers(graph.nodes)
+    hanging = graph.hanging
     variables, blocks = hanging.variables, hanging.blocks
     if not variables:
         return ()

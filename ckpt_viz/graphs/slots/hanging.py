@@ -39,6 +39,14 @@ class Hanging(NamedTuple):
         """The number of their blocks, 0 if nothing tells."""
         return len({name.block for name in self.names if name.block})
 
+    def names_in_blocks(self) -> Mapping[int, str]:
+        """Return what to call the variables of blocks in the list of their optimizer."""
+        return {
+            variable: f"{BLOCKS}.{name.block}.{name.name}"
+            for variable, name in zip(self.variables, self.names, strict=True)
+            if name.block
+        }
+
 
 def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
     """Return the trained variables to which no path leads without an optimizer, with their names.
@@ -60,16 +68,6 @@ def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
             for (block, rest), name in zip(in_blocks, names, strict=True)
         ),
     )
-
-
-def names_in_blocks(nodes: Sequence[Node]) -> Mapping[int, str]:
-    """Return what to call the variables of blocks that an optimizer alone holds, in its list."""
-    hanging = hanging_from_optimizers(nodes)
-    return {
-        variable: f"{BLOCKS}.{name.block}.{name.name}"
-        for variable, name in zip(hanging.variables, hanging.names, strict=True)
-        if name.block
-    }
 
 
 def hanging_variables(nodes: Sequence[Node]) -> tuple[int, ...]:
