@@ -14,6 +14,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.matching.engines.trace import Action, Cause, SlotKind, Step, Trace
 from ckpt_viz.matching.story.folding import pattern
+from ckpt_viz.matching.story.places import TensorFlowPlace
 from ckpt_viz.matching.story.step import Story, StoryStep, Waiting, WalkState
 from ckpt_viz.matching.story.words import SENTENCES, Facts, as_sentence, keys_in_words
 
@@ -97,16 +98,16 @@ class RestoreStory(Story):
         return steps[: next(ends, len(steps)) + 1]
 
     def _step(self, index: int) -> StoryStep:
-        step, facts = self._steps[index], self._facts(index)
-        situation = self._situation(index)
-        sentence = SENTENCES[situation]
+        step = self._steps[index]
+        text, reason, place = self.words(index)
+        sentence = SENTENCES[self._situation(index)]
         is_late = step.action in (Action.DEFER, Action.DEFER_SLOT)  # but it may come yet
         return StoryStep(
             number=index + 1,
             action=step.action.value,
-            text=facts.said(sentence.text),
-            reason=facts.said(sentence.reason),
-            place=sentence.place,
+            text=text,
+            reason=reason,
+            place=place,
             saved=step.node,
             live=self._live(step),
             holder=step.parent,
@@ -114,6 +115,11 @@ class RestoreStory(Story):
             is_problem=sentence.is_problem and (not is_late or self._left_below(step.node) > 0),
             state_after=partial(self.state, index + 1),
         )
+
+    def words(self, index: int) -> tuple[str, str, TensorFlowPlace]:
+        """Return text, reason and place of the step at an index from 0 on."""
+        facts, sentence = self._facts(index), SENTENCES[self._situation(index)]
+        return facts.said(sentence.text), facts.said(sentence.reason), sentence.place
 
     def _live(self, step: Step) -> int | None:
         """Return the object of a step's saved node; a step without one may tell its holder's."""
