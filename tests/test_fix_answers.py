@@ -79,7 +79,24 @@ def test_a_restore_of_what_has_changed_since_the_check_changes_nothing(
         ckpt(net=module(other=layer(9))).write(path)
     before = values_of(live)
     done, _ = answer(shown, {"ask": "restore"})
-    assert done == {"error": restoring.HAS_CHANGED}
+    since = "has changed since this check: net.more.b and net.more.w are new."
+    if change == "file":
+        since = "or the file has changed since this check."
+    assert done == {"error": f"The program {since} {restoring.RUN_AGAIN}"}
+    assert_same_values(live, before)
+
+
+def test_a_restore_after_a_training_and_a_save_does_what_the_table_shows(tmp_path: Path) -> None:
+    path = written(tmp_path, net=module(l1=layer(2)))
+    live = ckpt(net=module(dense=layer(2), head=layer(5)))
+    shown = show_of(live, path)
+    live.net.dense.w.assign_add(live.net.dense.w)
+    live.save(str(tmp_path / "later"))  # which makes a counter
+    before = values_of(live)
+    done, _ = answer(shown, {"ask": "restore"})
+    assert done == {"text": "Restored 2 of 5 values. 3 keep their own."}
+    np.testing.assert_array_equal(live.net.dense.w, cv.graph(path).read("(root).net.l1.w"))
+    answer(shown, {"ask": "undo"})
     assert_same_values(live, before)
 
 

@@ -27,6 +27,34 @@ def _keras_3() -> None:
         pytest.skip("the optimizers of Keras 2 do not track the variables that they train")
 
 
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_blocks_that_no_checkpoint_holds_are_the_first_words(blocks: int, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    model = net(named_blocks(blocks), hold=list)
+    trained(model, model.blocks)
+    ckpt = tf.train.Checkpoint(model=model)
+    path = ckpt.write(str(tmp_path / "c"))
+    says = f"model.blocks: {4 * blocks} variables are in no checkpoint of this program."
+    step = (
+        "Make the list, and each list in it, a tuple, as in self.blocks = tuple(blocks), and save "
+        "again."
+    )
+    graph, check = cv.graph(ckpt), cv.check(ckpt, path)
+    assert str(graph).splitlines()[1] == str(check).splitlines()[1] == f"{says} {step}"
+    row = next(line for line in str(graph).splitlines() if "in no checkpoint   " in line)
+    assert row.split() == ["└─", "blocks", "in", "no", "checkpoint", f"{4 * blocks}", "variables"]
+    assert f"blocks, in no checkpoint, {4 * blocks} variables</title>" in graph.to_svg()
+    table = check.overlay.table
+    assert table is not None and table.sentence.startswith(says) and table.notes[0] == step
+    # TensorFlow agrees: the file lacks these variables, and has them after this step.
+    stored = [name for name, _ in tf.train.list_variables(path)]
+    model.blocks = tuple(map(tuple, model.blocks))
+    again = tf.train.list_variables(tf.train.Checkpoint(model=model).write(str(tmp_path / "t")))
+    assert len(again) - len(stored) == 4 * blocks
+    assert "in no checkpoint" not in str(cv.graph(tf.train.Checkpoint(model=model)))
+
+
 def hanging(source: Any, tmp_path: Path) -> tuple[int, int]:
     """Return how many variables and blocks hang, which must be the same live and saved."""
     import tensorflow as tf
@@ -85,6 +113,29 @@ def trained(model: Any, blocks: Sequence[Any]) -> tuple[Any, list[Any]]:
     optimizer.build(variables)
     optimizer.apply_gradients([(tf.ones(v.shape), v) for v in variables])
     return optimizer, below
+
+
+def test_tables_name_the_variables_of_such_blocks_and_each_name_can_be_typed(
+    tmp_path: Path,
+) -> None:
+    import tensorflow as tf
+
+    blocks = named_blocks()
+    model = net(blocks, hold=list)
+    optimizer, below = trained(model, blocks)
+    graph = cv.graph(tf.train.Checkpoint(model=model, optimizer=optimizer).write(f"{tmp_path}/c"))
+    names = [
+        f"optimizer.blocks.block{place}.{part}.{value}"
+        for place in range(3)
+        for part in ("a", "b")
+        for value in ("kernel", "bias")
+    ]
+    table = graph.values(progress=False).to_text(None)
+    for name, variable in zip(names, below, strict=True):
+        assert re.search(rf"^{re.escape(name)}  ", table, re.MULTILINE)
+        (row,) = [*graph.values(name, progress=False)]
+        assert row.mean == pytest.approx(float(tf.reduce_mean(variable.value)), abs=1e-6)
+        assert row.node_id == graph.node_id(name)
 
 
 HOLDERS: dict[str, Callable[[Any], Any]] = {

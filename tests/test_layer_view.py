@@ -103,14 +103,14 @@ def test_what_a_comparison_marks_is_neither_folded_nor_hoisted() -> None:
     assert _lines_of(_overlay(shown, marks).layers) == [
         "(root)",
         "  model · _functional · _layers",
-        *["    0", "      kernel", "    1", "      kernel"],
+        *["    0", "      kernel", "    layers[0]", "      kernel"],
     ]
     marks[3] = Mark(State.ONLY_A)
     assert _lines_of(_overlay(shown, marks).layers) == [
         "(root)",
         "  model · _functional",
         "    _layers",
-        *["      0", "        kernel", "      1", "        kernel"],
+        *["      0", "        kernel", "      layers[0]", "        kernel"],
     ]
 
 
@@ -269,7 +269,7 @@ def test_a_list_of_one_and_what_passes_through_share_a_row() -> None:
         "  model · _functional · _layers",
         "    0",
         "      kernel",
-        "    1 · cells · 0",
+        "    layers[0] · cells · 0",
         "      kernel",
         "  step",
     ]
@@ -526,3 +526,28 @@ def test_a_compiled_sequential_model_has_its_layers_below_it() -> None:
     assert view.title(ROOT) == ""
     below = [view.title(row) for row in view.children[ROOT]]
     assert below[1:] == ["fc", "re_lu", "optimizer"]
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("module", ["keras", "tf_keras"])
+@pytest.mark.parametrize("kind", ["functional", "sequential", "built later"])
+def test_a_layer_whose_name_no_file_tells_has_its_place_in_layers(
+    module: str, kind: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    keras = pytest.importorskip(module)
+    inner = keras.Input((3,))
+    base = keras.Model(inner, keras.layers.Dense(2, name="up")(inner), name="base")
+    if kind == "functional":
+        outer = keras.Input((3,))
+        model = keras.Model(outer, keras.layers.ReLU()(base(keras.layers.ReLU()(outer))))
+    else:
+        first = [keras.Input((3,))] if kind == "sequential" else []
+        model = keras.Sequential([*first, keras.layers.ReLU(), base])
+        model(tf.zeros((1, 3)))
+    graph = cv.graph(tf.train.Checkpoint(model=model).write(str(tmp_path / "c")))
+    place = model.layers.index(base)
+    up = graph.nodes[graph.node_id(f"model.layers[{place}].up.kernel")]
+    assert up.attributes[0].shape == (3, 2)
+    assert f"layers[{place}]" in str(graph)

@@ -273,10 +273,10 @@ def test_list_changed_back_after_a_look_can_still_be_saved(tmp_path: Path) -> No
 def test_trackables_that_tensorflow_does_not_follow_are_listed_as_not_saved() -> None:
     root = cv.graph(live_objects.untracked_attributes()).nodes[0]
     assert root.not_saved == (
-        NotSaved("by_default", "defaultdict", 1),
-        NotSaved("queue", "deque", 2),
-        NotSaved("unique", "set", 1),
-        NotSaved("special", "SpecialList", 1),
+        NotSaved("by_default", "defaultdict", 1, variables=1),
+        NotSaved("queue", "deque", 2, variables=2),
+        NotSaved("unique", "set", 1, variables=1),
+        NotSaved("special", "SpecialList", 1, variables=1),
     )
 
 
@@ -307,7 +307,10 @@ def test_values_of_plain_objects_in_followed_containers_are_not_saved() -> None:
     blocks = [Block(), tf.Variable(2.0), [Block()]]
     graph = cv.graph(tf.train.Checkpoint(blocks=blocks, by_name={"a": Block()}, second=blocks))
     assert [node.not_saved for node in graph.nodes if node.not_saved] == [
-        (NotSaved("blocks", "ListWrapper", 2), NotSaved("by_name", "_DictWrapper", 1))
+        (
+            NotSaved("blocks", "ListWrapper", 2, variables=2),
+            NotSaved("by_name", "_DictWrapper", 1, variables=1),
+        )
     ]
 
 
@@ -325,7 +328,7 @@ def test_no_property_runs_in_search_of_what_is_not_saved() -> None:
 
     trap = Trap()
     trap.hidden = List([tf.Variable(1)])
-    assert cv.graph(trap).nodes[0].not_saved == (NotSaved("hidden", "List", 1),)
+    assert cv.graph(trap).nodes[0].not_saved == (NotSaved("hidden", "List", 1, variables=1),)
 
 
 def test_value_of_a_live_variable_is_read_by_name_or_key_as_a_copy() -> None:
@@ -381,7 +384,7 @@ def test_keyword_hides_a_child_of_its_root(tmp_path: Path) -> None:
     assert hidden.error is not None and hidden.error.startswith(
         "KeyError: the checkpoint's keyword"
     )
-    assert hidden.not_saved == (NotSaved("step", type(root.step).__name__, 1),)
+    assert hidden.not_saved == (NotSaved("step", type(root.step).__name__, 1, variables=1),)
     root.other = tf.Module()
     root.other.held = root.step
     graph, saved = cv.graph(source), cv.graph(source.write(str(tmp_path / "ckpt")))

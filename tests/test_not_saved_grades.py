@@ -53,6 +53,20 @@ def test_compiled_sequential_with_dropout_loses_nothing_that_was_trained() -> No
     assert all(f"(not tracked: {name} " in render_tree(graph) for name in found)
 
 
+@pytest.mark.parametrize("package", ["keras", "tf_keras"])
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_model_cut_out_of_another_loses_nothing(package: str, is_own: bool) -> None:
+    keras = pytest.importorskip(package)
+    inputs = keras.Input((3,))
+    own = type("Own", (keras.layers.Dense,), {})
+    last = (own if is_own else keras.layers.Dense)(2)
+    cut = last(keras.layers.Dense(4)(inputs))
+    whole = keras.Model(inputs, keras.layers.Dense(5)(cut))
+    part = keras.Model(inputs, cut)
+    assert len(whole.weights) == len(part.weights) + 2
+    assert not any(grades(part).values())
+
+
 def test_trained_variables_and_layers_out_of_sight_are_lost() -> None:
     import tensorflow as tf
 

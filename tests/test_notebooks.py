@@ -26,6 +26,7 @@ LESSONS = course.course_notebooks()
 STORED = [course.QUICKSTART, *LESSONS]
 NOTEBOOKS = sorted({*course.ROOT.glob("notebooks/*.ipynb")} - {*STORED})
 GLOSSARY = course.ROOT / "docs" / "glossary.md"
+_PAGES = "https://github.com/ckpt-viz/ckpt-viz/blob/main/"  # where a link works in each Jupyter
 _LARGEST = 1_000_000  # bytes of a stored notebook
 # What a stored output must not hold: it differs between runs, or tells of the machine.
 _OF_A_MACHINE = re.compile(
@@ -208,6 +209,19 @@ def test_the_glossary_names_places_of_the_installed_tensorflow() -> None:
 @lessons
 def test_a_lesson_links_to_the_glossary_and_only_to_what_exists(path: Path) -> None:
     text = "\n".join(course.texts_of(course.read_notebook(path)))
-    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
-    assert "../../docs/glossary.md" in links
-    assert [link for link in links if not (path.parent / link).is_file()] == []
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+    pages = [link.removeprefix(_PAGES) for link in links if link.startswith(_PAGES)]
+    assert "docs/glossary.md" in pages
+    assert [page for page in pages if not (course.ROOT / page).is_file()] == []
+    beside = [link for link in links if "://" not in link]
+    assert [link for link in beside if not (path.parent / link).is_file()] == []
+
+
+def test_no_notebook_has_a_link_that_jupyter_cannot_open_with_the_notebooks_as_its_root() -> None:
+    for path in (course.ROOT / "notebooks").rglob("*.ipynb"):
+        text = "\n".join(course.texts_of(course.read_notebook(path)))
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+            if "://" not in link:
+                assert (path.parent / link).resolve().is_relative_to(course.ROOT / "notebooks"), (
+                    link
+                )

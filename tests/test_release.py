@@ -70,10 +70,10 @@ def test_the_recipe_has_the_version_and_requirements_of_the_package() -> None:
     ]:
         (required,) = re.findall(pattern, project, re.MULTILINE | re.DOTALL)
         (block,) = re.findall(rf"^  {key}:\n((?:    - .+\n)+)", recipe, re.MULTILINE)
-        named = set(re.findall(r"- (\S+ >=[\d.]+)$", block, re.MULTILINE))
+        named = set(re.findall(r"- (\S+ >=[\d.]+(?:,<[\d.]+)?)$", block, re.MULTILINE))
         assert named == {
             f"{_CONDA_NAMES.get(name, name)} {version}"
-            for name, version in re.findall(r'"([\w-]+)(>=[\d.]+)', required)
+            for name, version in re.findall(r'"([\w-]+)(>=[\d.]+(?:,<[\d.]+)?)', required)
         }
 
 

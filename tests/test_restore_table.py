@@ -214,10 +214,16 @@ def test_a_checkpoint_without_values_is_named_as_such(tmp_path: Path) -> None:
     live = ckpt(net=module(w=var([1.0, 2.0])))
     empty = tf.train.Checkpoint().write(str(tmp_path / "empty"))
     counted = tf.train.Checkpoint().save(str(tmp_path / "counted"))
-    says = "nothing that was saved had a variable yet. Build the model, or assign it to"
-    assert f"The checkpoint holds no values: {says}" in str(cv.check(live, empty))
+    says = "nothing that was saved had a variable yet."
+    check = cv.check(live, empty)
+    first = f"The checkpoint holds no values: {says}"
+    assert str(check).splitlines()[1].startswith(f"{first} Build the model, or assign it to")
+    assert "You added" not in str(check)
+    table = check.overlay.table
+    assert table is not None and table.sentence == first
+    assert table.notes[0].startswith("Build the model, or assign it to")
     count = f"The checkpoint holds no value but the count of its saves: {says}"
-    assert count in str(cv.check(live, counted))
+    assert str(cv.check(live, counted)).splitlines()[1].startswith(count)
     assert says not in str(cv.check(live, live.save(str(tmp_path / "full"))))
 
 

@@ -17,11 +17,15 @@ from sitebuild.executed import with_outputs
 from tests.support.course import code_cells
 
 Data = dict[str, Any]
+_ON_GITHUB = "https://github.com/ckpt-viz/ckpt-viz/blob/main/"
 
 
 def notebook_of(text: str) -> nbformat.NotebookNode:
-    """Return a notebook for MyST-NB: outputs with a graph are HTML that a script can mount."""
-    notebook = with_outputs(text)
+    """Return a notebook for MyST-NB: outputs with a graph are HTML that a script can mount.
+
+    Links to our pages on GitHub, which work in each Jupyter, lead to those of the site.
+    """
+    notebook = with_outputs(text.replace(f"]({_ON_GITHUB}", "](/"))
     holders = {data[MIME_TYPE]["digest"]: data for data in _graphs(notebook) if _holds(data)}
     pages = [(data, _page_of(data, holders)) for data in _graphs(notebook)]
     for data, page in pages:

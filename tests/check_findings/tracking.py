@@ -63,15 +63,13 @@ def _kernels(layers: Iterable[Any]) -> list[Any]:
     return [layer.kernel for layer in layers]
 
 
-@shows(
-    Kind.NOT_TRACKED, WARNING, None, "(root).model", "'blocks' (TrackedList)", "holds its 2 objects"
-)
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "model.blocks: 4 variables are in")
 def list_of_keras_3_layers(at: Path) -> Pair:
     return _keras_3_net(at, lambda net: _kernels(net.blocks), blocks=lambda: dense(4, 5))
 
 
 @shows(
-    *(Kind.NOT_TRACKED, WARNING, None, "(root).model", "its 2 objects with values keep these"),
+    *(Kind.NOT_TRACKED, WARNING, None, "(root).model", "a restore leaves 4 variables as"),
     "4 trained values in the optimizer's list alone",
     "Build the optimizer for this model and restore both",
 )
@@ -86,12 +84,12 @@ def list_of_keras_3_layers_without_its_optimizer(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(model=model()))
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'_blocks' (TrackedList)", "1 object")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "model._blocks: ", "track the TrackedList")
 def private_list_of_keras_3_layers(at: Path) -> Pair:
     return _keras_3_net(at, lambda net: _kernels(net._blocks), _blocks=lambda: dense(4))
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'by_name' (TrackedDict)")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "model.by_name: ", "the TrackedDict")
 def dict_of_keras_3_layers(at: Path) -> Pair:
     return _keras_3_net(
         at,
@@ -100,7 +98,7 @@ def dict_of_keras_3_layers(at: Path) -> Pair:
     )
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'some' (TrackedSet)")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "model.some: ", "the TrackedSet")
 def set_of_keras_3_layers(at: Path) -> Pair:
     return _keras_3_net(at, lambda net: _kernels(net.some), some=lambda: set(dense(4)))
 
@@ -135,7 +133,9 @@ def inner_optimizers_of_keras_3(at: Path) -> Pair:
     return Pair(path, make)
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'queue' (deque)", "attribute of its own")
+@shows(
+    Kind.NOT_TRACKED, WARNING, None, "(root).m", "m.queue: ", "the deque", "attribute of its own"
+)
 def queue_of_variables(at: Path) -> Pair:
     def make() -> Any:
         return ckpt(m=module(v=var(), queue=deque([var(2.0), var(3.0)])))
@@ -242,7 +242,7 @@ def metric_hung_on_a_model_of_keras_3(at: Path) -> Pair:
     )
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'blocks' (TrackedList)", "1 object")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "model.blocks: ", "the TrackedList")
 def layers_hung_on_a_model_of_keras_3(at: Path) -> Pair:
     return _same(
         at,
@@ -297,25 +297,27 @@ def _holding(at: Path, make: Callable[[Callable[[], Any]], Any]) -> Pair:
     return Pair(save_any(at, net(Block)), lambda: net(Block), fixed=fixed)
 
 
-FOLLOWED = "the plain objects in the attribute 'blocks' "
+FOLLOWED = "the plain objects in the "
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED + "(ListWrapper)", "2 objects")
+@shows(
+    Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED + "ListWrapper", "blocks: 2 variables"
+)
 def plain_objects_in_a_list(at: Path) -> Pair:
     return _holding(at, lambda block: [block(), block()])
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED + "(_DictWrapper)", "tf.Module")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED + "_DictWrapper", "tf.Module")
 def plain_object_in_a_dict(at: Path) -> Pair:
     return _holding(at, lambda block: {"a": block()})
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED, "holds their 3 objects with values")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED, "blocks: 3 variables are in")
 def plain_objects_in_lists_in_a_list(at: Path) -> Pair:
     return _holding(at, lambda block: [[block()], (block(), {"b": block()})])
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", "does not track the attribute 'blocks' (Bl")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", "does not track the Bl")
 def plain_object_in_an_attribute(at: Path) -> Pair:
     return _holding(at, lambda block: block())
 
@@ -360,7 +362,7 @@ def values_of_keras_3_variables(at: Path) -> Pair:
     return _same(at, make)
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'raw' (deque)", "holds its 2 objects")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "m.raw: 2 variables are in", "the deque")
 def values_of_keras_3_variables_that_nothing_tracks(at: Path) -> Pair:
     def make() -> Any:
         tracked, other = dense(2, 2)
@@ -397,7 +399,7 @@ def sharded_variable_of_tracked_shards(at: Path) -> Pair:
     return _same(at, make)
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'raw' (deque)", "holds its 1 object with")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "m.raw: 1 variable is in", "the deque")
 def sharded_variable_of_which_one_shard_is_tracked(at: Path) -> Pair:
     def make() -> Any:
         whole = sharded(2, 2)
@@ -458,7 +460,7 @@ def attribute_of_a_checkpoint_set_anew(at: Path) -> Pair:
     return _same(at, make)
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'before' (deque)")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "before: ", "the deque")
 def attribute_of_a_checkpoint_set_anew_and_kept(at: Path) -> Pair:
     def make() -> Any:
         checkpoint = ckpt(model=module(v=var()))
@@ -495,7 +497,14 @@ def subclass_of_bidirectional(at: Path) -> Pair:
     return _same(at, _bidirectional)
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model.layer_with_weights-0", "'more' (Resource")
+@shows(
+    Kind.NOT_TRACKED,
+    WARNING,
+    None,
+    "(root).model.layer_with_weights-0",
+    ".more: 1 variable is in",
+    "the Resource",
+)
 def subclass_of_bidirectional_with_a_variable_of_its_own(at: Path) -> Pair:
     return _same(
         at,
@@ -530,7 +539,7 @@ def _states_of_keras_2(at: Path, layer: str, **options: Any) -> Pair:
 
 
 _shows_states = shows(
-    Kind.NOT_TRACKED, WARNING, None, "(root).model.layer_with_weights-0", "'_stat"
+    Kind.NOT_TRACKED, WARNING, None, "(root).model.layer_with_weights-0", "._stat"
 )
 
 
@@ -574,12 +583,19 @@ def _of_class(**members: Any) -> Any:
     return module(net=type("Net", (tf.Module,), members)(), v=var())
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m.net", "'w' (ResourceVariable)", "1 object")
+@shows(
+    Kind.NOT_TRACKED,
+    WARNING,
+    None,
+    "(root).m.net",
+    "m.net.w: 1 variable is",
+    "the ResourceVariable",
+)
 def variable_on_a_class(at: Path) -> Pair:
     return _same(at, lambda: ckpt(m=_of_class(w=var())), hidden=lambda target: [target.m.net.w])
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m.net", "'w' (Resource", "holds its 1 object")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m.net", "m.net.w: 1 variable is in", "the Resource")
 def variable_on_a_base_of_the_class(at: Path) -> Pair:
     def make() -> Any:
         base = type(_of_class(w=var()).net)
@@ -659,7 +675,7 @@ def unbuilt_sequential_in_a_model(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(model=make()))
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'blocks' (TrackedList)")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "model.blocks: ", "the TrackedList")
 def list_of_layers_of_a_model_that_is_not_built(at: Path) -> Pair:
     def make() -> Any:
         return ckpt(model=_net(keras_3().Model, blocks=lambda: dense(4)))

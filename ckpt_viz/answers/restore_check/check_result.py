@@ -204,7 +204,8 @@ class RestoreCheck:
     def overlay(self) -> Overlay:
         """The check laid over one graph, for text and explorer."""
         run, findings = self._run, self.findings
-        return gc_paused(lambda: overlay_of(run, findings, lambda _: self._picture()))
+        parts = self.saved_places
+        return gc_paused(lambda: overlay_of(run, findings, lambda _: self._picture(), parts))
 
     @cached_property
     def saved_places(self) -> Mapping[int, int]:

@@ -126,11 +126,11 @@ def said(story: Story, at: int, most: int = WINDOW) -> dict[str, Any]:
     reasons: dict[str, int] = {}
     steps = [
         (
-            step.text,
-            reasons.setdefault(step.reason, len(reasons)),
-            functions.setdefault(step.place, len(functions)),
+            text,
+            reasons.setdefault(reason, len(reasons)),
+            functions.setdefault(place, len(functions)),
         )
-        for step in story[first : first + most]
+        for text, reason, place in map(story.words, range(len(story))[first : first + most])
     ]
     words = {"first": first, "steps": steps, "reasons": list(reasons)}
     return {"said": {**words, "functions": _functions(list(functions))}}

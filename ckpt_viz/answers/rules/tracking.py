@@ -8,9 +8,9 @@ from typing import Any
 
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.evidence.case import Case
+from ckpt_viz.graphs.nodes.in_no_checkpoint import in_no_checkpoint, what_to_do
 from ckpt_viz.graphs.nodes.nodes import Node, NotSaved, Role
 from ckpt_viz.graphs.overlay.overlay import Severity
-from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.objects import facts
 from ckpt_viz.live.objects.code_reading import is_set_by_libraries
@@ -45,42 +45,50 @@ def not_tracked(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _attribute(case: Case, obj: int, attribute: NotSaved) -> Finding:
-    described = f"{attribute.name!r} ({attribute.type_name})"
-    held = f"{count(attribute.count, 'object')} with values"
+    place = case.live_side.graph.names.child_place(obj, attribute.name)
+    kind = attribute.type_name
     hanging = _hanging_left(case) if attribute.is_lost else []
-    if case.live_side.child(obj, attribute.name) is not None:
+    advice = what_to_do(attribute)
+    if hanging:
         why = (
-            f"TensorFlow does not track the plain objects in the attribute {described}: no "
-            f"checkpoint holds their {held}, and no assert fails."
-        )
-        advice = (
-            "Derive the class of these objects from tf.Module, or assign each value to an "
-            "attribute of its own."
-        )
-    elif hanging:
-        why = (
-            f"TensorFlow does not track the attribute {described}, so its {held} keep these. The "
-            f"checkpoint has {count(len(hanging), 'trained value')} in the optimizer's list alone."
+            f"{place}: a restore leaves {_missed(attribute)} as they are, because TensorFlow does "
+            f"not track the {kind}. The checkpoint has {count(len(hanging), 'trained value')} in "
+            "the optimizer's list alone."
         )
         advice = (
             "Build the optimizer for this model and restore both, as the program did that saved: "
             "the optimizer's list leads to these values."
         )
-    else:
-        objects = count(attribute.count, "object")
-        why = f"TensorFlow does not track the attribute {described}: no checkpoint holds its " + (
-            f"{held}, and no assert fails."
-            if attribute.is_lost
-            else f"{objects} under this name, but no trained value is lost."
+    elif attribute.is_lost:
+        is_tracked = case.live_side.child(obj, attribute.name) is not None
+        what = f"the plain objects in the {kind}" if is_tracked else f"the {kind}"
+        why = (
+            f"{in_no_checkpoint(place, [attribute])} TensorFlow does not track {what}, and no "
+            "assert fails."
         )
-        advice = "Assign each object to an attribute of its own, or pass it to tf.train.Checkpoint."
+        if is_tracked:
+            advice = (
+                "Derive the class of these objects from tf.Module, or assign each value to an "
+                "attribute of its own."
+            )
+    else:
+        why = (
+            f"{place}: no checkpoint holds its {count(attribute.count, 'object')} under this name, "
+            f"but no trained value is lost. TensorFlow does not track the {kind}."
+        )
     severity = Severity.WARNING if attribute.is_lost else Severity.INFO
     return case.run.finding(severity, Kind.NOT_TRACKED, why, advice, nodes=hanging, objects=(obj,))
 
 
+def _missed(attribute: NotSaved) -> str:
+    if attribute.variables:
+        return count(attribute.variables, "variable")
+    return count(attribute.count, "object")
+
+
 def _hanging_left(case: Case) -> list[int]:
     """Return the saved variables that only an optimizer leads to, and that stay in the file."""
-    hanging = hanging_from_optimizers(case.saved.nodes).variables
+    hanging = case.saved.hanging.variables
     return [node for node in hanging if node not in case.trace.restored]
 
 

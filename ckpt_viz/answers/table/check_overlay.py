@@ -9,7 +9,7 @@ from ckpt_viz.answers.dry_runs.dry_run import DryRun, convert_in_words
 from ckpt_viz.answers.dry_runs.failures import mapping_in
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.dry_runs.verdicts import Raised
-from ckpt_viz.answers.table.marks import RowMarks, marks_by_name, same_parts
+from ckpt_viz.answers.table.marks import RowMarks, marks_by_name
 from ckpt_viz.files.values.verifying import Verification
 from ckpt_viz.graphs.layers.parameters import other_elements
 from ckpt_viz.graphs.object_graph.graph import Graph
@@ -26,14 +26,20 @@ _NOT_READ = "Values were not read: damaged bytes raise DataLossError; {} tests t
 
 
 def overlay_of(
-    run: DryRun, causes_found: Sequence[Finding], draw_table: Callable[[Overlay], ComparisonTable]
+    run: DryRun,
+    causes_found: Sequence[Finding],
+    draw_table: Callable[[Overlay], ComparisonTable],
+    parts: Mapping[int, int],
 ) -> Overlay:
-    """Return the dry run and its findings as an overlay."""
+    """Return the dry run and its findings as an overlay.
+
+    `parts` has for saved nodes the node in the merged graph.
+    """
     size = len(run.live.nodes)
     findings = [finding for cause in causes_found for finding in cause.all()]
     trace = run.by_objects
     if trace is not None and run.saved is not None:
-        merged = merge(run.live, run.saved, same_parts(run, trace))
+        merged = merge(run.live, run.saved, parts)
         graph, of_saved = merged.graph, merged.of_other
         saved_elements = other_elements(run.live.nodes, run.saved.nodes, of_saved)
         sides = _names_of(run.live, run.saved, trace, of_saved)
@@ -42,7 +48,7 @@ def overlay_of(
         graph, of_saved, saved_elements = run.live, {}, {}
         sides = SideNames.of_one(run.live)
         marks = marks_by_name(run)
-    parts = guesses_of(run, causes_found)
+    guesses = guesses_of(run, causes_found)
     problems = list(_problems(causes_found, of_saved, sides))
     return Overlay(
         Comparison.CHECK,
@@ -56,7 +62,7 @@ def overlay_of(
         notes=untested(run),
         saved_elements=saved_elements,
         wording=run.wording,
-        guesses=[part.saved for part in parts],
+        guesses=[part.saved for part in guesses],
         sides=sides,
         has_steps=run.outcome.has_steps,
     )

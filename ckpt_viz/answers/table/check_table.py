@@ -9,9 +9,12 @@ from ckpt_viz.answers.dry_runs.failures import named_in
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.table.marks import waiting_in
 from ckpt_viz.answers.table.sentence import is_without_problems, sentence_of_check
+from ckpt_viz.graphs.nodes.in_no_checkpoint import in_no_checkpoint
+from ckpt_viz.graphs.nodes.nodes import loses_values
 from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.render.signs import SEVERITIES
-from ckpt_viz.graphs.render.text import emptiness
+from ckpt_viz.graphs.render.text import BUILD_AND_SAVE, emptiness
 from ckpt_viz.ground.text import count, listed, readable
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.kind import CHANGES, Kind
@@ -19,7 +22,7 @@ from ckpt_viz.matching.engines.trace import Action
 from ckpt_viz.matching.restore_table.filling import AssignedValue, CheckedCall, table_of
 from ckpt_viz.matching.restore_table.fixed_values import FixedValues
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
-from ckpt_viz.matching.restore_table.text import CheckText, following
+from ckpt_viz.matching.restore_table.text import CheckText, FirstWords, following
 
 _MOST_NOTES = 8
 # What rows and the sentence about changes tell.
@@ -77,13 +80,15 @@ def words_of_check(
 ) -> CheckText:
     """Return the sentences above and below the table; `changes` is None without a fix."""
     is_cut_short = any(row.plain.would is not None for row in table.rows)
-    beside = [
-        *_emptiness(run, findings),
-        *_beside(findings, run, table, has_fix=changes is not None),
-    ]
+    empty = _emptiness(run, findings)
+    lost = [] if empty else [finding for finding in findings if _loses_values(run, finding)]
+    are_told = len(lost) == 1 and not lost[0].nodes
+    others = [finding for finding in findings if finding not in lost] if are_told else findings
+    beside = [*_beside(others, run, table, has_fix=changes is not None)]
     return CheckText(
         title=f"{_title(run)} → {run.live.title}",
-        changes=sentence_of_check(table, findings, changes),
+        first=empty or _lost(run, lost),
+        changes="" if empty else sentence_of_check(table, findings, changes),
         verdict=_verdict(run, table, is_told=is_without_problems(table, findings)),
         call=f"{run.method}(){' to the end' * is_cut_short}",
         notes=[*beside[:_MOST_NOTES], *_left_out(beside), *notes],
@@ -141,11 +146,28 @@ def _astray(table: RestoreTable) -> str:
     return f", and puts {count(number, 'value')} into other places" if number else ""
 
 
-def _emptiness(run: DryRun, findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield that the checkpoint holds no values, unless a finding says it of its objects."""
+def _emptiness(run: DryRun, findings: Iterable[Finding]) -> FirstWords | None:
+    """Return that the checkpoint holds no values, unless a finding says it of its objects."""
     is_said = any(finding.kind is Kind.NOT_BUILT for finding in findings)
-    if run.saved is not None and not is_said:
-        yield from emptiness(run.saved, "The checkpoint")
+    says = "" if run.saved is None or is_said else emptiness(run.saved, "The checkpoint")
+    return FirstWords(says, BUILD_AND_SAVE) if says else None
+
+
+def _loses_values(run: DryRun, finding: Finding) -> bool:
+    """Return whether a finding is about an attribute with which each save loses trained values."""
+    is_warning = finding.kind is Kind.NOT_TRACKED and finding.severity is Severity.WARNING
+    return is_warning and any(loses_values(run.live.nodes[obj]) for obj in finding.objects)
+
+
+def _lost(run: DryRun, findings: Sequence[Finding]) -> FirstWords | None:
+    """Return how many trained variables no checkpoint of the program holds."""
+    holders = dict.fromkeys(obj for finding in findings for obj in finding.objects)
+    lost = [(obj, n) for obj in holders for n in run.live.nodes[obj].not_saved if n.is_lost]
+    if not lost:
+        return None
+    place = run.live.names.child_place(lost[0][0], lost[0][1].name)
+    says = in_no_checkpoint(place, [note for _, note in lost])
+    return FirstWords(says, findings[0].remedy.in_words(run.wording))
 
 
 def _beside(

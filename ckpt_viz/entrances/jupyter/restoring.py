@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ckpt_viz.answers.dry_runs.dry_run import prefix_of
 from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+from ckpt_viz.answers.restore_fix.fix import RestoreFix
 from ckpt_viz.entrances.jupyter.kernel_run import (
     expression_for,
     kernel_shell,
@@ -12,30 +13,33 @@ from ckpt_viz.entrances.jupyter.kernel_run import (
 )
 from ckpt_viz.entrances.jupyter.shown import VALUES_BEFORE, Shown
 from ckpt_viz.errors import SourceError
-from ckpt_viz.graphs.nodes.names import without_root
+from ckpt_viz.graphs.nodes.names import ROOT_NAME, without_root
+from ckpt_viz.graphs.nodes.nodes import SAVE_COUNTER
 from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.sources.snapshot import Snapshot
 
 _MOST_LEFT = 5
-HAS_CHANGED = "The program or the file has changed since this check. Run the cell again."
+RUN_AGAIN = "Run the cell again: its table shows where each value would go now."
+_COUNTER = f"{ROOT_NAME}.{SAVE_COUNTER}"  # the first save makes it
 
 
 def restored(shown: Shown) -> str:
     """Restore what the fix restores, all values or none; return what it did, in a sentence.
 
-    A snapshot of all values before that stays for `undone`.
+    A program may have been trained or saved since the check, as long as each value goes where the
+    table shows. A snapshot of all values before that stays for `undone`.
 
     Raises:
-        SourceError: The program or the file has changed since the check, or its values cannot be
-            copied. No value has changed.
+        SourceError: The fix would do something else since the program or the file has changed, or
+            values cannot be copied. No value has changed.
         CkptVizError: As `RestoreFix.apply` raises it.
     """
-    before = shown.check
-    check = before.again()
-    if check.table.rows != before.table.rows:
-        raise SourceError(HAS_CHANGED)
+    check = shown.check.again()
     fix = check.fix(guesses=shown.accepted)
+    difference = _difference(shown.check.fix(guesses=shown.accepted), fix)
+    if difference:
+        raise SourceError(f"{difference} {RUN_AGAIN}")
     held = Snapshot(check.live.source)
     fix.apply()
     shown.__dict__[VALUES_BEFORE] = held
@@ -45,6 +49,19 @@ def restored(shown: Shown) -> str:
         return f"Restored all {values}."
     keep = "keeps its" if kept == 1 else "keep their"
     return f"Restored {number} of {values}. {kept} {keep} own."
+
+
+def _difference(before: RestoreFix[RestoreCheck], now: RestoreFix[RestoreCheck]) -> str:
+    """Return how a fix differs from the one that is shown, in a sentence; "" if it does not."""
+    had, has = ({*fix.pairs.values(), *fix.missing} - {_COUNTER} for fix in (before, now))
+    new, gone = sorted(has - had), sorted(had - has)
+    for names, state in ((new, "new"), (gone, "gone")):
+        if names:
+            said = listed([without_root(name) for name in names], most=_MOST_LEFT)
+            verb = "is" if len(names) == 1 else "are"
+            return f"The program has changed since this check: {said} {verb} {state}."
+    are_same = before.pairs == now.pairs and before.unused == now.unused
+    return "" if are_same else "The program or the file has changed since this check."
 
 
 def undone(shown: Shown) -> str:

@@ -22,7 +22,7 @@ from ckpt_viz.graphs.nodes.keras_variables import order_of_parts
 from ckpt_viz.graphs.nodes.names import ROOT_NAME, is_chosen, is_holder, names_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
 from ckpt_viz.graphs.nodes.tree import NOWHERE, Tree
-from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
+from ckpt_viz.graphs.slots.hanging import BLOCKS, Hanging, hanging_from_optimizers
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
 
 # A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
@@ -122,6 +122,7 @@ def layers_of(
     marks: Mapping[int, object] = _NO_MARKS,
     calls: Sequence[Call] = (),
     names: Sequence[str] | None = None,
+    hanging: Hanging | None = None,
 ) -> Layers:
     """Return the view of these nodes.
 
@@ -132,11 +133,12 @@ def layers_of(
             hoisted, and parts are alike only if their marks are equal row by row.
         calls: The calls between layers, if known: then layers follow those that they are called on.
         names: What people call the nodes, if other graphs tell it.
+        hanging: The variables that an optimizer alone holds, if known.
     """
     draft = _Draft(nodes, tree, marks, names)
     draft.fold()
     draft.hoist()
-    draft.hang()
+    draft.hang(hanging_from_optimizers(nodes) if hanging is None else hanging)
     draft.order_by(calls)
     draft.group()
     return draft.finished()
@@ -213,9 +215,8 @@ class _Draft:
             if len(below) > 1 and any(child in consumers for child in below):
                 self.children[row] = in_call_order(below, consumers)
 
-    def hang(self) -> None:
+    def hang(self, hanging: Hanging) -> None:
         """Put variables that an optimizer alone holds beside the layers of their model."""
-        hanging = hanging_from_optimizers(self.nodes)
         hanging_names = dict(zip(hanging.variables, hanging.names, strict=True))
         for holder in dict.fromkeys(self.tree.parents[variable] for variable in hanging_names):
             variables = self.children[holder]
@@ -229,7 +230,7 @@ class _Draft:
             ends = (i for i, row in enumerate(rows) if self.nodes[row].role is Role.OPTIMIZER)
             rows.insert(next(ends, len(rows)), holder)
             self.hanging[holder] = len(variables)
-            self.names[holder] = "blocks" if hanging_names[variables[0]].block else "variables"
+            self.names[holder] = BLOCKS if hanging_names[variables[0]].block else "variables"
             self.children[holder] = []
             for block, members in groupby(
                 variables, key=lambda variable: hanging_names[variable].block

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
 from typing import Protocol
 
 from ckpt_viz.graphs.nodes.exported import COPIES
@@ -31,6 +31,10 @@ EdgeTo = Callable[[int], tuple[int, str]]
 
 _LAYERS = "layers"  # of a model, in Keras' files
 _COUNTED = re.compile(r"-\d+\Z")
+_FUNCTIONAL = "_functional"  # what a Sequential of Keras 3 has beside its own list of layers
+_LISTS_OF_KERAS_3 = frozenset({"_operations", "_layers"})
+_LAYER_OF_KERAS_2 = re.compile(r"layer-(\d{1,9})")
+_WEIGHTED_OF_KERAS_2 = re.compile(r"layer_with_weights-\d{1,9}")
 
 
 class NamedGraph(Protocol):
@@ -138,9 +142,13 @@ def _path(
 
 @dataclass(frozen=True)
 class LayerNames:
-    """The names of the nodes of one graph as people know them: for sentences and outlines."""
+    """The names of the nodes of one graph as people know them: for sentences and outlines.
+
+    `in_lists` has better names for items of lists than their places.
+    """
 
     graph: NamedGraph
+    in_lists: Mapping[int, str] = field(default_factory=dict)
 
     def name(self, node_id: int) -> str:
         """Return what people call a node: a layer's own name, or its local name."""
@@ -215,15 +223,20 @@ class LayerNames:
     @cached_property
     def _names(self) -> Sequence[str]:
         nodes, tree = self.graph.nodes, self.graph.tree
-        return names_of(nodes, tree, list(tree.preorder()))
+        names = names_of(nodes, tree, list(tree.preorder()))
+        for node_id, name in self.in_lists.items():
+            if names[node_id].isdecimal():
+                names[node_id] = name
+        return names
 
 
 def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
     """Return for each node the one whose path its own continues, above all private ones."""
     above = list(tree.parents)
+    is_private = cache(lambda parent: is_holder(nodes, tree, parent))  # which asks all its children
     for node_id in tree.preorder():
         parent = tree.parents[node_id]
-        if parent > ROOT and is_holder(nodes, tree, parent):
+        if parent > ROOT and is_private(parent):
             above[node_id] = above[parent]
     return above
 
@@ -231,7 +244,8 @@ def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
 def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
     """Return whether a node is a private container: people's paths leave these out.
 
-    Keras' own list of a model's layers is one, too, if the layers tell their names.
+    Keras' own list of a model's layers is one, too. In an old file, the layers do not tell their
+    names: all have classes with numbers.
     """
     if nodes[node_id].attributes or tree.labels[node_id] == COPIES:
         return False
@@ -240,8 +254,16 @@ def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
     return tree.labels[node_id].startswith("_") or (
         is_list
         and bool(below)
-        and all(_is_numbered_class(nodes, tree, child.node_id) for child in below)
+        and (
+            all(_is_numbered_class(nodes, tree, child.node_id) for child in below)
+            or all(_is_nameless_layer(nodes, tree, child.node_id) for child in below)
+        )
     )
+
+
+def _is_nameless_layer(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
+    node, label = nodes[node_id], tree.labels[node_id]
+    return node.role is Role.LAYER and not node.own_name and not label.isdecimal()
 
 
 def state_of(slot_name: str, variable: str) -> str:
@@ -291,7 +313,30 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
         elif name and node.role is not Role.CONTAINER:
             is_alone = beside[tree.parents[node_id], name] == 1
             names[node_id] = name if is_alone else label
+        if names[node_id] == label:
+            names[node_id] = _by_place(nodes, tree, node_id) or label
     return names
+
+
+def _by_place(nodes: Sequence[Node], tree: Tree, node_id: int) -> str:
+    """Return `layers[2]` for a layer whose name a file does not tell; "" if it is no layer.
+
+    A Sequential of Keras 3 begins its own list with an input, which its `layers` lack.
+    """
+    parent, label = tree.parents[node_id], tree.labels[node_id]
+    if _WEIGHTED_OF_KERAS_2.fullmatch(label) or _LAYER_OF_KERAS_2.fullmatch(label):
+        edges = (c.local_name for c in nodes[parent].children if c.node_id == node_id)
+        numbered = next(filter(None, map(_LAYER_OF_KERAS_2.fullmatch, edges)), None)
+        return f"{_LAYERS}[{numbered[1]}]" if numbered else ""
+    if parent <= ROOT or not label.isdecimal() or tree.labels[parent] not in _LISTS_OF_KERAS_3:
+        return ""
+    holder = tree.parents[parent]
+    siblings = nodes[holder].children if holder >= ROOT else ()
+    is_sequential = tree.labels[holder] == _FUNCTIONAL or any(
+        child.local_name == _FUNCTIONAL for child in siblings
+    )
+    place = int(label) - is_sequential
+    return f"{_LAYERS}[{place}]" if place >= 0 else ""
 
 
 def _names_by_scopes(

@@ -185,18 +185,20 @@ class NotSaved:
     >>> holder = tf.Module()
     >>> holder.cache = {tf.Variable(0.0).ref()}  # TensorFlow follows no sets
     >>> cv.graph(tf.train.Checkpoint(net=holder)).nodes[1].not_saved
-    (NotSaved(name='cache', type_name='set', count=1, is_lost=True),)
+    (NotSaved(name='cache', type_name='set', count=1, is_lost=True, variables=1),)
 
     `type_name` is the Python class of the attribute's value. `count` is the number of trackables
     with values in it that are nowhere in the graph. `is_lost` says whether a save loses a trained
-    value with them; otherwise they are seeds, metrics and counters. Data that no checkpoint holds,
-    such as a "vocabulary", have a name in words and the class of the layer.
+    value with them; otherwise they are seeds, metrics and counters. `variables` is the number of
+    variables in these trackables that are nowhere in the graph. Data that no checkpoint holds, such
+    as a "vocabulary", have a name in words and the class of the layer.
     """
 
     name: str
     type_name: str
     count: int
     is_lost: bool = True
+    variables: int = 0
 
 
 # The sizes of a tensor without its batch; None for a size that is not known.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.graphs.layers.layers import Layers
     from ckpt_viz.graphs.layers.training import Training
     from ckpt_viz.graphs.object_graph.lookup import Lookup
+    from ckpt_viz.graphs.slots.hanging import Hanging
 
 _MAX_NAMED = 300  # characters of a key in a message
 _MAX_ALIASED = 1_000_000  # characters of names in the aliases of a node
@@ -511,12 +512,23 @@ class Graph:
         """The nodes as people think of them: layers by name, without what holds them together."""
         from ckpt_viz.graphs.layers.layers import layers_of
 
-        return layers_of(self.nodes, self.tree, calls=self.calls)
+        return layers_of(self.nodes, self.tree, calls=self.calls, hanging=self.hanging)
 
     @cached_property
     def names(self) -> LayerNames:
         """What people call the nodes."""
-        return LayerNames(self)
+        return LayerNames(self, self.hanging.names_in_blocks())
+
+    @cached_property
+    def hanging(self) -> Hanging:
+        """The variables that an optimizer alone holds."""
+        from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
+
+        return hanging_from_optimizers(self.nodes)
+
+    def share(self, other: Graph) -> None:
+        """Use what another graph of the same nodes has computed of them."""
+        self.__dict__.update(tree=other.tree, hanging=other.hanging)
 
     @cached_property
     def _lookup(self) -> Lookup:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import TYPE_CHECKING
 
 from ckpt_viz.errors import SourceError
@@ -61,12 +62,15 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
         for node_id, node in enumerate(base.nodes)
     ]
     nodes += [added.ghost(ghost) for ghost in ghosts]
+    is_same = len(nodes) == size and all(map(is_, nodes, base.nodes))
     merged = replace(
         base,
-        nodes=tuple(nodes),
+        nodes=base.nodes if is_same else tuple(nodes),
         title=title_of(base, other),
         _access=base._access and _BaseAccess(base._access, size),
     )
+    if is_same:
+        merged.share(base)
     return Merged(merged, of_other)
 
 

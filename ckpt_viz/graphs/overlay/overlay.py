@@ -192,9 +192,11 @@ class Overlay:
             for node_id, mark in enumerate(self.marks)
             if mark.state not in QUIET or node_id in named
         }
-        graph = self.graph
+        graph, base = self.graph, self.names.base
+        if not marks and graph.nodes is base.nodes:
+            return base.layers
         names = [*map(self.names.name, range(len(graph.nodes)))]
-        return layers_of(graph.nodes, graph.tree, marks, graph.calls, names)
+        return layers_of(graph.nodes, graph.tree, marks, graph.calls, names, graph.hanging)
 
     @cached_property
     def saved_titles(self) -> Mapping[int, str]:

@@ -89,6 +89,7 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
                 "type_name": unsaved.type_name,
                 "count": unsaved.count,
                 "is_lost": unsaved.is_lost,
+                "variables": unsaved.variables,
             }
             for unsaved in node.not_saved
         ],

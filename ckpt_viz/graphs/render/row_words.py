@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ckpt_viz.graphs.layers.layers import LayerGroup
 from ckpt_viz.graphs.nodes.names import ROOT_NAME
-from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role
+from ckpt_viz.graphs.nodes.nodes import ROOT, Node, NotSaved, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.render.both_names import both_names
 from ckpt_viz.graphs.render.layer_outline import layer_outline
@@ -22,6 +22,7 @@ from ckpt_viz.ground.text import count
 _MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110
 _MAX_SLOTS = 6
 HELD_ALONE = "held by the optimizer alone"
+_IN_NONE = "in no checkpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ def line_of(graph: Graph, row: Row) -> RowText:
     """Return a row in words."""
     if row.group is not None:
         return _group_line(row, row.group)
+    if row.lost is not None:
+        return _lost_line(row.lost)
     if row.node_id is None:
         words = f"… {count(row.siblings, 'more child', 'more children')}"
         below = row.hidden - row.siblings
@@ -93,6 +96,15 @@ def line_of(graph: Graph, row: Row) -> RowText:
         cut(wrong, _MAX_NOTE),
         ", ".join(filter(None, said)),
     )
+
+
+def _lost_line(lost: NotSaved) -> RowText:
+    """Return the row of an attribute in words, whose values no checkpoint holds."""
+    label = shortened(lost.name)
+    has_variables = lost.variables > 0
+    value = count(lost.variables, "variable") if has_variables else count(lost.count, "object")
+    said = ", ".join((label, _IN_NONE, value))
+    return RowText(label, without_middle(label, _MAX_LABEL), _IN_NONE, value, value, "", said)
 
 
 def _group_line(row: Row, group: LayerGroup) -> RowText:

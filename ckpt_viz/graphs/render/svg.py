@@ -212,6 +212,8 @@ class _Table:
         row = self.rows[place]
         if row.group is not None:
             return icon_of(None, left, top)
+        if row.lost is not None:
+            return icon_of(Node(), left, top, is_dashed=True)
         if row.node_id is None:
             return ""
         return icon_of(self._graph.nodes[row.node_id], left, top, is_dashed=row.hanging > 0)

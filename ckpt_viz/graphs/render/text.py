@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ckpt_viz.graphs.layers.training import Training
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, LayerNames, slot_of
+from ckpt_viz.graphs.nodes.in_no_checkpoint import in_no_checkpoint, lost_attributes, what_to_do
+from ckpt_viz.graphs.nodes.names import ROOT_NAME, slot_of
 from ckpt_viz.graphs.nodes.nodes import CONFIGURATION, ROOT, Node, Role, has_value
 from ckpt_viz.graphs.nodes.tree import Tree
 from ckpt_viz.graphs.object_graph.graph import Format, Graph, Kept, Origin, Provenance
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.render.signs import SEVERITIES
 from ckpt_viz.graphs.render.views import MAX_LINES
-from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
 from ckpt_viz.ground.text import count, first_clause, readable, shape_words
 from ckpt_viz.ground.text import printable as printable
 
@@ -116,26 +116,45 @@ def writer_in_words(provenance: Provenance) -> list[str]:
 
 def advice(graph: Graph) -> tuple[str, ...]:
     """Return what to know about the object graph itself, in one sentence each and what to do."""
-    return emptiness(graph, "It") + _hanging(graph) + _left_out(graph)
+    return _lost(graph) + _empty(graph) + _hanging(graph) + _left_out(graph)
 
 
-def emptiness(graph: Graph, what: str) -> tuple[str, ...]:
-    """Return that a file, called `what`, holds no values, and what to do; () if it holds some."""
+BUILD_AND_SAVE = (
+    "Build the model, or assign it to an attribute of the object that you save, and save again."
+)
+
+
+def emptiness(graph: Graph, what: str) -> str:
+    """Return that a file, called `what`, holds no values; "" if it holds some.
+
+    `BUILD_AND_SAVE` is what to do.
+    """
     valued = [node_id for node_id, node in enumerate(graph.nodes) if has_value(node)]
     if graph.origin is not Origin.SAVED or any(i != graph.save_counter for i in valued):
-        return ()
+        return ""
     values = "no value but the count of its saves" if valued else "no values"
-    return (
-        f"{what} holds {values}: nothing that was saved had a variable yet. Build the model, or "
-        "assign it to an attribute of the object that you save, and save again.",
-    )
+    return f"{what} holds {values}: nothing that was saved had a variable yet."
+
+
+def _empty(graph: Graph) -> tuple[str, ...]:
+    says = emptiness(graph, "It")
+    return (f"{says} {BUILD_AND_SAVE}",) if says else ()
+
+
+def _lost(graph: Graph) -> tuple[str, ...]:
+    lost = lost_attributes(graph.nodes)
+    if not lost:
+        return ()
+    (holder, first), notes = lost[0], [note for _, note in lost]
+    place = graph.names.child_place(holder, first.name)
+    return (f"{in_no_checkpoint(place, notes)} {what_to_do(first)}",)
 
 
 def _left_out(graph: Graph) -> tuple[str, ...]:
     variables = [i for i, kind in enumerate(graph.trainings) if kind is Training.LEFT_OUT]
     if not variables:
         return ()
-    places = LayerNames(graph)
+    places = graph.names
     names = [places.place(i) for i in variables[:_MAX_NAMES]]
     more = [f"{len(variables) - len(names)} more"] if len(variables) > len(names) else []
     return (
@@ -146,7 +165,7 @@ def _left_out(graph: Graph) -> tuple[str, ...]:
 
 
 def _hanging(graph: Graph) -> tuple[str, ...]:
-    hanging = hanging_from_optimizers(graph.nodes)
+    hanging = graph.hanging
     variables, blocks = hanging.variables, hanging.blocks
     if not variables:
         return ()

@@ -8,7 +8,7 @@ but a restore without the optimizer leaves them out, and no assert fails.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role
 from ckpt_viz.graphs.slots.keras_optimizers import full_name_of, keras_optimizers, shape_of
 
+BLOCKS = "blocks"  # what to call all blocks that hang
 _WORD = re.compile(r"[^/_]+[/_]?")
 _NUMBERED = re.compile(r"\D+\d+")
 
@@ -37,6 +38,14 @@ class Hanging(NamedTuple):
     def blocks(self) -> int:
         """The number of their blocks, 0 if nothing tells."""
         return len({name.block for name in self.names if name.block})
+
+    def names_in_blocks(self) -> Mapping[int, str]:
+        """Return what to call the variables of blocks in the list of their optimizer."""
+        return {
+            variable: f"{BLOCKS}.{name.block}.{name.name}"
+            for variable, name in zip(self.variables, self.names, strict=True)
+            if name.block
+        }
 
 
 def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:

@@ -33,6 +33,10 @@ _OWN_ATTRIBUTES = {
 }
 # Where Keras 3 keeps its lists of all parts a second time, and what it knows of calls.
 _OF_CALLS = {"_tracker", "_inbound_nodes", "_outbound_nodes", "_nodes_by_depth", "_call_signature"}
+# The calls of a layer, with the layers that are called next: those of another model, too.
+_CALLS = frozenset(
+    f"_{side}_nodes{end}" for side in ("inbound", "outbound") for end in ("", "_value")
+)
 # The variables from which `finalize_state` computes a layer's working values, when it is adapted
 # or built. For each: the class, and the attribute of these values.
 FINALIZED = {
@@ -215,6 +219,12 @@ def state_variables_of(layer: Any) -> list[Any]:
     except Exception:  # as above
         pass
     return variables
+
+
+def is_record_of_calls(obj: object, attribute: str, _: object) -> bool:
+    """Return whether Keras keeps the calls of a layer in an attribute."""
+    cls: Any = type(obj)
+    return attribute in _CALLS and (_kind(cls) or "") in _KERAS_KINDS
 
 
 def is_of_no_interest(obj: object, attribute: str, value: object) -> bool:

@@ -61,6 +61,7 @@ def find_not_saved(
     is_layer: Callable[[object], bool],
     is_lost: IsLost,
     is_state: Callable[[object], bool] = lambda _: False,
+    passes_over: PassesOver | None = None,
 ) -> dict[int, tuple[NotSaved, ...]]:
     """Return, by node id, the attributes that hold values without a node.
 
@@ -71,10 +72,18 @@ def find_not_saved(
     """
     known = Known(objects)
     by_owner: dict[int, list[NotSaved]] = {}
-    unsaved = unsaved_in(objects, known, shadows, is_layer=is_layer, is_state=is_state)
+    unsaved = unsaved_in(
+        objects, known, shadows, is_layer=is_layer, is_state=is_state, passes_over=passes_over
+    )
     for owner, attribute, value, missed in unsaved:
         lost = is_lost(objects[owner], attribute, missed, known.ids, shadows)
-        note = NotSaved(attribute, type(value).__name__, len(missed), lost)
+        variables = {
+            id(variable)
+            for candidate in missed
+            for variable in unknown_values(candidate.trackable, known.ids, shadows)
+        }
+        kind = type(value).__name__
+        note = NotSaved(attribute, kind, len(missed), lost, len(variables))
         by_owner.setdefault(owner, []).append(note)
     return {owner: tuple(notes) for owner, notes in by_owner.items()}
 

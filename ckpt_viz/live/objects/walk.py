@@ -91,6 +91,7 @@ class Walk:
             is_layer=is_layer,
             is_lost=loses_a_weight,
             is_state=is_state_of_keras,
+            passes_over=facts.is_record_of_calls,
         )
         self.facts = layer_facts_of(self.objects, is_layer)
         self.trainable = trainable_variables(self.objects)

@@ -9,8 +9,10 @@ from enum import Enum, auto
 from functools import cached_property
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
+from ckpt_viz.graphs.nodes.names import is_chosen
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.matching.changes.edges import OF_KERAS_2
 from ckpt_viz.matching.changes.emptied import Emptied
 from ckpt_viz.matching.changes.in_sequences import index
 from ckpt_viz.matching.changes.kind import Kind
@@ -119,7 +121,7 @@ class Deeds:
         """Return what was done to some parts; None if Keras chose the name that differs."""
         words, kind = group.words, group.kind
         match kind:
-            case Kind.RENAMED if self._saved.is_of_keras and self._is_renamed_by_keras(group):
+            case Kind.RENAMED if self._is_renamed_by_keras(group):
                 return None
             case Kind.REMOVED | Kind.INSERTED:
                 return self._of_sequence(group, certainty, is_new=kind is Kind.INSERTED)
@@ -188,11 +190,23 @@ class Deeds:
         return Deed(Act.REPLACED, (node,), (obj,))
 
     def _is_renamed_by_keras(self, group: Group) -> bool:
-        """Return whether Keras made a name, or files and programs alone spell it differently."""
+        """Return whether Keras made a name, or files and programs alone spell it differently.
+
+        A part of Keras' own list has a place for its name, another one if the list is shorter.
+        """
         was, now = self._saved.names.name, self._live.names.name
-        return is_automatic(group.words[0], None) or all(
-            was(node) == now(obj) for node, obj in self._pairs(group)
+        if self._saved.is_of_keras and is_automatic(group.words[0], None):
+            return True
+        are_places = self._saved.is_of_keras or not any(map(is_chosen, group.words))
+        return are_places and all(
+            was(node) == now(obj) or self._is_in_list_of_keras(node)
+            for node, obj in self._pairs(group)
         )
+
+    def _is_in_list_of_keras(self, node: int) -> bool:
+        tree = self._saved.tree
+        is_private = tree.labels[tree.parents[node]].startswith("_")
+        return is_private or OF_KERAS_2.fullmatch(tree.labels[node]) is not None
 
     def _is_resized(self, node: int, obj: int) -> bool:
         """Return whether a part is the same by its name, which may have fewer words now."""

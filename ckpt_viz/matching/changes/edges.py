@@ -11,7 +11,7 @@ from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.correspondence.migrations import OF_KERAS_3, local_name
 from ckpt_viz.matching.correspondence.sequences import INDEX
 
-_OF_KERAS_2 = re.compile(r"layer(_with_weights)?-\d{1,9}")
+OF_KERAS_2 = re.compile(r"layer(_with_weights)?-\d{1,9}")
 
 
 class Edge(NamedTuple):
@@ -79,7 +79,7 @@ def _are_of_two_keras(edge: Edge) -> bool:
 
 
 def _version(names: tuple[str, ...]) -> int | None:
-    if any(map(_OF_KERAS_2.fullmatch, names)):
+    if any(map(OF_KERAS_2.fullmatch, names)):
         return 2
     return 3 if not OF_KERAS_3.isdisjoint(names) else None
 

@@ -14,7 +14,6 @@ from ckpt_viz.graphs.nodes.exported import exported_lists
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
 from ckpt_viz.matching.correspondence.pairs import Evidence, Pair, is_guess
 from ckpt_viz.matching.correspondence.scope_tree import full_name
 from ckpt_viz.matching.engines.trace import Cause, Failure
@@ -280,7 +279,7 @@ class _Filling:
         is_lost = any(a.is_lost for node in self.live.nodes for a in node.not_saved)
         if self.saved is None or not is_lost:
             return frozenset()
-        return frozenset(hanging_from_optimizers(self.saved.nodes).variables)
+        return frozenset(self.saved.hanging.variables)
 
     def _difference(self, pair: Pair) -> WhyNot:
         assert self.saved is not None

@@ -67,6 +67,8 @@ def place_of_row(graph: Graph, row: int) -> str:
         names += [] if group.is_alike else [layers.names[above]]
         above = layers.parents[above]
     name = "_".join(reversed(names))
+    if above in layers.hanging:  # a list of an optimizer
+        name, above = child_of(layers.names[above], name), graph.names.holder(above)
     return name if above == ROOT else child_of(graph.names.place(above), name)
 
 

@@ -48,10 +48,10 @@ def picture_of(
     """
     lines = _PictureLines(table, places, [part.nodes for part in guesses]).every()
     return ComparisonTable(
-        sentence=words.changes,
+        sentence=words.sentence,
         verdict=words.verdict,
         heads=heads_of(words.call),
-        notes=words.notes,
+        notes=words.every_note,
         is_one_column=is_one_column(table.rows),
         lines=lines,
         totals=Totals(

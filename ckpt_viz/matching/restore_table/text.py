@@ -30,11 +30,20 @@ from ckpt_viz.matching.restore_table.rows import (
 
 
 @dataclass(frozen=True)
+class FirstWords:
+    """What a person needs to know before anything else, and what to do about it."""
+
+    says: str
+    step: str
+
+
+@dataclass(frozen=True)
 class CheckText:
     """The parts of the text that are no rows.
 
     Attributes:
         title: What is restored, and into what.
+        first: What comes before all that the call does; None for nothing.
         changes: What somebody did to the program, in one sentence; "" for nothing.
         verdict: What the call and the asserts do.
         call: The checked call, such as `restore()`.
@@ -43,15 +52,29 @@ class CheckText:
     """
 
     title: str
+    first: FirstWords | None
     changes: str
     verdict: str
     call: str
     notes: Sequence[str]
     following: Sequence[str]
 
+    @property
+    def sentence(self) -> str:
+        """The sentence above the table of a picture."""
+        first = "" if self.first is None else self.first.says
+        return f"{first} {self.changes}".strip()
+
+    @property
+    def every_note(self) -> Sequence[str]:
+        """The notes of a picture: what to do about the first words is one."""
+        return self.notes if self.first is None else [self.first.step, *self.notes]
+
     def of(self, table: RestoreTable, *, color: bool = False) -> str:
         """Return the text, at most about forty lines; with `color`, for a terminal of ECMA-48."""
-        lines = [printable(line) for line in (self.title, self.changes, self.verdict) if line]
+        first = "" if self.first is None else f"{self.first.says} {self.first.step}"
+        said = (self.title, first, self.changes, self.verdict)
+        lines = [printable(line) for line in said if line]
         grid = [*_grid(table, self.call, painted if color else unpainted)]
         if grid:
             lines += ["", *grid, ""]

@@ -14,6 +14,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.matching.engines.trace import Action, Cause, SlotKind, Step, Trace
 from ckpt_viz.matching.story.folding import pattern
+from ckpt_viz.matching.story.places import TensorFlowPlace
 from ckpt_viz.matching.story.step import Story, StoryStep, Waiting, WalkState
 from ckpt_viz.matching.story.words import SENTENCES, Facts, as_sentence, keys_in_words
 
@@ -97,16 +98,16 @@ class RestoreStory(Story):
         return steps[: next(ends, len(steps)) + 1]
 
     def _step(self, index: int) -> StoryStep:
-        step, facts = self._steps[index], self._facts(index)
-        situation = self._situation(index)
-        sentence = SENTENCES[situation]
+        step = self._steps[index]
+        text, reason, place = self.words(index)
+        sentence = SENTENCES[self._situation(index)]
         is_late = step.action in (Action.DEFER, Action.DEFER_SLOT)  # but it may come yet
         return StoryStep(
             number=index + 1,
             action=step.action.value,
-            text=facts.said(sentence.text),
-            reason=facts.said(sentence.reason),
-            place=sentence.place,
+            text=text,
+            reason=reason,
+            place=place,
             saved=step.node,
             live=self._live(step),
             holder=step.parent,
@@ -114,6 +115,11 @@ class RestoreStory(Story):
             is_problem=sentence.is_problem and (not is_late or self._left_below(step.node) > 0),
             state_after=partial(self.state, index + 1),
         )
+
+    def words(self, index: int) -> tuple[str, str, TensorFlowPlace]:
+        """Return text, reason and place of the step at an index from 0 on."""
+        facts, sentence = self._facts(index), SENTENCES[self._situation(index)]
+        return facts.said(sentence.text), facts.said(sentence.reason), sentence.place
 
     def _live(self, step: Step) -> int | None:
         """Return the object of a step's saved node; a step without one may tell its holder's."""
@@ -141,6 +147,11 @@ class RestoreStory(Story):
         step = self._steps[index]
         if step.action in _ALWAYS:
             return _ALWAYS[step.action]
+        return self._deciding[step.action](index, step)
+
+    @cached_property
+    def _deciding(self) -> Mapping[Action, Callable[[int, Step], str]]:
+        """By action, what decides which sentence a step has."""
         return {
             Action.BIND: self._binding,
             Action.DEFER: self._deferring,
@@ -151,7 +162,7 @@ class RestoreStory(Story):
             Action.DEFER_SLOT: self._deferring_slot,
             Action.RESTORE: self._restoring,
             Action.FAIL: self._failing,
-        }[step.action](index, step)
+        }
 
     def _binding(self, index: int, step: Step) -> str:
         if step.parent is None:
@@ -202,8 +213,8 @@ class RestoreStory(Story):
             return "created"
         if self.trace.builds_graph:
             return "restore_in_session"
-        facts = self._facts(index)
-        return "restore_same" if facts["saved"] == facts["live"] else "restore"
+        is_same = self._called(step.node) == self._called_live(step.obj)
+        return "restore_same" if is_same else "restore"
 
     def _failing(self, index: int, step: Step) -> str:
         failure = step.failure
@@ -225,30 +236,17 @@ class RestoreStory(Story):
         return self.saved.nodes[step.node]
 
     def _facts(self, index: int) -> Facts:
-        step, names = self._steps[index], self.saved.names
+        return Facts(_FACTS, (self, self._steps[index]))
 
-        def saved(node: int | None) -> str:
-            return "the checkpoint" if node is None else names.place_or_state(node)
+    def _called(self, node: int | None) -> str:
+        return "the checkpoint" if node is None else self.saved.names.place_or_state(node)
 
-        def live(obj: int | None) -> str:
-            return "the program" if obj is None else self.place_of(obj)
+    def _called_live(self, obj: int | None) -> str:
+        return "the program" if obj is None else self.place_of(obj)
 
-        return Facts(
-            {
-                "call": lambda: self.call,
-                "saved": lambda: saved(step.node),
-                "live": lambda: live(step.obj),
-                "holder": lambda: saved(step.parent),
-                "program": lambda: live(step.obj),
-                "name": lambda: step.name,
-                "variable": lambda: saved(self._variables.get((step.parent, step.node, step.name))),
-                "values": lambda: self._waiting_values(step.node or ROOT),
-                "children": lambda: _named(child.local_name for child in self._node(step).children),
-                "keys": lambda: keys_in_words(step.names),
-                "error": lambda: "" if step.failure is None else step.failure.type,
-                "why": lambda: "" if step.failure is None else as_sentence(step.failure.message),
-            }
-        )
+    def _variable(self, step: Step) -> int | None:
+        """Return the variable whose slot a step binds."""
+        return self._variables.get((step.parent, step.node, step.name))
 
     def _unbound_below(self, tops: Iterable[int], index: int) -> int:
         """Return how many values are at nodes and below them that have no object after a step."""
@@ -337,3 +335,20 @@ class RestoreStory(Story):
 
 def _named(names: Iterator[str]) -> str:
     return listed([f"'{name}'" for name in names], most=4)
+
+
+# What the sentences name, of a story and a step.
+_FACTS: Mapping[str, Callable[[RestoreStory, Step], str]] = {
+    "call": lambda story, _: story.call,
+    "saved": lambda story, step: story._called(step.node),
+    "live": lambda story, step: story._called_live(step.obj),
+    "holder": lambda story, step: story._called(step.parent),
+    "program": lambda story, step: story._called_live(step.obj),
+    "name": lambda _, step: step.name,
+    "variable": lambda story, step: story._called(story._variable(step)),
+    "values": lambda story, step: story._waiting_values(step.node or ROOT),
+    "children": lambda story, step: _named(c.local_name for c in story._node(step).children),
+    "keys": lambda _, step: keys_in_words(step.names),
+    "error": lambda _, step: "" if step.failure is None else step.failure.type,
+    "why": lambda _, step: "" if step.failure is None else as_sentence(step.failure.message),
+}

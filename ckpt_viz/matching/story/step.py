@@ -136,6 +136,11 @@ class Story(ABC, Sequence[StoryStep]):
     def _step(self, index: int) -> StoryStep:
         """Return the step at an index from 0 on."""
 
+    def words(self, index: int) -> tuple[str, str, TensorFlowPlace]:
+        """Return text, reason and place of the step at an index from 0 on."""
+        step = self._step(index)
+        return step.text, step.reason, step.place
+
     @abstractmethod
     def _likeness(self, index: int) -> Hashable:
         """Return what is equal for steps that a reader would call the same."""

@@ -26,13 +26,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Facts(Mapping[str, str]):
-    """The facts that sentences name, each made when a sentence asks for it."""
+    """The facts that sentences name, each made of `about` when a sentence asks for it."""
 
-    makers: Mapping[str, Callable[[], str]]
+    makers: Mapping[str, Callable[..., str]]
+    about: tuple[object, ...] = ()
 
     def __getitem__(self, name: str) -> str:
         """Return a fact."""
-        return self.makers[name]()
+        return self.makers[name](*self.about)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names of all facts."""
@@ -44,6 +45,8 @@ class Facts(Mapping[str, str]):
 
     def said(self, template: str) -> str:
         """Return a sentence with its facts. Braces in a fact are text."""
+        if "{" not in template and "}" not in template:
+            return template
         sentence = template.format_map(self)
         is_phrase = template.startswith("{") and sentence.startswith("the ")
         return f"T{sentence[1:]}" if is_phrase else sentence

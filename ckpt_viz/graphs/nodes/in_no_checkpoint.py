@@ -1,0 +1,52 @@
+"""What to say of attributes whose values no checkpoint of the program holds, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ckpt_viz.graphs.nodes.nodes import Node, NotSaved
+from ckpt_viz.ground.text import count, readable
+
+_LIST_OF_KERAS_3 = "TrackedList"
+ASSIGN_EACH = "Assign each object to an attribute of its own, or pass it to tf.train.Checkpoint."
+
+
+def lost_attributes(nodes: Sequence[Node]) -> list[tuple[int, NotSaved]]:
+    """Return the attributes with which a save loses trained values, with the nodes that have them.
+
+    >>> model = tf.Module()
+    >>> model.blocks = {tf.Variable(0.0).ref()}  # TensorFlow follows no sets
+    >>> [(_, lost)] = lost_attributes(cv.graph(model).nodes)
+    >>> in_no_checkpoint("blocks", [lost])
+    'blocks: 1 variable is in no checkpoint of this program.'
+    """
+    return [
+        (node_id, note)
+        for node_id, node in enumerate(nodes)
+        for note in node.not_saved
+        if note.is_lost
+    ]
+
+
+def in_no_checkpoint(place: str, lost: Sequence[NotSaved]) -> str:
+    """Return how much no checkpoint holds; `place` is that of the first attribute."""
+    variables = sum(note.variables for note in lost)
+    number, noun = (variables, "variable") if variables else (_objects(lost), "object")
+    more = f" and {count(len(lost) - 1, 'more attribute')}" if len(lost) > 1 else ""
+    verb = "is" if number == 1 else "are"
+    return f"{place}{more}: {count(number, noun)} {verb} in no checkpoint of this program."
+
+
+def what_to_do(note: NotSaved) -> str:
+    """Return what makes TensorFlow follow the objects of an attribute."""
+    if note.type_name == _LIST_OF_KERAS_3:
+        name = readable(note.name)
+        return (
+            f"Make the list, and each list in it, a tuple, as in self.{name} = tuple({name}), "
+            "and save again."
+        )
+    return ASSIGN_EACH
+
+
+def _objects(lost: Sequence[NotSaved]) -> int:
+    return sum(note.count for note in lost)
