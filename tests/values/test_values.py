@@ -25,6 +25,7 @@ from ckpt_viz.files.values.reading import rows_as_read, tensors_of
 from ckpt_viz.formats.arrays.tensors import numpy_dtype
 from ckpt_viz.formats.bundles.bundle import open_bundle
 from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
+from ckpt_viz.formats.bundles.stored_bytes import ChecksumOfStrings
 from ckpt_viz.formats.storage.confinement import confined_to
 from tests.support import tables
 from tests.support.damage import flipped
@@ -86,22 +87,20 @@ def test_strings_have_lengths(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(0, 300), max_size=40), st.sampled_from("<>"))
 def test_lengths_of_any_strings(sizes: list[int], order: str) -> None:
-    from ckpt_viz.files.values.strings import stored_lengths
-
     tensor = strings([b"x" * size for size in sizes], shape(len(sizes)), byte_order=order)
-    pieces = iter([tensor.data[place : place + 3] for place in range(0, len(tensor.data), 3)])
     byte_order: Any = {"<": "little", ">": "big"}[order]
-    found, crc = stored_lengths(pieces, len(sizes), byte_order, "x")
+    found = ChecksumOfStrings(len(sizes), byte_order)
+    for place in range(0, len(tensor.data), 3):
+        found.extend(tensor.data[place : place + 3], "x")
+    found.finish("x")
     assert (found.count, found.total) == (len(sizes), sum(sizes))
     assert (found.shortest, found.longest) == (min(sizes, default=None), max(sizes, default=None))
-    assert crc == cv_crc(tensor.checked)
+    assert found.value == cv_crc(tensor.checked)
 
 
 def test_strings_without_a_byte_are_damaged() -> None:
-    from ckpt_viz.files.values.strings import stored_lengths
-
     with pytest.raises(FormatError, match="x: ends within the lengths of its 2 strings"):
-        stored_lengths(iter(()), 2, "little", "x")
+        ChecksumOfStrings(2, "little").finish("x")
 
 
 def cv_crc(data: bytes) -> int:

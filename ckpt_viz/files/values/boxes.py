@@ -19,7 +19,8 @@ from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES, ByteOrder, tensor_byte
 from ckpt_viz.formats.arrays.slices import SliceExtent
 from ckpt_viz.formats.arrays.tensors import encode
 from ckpt_viz.formats.bundles.bundle import Bundle
-from ckpt_viz.formats.bundles.stored_ranges import StoredRange, stored_ranges
+from ckpt_viz.formats.bundles.entries import StoredRange
+from ckpt_viz.formats.bundles.stored_ranges import stored_ranges
 from ckpt_viz.formats.storage import checksums
 from ckpt_viz.formats.storage.files import File, open_file
 from ckpt_viz.formats.storage.sstable import mask_crc32c
@@ -131,7 +132,7 @@ class _InRanges:
         self._parts = [
             _SliceBytes(place, stored, files[stored.path])
             for place, stored in zip(slices, ranges, strict=True)
-            if stored.count
+            if stored.size
         ]
         self._compared = 0
 

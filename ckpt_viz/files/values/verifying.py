@@ -7,29 +7,26 @@ has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import pairwise
+from operator import itemgetter
+from typing import ClassVar, NamedTuple
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError, UnsupportedError
-from ckpt_viz.files.values.running import bar, in_flight_of, results
-from ckpt_viz.files.values.stretches import (
-    PIECE_BYTES,
-    Range,
-    Stretch,
-    checksums_in,
-    checksums_of,
-    clusters_of,
-    stretches_of,
-)
-from ckpt_viz.formats.arrays.dtypes import ByteOrder
+from ckpt_viz.files.values.ranges import FoldState, Once, Piece, Request, cut, folded
+from ckpt_viz.files.values.running import Progress, bar
 from ckpt_viz.formats.bundles.bundle import Bundle
-from ckpt_viz.formats.bundles.entries import CheckedRange, described, raised_for
+from ckpt_viz.formats.bundles.entries import StoredRange, described, raised_for
 from ckpt_viz.formats.bundles.saver_v1 import SaverV1
 from ckpt_viz.formats.bundles.stored_bytes import UndecodedVariantError, VarintError, checksum_for
-from ckpt_viz.formats.storage.files import file_size, open_file
+from ckpt_viz.formats.storage.crc32c import combine, without_beginning
+from ckpt_viz.formats.storage.files import file_size
 from ckpt_viz.formats.storage.sstable import brief, mask_crc32c
 from ckpt_viz.formats.storage.zip_archive import BAD_ZIP, Member, every_member, member_of
 from ckpt_viz.graphs.nodes.nodes import Fault
@@ -37,7 +34,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 
 DATA_LOSS = "DataLossError"
 _COPY_AGAIN = "copy the checkpoint again, or restore another one"
-_ENCODED = ("string", "variant")
+PIECE_BYTES = 1 << 24  # 16 MiB
 _RESULT_BYTES = 1 << 10  # of a task: some numbers
 
 
@@ -92,31 +89,11 @@ class Verification(tuple[Damaged, ...]):
         return verification
 
 
-class Encoded(NamedTuple):
-    """A task: a range of strings or variants, which is read in pieces from its beginning on."""
-
-    path: str
-    offset: int
-    size: int
-    dtype: str
-    shape: tuple[int, ...]
-    byte_order: ByteOrder
-
-    @property
-    def nbytes(self) -> int:
-        """The number of bytes."""
-        return self.size
-
-
 @dataclass
 class _Work:
-    """What to test: ranges of numbers and of encoded values by key, with masked checksums.
+    """What to test: ranges by key. `faults` and `untested` are what the index alone decides."""
 
-    `faults` and `untested` are the keys about which the index alone decides.
-    """
-
-    plain: list[tuple[str, Range, int]] = field(default_factory=list)
-    encoded: list[tuple[str, Encoded, int]] = field(default_factory=list)
+    ranges: list[tuple[str, StoredRange]] = field(default_factory=list)
     faults: dict[str, Fault] = field(default_factory=dict)
     untested: dict[str, str] = field(default_factory=dict)
     raises: str = DATA_LOSS
@@ -188,11 +165,12 @@ def _of_archive(
     untested: list[Untested] = []
     nbytes = 0
     with _shown(f"verify {graph.title}", file_size(weights.path) or 0, progress=progress) as shown:
+        count = (lambda nbytes: None) if shown is None else shown.update
         for name, opened in members:
             try:
                 tested = opened()
                 nbytes += tested.size
-                tested.test(shown)
+                tested.test(count)
             except FormatError as error:
                 held = ordered if name == weights.name else [""]
                 damaged += [Damaged(k, _name(graph, nodes, k), str(error), BAD_ZIP) for k in held]
@@ -231,23 +209,19 @@ def _of_bundle(bundle: Bundle, keys: Iterable[str]) -> _Work:
             work.faults[key] = Fault(f"{missing}; {_COPY_AGAIN}", raised_for(missing))
             continue
         for stored in ranges:
-            _add_range(work, key, stored, bundle.byte_order)
+            _add_range(work, key, stored)
     _leave_out_overlaps(work)
     return work
 
 
-def _add_range(work: _Work, key: str, stored: CheckedRange, byte_order: ByteOrder) -> None:
-    where = stored.path, stored.offset, stored.size
-    if stored.shape is None or checksum_for(stored.dtype, stored.shape, byte_order) is None:
+def _add_range(work: _Work, key: str, stored: StoredRange) -> None:
+    if stored.shape is None or checksum_for(stored.dtype, stored.shape, stored.byte_order) is None:
         work.untested[key] = (
             f"{stored.path}: {brief(key)} is {described(stored)}; this version does not know "
             "what its checksum covers"
         )
-    elif stored.dtype in _ENCODED:
-        task = Encoded(*where, stored.dtype, stored.shape, byte_order)
-        work.encoded.append((key, task, stored.crc32c))
     else:
-        work.plain.append((key, Range(*where), stored.crc32c))
+        work.ranges.append((key, stored))
 
 
 def _leave_out_overlaps(work: _Work) -> None:
@@ -255,19 +229,38 @@ def _leave_out_overlaps(work: _Work) -> None:
 
     TensorFlow writes none that share bytes.
     """
-    kept: set[Encoded] = set()
+    kept: set[tuple[object, ...]] = set()
     ends: dict[str, int] = {}
-    for task in sorted({task for _, task, _ in work.encoded}):
-        if task.offset >= ends.get(task.path, 0):
-            kept.add(task)
-            ends[task.path] = task.offset + task.size
-    for key, task, _ in work.encoded:
-        if task not in kept:
+    for stored in sorted({_unnamed(stored) for _, stored in work.ranges if _is_encoded(stored)}):
+        if stored.offset >= ends.get(stored.path, 0):
+            kept.add(stored)
+            ends[stored.path] = stored.offset + stored.size
+    for key, stored in work.ranges:
+        if _is_encoded(stored) and _unnamed(stored) not in kept:
             work.untested[key] = (
-                f"{task.path}: {brief(key)} at offset {task.offset} shares bytes with another "
+                f"{stored.path}: {brief(key)} at offset {stored.offset} shares bytes with another "
                 "tensor of strings or variants, which TensorFlow never writes"
             )
-    work.encoded = [entry for entry in work.encoded if entry[1] in kept]
+    work.ranges = [
+        (key, stored)
+        for key, stored in work.ranges
+        if not _is_encoded(stored) or _unnamed(stored) in kept
+    ]
+
+
+def _is_encoded(stored: StoredRange) -> bool:
+    """Return whether bytes are read in their order from the first on, to know what they are."""
+    return stored.dtype in ("string", "variant")
+
+
+def _unnamed(stored: StoredRange) -> StoredRange:
+    """Return where the bytes are, and what is needed to test them: the same for several keys."""
+    dtype = stored.dtype if _is_encoded(stored) else ""
+    return StoredRange(
+        *(stored.path, stored.offset, stored.size, None, dtype, dtype),
+        stored.shape if dtype else (),
+        stored.byte_order,
+    )
 
 
 def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
@@ -281,7 +274,7 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
         if isinstance(block, str):
             work.faults[key] = Fault(f"{block}; {_COPY_AGAIN}", work.raises)
         else:
-            work.plain.append((key, Range(path, block.offset, block.size), block.crc32c))
+            work.ranges.append((key, StoredRange(path, *block, brief(key))))
     return work
 
 
@@ -290,93 +283,146 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
 
 def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool) -> int:
     """Add what is wrong with the bytes to the faults; return the number of tested bytes."""
-    clusters = list(clusters_of(span for _, span, _ in work.plain))
-    tasks: list[Stretch | Encoded] = [*stretches_of(clusters)]
-    tasks += sorted({task for _, task, _ in work.encoded})
-    parts: dict[tuple[str, int], int | str] = {}
-    encoded: dict[Encoded, int | Fault] = {}
-    total = sum(task.nbytes for task in tasks)
+    wanted = sorted({_unnamed(stored) for _, stored in work.ranges})
+    clusters = list(_clusters(each for each in wanted if each.size and not _is_encoded(each)))
+    pieces = [piece for cluster in clusters for piece in cluster.pieces]
+    pieces += filter(_is_encoded, wanted)
+    requests = {
+        piece: Request(cut(Crc32c(), [[piece]], sys.maxsize if piece.dtype else PIECE_BYTES))
+        for piece in pieces
+    }
+    total = sum(piece.size for piece in pieces)
     with _shown(f"verify {title}", total, progress=progress) as shown:
-        answers = results(
-            _run,
-            tasks,
-            executor=executor,
-            on_done=lambda task: shown(task.nbytes),
-            in_flight=in_flight_of(_RESULT_BYTES),
-        )
-        with closing(answers):  # type: ignore[type-var]
-            for task, result in answers:
-                if isinstance(task, Encoded):
-                    assert isinstance(result, (int, Fault))
-                    encoded[task] = result
-                    continue
-                assert not isinstance(result, (int, Fault))
-                starts = [(task.path, start) for start, _ in task.parts]
-                if isinstance(result, str):
-                    parts.update(dict.fromkeys(starts, result))
-                else:
-                    parts.update(zip(starts, result, strict=True))
-    crcs_of = checksums_of(clusters, parts)
-    for key, span, expected in work.plain:
-        _compare(work, key, span, crcs_of.get(span, 0), expected)
-    for key, task, expected in work.encoded:
-        _compare(work, key, task, encoded[task], expected)
+        reading = folded(requests, lambda _: PIECE_BYTES, executor=executor, shown=shown)
+        deque(reading, maxlen=0)
+    crcs: dict[StoredRange, int | Fault] = {}
+    for piece in pieces:
+        value = requests[piece].value
+        crcs[piece] = Fault(value, "") if isinstance(value, str) else value
+    for cluster in clusters:
+        crcs |= dict(cluster.checksums([crcs[piece] for piece in cluster.pieces]))
+    for key, stored in work.ranges:
+        _compare(work, key, stored, crcs.get(_unnamed(stored), 0))
     return total
 
 
+class _Cluster(NamedTuple):
+    """Ranges of a file that overlap, and the pieces between all of their beginnings and ends.
+
+    Each piece is read once. So a file whose ranges claim more costs no more than its size.
+    """
+
+    ranges: tuple[StoredRange, ...]
+    pieces: tuple[StoredRange, ...]
+
+    def checksums(self, crcs: Sequence[int | Fault]) -> Iterator[tuple[StoredRange, int | Fault]]:
+        """Yield each range with its crc32c, not masked, or why some of its bytes are unread.
+
+        It follows from those of two beginnings of all bytes; `crcs` are those of the pieces.
+        """
+        beginnings, crc = {self.pieces[0].offset: 0}, 0
+        unread: list[tuple[int, Fault]] = []
+        for piece, of_piece in zip(self.pieces, crcs, strict=True):
+            if isinstance(of_piece, Fault):
+                unread.append((piece.offset, of_piece))
+                of_piece = 0
+            crc = combine(crc, of_piece, piece.size) if crc else of_piece
+            beginnings[piece.offset + piece.size] = crc
+        for stored in self.ranges:
+            end = stored.offset + stored.size
+            place = bisect_left(unread, stored.offset, key=itemgetter(0))
+            if place < len(unread) and unread[place][0] < end:
+                yield stored, unread[place][1]
+                continue
+            whole, beginning = beginnings[end], beginnings[stored.offset]
+            yield stored, without_beginning(whole, beginning, stored.size) if beginning else whole
+
+
+def _clusters(ranges: Iterable[StoredRange]) -> Iterator[_Cluster]:
+    """Yield sorted, different ranges by overlap."""
+    together: list[StoredRange] = []
+    end = 0
+    for stored in ranges:
+        if together and (stored.path != together[0].path or stored.offset >= end):
+            yield _cluster(together)
+            together = []
+        end = max(end, stored.offset + stored.size) if together else stored.offset + stored.size
+        together.append(stored)
+    if together:
+        yield _cluster(together)
+
+
+def _cluster(ranges: Sequence[StoredRange]) -> _Cluster:
+    cuts = sorted({place for each in ranges for place in (each.offset, each.offset + each.size)})
+    pieces = (
+        ranges[0]._replace(offset=begin, size=until - begin) for begin, until in pairwise(cuts)
+    )
+    return _Cluster(tuple(ranges), tuple(pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class Crc32c:
+    """The fold that computes the crc32c of bytes, and tests the checksums inside of them."""
+
+    at_once: ClassVar[int] = 1 << 20  # what fits into a processor's cache is twice as fast
+
+    def begin(self, piece: Piece) -> FoldState:
+        """Return what becomes of no bytes yet."""
+        stored = next(piece.spans).stored
+        return Once(
+            lambda chunks: _crc32c(chunks, stored),
+            lambda error: Fault(str(error), _raised_by(error) if stored.dtype else ""),
+        )
+
+    def joined(self, before: int | Fault | None, now: int | Fault, piece: Piece) -> int | Fault:
+        """Return the crc32c of both."""
+        if before is None or isinstance(before, Fault):
+            return now if before is None else before
+        return now if isinstance(now, Fault) else combine(before, now, piece.size)
+
+    def result_bytes(self, piece: Piece) -> int:
+        """Return what the crc32c takes."""
+        return _RESULT_BYTES
+
+
+def _crc32c(chunks: Iterator[bytes], stored: StoredRange) -> int:
+    checksum = checksum_for(stored.dtype or "uint8", stored.shape or (), stored.byte_order)
+    assert checksum is not None
+    for data in chunks:
+        checksum.extend(data, stored.place)
+    checksum.finish(stored.place)
+    return checksum.value
+
+
+def _raised_by(error: CkptVizError) -> str:
+    """Return the class of what TensorFlow raises when it decodes a string or a variant."""
+    if isinstance(error, VarintError):
+        return "OutOfRangeError"
+    if isinstance(error, UndecodedVariantError):
+        return "InternalError"
+    return "NotFoundError" if isinstance(error, GoneError) else DATA_LOSS
+
+
 @contextmanager
-def _shown(title: str, total: int, *, progress: bool) -> Iterator[Callable[[int], object]]:
-    """Show a bar of bytes while something runs; yield what counts bytes that are read."""
-    if not progress:
-        yield lambda nbytes: None
-        return
-    shown = bar(title, total)
+def _shown(title: str, total: int, *, progress: bool) -> Iterator[Progress | None]:
+    """Show a bar of bytes while something runs."""
+    shown = bar(title, total) if progress else None
     try:
-        yield shown.update
+        yield shown
     finally:
-        shown.close()
+        if shown is not None:
+            shown.close()
 
 
-def _compare(
-    work: _Work, key: str, place: Range | Encoded, result: int | str | Fault, expected: int
-) -> None:
+def _compare(work: _Work, key: str, stored: StoredRange, result: int | Fault) -> None:
     if key in work.faults:
         return
     if isinstance(result, Fault):
-        work.faults[key] = result._replace(why=f"{result.why}; {_COPY_AGAIN}")
-    elif isinstance(result, str):
-        work.faults[key] = Fault(f"{result}; {_COPY_AGAIN}", work.raises)
-    elif mask_crc32c(result) != expected:
+        work.faults[key] = Fault(f"{result.why}; {_COPY_AGAIN}", result.raises or work.raises)
+    elif mask_crc32c(result) != stored.crc32c:
         work.faults[key] = Fault(
-            f"{place.path}: {brief(key)} at offset {place.offset}: the masked crc32c of "
-            f"{place.size} bytes is 0x{mask_crc32c(result):08x}, expected 0x{expected:08x}; "
-            f"{_COPY_AGAIN}",
+            f"{stored.path}: {brief(key)} at offset {stored.offset}: the masked crc32c of "
+            f"{stored.size} bytes is 0x{mask_crc32c(result):08x}, expected "
+            f"0x{stored.crc32c:08x}; {_COPY_AGAIN}",
             work.raises,
         )
-
-
-def _run(task: Stretch | Encoded) -> tuple[int, ...] | int | str | Fault:
-    """Return the checksums that a task asks for, not masked, or why there are none."""
-    return checksum_of(task) if isinstance(task, Encoded) else checksums_in(task)
-
-
-def checksum_of(task: Encoded) -> int | Fault:
-    """Return the crc32c of strings or variants, not masked; or the fault in their bytes."""
-    place = f"{task.path}: {task.dtype} at offset {task.offset}"
-    checksum = checksum_for(task.dtype, task.shape, task.byte_order)
-    assert checksum is not None
-    try:
-        with open_file(task.path, end=task.offset + task.size) as file:
-            for start in range(0, task.size, PIECE_BYTES):
-                size = min(PIECE_BYTES, task.size - start)
-                checksum.extend(file.read(task.offset + start, size), place)
-        checksum.finish(place)
-    except VarintError as error:
-        return Fault(str(error), "OutOfRangeError")
-    except UndecodedVariantError as error:
-        return Fault(str(error), "InternalError")
-    except GoneError as error:
-        return Fault(str(error), "NotFoundError")
-    except CkptVizError as error:
-        return Fault(str(error))
-    return checksum.value
