@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from ckpt_viz.answers.timeline.cells import Cell, CellState
@@ -12,7 +13,7 @@ from ckpt_viz.answers.timeline.lines import Line
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.files.values.difference import relative
 from ckpt_viz.files.values.folds import Followed, Measured, OverTime, filled, with_statistics
-from ckpt_viz.files.values.ranges import Piece, Request, Span, cut
+from ckpt_viz.files.values.ranges import Request, cut, in_memory
 from ckpt_viz.files.values.row import ValueRow
 from ckpt_viz.files.values.spread import Spread
 from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES
@@ -51,7 +52,7 @@ class ReadingPlan:
         piece_bytes: int = PIECE_BYTES,
     ) -> None:
         self._piece_bytes = piece_bytes
-        self.memory: list[tuple[Piece, Request, list[Callable[[], bytes]]]] = []
+        self.memory: list[tuple[Request, list[Callable[[], bytes]]]] = []
         self._states, self._is_compared = states, is_compared
         self._rows = {t: row for t, row in enumerate(line.tensors) if row is not None}
         self._errors: dict[int, str] = {}
@@ -69,17 +70,10 @@ class ReadingPlan:
         """Whether all parts were read."""
         return all(request.is_done for request in self.requests)
 
-    def follow_in_memory(self) -> None:
+    def fold_in_memory(self) -> None:
         """Read the tensors that are no ranges of files, here."""
-        for piece, request, values in self.memory:
-            folding = piece.fold.begin(piece)
-            for time, span in enumerate(piece.at):
-                if span is not None:
-                    try:
-                        folding.take(time, iter([values[time]()]))
-                    except CkptVizError as error:
-                        folding.fail(time, error)
-            request.add(0, folding.result())
+        for request, values in self.memory:
+            request.fold_in_memory(values)
 
     def cells(self) -> dict[int, Cell]:
         """Return the cells of the times that were to be read."""
@@ -149,25 +143,21 @@ class ReadingPlan:
         if row.dtype in (None, "string", "variant", "resource") or numpy_dtype(row.dtype) is None:
             return
         ranges: dict[int, tuple[StoredRange, ...]] = {}
-        memory: dict[int, Callable[[], bytes]] = {}
         for time in times:
             graph, key = graphs[time], self._rows[time].key
-            assert graph is not None
-            if not isinstance(graph.stored_in, Bundle):
-                memory[time] = _bytes_of(graph, self._rows[time])
-                continue
-            try:
-                stored = stored_ranges(graph.stored_in, key)
-                claims[time].add(stored)
-                ranges[time] = stored
-            except CkptVizError as error:
-                self._errors[time] = str(error)
+            if graph is not None and isinstance(graph.stored_in, Bundle):
+                try:
+                    stored = stored_ranges(graph.stored_in, key)
+                    claims[time].add(stored)
+                    ranges[time] = stored
+                except CkptVizError as error:
+                    self._errors[time] = str(error)
+        left = [time for time in times if time not in self._errors]
         layouts = {tuple((part.size, part.shape) for part in parts) for parts in ranges.values()}
-        if memory or len(layouts) > 1:
-            rest = [time for time in times if time not in self._errors]
-            self._in_memory(graphs, rest, memory)
-        elif ranges:
+        if len(layouts) == 1 and len(ranges) == len(left):
             self._in_ranges(ranges)
+        elif left:
+            self._in_memory(graphs, left)
 
     def _in_ranges(self, ranges: dict[int, tuple[StoredRange, ...]]) -> None:
         layout = next(iter(ranges.values()))
@@ -186,27 +176,20 @@ class ReadingPlan:
         at = [ranges.get(time) for time in range(len(self._states))]
         self._segments.append(_Segment(list(ranges), Request(cut(fold, at, most))))
 
-    def _in_memory(
-        self,
-        graphs: Sequence[Graph | None],
-        times: Sequence[int],
-        memory: dict[int, Callable[[], bytes]],
-    ) -> None:
+    def _in_memory(self, graphs: Sequence[Graph | None], times: list[int]) -> None:
         row = self._rows[times[0]]
-        at: list[Span | None] = [None] * len(self._states)
+        at: list[StoredRange | None] = [None] * len(self._states)
         values: list[Callable[[], bytes]] = [bytes] * len(self._states)
         for time in times:
             graph, key = graphs[time], self._rows[time].key
             assert graph is not None
-            values[time] = memory.get(time) or _bytes_of(graph, self._rows[time])
-            of_title = StoredRange(graph.title, 0, 0, None, brief(key), str(row.dtype), row.shape)
-            at[time] = Span(of_title, 0, 0)
+            values[time] = partial(stored_value, graph, key, str(row.dtype))
+            at[time] = StoredRange(graph.title, 0, 0, None, brief(key), str(row.dtype), row.shape)
         members = self._members(times)[1] if self._is_compared else ()
         fold = OverTime(0 if members else _units(row, 1), members, is_whole=True)
-        piece = Piece(fold, tuple(at))
-        request = Request([piece])
-        self.memory.append((piece, request, values))
-        self._segments.append(_Segment(list(times), request))
+        request = in_memory(fold, at)
+        self.memory.append((request, values))
+        self._segments.append(_Segment(times, request))
 
     def _cells_of(self, segment: _Segment) -> dict[int, Cell]:
         cells: dict[int, Cell] = {}
@@ -284,6 +267,6 @@ def _index(at: int, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return tuple(reversed(index))
 
 
-def _bytes_of(graph: Graph, row: ValueRow) -> Callable[[], bytes]:
-    """Return a function that reads a tensor's value as little-endian bytes."""
-    return lambda: encode(graph.read(row.key), str(row.dtype)).tobytes()
+def stored_value(graph: Graph, key: str, dtype: str) -> bytes:
+    """Return a tensor's value as little-endian bytes."""
+    return encode(graph.read(key), dtype).tobytes()

@@ -74,7 +74,7 @@ class Reader:
         plans = {n: self.begun.get(n) or self._plan(n) for n in sorted(wanted)}
         for number, plan in list(plans.items()):
             if plan.memory:
-                plan.follow_in_memory()
+                plan.fold_in_memory()
                 if shown is not None:
                     shown.update(self._nbytes(number))
             if plan.is_done:

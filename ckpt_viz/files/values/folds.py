@@ -73,7 +73,7 @@ class Statistics:
         self, before: Measured | str | None, now: Measured | str, piece: Piece
     ) -> Measured | str:
         """Return the statistics of both, or why a checksum differs."""
-        return _joined_measured(before, now, next(piece.spans))
+        return joined_measured(before, now, next(piece.spans))
 
     def result_bytes(self, piece: Piece) -> int:
         """Return what the statistics may take."""
@@ -120,7 +120,7 @@ def _lengths(checksum: object) -> Lengths | None:
     return Lengths(checksum.count, checksum.shortest, checksum.longest, checksum.total)
 
 
-def _joined_measured(
+def joined_measured(
     before: Measured | str | None, now: Measured | str, span: Span
 ) -> Measured | str:
     """Return the statistics of the spans before and of one together, or why a checksum differs."""
@@ -296,7 +296,7 @@ def _joined_at_time(
     span: Span | None,
 ) -> Measured | str | None:
     assert not isinstance(before, ValueRow) and not isinstance(now, ValueRow)
-    return None if now is None or span is None else _joined_measured(before, now, span)
+    return None if now is None or span is None else joined_measured(before, now, span)
 
 
 def _of_both(join: Callable[[T, T], T], a: T | None, b: T | None) -> T | None:

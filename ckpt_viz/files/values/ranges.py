@@ -142,6 +142,12 @@ def cut(fold: ByteFold, at: Sequence[Sequence[StoredRange] | None], most: int) -
             first += size
 
 
+def in_memory(fold: ByteFold, at: Sequence[StoredRange | None]) -> Request:
+    """Return the request for a tensor that is no ranges of files: see `Request.fold_in_memory`."""
+    spans = [None if stored is None else Span(stored, 0, 0) for stored in at]
+    return Request([Piece(fold, tuple(spans))])
+
+
 class Request:
     """The pieces of a tensor, and what became of the first ones together.
 
@@ -188,6 +194,18 @@ class Request:
     def fail(self, why: str) -> None:
         """Give up the tensor."""
         self._joined = self._joined[0], why
+
+    def fold_in_memory(self, values: Sequence[Callable[[], bytes]]) -> None:
+        """Fold the only piece, of the bytes that functions return: one for each time."""
+        (piece,) = self.pieces
+        state = piece.fold.begin(piece)
+        for time, span in enumerate(piece.at):
+            if span is not None:
+                try:
+                    state.take(time, iter([values[time]()]))
+                except CkptVizError as error:
+                    state.fail(time, error)
+        self.add(0, state.result())
 
 
 def folded(
