@@ -168,9 +168,9 @@ class _OfBoth:
     cells: _Cells
     at_once: ClassVar[int] = _READ_BYTES
 
-    def begin(self, piece: Piece) -> _Sides:
+    def begin(self, piece: Piece) -> _BytesOfBoth:
         """Return what becomes of no bytes yet."""
-        return _Sides([])
+        return _BytesOfBoth([])
 
     def joined(
         self, before: Sequence[Measured] | None, now: Sequence[bytes], piece: Piece
@@ -196,7 +196,7 @@ class _OfBoth:
         return piece.size
 
 
-class _Sides(NamedTuple):
+class _BytesOfBoth(NamedTuple):
     """The bytes of each checkpoint up to now."""
 
     of_sides: list[bytes]

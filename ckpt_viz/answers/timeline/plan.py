@@ -243,11 +243,9 @@ class _Segment(NamedTuple):
 
     @property
     def followed(self) -> Followed:
-        """What became of the tensor."""
-        value, times = self.request.value, len(self.request.pieces[0].at)
-        if isinstance(value, Followed):
-            return value
-        return Followed((value,) * times, (None,) * times, (None,) * times)
+        """What became of the tensor, once all was read."""
+        followed: Followed = self.request.value
+        return followed
 
 
 def _units(row: ValueRow, ranges: int) -> int:

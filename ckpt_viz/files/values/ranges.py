@@ -191,10 +191,6 @@ class Request:
             self._joined = number + 1, joined
             del self._waiting[number]
 
-    def fail(self, why: str) -> None:
-        """Give up the tensor."""
-        self._joined = self._joined[0], why
-
     def fold_in_memory(self, values: Sequence[Callable[[], bytes]]) -> None:
         """Fold the only piece, of the bytes that functions return: one for each time."""
         (piece,) = self.pieces
@@ -220,10 +216,12 @@ def folded(
     Pieces that are near to each other are read in one task, if they have at most `together(path)`
     bytes at a time. If this is closed or interrupted, the requests have what was read. What
     `shown.update` raises ends the reading, too: without an executor, after each file of a task.
+    Within a confinement the executor has nothing to do: it does not confine what its workers read.
     """
     left = dict(requests)
     del requests  # what is done takes memory until the caller drops it
-    tasks = list(_tasks(left, together, is_elsewhere=executor is not None))
+    executor = executor if confinement.current() is None else None
+    tasks = list(_tasks(left, together))
     for key in [key for key, request in left.items() if request.is_done]:
         del left[key]
         yield key
@@ -254,12 +252,11 @@ def folded(
 class Task:
     """Pieces that a process reads in one go; they have as many times.
 
-    `names` are for the caller, one for each piece. `limit` is the confinement to read in.
+    `names` are for the caller, one for each piece.
     """
 
     pieces: tuple[Piece, ...]
     names: tuple[Any, ...]
-    limit: confinement.Limit | None = None
 
     @property
     def size(self) -> int:
@@ -272,27 +269,14 @@ class Task:
         return sum(piece.fold.result_bytes(piece) for piece in self.pieces)
 
 
-def _tasks(
-    requests: Mapping[Any, Request], together: Callable[[str], int], *, is_elsewhere: bool
-) -> Iterator[Task]:
-    """Yield the tasks that read what is missing, in the order of the first files.
-
-    For an executor, the bytes count here for the confinement, because its threads and processes do
-    not know the sum.
-    """
-    scope = confinement.current()
-    limit = None if scope is None else scope.limit
-    missing: list[tuple[tuple[str, int], int, Piece, tuple[Any, int]]] = []
-    for key, request in requests.items():
-        for number, piece in request.missing():
-            try:
-                for span in piece.spans if is_elsewhere and limit is not None else ():
-                    confinement.spend(span.stored.path, span.size)
-            except CkptVizError as error:
-                request.fail(str(error))
-                break
-            first = next(piece.spans)
-            missing.append((first.place, first.end, piece, (key, number)))
+def _tasks(requests: Mapping[Any, Request], together: Callable[[str], int]) -> Iterator[Task]:
+    """Yield the tasks that read what is missing, in the order of the first files."""
+    missing = [
+        (first.place, first.end, piece, (key, number))
+        for key, request in requests.items()
+        for number, piece in request.missing()
+        for first in (next(piece.spans),)
+    ]
     missing.sort(key=lambda entry: entry[0])
     pieces: list[Piece] = []
     names: list[Any] = []
@@ -303,14 +287,14 @@ def _tasks(
         of_result = piece.fold.result_bytes(piece)
         is_small = size + largest <= together(in_file)
         if pieces and not (is_near and is_small and result_bytes + of_result <= _MOST_RESULT_BYTES):
-            yield Task(tuple(pieces), tuple(names), limit)
+            yield Task(tuple(pieces), tuple(names))
             pieces, names, size, result_bytes = [], [], 0, 0
         pieces.append(piece)
         names.append(name)
         path, before, size = in_file, end, size + largest
         result_bytes += of_result
     if pieces:
-        yield Task(tuple(pieces), tuple(names), limit)
+        yield Task(tuple(pieces), tuple(names))
 
 
 def run(task: Task, on_read: Callable[[int], object] | None = None) -> tuple[Any, ...]:
@@ -318,35 +302,29 @@ def run(task: Task, on_read: Callable[[int], object] | None = None) -> tuple[Any
 
     `on_read` gets the bytes that were read of each time; what it raises ends the reading.
     """
-    with ExitStack() as stack:
-        if task.limit is not None and confinement.current() is None:
-            # New threads and processes are not in it. The caller has counted the bytes.
-            root, hidden = task.limit.root, task.limit.shows_hidden
-            scope = confinement.confined_to(root, shows_hidden=hidden, most_bytes=task.size)
-            stack.enter_context(scope)
-        foldings = [piece.fold.begin(piece) for piece in task.pieces]
-        for time in range(len(task.pieces[0].at)):
-            spans = [
-                (span, piece.fold.at_once, folding)
-                for piece, folding in zip(task.pieces, foldings, strict=True)
-                if (span := piece.at[time]) is not None
-            ]
-            spans.sort(key=lambda entry: entry[0].place)
-            _read(spans, time)
-            if on_read is not None:
-                on_read(sum(span.size for span, _, _ in spans))
-        return tuple([folding.result() for folding in foldings])
+    states = [piece.fold.begin(piece) for piece in task.pieces]
+    for time in range(len(task.pieces[0].at)):
+        spans = [
+            (span, piece.fold.at_once, state)
+            for piece, state in zip(task.pieces, states, strict=True)
+            if (span := piece.at[time]) is not None
+        ]
+        spans.sort(key=lambda entry: entry[0].place)
+        _read(spans, time)
+        if on_read is not None:
+            on_read(sum(span.size for span, _, _ in spans))
+    return tuple([state.result() for state in states])
 
 
 def _read(spans: Sequence[tuple[Span, int, FoldState]], time: int) -> None:
-    """Let each folding take its bytes; those that touch are read at once."""
+    """Let each fold take its bytes; those that touch are read at once."""
     ends: dict[str, int] = {}
     for span, _, _ in spans:
         ends[span.stored.path] = max(ends.get(span.stored.path, 0), span.end)
     with ExitStack() as stack:
         files: dict[str, File] = {}
         window: _ForwardReader | None = None
-        for number, (span, at_once, folding) in enumerate(spans):
+        for number, (span, at_once, state) in enumerate(spans):
             path, offset = span.place
             try:
                 if path not in files:
@@ -355,9 +333,9 @@ def _read(spans: Sequence[tuple[Span, int, FoldState]], time: int) -> None:
                 if window is None or not window.has_begun(offset):
                     most = REMOTE_BYTES if is_remote(path) else at_once
                     window = _ForwardReader(files[path], offset, _end_of_run(spans, number), most)
-                folding.take(time, window.chunks(offset, span.end))
+                state.take(time, window.chunks(offset, span.end))
             except CkptVizError as error:
-                folding.fail(time, error)
+                state.fail(time, error)
 
 
 def _end_of_run(spans: Sequence[tuple[Span, int, FoldState]], number: int) -> int:

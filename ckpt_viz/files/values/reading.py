@@ -13,7 +13,7 @@ from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.files.values.folds import LOCAL_BYTES, Statistics, filled, measure_array
 from ckpt_viz.files.values.ranges import REMOTE_BYTES, Request, cut, folded
 from ckpt_viz.files.values.row import Lengths, ValueRow
-from ckpt_viz.files.values.running import Begin, Progress, bar
+from ckpt_viz.files.values.running import Begin, Progress, bar, progress_of
 from ckpt_viz.formats.arrays.dtypes import tensor_bytes
 from ckpt_viz.formats.arrays.tensors import Array, encode, numpy_dtype
 from ckpt_viz.formats.bundles.bundle import Bundle
@@ -90,8 +90,7 @@ def rows_as_read(
     archived = member_of(graph.stored_in) if left else None
     total = sum(tensor.row.nbytes or 0 for tensor in left)
     total += archived.untested_bytes if archived is not None else 0
-    shown = begin("values", total) if begin is not None and total else None
-    try:
+    with progress_of("values", total, begin) as shown:
         if archived is not None and shown is not None:
             with suppress(CkptVizError):  # the row of each tensor has the error
                 archived.test(shown.update)
@@ -99,9 +98,6 @@ def rows_as_read(
             yield from _of_bundle(graph.stored_in, left, memo, executor, shown)
         else:
             yield from _one_by_one(graph, left, memo, shown)
-    finally:
-        if shown is not None:
-            shown.close()
 
 
 def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | None:

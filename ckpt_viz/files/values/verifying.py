@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import itemgetter
@@ -20,7 +19,7 @@ from typing import ClassVar, NamedTuple
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError, UnsupportedError
 from ckpt_viz.files.values.ranges import FoldState, Once, Piece, Request, cut, folded
-from ckpt_viz.files.values.running import Progress, bar
+from ckpt_viz.files.values.running import bar, progress_of
 from ckpt_viz.formats.bundles.bundle import Bundle
 from ckpt_viz.formats.bundles.entries import StoredRange, described, raised_for
 from ckpt_viz.formats.bundles.saver_v1 import SaverV1
@@ -163,8 +162,8 @@ def _of_archive(
         members += (pair for pair in every_member(weights.path) if pair[0] != weights.name)
     damaged: list[Damaged] = []
     untested: list[Untested] = []
-    nbytes = 0
-    with _shown(f"verify {graph.title}", file_size(weights.path) or 0, progress=progress) as shown:
+    nbytes, title = 0, f"verify {graph.title}"
+    with progress_of(title, file_size(weights.path) or 0, bar if progress else None) as shown:
         count = (lambda nbytes: None) if shown is None else shown.update
         for name, opened in members:
             try:
@@ -292,13 +291,10 @@ def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool)
         for piece in pieces
     }
     total = sum(piece.size for piece in pieces)
-    with _shown(f"verify {title}", total, progress=progress) as shown:
+    with progress_of(f"verify {title}", total, bar if progress else None) as shown:
         reading = folded(requests, lambda _: PIECE_BYTES, executor=executor, shown=shown)
         deque(reading, maxlen=0)
-    crcs: dict[StoredRange, int | Fault] = {}
-    for piece in pieces:
-        value = requests[piece].value
-        crcs[piece] = Fault(value, "") if isinstance(value, str) else value
+    crcs: dict[StoredRange, int | Fault] = {each: requests[each].value for each in pieces}
     for cluster in clusters:
         crcs |= dict(cluster.checksums([crcs[piece] for piece in cluster.pieces]))
     for key, stored in work.ranges:
@@ -401,17 +397,6 @@ def _raised_by(error: CkptVizError) -> str:
     if isinstance(error, UndecodedVariantError):
         return "InternalError"
     return "NotFoundError" if isinstance(error, GoneError) else DATA_LOSS
-
-
-@contextmanager
-def _shown(title: str, total: int, *, progress: bool) -> Iterator[Progress | None]:
-    """Show a bar of bytes while something runs."""
-    shown = bar(title, total) if progress else None
-    try:
-        yield shown
-    finally:
-        if shown is not None:
-            shown.close()
 
 
 def _compare(work: _Work, key: str, stored: StoredRange, result: int | Fault) -> None:
