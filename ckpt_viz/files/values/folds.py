@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial, reduce
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.files.values.difference import (
@@ -58,29 +58,28 @@ class Measured(NamedTuple):
 # --- statistics
 
 
-@dataclass(frozen=True, slots=True)
 class Statistics:
     """The fold that measures the values of a tensor, and tests them against their checksum."""
 
-    at_once: ClassVar[int] = LOCAL_BYTES
+    at_once = LOCAL_BYTES
 
     def begin(self, piece: Piece) -> FoldState:
         """Return what becomes of no bytes yet."""
-        stored = next(piece.spans).stored
+        stored = piece.spans[0].stored
         return Once(lambda chunks: measured(chunks, stored, LOCAL_BYTES), str)
 
     def joined(
         self, before: Measured | str | None, now: Measured | str, piece: Piece
     ) -> Measured | str:
         """Return the statistics of both, or why a checksum differs."""
-        return joined_measured(before, now, next(piece.spans))
+        return joined_measured(before, now, piece.spans[0])
 
     def result_bytes(self, piece: Piece) -> int:
         """Return what the statistics may take."""
         return _partial_bytes(piece.size)
 
 
-def measured(chunks: Iterable[bytes], stored: StoredRange, block_bytes: int) -> Measured:
+def measured(chunks: Iterator[bytes], stored: StoredRange, block_bytes: int) -> Measured:
     """Return the statistics of stored bytes; raise FormatError if they contradict themselves."""
     dtype, shape = stored.dtype, stored.shape
     if numpy_dtype(dtype) is None or dtype == "string":
@@ -160,8 +159,7 @@ def _partial_bytes(size: int) -> int:
 # --- changes over time
 
 
-@dataclass(frozen=True, slots=True)
-class OverTime:
+class OverTime(NamedTuple):
     """The fold that compares a tensor at each time with the time before, and with the first.
 
     `units` is the size of the last axis if pieces are whole rows of it, else 0. `members` is given
@@ -173,7 +171,7 @@ class OverTime:
     units: int = 0
     members: tuple[int, ...] = ()
     is_whole: bool = False
-    at_once: ClassVar[int] = 1 << 25
+    at_once = 1 << 25
 
     def begin(self, piece: Piece) -> _Follower:
         """Return what becomes of no bytes yet."""
@@ -287,7 +285,7 @@ class _Follower:
 
     @property
     def _dtype(self) -> str:
-        return next(self._piece.spans).stored.dtype
+        return self._piece.spans[0].stored.dtype
 
 
 def _joined_at_time(

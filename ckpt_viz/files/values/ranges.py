@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -118,14 +117,14 @@ class Piece(NamedTuple):
     first: int = 0
 
     @property
-    def spans(self) -> Iterator[Span]:
-        """The bytes to read."""
-        return (span for span in self.at if span is not None)
+    def spans(self) -> list[Span]:
+        """The bytes to read, of one time at least."""
+        return [*filter(None, self.at)]
 
     @property
     def size(self) -> int:
         """The number of bytes to read."""
-        return sum(span.size for span in self.spans)
+        return sum([span.size for span in self.spans])
 
 
 def cut(fold: ByteFold, at: Sequence[Sequence[StoredRange] | None], most: int) -> Iterator[Piece]:
@@ -248,8 +247,7 @@ def folded(
 # --- tasks
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """Pieces that a process reads in one go; they have as many times.
 
     `names` are for the caller, one for each piece.
@@ -272,17 +270,17 @@ class Task:
 def _tasks(requests: Mapping[Any, Request], together: Callable[[str], int]) -> Iterator[Task]:
     """Yield the tasks that read what is missing, in the order of the first files."""
     missing = [
-        (first.place, first.end, piece, (key, number))
+        (piece.spans, piece, (key, number))
         for key, request in requests.items()
         for number, piece in request.missing()
-        for first in (next(piece.spans),)
     ]
-    missing.sort(key=lambda entry: entry[0])
+    missing.sort(key=lambda entry: entry[0][0].place)
     pieces: list[Piece] = []
     names: list[Any] = []
     path, before, size, result_bytes = "", 0, 0, 0
-    for (in_file, offset), end, piece, name in missing:
-        largest = max(span.size for span in piece.spans)
+    for spans, piece, name in missing:
+        in_file, offset = spans[0].place
+        largest = max([span.size for span in spans])
         is_near = not is_remote(in_file) or (in_file == path and 0 <= offset - before <= _GAP_BYTES)
         of_result = piece.fold.result_bytes(piece)
         is_small = size + largest <= together(in_file)
@@ -291,7 +289,7 @@ def _tasks(requests: Mapping[Any, Request], together: Callable[[str], int]) -> I
             pieces, names, size, result_bytes = [], [], 0, 0
         pieces.append(piece)
         names.append(name)
-        path, before, size = in_file, end, size + largest
+        path, before, size = in_file, spans[0].end, size + largest
         result_bytes += of_result
     if pieces:
         yield Task(tuple(pieces), tuple(names))
@@ -366,7 +364,9 @@ class _ForwardReader:
         while place < end:
             if not self._base <= place < self._base + len(self._data):
                 self._base = place
-                self._data = self._file.read(place, min(self._most, self._end - place))
+                is_large = end - place >= self._most // 8 and not is_remote(self._file.path)
+                until = end if is_large else self._end  # a large range alone: none of it is copied
+                self._data = self._file.read(place, min(self._most, until - place))
             until = min(end, self._base + len(self._data))
             yield self._data[place - self._base : until - self._base]
             place = until

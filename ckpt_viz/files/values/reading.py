@@ -172,9 +172,11 @@ def _of_bundle(
             yield replace(row, error=row.error or str(error))
             continue
         budget -= row.nbytes or 0
-        rows[row.key] = replace(row, note=note)
+        rows[row.key] = row if note is None else replace(row, note=note)
     begun = {key: memo.begun[key] for key in rows}
-    for key in folded(begun, _together, executor=executor, shown=shown):
+    reading = folded(begun, _together, executor=executor, shown=shown)
+    del begun  # what was read of it takes memory
+    for key in reading:
         yield _finished(rows[key], memo)
 
 

@@ -13,9 +13,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import reduce
+from itertools import islice, pairwise
 from operator import itemgetter
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError, UnsupportedError
 from ckpt_viz.files.values.ranges import FoldState, Once, Piece, Request, cut, folded
@@ -24,6 +25,7 @@ from ckpt_viz.formats.bundles.bundle import Bundle
 from ckpt_viz.formats.bundles.entries import StoredRange, described, raised_for
 from ckpt_viz.formats.bundles.saver_v1 import SaverV1
 from ckpt_viz.formats.bundles.stored_bytes import UndecodedVariantError, VarintError, checksum_for
+from ckpt_viz.formats.storage import checksums
 from ckpt_viz.formats.storage.crc32c import combine, without_beginning
 from ckpt_viz.formats.storage.files import file_size
 from ckpt_viz.formats.storage.sstable import brief, mask_crc32c
@@ -90,9 +92,13 @@ class Verification(tuple[Damaged, ...]):
 
 @dataclass
 class _Work:
-    """What to test: ranges by key. `faults` and `untested` are what the index alone decides."""
+    """What to test: ranges by key, with masked checksums.
 
-    ranges: list[tuple[str, StoredRange]] = field(default_factory=list)
+    The ranges have no key of their own: several keys may have the same bytes. `faults` and
+    `untested` are what the index alone decides.
+    """
+
+    ranges: list[tuple[str, StoredRange, int | None]] = field(default_factory=list)
     faults: dict[str, Fault] = field(default_factory=dict)
     untested: dict[str, str] = field(default_factory=dict)
     raises: str = DATA_LOSS
@@ -220,7 +226,10 @@ def _add_range(work: _Work, key: str, stored: StoredRange) -> None:
             "what its checksum covers"
         )
     else:
-        work.ranges.append((key, stored))
+        what, shape = ("", ()) if not _is_encoded(stored) else (stored.dtype, stored.shape)
+        where = stored.path, stored.offset, stored.size, None
+        untitled = StoredRange(*where, what, what, shape, stored.byte_order)
+        work.ranges.append((key, untitled, stored.crc32c))
 
 
 def _leave_out_overlaps(work: _Work) -> None:
@@ -228,38 +237,26 @@ def _leave_out_overlaps(work: _Work) -> None:
 
     TensorFlow writes none that share bytes.
     """
-    kept: set[tuple[object, ...]] = set()
+    kept: set[StoredRange] = set()
     ends: dict[str, int] = {}
-    for stored in sorted({_unnamed(stored) for _, stored in work.ranges if _is_encoded(stored)}):
+    for stored in sorted({stored for _, stored, _ in work.ranges if _is_encoded(stored)}):
         if stored.offset >= ends.get(stored.path, 0):
             kept.add(stored)
             ends[stored.path] = stored.offset + stored.size
-    for key, stored in work.ranges:
-        if _is_encoded(stored) and _unnamed(stored) not in kept:
+    ranges, work.ranges = work.ranges, []
+    for key, stored, crc32c in ranges:
+        if not _is_encoded(stored) or stored in kept:
+            work.ranges.append((key, stored, crc32c))
+        else:
             work.untested[key] = (
                 f"{stored.path}: {brief(key)} at offset {stored.offset} shares bytes with another "
                 "tensor of strings or variants, which TensorFlow never writes"
             )
-    work.ranges = [
-        (key, stored)
-        for key, stored in work.ranges
-        if not _is_encoded(stored) or _unnamed(stored) in kept
-    ]
 
 
 def _is_encoded(stored: StoredRange) -> bool:
     """Return whether bytes are read in their order from the first on, to know what they are."""
     return stored.dtype in ("string", "variant")
-
-
-def _unnamed(stored: StoredRange) -> StoredRange:
-    """Return where the bytes are, and what is needed to test them: the same for several keys."""
-    dtype = stored.dtype if _is_encoded(stored) else ""
-    return StoredRange(
-        *(stored.path, stored.offset, stored.size, None, dtype, dtype),
-        stored.shape if dtype else (),
-        stored.byte_order,
-    )
 
 
 def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
@@ -273,7 +270,8 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
         if isinstance(block, str):
             work.faults[key] = Fault(f"{block}; {_COPY_AGAIN}", work.raises)
         else:
-            work.ranges.append((key, StoredRange(path, *block, brief(key))))
+            where = path, block.offset, block.size, None
+            work.ranges.append((key, StoredRange(*where, ""), block.crc32c))
     return work
 
 
@@ -282,23 +280,27 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
 
 def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool) -> int:
     """Add what is wrong with the bytes to the faults; return the number of tested bytes."""
-    wanted = sorted({_unnamed(stored) for _, stored in work.ranges})
+    wanted = sorted({stored for _, stored, _ in work.ranges})
     clusters = list(_clusters(each for each in wanted if each.size and not _is_encoded(each)))
     pieces = [piece for cluster in clusters for piece in cluster.pieces]
     pieces += filter(_is_encoded, wanted)
-    requests = {
-        piece: Request(cut(Crc32c(), [[piece]], sys.maxsize if piece.dtype else PIECE_BYTES))
+    fold = Crc32c()
+    requests = [
+        Request(cut(fold, [[piece]], sys.maxsize if piece.dtype else PIECE_BYTES))
         for piece in pieces
-    }
+    ]
     total = sum(piece.size for piece in pieces)
     with progress_of(f"verify {title}", total, bar if progress else None) as shown:
-        reading = folded(requests, lambda _: PIECE_BYTES, executor=executor, shown=shown)
+        by_number = dict(enumerate(requests))
+        reading = folded(by_number, lambda _: PIECE_BYTES, executor=executor, shown=shown)
         deque(reading, maxlen=0)
-    crcs: dict[StoredRange, int | Fault] = {each: requests[each].value for each in pieces}
+    values = (request.value for request in requests)
+    crcs: dict[StoredRange, int | Fault] = {}
     for cluster in clusters:
-        crcs |= dict(cluster.checksums([crcs[piece] for piece in cluster.pieces]))
-    for key, stored in work.ranges:
-        _compare(work, key, stored, crcs.get(_unnamed(stored), 0))
+        crcs.update(cluster.checksums(list(islice(values, len(cluster.pieces)))))
+    crcs.update(zip(filter(_is_encoded, wanted), values, strict=True))
+    for key, stored, expected in work.ranges:
+        _compare(work, key, stored, expected, crcs.get(stored, 0))
     return total
 
 
@@ -316,6 +318,9 @@ class _Cluster(NamedTuple):
 
         It follows from those of two beginnings of all bytes; `crcs` are those of the pieces.
         """
+        if len(self.pieces) == 1:
+            yield self.ranges[0], crcs[0]
+            return
         beginnings, crc = {self.pieces[0].offset: 0}, 0
         unread: list[tuple[int, Fault]] = []
         for piece, of_piece in zip(self.pieces, crcs, strict=True):
@@ -349,6 +354,8 @@ def _clusters(ranges: Iterable[StoredRange]) -> Iterator[_Cluster]:
 
 
 def _cluster(ranges: Sequence[StoredRange]) -> _Cluster:
+    if len(ranges) == 1:
+        return _Cluster(tuple(ranges), tuple(ranges))
     cuts = sorted({place for each in ranges for place in (each.offset, each.offset + each.size)})
     pieces = (
         ranges[0]._replace(offset=begin, size=until - begin) for begin, until in pairwise(cuts)
@@ -356,15 +363,14 @@ def _cluster(ranges: Sequence[StoredRange]) -> _Cluster:
     return _Cluster(tuple(ranges), tuple(pieces))
 
 
-@dataclass(frozen=True, slots=True)
 class Crc32c:
     """The fold that computes the crc32c of bytes, and tests the checksums inside of them."""
 
-    at_once: ClassVar[int] = 1 << 20  # what fits into a processor's cache is twice as fast
+    at_once = 1 << 20  # what fits into a processor's cache is twice as fast
 
     def begin(self, piece: Piece) -> FoldState:
         """Return what becomes of no bytes yet."""
-        stored = next(piece.spans).stored
+        stored = piece.spans[0].stored
         return Once(
             lambda chunks: _crc32c(chunks, stored),
             lambda error: Fault(str(error), _raised_by(error) if stored.dtype else ""),
@@ -382,7 +388,9 @@ class Crc32c:
 
 
 def _crc32c(chunks: Iterator[bytes], stored: StoredRange) -> int:
-    checksum = checksum_for(stored.dtype or "uint8", stored.shape or (), stored.byte_order)
+    if not stored.dtype:
+        return reduce(checksums.extend, chunks, 0)
+    checksum = checksum_for(stored.dtype, stored.shape or (), stored.byte_order)
     assert checksum is not None
     for data in chunks:
         checksum.extend(data, stored.place)
@@ -399,15 +407,17 @@ def _raised_by(error: CkptVizError) -> str:
     return "NotFoundError" if isinstance(error, GoneError) else DATA_LOSS
 
 
-def _compare(work: _Work, key: str, stored: StoredRange, result: int | Fault) -> None:
+def _compare(
+    work: _Work, key: str, stored: StoredRange, expected: int | None, result: int | Fault
+) -> None:
     if key in work.faults:
         return
     if isinstance(result, Fault):
         work.faults[key] = Fault(f"{result.why}; {_COPY_AGAIN}", result.raises or work.raises)
-    elif mask_crc32c(result) != stored.crc32c:
+    elif mask_crc32c(result) != expected:
         work.faults[key] = Fault(
             f"{stored.path}: {brief(key)} at offset {stored.offset}: the masked crc32c of "
             f"{stored.size} bytes is 0x{mask_crc32c(result):08x}, expected "
-            f"0x{stored.crc32c:08x}; {_COPY_AGAIN}",
+            f"0x{expected:08x}; {_COPY_AGAIN}",
             work.raises,
         )
