@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.files.values.difference import (
@@ -159,7 +159,8 @@ def _partial_bytes(size: int) -> int:
 # --- changes over time
 
 
-class OverTime(NamedTuple):
+@dataclass(frozen=True)
+class OverTime:
     """The fold that compares a tensor at each time with the time before, and with the first.
 
     `units` is the size of the last axis if pieces are whole rows of it, else 0. `members` is given
@@ -171,7 +172,7 @@ class OverTime(NamedTuple):
     units: int = 0
     members: tuple[int, ...] = ()
     is_whole: bool = False
-    at_once = 1 << 25
+    at_once: ClassVar[int] = 1 << 25
 
     def begin(self, piece: Piece) -> _Follower:
         """Return what becomes of no bytes yet."""

@@ -109,11 +109,12 @@ class ByteFold(Protocol):
 class Piece(NamedTuple):
     """A piece of a request: bytes at each time, None where they are those of the time before.
 
-    `first` is the number of the bytes before them in the tensor.
+    `number` counts the pieces of the request, and `first` the bytes of those before this one.
     """
 
     fold: ByteFold
     at: tuple[Span | None, ...]
+    number: int = 0
     first: int = 0
 
     @property
@@ -132,12 +133,13 @@ def cut(fold: ByteFold, at: Sequence[Sequence[StoredRange] | None], most: int) -
 
     `at` has the ranges at each time; there are as many of each size at all times.
     """
-    first = 0
+    number = first = 0
     for place, stored in enumerate(next(ranges for ranges in at if ranges is not None)):
         for begin in range(0, max(stored.size, 1), most):
             size = min(most, stored.size - begin)
             spans = [None if ranges is None else Span(ranges[place], begin, size) for ranges in at]
-            yield Piece(fold, tuple(spans), first)
+            yield Piece(fold, tuple(spans), number, first)
+            number += 1
             first += size
 
 
@@ -174,15 +176,14 @@ class Request:
         numbers = chain(range(self._joined[0]), self._waiting)
         return sum(self.pieces[number].size for number in numbers)
 
-    def missing(self) -> Iterator[tuple[int, Piece]]:
-        """Yield what is still needed."""
-        for number in range(self._joined[0], len(self.pieces)) if not self.is_done else ():
-            if number not in self._waiting:
-                yield number, self.pieces[number]
+    def missing(self) -> list[Piece]:
+        """Return what is still needed."""
+        rest = self.pieces[self._joined[0] :] if not self.is_done else ()
+        return [piece for piece in rest if piece.number not in self._waiting]
 
-    def add(self, number: int, result: Any) -> None:
+    def add(self, piece: Piece, result: Any) -> None:
         """Add what became of a piece."""
-        self._waiting[number] = result
+        self._waiting[piece.number] = result
         while not self.is_done and self._joined[0] in self._waiting:
             number, before = self._joined
             piece = self.pieces[number]
@@ -200,7 +201,7 @@ class Request:
                     state.take(time, iter([values[time]()]))
                 except CkptVizError as error:
                     state.fail(time, error)
-        self.add(0, state.result())
+        self.add(piece, state.result())
 
 
 def folded(
@@ -235,10 +236,10 @@ def folded(
     )
     with closing(answers):  # type: ignore[type-var]
         for task, of_pieces in answers:
-            for (key, number), result in zip(task.names, of_pieces, strict=True):
+            for key, piece, result in zip(task.keys, task.pieces, of_pieces, strict=True):
                 request = left.get(key)
                 if request is not None:
-                    request.add(number, result)
+                    request.add(piece, result)
                     if request.is_done:
                         del left[key], request
                         yield key
@@ -250,11 +251,11 @@ def folded(
 class Task(NamedTuple):
     """Pieces that a process reads in one go; they have as many times.
 
-    `names` are for the caller, one for each piece.
+    `keys` are those of their requests.
     """
 
     pieces: tuple[Piece, ...]
-    names: tuple[Any, ...]
+    keys: tuple[Any, ...]
 
     @property
     def size(self) -> int:
@@ -269,30 +270,28 @@ class Task(NamedTuple):
 
 def _tasks(requests: Mapping[Any, Request], together: Callable[[str], int]) -> Iterator[Task]:
     """Yield the tasks that read what is missing, in the order of the first files."""
-    missing = [
-        (piece.spans, piece, (key, number))
-        for key, request in requests.items()
-        for number, piece in request.missing()
-    ]
-    missing.sort(key=lambda entry: entry[0][0].place)
+    missing = [(piece, key) for key, request in requests.items() for piece in request.missing()]
+    missing.sort(key=lambda entry: entry[0].spans[0].place, reverse=True)
     pieces: list[Piece] = []
-    names: list[Any] = []
+    keys: list[Any] = []
     path, before, size, result_bytes = "", 0, 0, 0
-    for spans, piece, name in missing:
+    while missing:  # they become fewer, since there may be a million
+        piece, key = missing.pop()
+        spans = piece.spans
         in_file, offset = spans[0].place
         largest = max([span.size for span in spans])
         is_near = not is_remote(in_file) or (in_file == path and 0 <= offset - before <= _GAP_BYTES)
         of_result = piece.fold.result_bytes(piece)
         is_small = size + largest <= together(in_file)
         if pieces and not (is_near and is_small and result_bytes + of_result <= _MOST_RESULT_BYTES):
-            yield Task(tuple(pieces), tuple(names))
-            pieces, names, size, result_bytes = [], [], 0, 0
+            yield Task(tuple(pieces), tuple(keys))
+            pieces, keys, size, result_bytes = [], [], 0, 0
         pieces.append(piece)
-        names.append(name)
+        keys.append(key)
         path, before, size = in_file, spans[0].end, size + largest
         result_bytes += of_result
     if pieces:
-        yield Task(tuple(pieces), tuple(names))
+        yield Task(tuple(pieces), tuple(keys))
 
 
 def run(task: Task, on_read: Callable[[int], object] | None = None) -> tuple[Any, ...]:
