@@ -91,7 +91,8 @@ def change_map(history: Record, row: int, a: int, b: int) -> ChangeMap:
     Raises:
         SourceError: There is no such checkpoint or variable, or it cannot be opened.
         FormatError: Bytes are damaged or missing.
-        UnsupportedError: A tensor of more than 1 GiB is in a format that is read at once.
+        UnsupportedError: A tensor of more than 1 GiB can only be read at once: in its format, or in
+            slices that are no whole rows.
     """
     graphs = [history.opened(number) for number in (a, b)]
     if not 0 <= row < len(history.lines):
