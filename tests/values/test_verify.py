@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.files.values.verifying import PIECE_BYTES, Verification
+from ckpt_viz.files.values.range_checksums import PIECE_BYTES
+from ckpt_viz.files.values.verifying import Verification
 from ckpt_viz.formats.arrays.dtypes import dtype_number, encode_shape
 from ckpt_viz.formats.arrays.protos import BundleEntryProto, BundleHeaderProto
 from ckpt_viz.formats.bundles.bundle_writer import (

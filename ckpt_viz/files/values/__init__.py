@@ -6,7 +6,7 @@ a `row`. They are made of `partial`, the statistics of some elements: `moments` 
 deviations, `fine_bins` what `histogram` needs. `difference` and `spread` compare elements.
 `reading` yields the rows of a graph, and `table` shows them, under the names that `places` gives.
 `running` runs many small tasks here or in an executor. `measured` has the statistics by node.
-`verifying` tests stored bytes against their checksums, and `verified_text` shows the result. For a
-snapshot, `held` is the access to its values, `memory` limits them, `report` says what was put
-back.
+`verifying` tests stored bytes against their checksums, which `range_checksums` computes, and
+`verified_text` shows the result. For a snapshot, `held` is the access to its values, `memory`
+limits them, `report` says what was put back.
 """

@@ -7,26 +7,18 @@ has one.
 
 from __future__ import annotations
 
-import sys
-from bisect import bisect_left
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import reduce
-from itertools import islice, pairwise
-from operator import itemgetter
 from typing import NamedTuple
 
-from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError, UnsupportedError
-from ckpt_viz.files.values.ranges import FoldState, Once, Piece, Request, cut, folded
+from ckpt_viz.errors import FormatError, SourceError, UnsupportedError
+from ckpt_viz.files.values.range_checksums import crcs_of, is_encoded
 from ckpt_viz.files.values.running import bar, progress_of
 from ckpt_viz.formats.bundles.bundle import Bundle
 from ckpt_viz.formats.bundles.entries import StoredRange, described, raised_for
 from ckpt_viz.formats.bundles.saver_v1 import SaverV1
-from ckpt_viz.formats.bundles.stored_bytes import UndecodedVariantError, VarintError, checksum_for
-from ckpt_viz.formats.storage import checksums
-from ckpt_viz.formats.storage.crc32c import combine, without_beginning
+from ckpt_viz.formats.bundles.stored_bytes import checksum_for
 from ckpt_viz.formats.storage.files import file_size
 from ckpt_viz.formats.storage.sstable import brief, mask_crc32c
 from ckpt_viz.formats.storage.zip_archive import BAD_ZIP, Member, every_member, member_of
@@ -35,8 +27,6 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 
 DATA_LOSS = "DataLossError"
 _COPY_AGAIN = "copy the checkpoint again, or restore another one"
-PIECE_BYTES = 1 << 24  # 16 MiB
-_RESULT_BYTES = 1 << 10  # of a task: some numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +216,7 @@ def _add_range(work: _Work, key: str, stored: StoredRange) -> None:
             "what its checksum covers"
         )
     else:
-        what, shape = ("", ()) if not _is_encoded(stored) else (stored.dtype, stored.shape)
+        what, shape = ("", ()) if not is_encoded(stored) else (stored.dtype, stored.shape)
         where = stored.path, stored.offset, stored.size, None
         untitled = StoredRange(*where, what, what, shape, stored.byte_order)
         work.ranges.append((key, untitled, stored.crc32c))
@@ -239,24 +229,19 @@ def _leave_out_overlaps(work: _Work) -> None:
     """
     kept: set[StoredRange] = set()
     ends: dict[str, int] = {}
-    for stored in sorted({stored for _, stored, _ in work.ranges if _is_encoded(stored)}):
+    for stored in sorted({stored for _, stored, _ in work.ranges if is_encoded(stored)}):
         if stored.offset >= ends.get(stored.path, 0):
             kept.add(stored)
             ends[stored.path] = stored.offset + stored.size
     ranges, work.ranges = work.ranges, []
     for key, stored, crc32c in ranges:
-        if not _is_encoded(stored) or stored in kept:
+        if not is_encoded(stored) or stored in kept:
             work.ranges.append((key, stored, crc32c))
         else:
             work.untested[key] = (
                 f"{stored.path}: {brief(key)} at offset {stored.offset} shares bytes with another "
                 "tensor of strings or variants, which TensorFlow never writes"
             )
-
-
-def _is_encoded(stored: StoredRange) -> bool:
-    """Return whether bytes are read in their order from the first on, to know what they are."""
-    return stored.dtype in ("string", "variant")
 
 
 def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
@@ -280,131 +265,12 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
 
 def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool) -> int:
     """Add what is wrong with the bytes to the faults; return the number of tested bytes."""
-    wanted = sorted({stored for _, stored, _ in work.ranges})
-    clusters = list(_clusters(each for each in wanted if each.size and not _is_encoded(each)))
-    pieces = [piece for cluster in clusters for piece in cluster.pieces]
-    pieces += filter(_is_encoded, wanted)
-    fold = Crc32c()
-    requests = [
-        Request(cut(fold, [[piece]], sys.maxsize if piece.dtype else PIECE_BYTES))
-        for piece in pieces
-    ]
-    total = sum(piece.size for piece in pieces)
-    with progress_of(f"verify {title}", total, bar if progress else None) as shown:
-        by_number = dict(enumerate(requests))
-        reading = folded(by_number, lambda _: PIECE_BYTES, executor=executor, shown=shown)
-        deque(reading, maxlen=0)
-    values = (request.value for request in requests)
-    crcs: dict[StoredRange, int | Fault] = {}
-    for cluster in clusters:
-        crcs.update(cluster.checksums(list(islice(values, len(cluster.pieces)))))
-    crcs.update(zip(filter(_is_encoded, wanted), values, strict=True))
+    ranges = {stored for _, stored, _ in work.ranges}
+    begin = bar if progress else None
+    crcs, nbytes = crcs_of(ranges, f"verify {title}", executor=executor, begin=begin)
     for key, stored, expected in work.ranges:
         _compare(work, key, stored, expected, crcs.get(stored, 0))
-    return total
-
-
-class _Cluster(NamedTuple):
-    """Ranges of a file that overlap, and the pieces between all of their beginnings and ends.
-
-    Each piece is read once. So a file whose ranges claim more costs no more than its size.
-    """
-
-    ranges: tuple[StoredRange, ...]
-    pieces: tuple[StoredRange, ...]
-
-    def checksums(self, crcs: Sequence[int | Fault]) -> Iterator[tuple[StoredRange, int | Fault]]:
-        """Yield each range with its crc32c, not masked, or why some of its bytes are unread.
-
-        It follows from those of two beginnings of all bytes; `crcs` are those of the pieces.
-        """
-        if len(self.pieces) == 1:
-            yield self.ranges[0], crcs[0]
-            return
-        beginnings, crc = {self.pieces[0].offset: 0}, 0
-        unread: list[tuple[int, Fault]] = []
-        for piece, of_piece in zip(self.pieces, crcs, strict=True):
-            if isinstance(of_piece, Fault):
-                unread.append((piece.offset, of_piece))
-                of_piece = 0
-            crc = combine(crc, of_piece, piece.size) if crc else of_piece
-            beginnings[piece.offset + piece.size] = crc
-        for stored in self.ranges:
-            end = stored.offset + stored.size
-            place = bisect_left(unread, stored.offset, key=itemgetter(0))
-            if place < len(unread) and unread[place][0] < end:
-                yield stored, unread[place][1]
-                continue
-            whole, beginning = beginnings[end], beginnings[stored.offset]
-            yield stored, without_beginning(whole, beginning, stored.size) if beginning else whole
-
-
-def _clusters(ranges: Iterable[StoredRange]) -> Iterator[_Cluster]:
-    """Yield sorted, different ranges by overlap."""
-    together: list[StoredRange] = []
-    end = 0
-    for stored in ranges:
-        if together and (stored.path != together[0].path or stored.offset >= end):
-            yield _cluster(together)
-            together = []
-        end = max(end, stored.offset + stored.size) if together else stored.offset + stored.size
-        together.append(stored)
-    if together:
-        yield _cluster(together)
-
-
-def _cluster(ranges: Sequence[StoredRange]) -> _Cluster:
-    if len(ranges) == 1:
-        return _Cluster(tuple(ranges), tuple(ranges))
-    cuts = sorted({place for each in ranges for place in (each.offset, each.offset + each.size)})
-    pieces = (
-        ranges[0]._replace(offset=begin, size=until - begin) for begin, until in pairwise(cuts)
-    )
-    return _Cluster(tuple(ranges), tuple(pieces))
-
-
-class Crc32c:
-    """The fold that computes the crc32c of bytes, and tests the checksums inside of them."""
-
-    at_once = 1 << 20  # what fits into a processor's cache is twice as fast
-
-    def begin(self, piece: Piece) -> FoldState:
-        """Return what becomes of no bytes yet."""
-        stored = piece.spans[0].stored
-        return Once(
-            lambda chunks: _crc32c(chunks, stored),
-            lambda error: Fault(str(error), _raised_by(error) if stored.dtype else ""),
-        )
-
-    def joined(self, before: int | Fault | None, now: int | Fault, piece: Piece) -> int | Fault:
-        """Return the crc32c of both."""
-        if before is None or isinstance(before, Fault):
-            return now if before is None else before
-        return now if isinstance(now, Fault) else combine(before, now, piece.size)
-
-    def result_bytes(self, piece: Piece) -> int:
-        """Return what the crc32c takes."""
-        return _RESULT_BYTES
-
-
-def _crc32c(chunks: Iterator[bytes], stored: StoredRange) -> int:
-    if not stored.dtype:
-        return reduce(checksums.extend, chunks, 0)
-    checksum = checksum_for(stored.dtype, stored.shape or (), stored.byte_order)
-    assert checksum is not None
-    for data in chunks:
-        checksum.extend(data, stored.place)
-    checksum.finish(stored.place)
-    return checksum.value
-
-
-def _raised_by(error: CkptVizError) -> str:
-    """Return the class of what TensorFlow raises when it decodes a string or a variant."""
-    if isinstance(error, VarintError):
-        return "OutOfRangeError"
-    if isinstance(error, UndecodedVariantError):
-        return "InternalError"
-    return "NotFoundError" if isinstance(error, GoneError) else DATA_LOSS
+    return nbytes
 
 
 def _compare(
