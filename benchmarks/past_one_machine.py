@@ -33,10 +33,10 @@ import google_crc32c
 import numpy as np
 
 import ckpt_viz as cv
+from ckpt_viz.files.values.folds import Measured, Statistics
 from ckpt_viz.files.values.partial import partial_of
-from ckpt_viz.files.values.pieces import Measured, Task
+from ckpt_viz.files.values.ranges import Task
 from ckpt_viz.files.values.reading import Memo, rows_as_read, tensors_of
-from ckpt_viz.files.values.stretches import Stretch
 from ckpt_viz.formats.storage.crc32c import combine
 from ckpt_viz.formats.storage.sstable import mask_crc32c
 from tests.support import tables
@@ -93,11 +93,12 @@ class Answering(Executor):
         future.set_result(pickle.loads(answer))
         return future
 
-    def _answer(self, task: Task | Stretch) -> Any:
-        if isinstance(task, Stretch):
-            return tuple(crc32c_of_zeros(end - start) for start, end in task.parts)
-        sizes = [piece.size for piece in task.pieces]
-        return tuple(Measured(self._found, crc32c_of_zeros(size)) for size in sizes)
+    def _answer(self, task: Task) -> Any:
+        crcs = [(piece.fold, crc32c_of_zeros(piece.size)) for piece in task.pieces]
+        return tuple(
+            Measured(self._found, crc) if isinstance(fold, Statistics) else crc
+            for fold, crc in crcs
+        )
 
 
 def forget_peak() -> None:

@@ -416,9 +416,9 @@ def checksums(message: str, offset: int, key: str) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"\x09\0\0\0\0abc", "its strings have 3 bytes, their lengths say 9"),
-        (b"\x80" * 12, "the varint at byte 0 does not end within 10 bytes"),
-        (b"\x01", "its strings have -4 bytes, their lengths say 1"),
+        (b"\x09\xa5\xb1\xb5\xa7abc", "its strings have 3 bytes, their lengths say 9"),
+        (b"\x80" * 12, "a length has more than 64 bits"),
+        (b"\x01", "ends within the lengths of its 1 strings"),
         (
             b"\x03\0\0\0\0abc",
             "masked crc32c of the lengths is 0x287f3f63, the file says 0x00000000",

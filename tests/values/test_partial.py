@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckpt_viz.files.values.assembly import filled
 from ckpt_viz.files.values.fine_bins import binned
+from ckpt_viz.files.values.folds import filled
 from ckpt_viz.files.values.partial import Partial, joined_partial, no_elements, partial_of
 from ckpt_viz.files.values.row import ValueRow
 from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES

@@ -25,6 +25,7 @@ from ckpt_viz.files.values.reading import rows_as_read, tensors_of
 from ckpt_viz.formats.arrays.tensors import numpy_dtype
 from ckpt_viz.formats.bundles.bundle import open_bundle
 from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
+from ckpt_viz.formats.bundles.stored_bytes import ChecksumOfStrings
 from ckpt_viz.formats.storage.confinement import confined_to
 from tests.support import tables
 from tests.support.damage import flipped
@@ -86,22 +87,20 @@ def test_strings_have_lengths(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(0, 300), max_size=40), st.sampled_from("<>"))
 def test_lengths_of_any_strings(sizes: list[int], order: str) -> None:
-    from ckpt_viz.files.values.strings import stored_lengths
-
     tensor = strings([b"x" * size for size in sizes], shape(len(sizes)), byte_order=order)
-    pieces = iter([tensor.data[place : place + 3] for place in range(0, len(tensor.data), 3)])
     byte_order: Any = {"<": "little", ">": "big"}[order]
-    found, crc = stored_lengths(pieces, len(sizes), byte_order, "x")
+    found = ChecksumOfStrings(len(sizes), byte_order)
+    for place in range(0, len(tensor.data), 3):
+        found.extend(tensor.data[place : place + 3], "x")
+    found.finish("x")
     assert (found.count, found.total) == (len(sizes), sum(sizes))
     assert (found.shortest, found.longest) == (min(sizes, default=None), max(sizes, default=None))
-    assert crc == cv_crc(tensor.checked)
+    assert found.value == cv_crc(tensor.checked)
 
 
 def test_strings_without_a_byte_are_damaged() -> None:
-    from ckpt_viz.files.values.strings import stored_lengths
-
     with pytest.raises(FormatError, match="x: ends within the lengths of its 2 strings"):
-        stored_lengths(iter(()), 2, "little", "x")
+        ChecksumOfStrings(2, "little").finish("x")
 
 
 def cv_crc(data: bytes) -> int:
@@ -306,7 +305,7 @@ def test_executors_give_the_same_table(tmp_path: Path, kind: type[Executor]) -> 
 
 
 @pytest.mark.parametrize("kind", [None, ThreadPoolExecutor, ProcessPoolExecutor])
-def test_confinement_holds_in_every_worker(tmp_path: Path, kind: Any) -> None:
+def test_confinement_holds_with_any_executor(tmp_path: Path, kind: Any) -> None:
     root = tmp_path / "root"
     root.mkdir()
     write(root / "ckpt", a=np.ones(3, np.float32))
@@ -326,10 +325,14 @@ def test_confinement_holds_in_every_worker(tmp_path: Path, kind: Any) -> None:
         executor.shutdown()
 
 
-def test_the_limit_on_bytes_holds_in_executors(tmp_path: Path) -> None:
+def test_the_limit_on_bytes_holds_with_an_executor(tmp_path: Path) -> None:
     prefix = write(tmp_path / "ckpt", a=np.ones(3, np.float32), b=np.ones(100_000, np.float32))
-    with ThreadPoolExecutor(2) as executor, confined_to(str(tmp_path), most_bytes=50_000):
-        a, b = cv.graph(prefix).values(executor=executor, progress=False)
+    executor = ThreadPoolExecutor(2)
+    with executor, confined_to(str(tmp_path), most_bytes=50_000) as scope:
+        graph = cv.graph(prefix)
+        (b,) = graph.values("b", executor=executor, progress=False)
+        (a,) = graph.values("a", executor=executor, progress=False)
+        assert scope.bytes_read < 50_000
     assert a.error is None
     assert "needs 400000 bytes" in str(b.error)
 

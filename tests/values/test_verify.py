@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.files.values.stretches import (
-    PIECE_BYTES,
-    Range,
-    checksums_in,
-    checksums_of,
-    clusters_of,
-    stretches_of,
-)
+from ckpt_viz.files.values.range_checksums import PIECE_BYTES
 from ckpt_viz.files.values.verifying import Verification
 from ckpt_viz.formats.arrays.dtypes import dtype_number, encode_shape
 from ckpt_viz.formats.arrays.protos import BundleEntryProto, BundleHeaderProto
@@ -247,37 +239,18 @@ sizes = st.integers(0, 60)
 
 
 @settings(max_examples=200)
-@given(st.binary(min_size=120, max_size=120), st.lists(st.tuples(sizes, sizes), max_size=12))
-def test_checksums_of_any_ranges_are_those_of_their_bytes(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes, places: list[tuple[int, int]]
+@given(
+    st.binary(min_size=120, max_size=120),
+    st.lists(st.tuples(sizes, sizes, st.booleans()), max_size=12),
+)
+def test_any_ranges_are_tested_against_their_own_checksums(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, places: list[tuple[int, int, bool]]
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "ranges"
-    path.write_bytes(data)
-    ranges = [Range(str(path), offset, size) for offset, size in places]
-    clusters = list(clusters_of(ranges))
-    parts: dict[tuple[str, int], int | str] = {}
-    for stretch in stretches_of(clusters):
-        found = checksums_in(stretch)
-        assert not isinstance(found, str)
-        starts = [(stretch.path, start) for start, _ in stretch.parts]
-        parts.update(zip(starts, found, strict=True))
-    assert checksums_of(clusters, parts) == {
-        one: google_crc32c.value(data[one.offset : one.end]) for one in ranges if one.size
-    }
-
-
-def test_range_with_an_unread_part_is_unknown_and_the_others_are_not(tmp_path: Path) -> None:
-    data = bytes(range(100))
-    ranges = [Range("f", start, end - start) for start, end in product((0, 30), (60, 100))]
-    clusters = list(clusters_of(ranges))
-    (cluster,) = clusters
-    parts: dict[tuple[str, int], int | str] = {
-        ("f", start): google_crc32c.value(data[start:end])
-        for start, end in zip(cluster.cuts, cluster.cuts[1:], strict=False)
-    }
-    parts["f", 0] = "f: cannot be read"
-    found = checksums_of(clusters, parts)
-    assert {one: isinstance(crc, str) for one, crc in found.items()} == {
-        one: one.offset == 0 for one in ranges
-    }
-    assert found[ranges[2]] == google_crc32c.value(data[30:60])
+    entries, wrong = {}, []
+    for number, (offset, size, is_wrong) in enumerate(places):
+        entries[f"e{number:02d}"] = claim = entry(data, offset, size)
+        if is_wrong:
+            claim.crc32c ^= 1
+            wrong.append(f"e{number:02d}")
+    found = cv.graph(forged(tmp_path_factory.getbasetemp(), data, entries)).verify(progress=False)
+    assert [one.key for one in found] == wrong

@@ -24,7 +24,7 @@ from ckpt_viz.answers.timeline.reading import Reader
 from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.files.values.places import in_layer_names
 from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.files.values.running import bar
+from ckpt_viz.files.values.running import bar, progress_of
 from ckpt_viz.graphs.layers.parameters import counts, parameters_of
 from ckpt_viz.graphs.nodes.nodes import Attribute
 from ckpt_viz.graphs.object_graph.graph import Graph
@@ -62,11 +62,10 @@ def value_changes(
     reader = Reader([a, b], lines)
     equal = Reader([a, b], _beside_changes(b, reader, parts), unchanged=True)
     total = reader.nbytes() + equal.nbytes()
-    shown = bar("diff", total) if progress and total else None
     changes: list[tuple[ValueRow, Cell, Cell]] = []
     pairs: dict[tuple[str, str], bool] = {}
     nodes: dict[int, list[tuple[Cell, Cell]]] = {}
-    try:
+    with progress_of("diff", total, bar if progress else None) as shown:
         for _, row in equal.rows(executor, shown):
             nodes.setdefault(row.node_id, []).append((row.cells[0], row.cells[1]))
         for number, row in reader.rows(executor, shown):
@@ -84,9 +83,6 @@ def value_changes(
                     pairs[before.key, after.key] = second.state is CellState.CHANGED
             if second.state is not CellState.EQUAL:
                 changes.append((after, first, second))
-    finally:
-        if shown is not None:
-            shown.close()
     named = in_layer_names(b, (row for row, _, _ in changes))
     rows = [_change(row, *cells) for row, (_, *cells) in zip(named, changes, strict=True)]
     of_nodes = {node: change for node, cells in nodes.items() if (change := node_change(cells))}

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import ExitStack
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ckpt_viz.answers.timeline.plan import stored_value
 from ckpt_viz.answers.timeline.record import Record
-from ckpt_viz.errors import SourceError
-from ckpt_viz.files.values.boxes import boxed, boxes_of
+from ckpt_viz.errors import CkptVizError, FormatError, SourceError, UnsupportedError
 from ckpt_viz.files.values.difference import as_numbers, native_patterns
+from ckpt_viz.files.values.folds import Measured, joined_measured
+from ckpt_viz.files.values.ranges import Piece, Request, cut, folded, in_memory
 from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES
+from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES, tensor_bytes
+from ckpt_viz.formats.arrays.slices import SliceExtent
 from ckpt_viz.formats.arrays.tensors import Array, numpy_dtype
+from ckpt_viz.formats.bundles.bundle import Bundle
+from ckpt_viz.formats.bundles.entries import StoredRange
+from ckpt_viz.formats.bundles.stored_ranges import stored_ranges
+from ckpt_viz.formats.storage import checksums
+from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import listed, shape_words
 
 MOST_CELLS = 64
 """The most rows, and the most columns, of a map."""
 _READ_BYTES = 1 << 22  # 4 MiB of each checkpoint at a time
+_MOST_WHOLE_BYTES = 1 << 30  # 1 GiB: a tensor that can only be read at once
 _BLOCK = 1 << 17  # elements: as complex128 they and their differences take some 10 MiB
 _LARGEST = sys.float_info.max
 
@@ -80,7 +91,8 @@ def change_map(history: Record, row: int, a: int, b: int) -> ChangeMap:
     Raises:
         SourceError: There is no such checkpoint or variable, or it cannot be opened.
         FormatError: Bytes are damaged or missing.
-        UnsupportedError: A tensor of more than 1 GiB is in a format that is read at once.
+        UnsupportedError: A tensor of more than 1 GiB can only be read at once: in its format, or in
+            slices that are no whole rows.
     """
     graphs = [history.opened(number) for number in (a, b)]
     if not 0 <= row < len(history.lines):
@@ -107,17 +119,97 @@ def change_map(history: Record, row: int, a: int, b: int) -> ChangeMap:
         return ChangeMap(MapState.NO_NUMBERS, f"{dtype or 'unknown'} values have no difference")
     if 0 in shape:
         return ChangeMap(MapState.NO_NUMBERS, "it has no elements")
-    with ExitStack() as stack:
-        arrays = [boxed(graph, tensor.key, dtype, shape, stack) for graph, tensor in sides]
-        cells = _Cells(dtype, shape)
-        for box in boxes_of(shape, _READ_BYTES // (ELEMENT_BYTES[dtype] or 1)):
-            patterns = [
-                native_patterns(array.read(box), dtype, array.byte_order) for array in arrays
-            ]
-            for start in range(0, box.elements, _BLOCK):
-                was, now = (pattern[start : start + _BLOCK] for pattern in patterns)
-                cells.add(was, now, box.first + start)
+    cells = _Cells(dtype, shape)
+    request = _read([(graph, tensor.key) for graph, tensor in sides], cells)
+    if isinstance(request.value, str):
+        raise FormatError(request.value)
     return cells.as_map()
+
+
+def _read(sides: Sequence[tuple[Graph, str]], cells: _Cells) -> Request:
+    """Read both tensors into the cells; raise CkptVizError if the bytes are missing."""
+    fold, shape, dtype = _OfBoth(cells), cells.shape, cells.dtype
+    layouts = {_layout(graph, key, shape) for graph, key in sides}
+    if len(layouts) == 1 and None not in layouts:
+        row = tensor_bytes(dtype, shape[1:]) or 1
+        most = _READ_BYTES // row * row or _READ_BYTES
+        ranges = [stored_ranges(graph.stored_in, key) for graph, key in sides]
+        request = Request(cut(fold, ranges, most))
+        deque(folded({0: request}, lambda _: most), maxlen=0)
+        return request
+    size = tensor_bytes(dtype, shape) or 0
+    for graph, key in sides:
+        if size > _MOST_WHOLE_BYTES:
+            raise UnsupportedError(
+                f"{graph.title}: {key}: has {size} bytes, and its format is read at once; "
+                f"expected at most {_MOST_WHOLE_BYTES}"
+            )
+    request = in_memory(fold, [StoredRange(g.title, 0, 0, None, key, dtype) for g, key in sides])
+    request.fold_in_memory([partial(stored_value, *side, dtype) for side in sides])
+    return request
+
+
+def _layout(graph: Graph, key: str, shape: tuple[int, ...]) -> tuple[SliceExtent, ...] | None:
+    """Return the slices of a tensor, None if their bytes are not in the order of its elements."""
+    if not isinstance(graph.stored_in, Bundle):
+        return None
+    slices: tuple[SliceExtent, ...] = graph.stored_in.entries[key].slices
+    rows = 0
+    for start, size in slices:
+        if (start, size[1:]) != ((rows, *(0,) * len(shape[1:])), shape[1:]):
+            return None
+        rows += size[0]
+    return slices
+
+
+@dataclass(frozen=True)
+class _OfBoth:
+    """The fold that adds the elements of both checkpoints to cells, in their order."""
+
+    cells: _Cells
+    at_once: ClassVar[int] = _READ_BYTES
+
+    def begin(self, piece: Piece) -> _BytesOfBoth:
+        """Return what becomes of no bytes yet."""
+        return _BytesOfBoth([])
+
+    def joined(
+        self, before: Sequence[Measured] | None, now: Sequence[bytes], piece: Piece
+    ) -> Sequence[Measured] | str:
+        """Return the checksums of both sides up to here; a text says that one differs."""
+        crcs: list[Measured] = []
+        patterns = []
+        for side, (data, span) in enumerate(zip(now, piece.spans, strict=True)):
+            of_piece = Measured(None, checksums.value(data))
+            crc = joined_measured(before[side] if before else None, of_piece, span)
+            if isinstance(crc, str):
+                return crc
+            crcs.append(crc)
+            patterns.append(native_patterns(data, self.cells.dtype, span.stored.byte_order))
+        first = piece.first // (ELEMENT_BYTES[self.cells.dtype] or 1)
+        for start in range(0, len(patterns[0]), _BLOCK):
+            was, after = (pattern[start : start + _BLOCK] for pattern in patterns)
+            self.cells.add(was, after, first + start)
+        return crcs
+
+    def result_bytes(self, piece: Piece) -> int:
+        """Return the bytes of both."""
+        return piece.size
+
+
+class _BytesOfBoth(NamedTuple):
+    """The bytes of each checkpoint up to now."""
+
+    of_sides: list[bytes]
+
+    def take(self, time: int, chunks: Iterator[bytes]) -> None:
+        self.of_sides.append(b"".join(chunks))
+
+    def fail(self, time: int, error: CkptVizError) -> None:
+        raise error
+
+    def result(self) -> list[bytes]:
+        return self.of_sides
 
 
 def change_map_json(change: ChangeMap) -> dict[str, Any]:
@@ -163,7 +255,7 @@ class _Cells:
     """The sums of the cells up to now."""
 
     def __init__(self, dtype: str, shape: tuple[int, ...]) -> None:
-        self._dtype, self._shape = dtype, shape
+        self.dtype, self.shape = dtype, shape
         self._rows, self._columns, self._axes = matrix_of(shape)
         size = min(self._rows, MOST_CELLS), min(self._columns, MOST_CELLS)
         self._sums, self._broken = np.zeros(size), np.zeros(size, np.int64)
@@ -175,7 +267,7 @@ class _Cells:
         changed = is_other.any(axis=1) if is_other.ndim > 1 else is_other
         self._changed += int(np.count_nonzero(changed))
         with np.errstate(all="ignore"):  # a file may have any patterns, and sums may overflow
-            sizes, is_finite = magnitudes(was, now, self._dtype)
+            sizes, is_finite = magnitudes(was, now, self.dtype)
             place = int(np.argmax(sizes))
             if sizes[place] > self._largest:
                 self._largest, self._at = float(sizes[place]), first + place
@@ -204,7 +296,7 @@ class _Cells:
             self._broken,
             self._changed,
             self._largest if has_finite else None,
-            tuple(map(int, np.unravel_index(self._at, self._shape))) if has_finite else None,
+            tuple(map(int, np.unravel_index(self._at, self.shape))) if has_finite else None,
         )
 
     def _spread(self, cells: Array, numbers: Array, first: int) -> None:
@@ -229,7 +321,7 @@ class _Cells:
         height, width = self._rows / down, self._columns / across
         content = "one element" if height == width == 1 else f"the mean of {_times(height, width)}"
         words = f"{down} × {across}, each cell {content}"
-        rank = len(self._shape)
+        rank = len(self.shape)
         if rank < 3:
             return words
         axes = [listed([str(axis) for axis in part], most=rank) for part in self._split(rank)]

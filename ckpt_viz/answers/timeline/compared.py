@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ckpt_viz.answers.timeline.cells import Cell, CellState, HistoryRow
@@ -11,7 +12,7 @@ from ckpt_viz.answers.timeline.lines import lines_between
 from ckpt_viz.answers.timeline.reading import Reader
 from ckpt_viz.files.values.measured import measures_of
 from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.files.values.running import Begin
+from ckpt_viz.files.values.running import Begin, progress_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.search.measures import Measures
 
@@ -49,12 +50,10 @@ def measures_between(laid: Laid, begin: Begin | None) -> Measures:
         if (tensor := line.tensors[0]) is None or tensor.node_id in laid.places
     ]
     reader = Reader([laid.other, laid.base], lines, unchanged=True)
-    total = reader.nbytes()
-    shown = begin("values", total) if begin is not None and total else None
     rows: list[tuple[int, ValueRow]] = []
     changes: dict[int, list[tuple[Cell, Cell]]] = {}
     read = 0
-    try:
+    with progress_of("values", reader.nbytes(), begin) as shown, suppress(KeyboardInterrupt):
         for number, row in reader.rows(None, shown):
             before, after = row.cells
             old, new = lines[number].tensors
@@ -68,11 +67,6 @@ def measures_between(laid: Laid, begin: Begin | None) -> Measures:
             rows.append((node_id, _row(row, before if is_both and laid.shows_other else after)))
             if after.state in _COMPARED and after.l2 is not None and _are_numbers(before, after):
                 changes.setdefault(node_id, []).append((before, after))
-    except KeyboardInterrupt:
-        pass
-    finally:
-        if shown is not None:
-            shown.close()
     measures = measures_of(laid.size, rows, len(lines) - read)
     for node_id, cells in changes.items():
         for name, number_of in _OF_CHANGE.items():

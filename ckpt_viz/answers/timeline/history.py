@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import weakref
 from collections import deque
-from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from ckpt_viz.answers.timeline.sources import MOST, Checkpoint, checkpoints_of
 from ckpt_viz.answers.timeline.work import Work, check_any, work_on
 from ckpt_viz.errors import SourceError
 from ckpt_viz.files.values.difference import relative
-from ckpt_viz.files.values.running import Begin, Progress, bar
+from ckpt_viz.files.values.running import Begin, bar, progress_of
 from ckpt_viz.graphs.render.encodings import shown_on_stdout
 from ckpt_viz.ground.gc_pause import gc_paused
 
@@ -151,7 +150,8 @@ def history_of(
     """Return the history of a source: see `ckpt_viz.history`. `begin` starts the progress bar."""
     work = work_on(checkpoints_of(source, most=most), unchanged=unchanged)
     reader = work.reader()
-    with _bar(reader, begin if progress else None) as shown, suppress(KeyboardInterrupt):
+    bar_of = progress_of("history", reader.nbytes(), begin if progress else None)
+    with bar_of as shown, suppress(KeyboardInterrupt):
         deque(work.read(reader, executor, shown), maxlen=0)
     return history_so_far(work, reader, _manager(source))
 
@@ -212,20 +212,10 @@ def _read(
     """Return the rows, and whether all of them were read: an interrupt keeps what is done."""
     read_rows: dict[int, HistoryRow] = {}
     is_complete = False
-    with _bar(reader, bar if progress else None) as shown, suppress(KeyboardInterrupt):
+    bar_of = progress_of("history", reader.nbytes(), bar if progress else None)
+    with bar_of as shown, suppress(KeyboardInterrupt):
         for number, row in reader.rows(executor, shown):
             read_rows[number] = row
         is_complete = True
     rows = [read_rows.get(n) or reader.unread(n) for n in range(len(reader.lines))]
     return tuple(rows), is_complete
-
-
-@contextmanager
-def _bar(reader: Reader, begin: Begin | None) -> Iterator[Progress | None]:
-    total = reader.nbytes()
-    shown = begin("history", total) if begin is not None and total else None
-    try:
-        yield shown
-    finally:
-        if shown is not None:
-            shown.close()

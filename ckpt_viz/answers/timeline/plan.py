@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from sys import intern
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from ckpt_viz.answers.timeline.cells import Cell, CellState
 from ckpt_viz.answers.timeline.lines import Line
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.files.values.assembly import Assembly, with_statistics
-from ckpt_viz.files.values.difference import (
-    Difference,
-    Units,
-    joined_difference,
-    relative,
-    units_of_both,
-)
-from ckpt_viz.files.values.pieces import Measured
+from ckpt_viz.files.values.difference import relative
+from ckpt_viz.files.values.folds import Followed, Measured, OverTime, filled, with_statistics
+from ckpt_viz.files.values.ranges import Request, cut, in_memory
 from ckpt_viz.files.values.row import ValueRow
 from ckpt_viz.files.values.spread import Spread
-from ckpt_viz.files.values.tracks import (
-    PIECE_BYTES,
-    Followed,
-    PieceOverTime,
-    Where,
-    follow_in_memory,
-)
 from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES
 from ckpt_viz.formats.arrays.tensors import encode, numpy_dtype
 from ckpt_viz.formats.bundles.bundle import Bundle
-from ckpt_viz.formats.bundles.stored_ranges import Claims, StoredRange, stored_ranges
+from ckpt_viz.formats.bundles.entries import StoredRange
+from ckpt_viz.formats.bundles.stored_ranges import Claims, stored_ranges
+from ckpt_viz.formats.storage.sstable import brief
 from ckpt_viz.graphs.object_graph.graph import Graph
 
+PIECE_BYTES = 1 << 23  # 8 MiB; three of them and their numbers in blocks are in memory
 _MEMBERS_BYTES = 1 << 25  # 32 MiB of all members of a comparison together
 _LEAST_PIECE = 1 << 16
 
@@ -53,7 +43,6 @@ class ReadingPlan:
 
     def __init__(
         self,
-        number: int,
         graphs: Sequence[Graph | None],
         line: Line,
         states: Sequence[CellState],
@@ -63,56 +52,28 @@ class ReadingPlan:
         piece_bytes: int = PIECE_BYTES,
     ) -> None:
         self._piece_bytes = piece_bytes
-        self.parts: list[PieceOverTime] = []
-        self.memory: list[tuple[PieceOverTime, list[Callable[[], bytes]]]] = []
-        self._number, self._states, self._is_compared = number, states, is_compared
+        self.memory: list[tuple[Request, list[Callable[[], bytes]]]] = []
+        self._states, self._is_compared = states, is_compared
         self._rows = {t: row for t, row in enumerate(line.tensors) if row is not None}
-        self.bytes_read = 0
-        self._assemblies: dict[int, Assembly] = {}  # of tensors in several parts
         self._errors: dict[int, str] = {}
         self._segments: list[_Segment] = []
         for times in self._times():
             self._begin(graphs, times, claims)
 
     @property
+    def requests(self) -> Iterator[Request]:
+        """What is to be read, and what was read up to now."""
+        return (segment.request for segment in self._segments)
+
+    @property
     def is_done(self) -> bool:
         """Whether all parts were read."""
-        return all(segment.is_done for segment in self._segments)
+        return all(request.is_done for request in self.requests)
 
-    def missing(self) -> Iterator[PieceOverTime]:
-        """Yield the parts that were not read."""
-        for part in self.parts:
-            if not self._segments[part.name[1]].has(part):
-                yield part
-
-    def add(self, part: PieceOverTime, followed: Followed) -> None:
-        """Add what became of a part. An interrupted call may be made again."""
-        segment = self._segments[part.name[1]]
-        segment.waiting[part.first] = followed
-        while (following := segment.following) is not None:
-            self._join(segment, following)
-        self.bytes_read += part.size
-
-    def _join(self, segment: _Segment, followed: Followed) -> None:
-        """Join the next part to those before, in one assignment."""
-        before, rows = segment.joined, dict(segment.joined.rows)
-        for time in segment.times:
-            measured = followed.measured[time]
-            if isinstance(rows.get(time), str):
-                continue
-            if isinstance(measured, ValueRow):
-                rows[time] = with_statistics(self._rows[time], measured)
-            elif isinstance(measured, Measured):
-                self._assemblies[time].add(before.number, measured)
-            else:
-                rows[time] = measured or "its bytes were not read"
-        segment.joined = _joined(before, followed)._replace(rows=rows)
-        del segment.waiting[segment.firsts[before.number]]
-
-    def follow_in_memory(self) -> None:
+    def fold_in_memory(self) -> None:
         """Read the tensors that are no ranges of files, here."""
-        for part, values in self.memory:
-            self.add(part, follow_in_memory(part, values))
+        for request, values in self.memory:
+            request.fold_in_memory(values)
 
     def cells(self) -> dict[int, Cell]:
         """Return the cells of the times that were to be read."""
@@ -127,8 +88,8 @@ class ReadingPlan:
     def spread(self) -> tuple[tuple[int, ...], Spread] | None:
         """The members, by time, and how far they are from each other; None if not compared."""
         for segment in self._segments:
-            if segment.joined.spread is not None:
-                return self._members(segment.times)[0], segment.joined.spread
+            if segment.followed.spread is not None:
+                return self._members(segment.times)[0], segment.followed.spread
         return None
 
     def _members(self, times: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -182,29 +143,23 @@ class ReadingPlan:
         if row.dtype in (None, "string", "variant", "resource") or numpy_dtype(row.dtype) is None:
             return
         ranges: dict[int, tuple[StoredRange, ...]] = {}
-        memory: dict[int, Callable[[], bytes]] = {}
         for time in times:
             graph, key = graphs[time], self._rows[time].key
-            assert graph is not None
-            if not isinstance(graph.stored_in, Bundle):
-                memory[time] = _bytes_of(graph, self._rows[time])
-                continue
-            try:
-                stored = stored_ranges(graph.stored_in, key)
-                claims[time].add(stored)
-                ranges[time] = stored
-            except CkptVizError as error:
-                self._errors[time] = str(error)
-        layouts = {tuple((part.size, part.count) for part in parts) for parts in ranges.values()}
-        if memory or len(layouts) > 1:
-            rest = [time for time in times if time not in self._errors]
-            self._in_memory(graphs, rest, memory)
-        elif ranges:
-            self._in_ranges(graphs, ranges)
+            if graph is not None and isinstance(graph.stored_in, Bundle):
+                try:
+                    stored = stored_ranges(graph.stored_in, key)
+                    claims[time].add(stored)
+                    ranges[time] = stored
+                except CkptVizError as error:
+                    self._errors[time] = str(error)
+        left = [time for time in times if time not in self._errors]
+        layouts = {tuple((part.size, part.shape) for part in parts) for parts in ranges.values()}
+        if len(layouts) == 1 and len(ranges) == len(left):
+            self._in_ranges(ranges)
+        elif left:
+            self._in_memory(graphs, left)
 
-    def _in_ranges(
-        self, graphs: Sequence[Graph | None], ranges: dict[int, tuple[StoredRange, ...]]
-    ) -> None:
+    def _in_ranges(self, ranges: dict[int, tuple[StoredRange, ...]]) -> None:
         layout = next(iter(ranges.values()))
         row = self._rows[next(iter(ranges))]
         size, units = ELEMENT_BYTES[str(row.dtype)] or 1, _units(row, len(layout))
@@ -217,50 +172,24 @@ class ReadingPlan:
             most = most // (units * size) * units * size
         else:
             units = 0
-        is_whole = len(layout) == 1 and layout[0].size <= most
-        for time, stored in ranges.items() if not is_whole else ():
-            self._assemblies[time] = Assembly(self._rows[time], stored, most)
-        first, firsts = 0, []
-        name = self._number, len(self._segments)
-        for place in range(len(layout)):
-            for start in range(0, max(layout[place].size, 1), most):
-                length = min(most, layout[place].size - start)
-                at: list[Where | None] = [None] * len(self._states)
-                for time, stored in ranges.items():
-                    graph, stored_range = graphs[time], stored[place]
-                    assert graph is not None
-                    crc = stored_range.crc32c if length == stored_range.size else None
-                    order = graph.stored_in.byte_order
-                    offset = stored_range.offset + start
-                    path = intern(stored_range.path)  # all tensors of a file share it
-                    at[time] = Where(path, offset, length, order, self._rows[time].key, crc)
-                self.parts.append(
-                    PieceOverTime(name, str(row.dtype), first, units, tuple(at), members, is_whole)
-                )
-                firsts.append(first)
-                first += length // size
-        self._segments.append(_Segment(list(ranges), firsts))
+        fold = OverTime(units, members, is_whole=len(layout) == 1 and layout[0].size <= most)
+        at = [ranges.get(time) for time in range(len(self._states))]
+        self._segments.append(_Segment(list(ranges), Request(cut(fold, at, most))))
 
-    def _in_memory(
-        self,
-        graphs: Sequence[Graph | None],
-        times: Sequence[int],
-        memory: dict[int, Callable[[], bytes]],
-    ) -> None:
+    def _in_memory(self, graphs: Sequence[Graph | None], times: list[int]) -> None:
         row = self._rows[times[0]]
-        at: list[Where | None] = [None] * len(self._states)
+        at: list[StoredRange | None] = [None] * len(self._states)
         values: list[Callable[[], bytes]] = [bytes] * len(self._states)
         for time in times:
-            graph = graphs[time]
+            graph, key = graphs[time], self._rows[time].key
             assert graph is not None
-            values[time] = memory.get(time) or _bytes_of(graph, self._rows[time])
-            at[time] = Where(graph.title, 0, 0, "little", self._rows[time].key)
-        name = self._number, len(self._segments)
+            values[time] = partial(stored_value, graph, key, str(row.dtype))
+            at[time] = StoredRange(graph.title, 0, 0, None, brief(key), str(row.dtype), row.shape)
         members = self._members(times)[1] if self._is_compared else ()
-        units = 0 if members else _units(row, 1)
-        part = PieceOverTime(name, str(row.dtype), 0, units, tuple(at), members, is_whole=True)
-        self.memory.append((part, values))
-        self._segments.append(_Segment(list(times), [0]))
+        fold = OverTime(0 if members else _units(row, 1), members, is_whole=True)
+        request = in_memory(fold, at)
+        self.memory.append((request, values))
+        self._segments.append(_Segment(times, request))
 
     def _cells_of(self, segment: _Segment) -> dict[int, Cell]:
         cells: dict[int, Cell] = {}
@@ -271,7 +200,7 @@ class ReadingPlan:
             if isinstance(values, str):
                 cells[time] = Cell(CellState.DAMAGED, error=values)
                 continue
-            delta, total = segment.joined.since_last[time], segment.joined.since_first[time]
+            delta, total = segment.followed.since_last[time], segment.followed.since_first[time]
             state = self._states[time]
             if is_first or delta is None or total is None:
                 state = state if state is CellState.RESHAPED else CellState.FIRST
@@ -293,71 +222,30 @@ class ReadingPlan:
             first_norm = norm if is_first else first_norm
             is_first = False
         if last >= 0:
-            cells[last] = replace(cells[last], units=segment.joined.units)
+            cells[last] = replace(cells[last], units=segment.followed.units)
         return cells
 
     def _values_of(self, segment: _Segment, time: int) -> ValueRow | str:
-        known = segment.joined.rows.get(time)
-        if known is not None:
-            return known
-        row = self._assemblies[time].finished()
-        return row if row.error is None else row.error
+        """Return the statistics of a tensor, or why its bytes cannot be read."""
+        measured = segment.followed.measured[time]
+        if isinstance(measured, ValueRow):
+            return with_statistics(self._rows[time], measured)
+        if isinstance(measured, Measured):
+            return filled(self._rows[time], measured.statistics)
+        return measured or "its bytes were not read"
 
 
-class _Joined(NamedTuple):
-    """What became of the first parts of a tensor, together.
-
-    `rows` has by time the statistics of a tensor in one part, or why its bytes cannot be read.
-    """
-
-    number: int
-    rows: Mapping[int, ValueRow | str]
-    since_last: tuple[Difference | None, ...]
-    since_first: tuple[Difference | None, ...]
-    units: Units | None
-    spread: Spread | None
-
-
-_NOTHING = _Joined(0, {}, (), (), None, None)
-
-
-def _joined(before: _Joined, followed: Followed) -> _Joined:
-    """Return what became of some parts and of the next one, without the rows."""
-    _, last, first, units, spread = followed
-    if before.number:
-        last = tuple(map(_both, before.since_last, last))
-        first = tuple(map(_both, before.since_first, first))
-        are_known = before.units is not None and units is not None
-        units = units_of_both(before.units, units) if are_known else None  # type: ignore[arg-type]
-        known = before.spread
-        spread = known.joined(spread) if known is not None and spread is not None else None
-    return _Joined(before.number + 1, before.rows, last, first, units, spread)
-
-
-def _both(a: Difference | None, b: Difference | None) -> Difference | None:
-    return None if a is None or b is None else joined_difference(a, b)
-
-
-@dataclass
-class _Segment:
-    """The times whose tensors have one dtype and shape, and their parts by the first elements."""
+class _Segment(NamedTuple):
+    """The times whose tensors have one dtype and shape, and what reads them."""
 
     times: list[int]
-    firsts: list[int]
-    waiting: dict[int, Followed] = field(default_factory=dict)  # for those before them
-    joined: _Joined = _NOTHING
+    request: Request
 
     @property
-    def is_done(self) -> bool:
-        return self.joined.number == len(self.firsts)
-
-    @property
-    def following(self) -> Followed | None:
-        """What became of the next part to be joined, if it was read."""
-        return None if self.is_done else self.waiting.get(self.firsts[self.joined.number])
-
-    def has(self, part: PieceOverTime) -> bool:
-        return part.first in self.waiting or part.first in self.firsts[: self.joined.number]
+    def followed(self) -> Followed:
+        """What became of the tensor, once all was read."""
+        followed: Followed = self.request.value
+        return followed
 
 
 def _units(row: ValueRow, ranges: int) -> int:
@@ -377,6 +265,6 @@ def _index(at: int, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return tuple(reversed(index))
 
 
-def _bytes_of(graph: Graph, row: ValueRow) -> Callable[[], bytes]:
-    """Return a function that reads a tensor's value as little-endian bytes."""
-    return lambda: encode(graph.read(row.key), str(row.dtype)).tobytes()
+def stored_value(graph: Graph, key: str, dtype: str) -> bytes:
+    """Return a tensor's value as little-endian bytes."""
+    return encode(graph.read(key), dtype).tobytes()

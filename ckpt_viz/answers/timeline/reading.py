@@ -6,20 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ckpt_viz.answers.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.answers.timeline.lines import Line
-from ckpt_viz.answers.timeline.plan import CHANGES, READ, ReadingPlan
+from ckpt_viz.answers.timeline.plan import CHANGES, PIECE_BYTES, READ, ReadingPlan
+from ckpt_viz.files.values.ranges import folded
 from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.files.values.running import Progress, in_flight_of, results
-from ckpt_viz.files.values.tracks import PIECE_BYTES, PieceOverTime, Track, follow
+from ckpt_viz.files.values.running import Progress
 from ckpt_viz.formats.arrays.tensors import Array
 from ckpt_viz.formats.bundles.stored_ranges import Claims
-from ckpt_viz.formats.storage import confinement
 from ckpt_viz.graphs.layers.parameters import counts
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
@@ -73,33 +72,30 @@ class Reader:
             if number not in wanted:
                 yield number, self._row(number, self._earlier(number))
         plans = {n: self.begun.get(n) or self._plan(n) for n in sorted(wanted)}
-        rest = [part for plan in plans.values() for part in plan.missing()]
-        tracks = list(_tracks(rest, self.piece_bytes))
         for number, plan in list(plans.items()):
             if plan.memory:
-                plan.follow_in_memory()
+                plan.fold_in_memory()
                 if shown is not None:
                     shown.update(self._nbytes(number))
             if plan.is_done:
                 yield number, self._finished(number, plans.pop(number))
-        # Here, the bar also moves within a task, and may raise what ends the reading.
-        is_here = executor is None and shown is not None
-        followed_tracks = results(
-            partial(follow, on_read=shown.update) if is_here and shown is not None else follow,
-            tracks,
+        self.begun.update(plans)
+        reading = folded(
+            {(n, i): each for n, plan in plans.items() for i, each in enumerate(plan.requests)},
+            lambda _: self.piece_bytes,
             executor=executor,
-            on_done=None if is_here or shown is None else lambda task: shown.update(task.size),
-            in_flight=in_flight_of(sum(part.result_bytes for part in rest) / max(len(tracks), 1)),
+            shown=shown,
         )
-        with closing(followed_tracks):  # type: ignore[type-var]
-            for track, of_parts in followed_tracks:
-                for part, followed in zip(track.parts, of_parts, strict=True):
-                    number = part.name[0]
-                    plan = self.begun[number] = plans[number]
-                    plan.add(part, followed)
-                    if plan.is_done:  # drop what it has read: the row has the results
+        try:
+            with closing(reading):  # type: ignore[type-var]
+                for number, _ in reading:
+                    if plans[number].is_done:  # drop what it has read: the row has the results
                         yield number, self._finished(number, plans.pop(number))
                         del self.begun[number]
+        finally:
+            for number, plan in plans.items():
+                if not any(request.bytes_read for request in plan.requests):
+                    self.begun.pop(number, None)
 
     def reads(self, number: int) -> bool:
         """Return whether `rows` reads a variable: the indexes do not tell all of it."""
@@ -111,7 +107,8 @@ class Reader:
 
     def nbytes(self) -> int:
         """Return the bytes that `rows` reads."""
-        read = sum(plan.bytes_read for plan in self.begun.values())
+        plans = self.begun.values()
+        read = sum(request.bytes_read for plan in plans for request in plan.requests)
         return sum(map(self._nbytes, self._wanted)) - read
 
     def _nbytes(self, number: int) -> int:
@@ -197,7 +194,7 @@ class Reader:
 
     def _plan(self, number: int) -> ReadingPlan:
         return ReadingPlan(
-            *(number, self.graphs, self.lines[number], self._to_read[number], self._claims),
+            *(self.graphs, self.lines[number], self._to_read[number], self._claims),
             is_compared=self.is_compared,
             piece_bytes=self.piece_bytes,
         )
@@ -252,25 +249,3 @@ class Reader:
             return True
         above = (ancestor for ancestor in graph.tree.above(node) if ancestor != ROOT)
         return any(graph.nodes[ancestor].role is Role.OPTIMIZER for ancestor in above)
-
-
-def _tracks(parts: Sequence[PieceOverTime], most: int) -> Iterator[Track]:
-    """Yield the parts in tasks of at most so many bytes a time, in the order of the first file."""
-    scope = confinement.current()
-    limit = None if scope is None else scope.limit
-    group: list[PieceOverTime] = []
-    size = 0
-    for part in sorted(parts, key=_place):
-        largest = max((where.size for where in part.at if where is not None), default=0)
-        if group and size + largest > most:
-            yield Track(tuple(group), limit)
-            group, size = [], 0
-        group.append(part)
-        size += largest
-    if group:
-        yield Track(tuple(group), limit)
-
-
-def _place(part: PieceOverTime) -> tuple[str, int]:
-    first = next(where for where in part.at if where is not None)
-    return first.path, first.offset

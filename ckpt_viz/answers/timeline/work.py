@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from ckpt_viz.answers.timeline.cells import HistoryRow
 from ckpt_viz.answers.timeline.lines import Lines, lines_of
+from ckpt_viz.answers.timeline.plan import PIECE_BYTES
 from ckpt_viz.answers.timeline.reading import Plans, Reader
 from ckpt_viz.answers.timeline.sources import Checkpoint, Ordered
 from ckpt_viz.errors import CheckpointNotFoundError
 from ckpt_viz.files.values.running import Progress
-from ckpt_viz.files.values.tracks import PIECE_BYTES
 from ckpt_viz.ground.gc_pause import gc_paused
 
 

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from ckpt_viz.answers.timeline.cells import HistoryRow
 from ckpt_viz.answers.timeline.history import history_so_far
 from ckpt_viz.answers.timeline.history_json import cell_json, history_json, words_json
+from ckpt_viz.answers.timeline.plan import PIECE_BYTES
 from ckpt_viz.answers.timeline.questions import answer
 from ckpt_viz.answers.timeline.reading import Reader
 from ckpt_viz.answers.timeline.record import Record
@@ -33,7 +34,6 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.files.saved.keras_reader import list_of_shard
 from ckpt_viz.files.saved.location import INDEX
 from ckpt_viz.files.saved.v1_reader import prefix_of_shard
-from ckpt_viz.files.values.tracks import PIECE_BYTES
 from ckpt_viz.formats.storage.confinement import Confinement, confined_to
 from ckpt_viz.formats.storage.files import file_stamp, join, list_files, split
 from ckpt_viz.graphs.object_graph.graph import Kept

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.files.values.assembly import Assembly, filled
-from ckpt_viz.files.values.pieces import Piece, Task, fits, measure, measure_array, result_bytes
-from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.files.values.running import Begin, Progress, bar, in_flight_of, results
-from ckpt_viz.files.values.strings import lengths_of
+from ckpt_viz.files.values.folds import LOCAL_BYTES, Statistics, filled, measure_array
+from ckpt_viz.files.values.ranges import REMOTE_BYTES, Request, cut, folded
+from ckpt_viz.files.values.row import Lengths, ValueRow
+from ckpt_viz.files.values.running import Begin, Progress, bar, progress_of
 from ckpt_viz.formats.arrays.dtypes import tensor_bytes
 from ckpt_viz.formats.arrays.tensors import Array, encode, numpy_dtype
 from ckpt_viz.formats.bundles.bundle import Bundle
-from ckpt_viz.formats.bundles.stored_ranges import Claims, StoredRange, stored_ranges
-from ckpt_viz.formats.storage import confinement
+from ckpt_viz.formats.bundles.entries import StoredRange
+from ckpt_viz.formats.bundles.stored_bytes import checksum_for
+from ckpt_viz.formats.bundles.stored_ranges import Claims, stored_ranges
 from ckpt_viz.formats.storage.files import is_remote
 from ckpt_viz.formats.storage.zip_archive import member_of
 from ckpt_viz.graphs.nodes.keys import part_in_words
@@ -42,7 +41,7 @@ class Memo:
     """
 
     rows: dict[str, ValueRow] = field(default_factory=dict)
-    begun: dict[str, Assembly] = field(default_factory=dict)
+    begun: dict[str, Request] = field(default_factory=dict)
 
 
 class Tensor(NamedTuple):
@@ -91,8 +90,7 @@ def rows_as_read(
     archived = member_of(graph.stored_in) if left else None
     total = sum(tensor.row.nbytes or 0 for tensor in left)
     total += archived.untested_bytes if archived is not None else 0
-    shown = begin("values", total) if begin is not None and total else None
-    try:
+    with progress_of("values", total, begin) as shown:
         if archived is not None and shown is not None:
             with suppress(CkptVizError):  # the row of each tensor has the error
                 archived.test(shown.update)
@@ -100,9 +98,6 @@ def rows_as_read(
             yield from _of_bundle(graph.stored_in, left, memo, executor, shown)
         else:
             yield from _one_by_one(graph, left, memo, shown)
-    finally:
-        if shown is not None:
-            shown.close()
 
 
 def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | None:
@@ -152,7 +147,7 @@ def _described(row: ValueRow, graph: Graph, attribute: Attribute) -> ValueRow:
     return replace(row, dtype=stored.dtype, shape=stored.shape, nbytes=nbytes)
 
 
-# --- tensors of a bundle, in pieces
+# --- tensors of a bundle, in parts
 
 
 def _of_bundle(
@@ -163,59 +158,64 @@ def _of_bundle(
     shown: Progress | None,
 ) -> Iterator[ValueRow]:
     budget, claims = _MOST_BYTES, Claims()
+    rows: dict[str, ValueRow] = {}
     for row, _ in tensors:
-        if row.key in memo.begun:
-            budget -= row.nbytes or 0
-            continue
+        note = _why_opaque(row)
         try:
-            note = _why_opaque(row)
-            if note is not None:
-                _test_opaque(bundle, row.key, claims)
-                yield replace(row, note=note)
-                if shown is not None:
-                    shown.update(row.nbytes or 0)
-                continue
-            assembly = _assembly(bundle, row, budget, claims)
+            if row.key not in memo.begun:
+                ranges = _ranges(bundle, row, budget, claims, is_opaque=note is not None)
+                if not ranges:
+                    yield replace(row, note=note)
+                    continue
+                memo.begun[row.key] = Request(cut(Statistics(), [ranges], _part_bytes(row)))
         except CkptVizError as error:
             yield replace(row, error=row.error or str(error))
             continue
         budget -= row.nbytes or 0
-        memo.begun[row.key] = assembly
-    begun = {row.key: memo.begun[row.key] for row, _ in tensors if row.key in memo.begun}
-    for key in [key for key, assembly in begun.items() if assembly.is_done]:
-        yield _finished(key, begun.pop(key), memo)
-    tasks = _tasks(bundle, begun, is_elsewhere=executor is not None)
-    answers = results(
-        measure,
-        tasks,
-        executor=executor,
-        on_done=lambda task: shown.update(task.size) if shown is not None else None,
-        in_flight=in_flight_of(sum(task.result_bytes for task in tasks) / max(len(tasks), 1)),
-    )
-    with closing(answers):  # type: ignore[type-var]
-        for task, measured in answers:
-            for (key, number), outcome in zip(task.names, measured, strict=True):
-                if key in begun:
-                    begun[key].add(number, outcome)
-                    if begun[key].is_done:
-                        yield _finished(key, begun.pop(key), memo)
-    for key in [key for key, assembly in begun.items() if assembly.is_done]:
-        yield _finished(key, begun.pop(key), memo)
+        rows[row.key] = row if note is None else replace(row, note=note)
+    begun = {key: memo.begun[key] for key in rows}
+    reading = folded(begun, _together, executor=executor, shown=shown)
+    del begun  # what was read of it takes memory
+    for key in reading:
+        yield _finished(rows[key], memo)
 
 
-def _assembly(bundle: Bundle, row: ValueRow, budget: int, claims: Claims) -> Assembly:
-    """Return what joins the pieces of a tensor; raise CkptVizError if it cannot be read."""
+def _ranges(
+    bundle: Bundle, row: ValueRow, budget: int, claims: Claims, *, is_opaque: bool
+) -> tuple[StoredRange, ...]:
+    """Return what is to be read of a tensor; raise CkptVizError if it cannot be read.
+
+    Of a tensor without statistics, only the checksum is tested, if that is known.
+    """
     if row.error is not None:
         raise UnsupportedError(row.error)
-    ranges = stored_ranges(bundle, row.key)
+    if is_opaque:
+        entry, reason = bundle.entries[row.key], bundle.why_unreadable(row.key)
+        if reason is not None:
+            raise FormatError(f"{bundle.index}: {row.key}: {reason}")
+        is_known = entry.shape is not None and not entry.slices and entry.size <= _MOST_WHOLE_BYTES
+        ranges = bundle.checked_ranges(row.key) if is_known else ()
+        if not is_known or checksum_for(entry.dtype, entry.shape or (), bundle.byte_order) is None:
+            return ()
+    else:
+        ranges = stored_ranges(bundle, row.key)
     claims.add(ranges)
-    assert row.dtype is not None
     if (row.nbytes or 0) > budget:
         raise UnsupportedError(
             f"{bundle.prefix}: {row.key}: has {row.nbytes} bytes, expected at most {budget} more; "
             "choose fewer tensors by a search query"
         )
-    return Assembly(row, ranges)
+    return ranges
+
+
+def _part_bytes(row: ValueRow) -> int:
+    """Return how many bytes a process may read on its own; strings are read from the beginning."""
+    is_plain = row.dtype is not None and tensor_bytes(row.dtype, row.shape) is not None
+    return REMOTE_BYTES if is_plain else sys.maxsize
+
+
+def _together(path: str) -> int:
+    return REMOTE_BYTES if is_remote(path) else LOCAL_BYTES
 
 
 def _why_opaque(row: ValueRow) -> str | None:
@@ -233,85 +233,17 @@ def _why_opaque(row: ValueRow) -> str | None:
     return None
 
 
-def _test_opaque(bundle: Bundle, key: str, claims: Claims) -> None:
-    """Test the checksum of a tensor without statistics; raise CkptVizError if it is damaged."""
-    entry, reason = bundle.entries[key], bundle.why_unreadable(key)
-    place = bundle.place(key, entry)
-    if reason is not None:
-        raise FormatError(f"{bundle.index}: {key}: {reason}")
-    if entry.shape is None or entry.slices or entry.size > _MOST_WHOLE_BYTES:
-        return
-    path, nbytes = bundle.shard_path(entry), bundle.shard_bytes(entry)
-    claims.add([StoredRange(path, entry.offset, entry.size, 0, entry.crc32c, place, nbytes)])
-    for _ in bundle.pieces(key):
-        pass
-
-
 def _check_dtype(dtype: str, place: str) -> None:
     if numpy_dtype(dtype) is None:
         raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}")
 
 
-def _finished(key: str, assembly: Assembly, memo: Memo) -> ValueRow:
+def _finished(row: ValueRow, memo: Memo) -> ValueRow:
     """Return a row and remember it; do not remember a failure, which the user may repair."""
-    row = assembly.finished()
-    if row.error is None:
-        memo.rows[key] = row
-    memo.begun.pop(key, None)
-    return row
-
-
-def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) -> list[Task]:
-    """Return the tasks that read what is missing, in the order of the files.
-
-    Pieces that follow each other without a gap are read at once. For an executor, the bytes count
-    here for the confinement, because its threads and processes do not know the sum.
-    """
-    scope = confinement.current()
-    limit = None if scope is None else scope.limit
-    pieces = [
-        (path, piece, (key, number))
-        for key, assembly in begun.items()
-        for number, path, piece in assembly.missing()
-    ]
-    pieces.sort(key=lambda entry: (entry[0], entry[1].offset))
-    groups: list[_PieceRun] = []
-    for path, piece, name in pieces:
-        if is_elsewhere:
-            try:
-                confinement.spend(path, piece.size)
-            except CkptVizError as error:
-                begun[name[0]].fail(str(error))
-                continue
-        if not groups or not groups[-1].takes(path, piece):
-            groups.append(_PieceRun(path))
-        groups[-1].add(piece, name)
-    return [
-        Task(run.path, bundle.byte_order, tuple(run.pieces), tuple(run.names), limit)
-        for run in groups
-    ]
-
-
-@dataclass
-class _PieceRun:
-    """Pieces that follow each other in a file."""
-
-    path: str
-    pieces: list[Piece] = field(default_factory=list)
-    names: list[tuple[str, int]] = field(default_factory=list)
-    result_bytes: int = 0
-
-    def takes(self, path: str, piece: Piece) -> bool:
-        first, last = self.pieces[0], self.pieces[-1]
-        end = piece.offset + piece.size
-        results = self.result_bytes + result_bytes(piece.size)
-        is_next = self.path == path and last.offset + last.size == piece.offset
-        return is_next and fits(end - first.offset, results, path)
-
-    def add(self, piece: Piece, name: tuple[str, int]) -> None:
-        self.pieces.append(piece)
-        self.names.append(name)
-        self.result_bytes += result_bytes(piece.size)
+    total = memo.begun.pop(row.key).value
+    if isinstance(total, str):
+        return replace(row, note=None, error=total)
+    return memo.rows.setdefault(row.key, filled(row, total.statistics))
 
 
 # --- other tensors, one at a time
@@ -346,8 +278,9 @@ def _whole(graph: Graph, row: ValueRow) -> ValueRow:
 
 def _of_array(row: ValueRow, value: Array, place: str) -> ValueRow:
     if value.dtype.hasobject:
-        sizes = np.fromiter(map(len, value.reshape(-1)), np.uint64, value.size)
-        lengths = lengths_of(sizes)
+        sizes = list(map(len, value.reshape(-1).tolist()))
+        ends = min(sizes, default=None), max(sizes, default=None)
+        lengths = Lengths(len(sizes), *ends, sum(sizes))
         return filled(replace(row, shape=value.shape, nbytes=lengths.total), lengths)
     dtype = row.dtype or value.dtype.name
     _check_dtype(dtype, place)

@@ -65,6 +65,17 @@ class Lengths:
     longest: int | None
     total: int
 
+    def joined(self, other: Lengths) -> Lengths:
+        """Return the lengths of the strings of both."""
+        if not self.count or not other.count:
+            return self if self.count else other
+        return Lengths(
+            self.count + other.count,
+            min(self.shortest or 0, other.shortest or 0),
+            max(self.longest or 0, other.longest or 0),
+            self.total + other.total,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ValueRow:

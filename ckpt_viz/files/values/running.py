@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
@@ -43,6 +43,17 @@ def bar(title: str, total: int, *, unit: str = "B") -> Progress:
         total=total, desc=title, unit=unit, unit_scale=True, delay=_PATIENCE, leave=False
     )
     return shown
+
+
+@contextmanager
+def progress_of(title: str, total: int, begin: Begin | None) -> Iterator[Progress | None]:
+    """Start a progress bar while something runs, and remove it; yield None without one."""
+    shown = begin(title, total) if begin is not None and total else None
+    try:
+        yield shown
+    finally:
+        if shown is not None:
+            shown.close()
 
 
 def results(

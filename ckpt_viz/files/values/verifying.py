@@ -7,29 +7,19 @@ has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError, UnsupportedError
-from ckpt_viz.files.values.running import bar, in_flight_of, results
-from ckpt_viz.files.values.stretches import (
-    PIECE_BYTES,
-    Range,
-    Stretch,
-    checksums_in,
-    checksums_of,
-    clusters_of,
-    stretches_of,
-)
-from ckpt_viz.formats.arrays.dtypes import ByteOrder
+from ckpt_viz.errors import FormatError, SourceError, UnsupportedError
+from ckpt_viz.files.values.range_checksums import crcs_of, is_encoded
+from ckpt_viz.files.values.running import bar, progress_of
 from ckpt_viz.formats.bundles.bundle import Bundle
-from ckpt_viz.formats.bundles.entries import CheckedRange, described, raised_for
+from ckpt_viz.formats.bundles.entries import StoredRange, described, raised_for
 from ckpt_viz.formats.bundles.saver_v1 import SaverV1
-from ckpt_viz.formats.bundles.stored_bytes import UndecodedVariantError, VarintError, checksum_for
-from ckpt_viz.formats.storage.files import file_size, open_file
+from ckpt_viz.formats.bundles.stored_bytes import checksum_for
+from ckpt_viz.formats.storage.files import file_size
 from ckpt_viz.formats.storage.sstable import brief, mask_crc32c
 from ckpt_viz.formats.storage.zip_archive import BAD_ZIP, Member, every_member, member_of
 from ckpt_viz.graphs.nodes.nodes import Fault
@@ -37,8 +27,6 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 
 DATA_LOSS = "DataLossError"
 _COPY_AGAIN = "copy the checkpoint again, or restore another one"
-_ENCODED = ("string", "variant")
-_RESULT_BYTES = 1 << 10  # of a task: some numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,31 +80,15 @@ class Verification(tuple[Damaged, ...]):
         return verification
 
 
-class Encoded(NamedTuple):
-    """A task: a range of strings or variants, which is read in pieces from its beginning on."""
-
-    path: str
-    offset: int
-    size: int
-    dtype: str
-    shape: tuple[int, ...]
-    byte_order: ByteOrder
-
-    @property
-    def nbytes(self) -> int:
-        """The number of bytes."""
-        return self.size
-
-
 @dataclass
 class _Work:
-    """What to test: ranges of numbers and of encoded values by key, with masked checksums.
+    """What to test: ranges by key, with masked checksums.
 
-    `faults` and `untested` are the keys about which the index alone decides.
+    The ranges have no key of their own: several keys may have the same bytes. `faults` and
+    `untested` are what the index alone decides.
     """
 
-    plain: list[tuple[str, Range, int]] = field(default_factory=list)
-    encoded: list[tuple[str, Encoded, int]] = field(default_factory=list)
+    ranges: list[tuple[str, StoredRange, int | None]] = field(default_factory=list)
     faults: dict[str, Fault] = field(default_factory=dict)
     untested: dict[str, str] = field(default_factory=dict)
     raises: str = DATA_LOSS
@@ -186,13 +158,14 @@ def _of_archive(
         members += (pair for pair in every_member(weights.path) if pair[0] != weights.name)
     damaged: list[Damaged] = []
     untested: list[Untested] = []
-    nbytes = 0
-    with _shown(f"verify {graph.title}", file_size(weights.path) or 0, progress=progress) as shown:
+    nbytes, title = 0, f"verify {graph.title}"
+    with progress_of(title, file_size(weights.path) or 0, bar if progress else None) as shown:
+        count = (lambda nbytes: None) if shown is None else shown.update
         for name, opened in members:
             try:
                 tested = opened()
                 nbytes += tested.size
-                tested.test(shown)
+                tested.test(count)
             except FormatError as error:
                 held = ordered if name == weights.name else [""]
                 damaged += [Damaged(k, _name(graph, nodes, k), str(error), BAD_ZIP) for k in held]
@@ -231,23 +204,22 @@ def _of_bundle(bundle: Bundle, keys: Iterable[str]) -> _Work:
             work.faults[key] = Fault(f"{missing}; {_COPY_AGAIN}", raised_for(missing))
             continue
         for stored in ranges:
-            _add_range(work, key, stored, bundle.byte_order)
+            _add_range(work, key, stored)
     _leave_out_overlaps(work)
     return work
 
 
-def _add_range(work: _Work, key: str, stored: CheckedRange, byte_order: ByteOrder) -> None:
-    where = stored.path, stored.offset, stored.size
-    if stored.shape is None or checksum_for(stored.dtype, stored.shape, byte_order) is None:
+def _add_range(work: _Work, key: str, stored: StoredRange) -> None:
+    if stored.shape is None or checksum_for(stored.dtype, stored.shape, stored.byte_order) is None:
         work.untested[key] = (
             f"{stored.path}: {brief(key)} is {described(stored)}; this version does not know "
             "what its checksum covers"
         )
-    elif stored.dtype in _ENCODED:
-        task = Encoded(*where, stored.dtype, stored.shape, byte_order)
-        work.encoded.append((key, task, stored.crc32c))
     else:
-        work.plain.append((key, Range(*where), stored.crc32c))
+        what, shape = ("", ()) if not is_encoded(stored) else (stored.dtype, stored.shape)
+        where = stored.path, stored.offset, stored.size, None
+        untitled = StoredRange(*where, what, what, shape, stored.byte_order)
+        work.ranges.append((key, untitled, stored.crc32c))
 
 
 def _leave_out_overlaps(work: _Work) -> None:
@@ -255,19 +227,21 @@ def _leave_out_overlaps(work: _Work) -> None:
 
     TensorFlow writes none that share bytes.
     """
-    kept: set[Encoded] = set()
+    kept: set[StoredRange] = set()
     ends: dict[str, int] = {}
-    for task in sorted({task for _, task, _ in work.encoded}):
-        if task.offset >= ends.get(task.path, 0):
-            kept.add(task)
-            ends[task.path] = task.offset + task.size
-    for key, task, _ in work.encoded:
-        if task not in kept:
+    for stored in sorted({stored for _, stored, _ in work.ranges if is_encoded(stored)}):
+        if stored.offset >= ends.get(stored.path, 0):
+            kept.add(stored)
+            ends[stored.path] = stored.offset + stored.size
+    ranges, work.ranges = work.ranges, []
+    for key, stored, crc32c in ranges:
+        if not is_encoded(stored) or stored in kept:
+            work.ranges.append((key, stored, crc32c))
+        else:
             work.untested[key] = (
-                f"{task.path}: {brief(key)} at offset {task.offset} shares bytes with another "
+                f"{stored.path}: {brief(key)} at offset {stored.offset} shares bytes with another "
                 "tensor of strings or variants, which TensorFlow never writes"
             )
-    work.encoded = [entry for entry in work.encoded if entry[1] in kept]
 
 
 def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
@@ -281,7 +255,8 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
         if isinstance(block, str):
             work.faults[key] = Fault(f"{block}; {_COPY_AGAIN}", work.raises)
         else:
-            work.plain.append((key, Range(path, block.offset, block.size), block.crc32c))
+            where = path, block.offset, block.size, None
+            work.ranges.append((key, StoredRange(*where, ""), block.crc32c))
     return work
 
 
@@ -290,93 +265,25 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
 
 def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool) -> int:
     """Add what is wrong with the bytes to the faults; return the number of tested bytes."""
-    clusters = list(clusters_of(span for _, span, _ in work.plain))
-    tasks: list[Stretch | Encoded] = [*stretches_of(clusters)]
-    tasks += sorted({task for _, task, _ in work.encoded})
-    parts: dict[tuple[str, int], int | str] = {}
-    encoded: dict[Encoded, int | Fault] = {}
-    total = sum(task.nbytes for task in tasks)
-    with _shown(f"verify {title}", total, progress=progress) as shown:
-        answers = results(
-            _run,
-            tasks,
-            executor=executor,
-            on_done=lambda task: shown(task.nbytes),
-            in_flight=in_flight_of(_RESULT_BYTES),
-        )
-        with closing(answers):  # type: ignore[type-var]
-            for task, result in answers:
-                if isinstance(task, Encoded):
-                    assert isinstance(result, (int, Fault))
-                    encoded[task] = result
-                    continue
-                assert not isinstance(result, (int, Fault))
-                starts = [(task.path, start) for start, _ in task.parts]
-                if isinstance(result, str):
-                    parts.update(dict.fromkeys(starts, result))
-                else:
-                    parts.update(zip(starts, result, strict=True))
-    crcs_of = checksums_of(clusters, parts)
-    for key, span, expected in work.plain:
-        _compare(work, key, span, crcs_of.get(span, 0), expected)
-    for key, task, expected in work.encoded:
-        _compare(work, key, task, encoded[task], expected)
-    return total
-
-
-@contextmanager
-def _shown(title: str, total: int, *, progress: bool) -> Iterator[Callable[[int], object]]:
-    """Show a bar of bytes while something runs; yield what counts bytes that are read."""
-    if not progress:
-        yield lambda nbytes: None
-        return
-    shown = bar(title, total)
-    try:
-        yield shown.update
-    finally:
-        shown.close()
+    ranges = {stored for _, stored, _ in work.ranges}
+    begin = bar if progress else None
+    crcs, nbytes = crcs_of(ranges, f"verify {title}", executor=executor, begin=begin)
+    for key, stored, expected in work.ranges:
+        _compare(work, key, stored, expected, crcs.get(stored, 0))
+    return nbytes
 
 
 def _compare(
-    work: _Work, key: str, place: Range | Encoded, result: int | str | Fault, expected: int
+    work: _Work, key: str, stored: StoredRange, expected: int | None, result: int | Fault
 ) -> None:
     if key in work.faults:
         return
     if isinstance(result, Fault):
-        work.faults[key] = result._replace(why=f"{result.why}; {_COPY_AGAIN}")
-    elif isinstance(result, str):
-        work.faults[key] = Fault(f"{result}; {_COPY_AGAIN}", work.raises)
+        work.faults[key] = Fault(f"{result.why}; {_COPY_AGAIN}", result.raises or work.raises)
     elif mask_crc32c(result) != expected:
         work.faults[key] = Fault(
-            f"{place.path}: {brief(key)} at offset {place.offset}: the masked crc32c of "
-            f"{place.size} bytes is 0x{mask_crc32c(result):08x}, expected 0x{expected:08x}; "
-            f"{_COPY_AGAIN}",
+            f"{stored.path}: {brief(key)} at offset {stored.offset}: the masked crc32c of "
+            f"{stored.size} bytes is 0x{mask_crc32c(result):08x}, expected "
+            f"0x{expected:08x}; {_COPY_AGAIN}",
             work.raises,
         )
-
-
-def _run(task: Stretch | Encoded) -> tuple[int, ...] | int | str | Fault:
-    """Return the checksums that a task asks for, not masked, or why there are none."""
-    return checksum_of(task) if isinstance(task, Encoded) else checksums_in(task)
-
-
-def checksum_of(task: Encoded) -> int | Fault:
-    """Return the crc32c of strings or variants, not masked; or the fault in their bytes."""
-    place = f"{task.path}: {task.dtype} at offset {task.offset}"
-    checksum = checksum_for(task.dtype, task.shape, task.byte_order)
-    assert checksum is not None
-    try:
-        with open_file(task.path, end=task.offset + task.size) as file:
-            for start in range(0, task.size, PIECE_BYTES):
-                size = min(PIECE_BYTES, task.size - start)
-                checksum.extend(file.read(task.offset + start, size), place)
-        checksum.finish(place)
-    except VarintError as error:
-        return Fault(str(error), "OutOfRangeError")
-    except UndecodedVariantError as error:
-        return Fault(str(error), "InternalError")
-    except GoneError as error:
-        return Fault(str(error), "NotFoundError")
-    except CkptVizError as error:
-        return Fault(str(error))
-    return checksum.value

@@ -20,8 +20,8 @@ from ckpt_viz.formats.arrays.protos import BundleEntryProto, BundleHeaderProto, 
 from ckpt_viz.formats.arrays.slices import check_key_bytes, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.bundles.entries import (
     Absence,
-    CheckedRange,
     Entry,
+    StoredRange,
     check_crc32c,
     check_size,
     checked_parts,
@@ -208,7 +208,7 @@ class Bundle:
         incomplete = why_incomplete(entry.shape, entry.slices)
         return incomplete or next((reason for reason in reasons if reason is not None), None)
 
-    def checked_ranges(self, key: str) -> tuple[CheckedRange, ...]:
+    def checked_ranges(self, key: str) -> tuple[StoredRange, ...]:
         """Return the ranges of a tensor's bytes: one, or one for each slice; read nothing of them.
 
         Raises FormatError if the index contradicts itself about them: a size that the dtype and
@@ -228,9 +228,10 @@ class Bundle:
             if part.shape is not None:
                 check_size(place, part, part.shape)
         return tuple(
-            CheckedRange(
-                *(self.shard_path(part), part.offset, part.size, part.crc32c),
-                *(part.dtype, part.shape, self.why_absent(part)),
+            StoredRange(
+                *(self.shard_path(part), part.offset, part.size, part.crc32c, brief(key)),
+                *(part.dtype, part.shape, self.byte_order),
+                *(self.shard_bytes(part), self.why_absent(part)),
             )
             for part in parts
         )

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ckpt_viz.errors import CkptVizError, DeniedError, FormatError
-from ckpt_viz.formats.arrays.dtypes import Shape, tensor_bytes
+from ckpt_viz.formats.arrays.dtypes import ByteOrder, Shape, tensor_bytes
 from ckpt_viz.formats.arrays.slices import SliceExtent
 from ckpt_viz.formats.storage.files import File, file_sizes, is_remote, open_file
 from ckpt_viz.formats.storage.sstable import GIT_LFS_POINTER, brief, mask_crc32c
@@ -42,20 +42,29 @@ class Entry(NamedTuple):
     slices: tuple[SliceExtent, ...] = ()
 
 
-class CheckedRange(NamedTuple):
-    """The bytes of a tensor, or of one of its slices: a range of a shard.
+class StoredRange(NamedTuple):
+    """The bytes of a tensor, or of one of its slices: `size` bytes at `offset` of a file.
 
-    `crc32c` is their checksum, masked; see `stored_bytes.checksum_for`. `missing` says why the
-    shard does not have them.
+    `crc32c` is their checksum, masked, None without one; see `stored_bytes.checksum_for`. `what`
+    names them in errors. `file_bytes` is the size of the file, and `missing` says why it does not
+    have the bytes.
     """
 
     path: str
     offset: int
     size: int
-    crc32c: int
-    dtype: str
-    shape: Shape
-    missing: str | None
+    crc32c: int | None
+    what: str
+    dtype: str = ""
+    shape: Shape = ()
+    byte_order: ByteOrder = "little"
+    file_bytes: int = 0
+    missing: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the bytes are, for errors."""
+        return f"{self.path}: {self.what} at offset {self.offset}"
 
 
 def raised_for(why: str) -> str:
@@ -126,7 +135,7 @@ def check_crc32c(crc: int, entry: Entry, place: str) -> None:
         )
 
 
-def described(entry: Entry | CheckedRange) -> str:
+def described(entry: Entry | StoredRange) -> str:
     """Return dtype and shape in words."""
     return f"{entry.dtype} {shape_words(entry.shape, unknown='of unknown rank')}"
 

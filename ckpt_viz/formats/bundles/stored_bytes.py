@@ -6,19 +6,22 @@ From TensorFlow's tensorflow/core/util/tensor_bundle/tensor_bundle.cc.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from struct import pack
 from typing import Protocol
 
 from ckpt_viz.errors import FormatError
 from ckpt_viz.formats.arrays.dtypes import ByteOrder, tensor_bytes
 from ckpt_viz.formats.arrays.protos import VariantTensorDataProto, parse
 from ckpt_viz.formats.storage import checksums
-from ckpt_viz.formats.storage.sstable import mask_crc32c, read_varint
+from ckpt_viz.formats.storage.sstable import mask_crc32c
 from ckpt_viz.formats.storage.table_writer import encode_varint
 
 _CHECKSUM_BYTES = 4
-_MAX_SHIFT = 63  # of the last byte of a varint
-_AT_ONCE = 4096  # lengths
+_VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]", re.DOTALL)
+_VARINT_BYTES = 10
+_AT_ONCE = 1 << 14  # bytes of lengths
 _MOST_DECODED = 1 << 16  # bytes of a damaged variant
 # What TensorFlow itself stores in checkpoints as variants.
 _VARIANT_TYPES = frozenset(
@@ -58,7 +61,7 @@ class Checksum(Protocol):
 def checksum_for(dtype: str, shape: tuple[int, ...], byte_order: ByteOrder) -> Checksum | None:
     """Return a new checksum for a tensor, None for a dtype whose checksum is unknown."""
     if dtype == "string":
-        return _ChecksumOfStrings(math.prod(shape), byte_order)
+        return ChecksumOfStrings(math.prod(shape), byte_order)
     if dtype == "variant":
         return _ChecksumOfVariants(math.prod(shape), byte_order)
     return _ChecksumOfBytes() if tensor_bytes(dtype, shape) is not None else None
@@ -75,86 +78,86 @@ class _ChecksumOfBytes:
         """Accept any end: the size is that of the tensor."""
 
 
-class _Varints:
-    """Reads varints from pieces that may end within one."""
-
-    def __init__(self) -> None:
-        self._value = self._shift = 0
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether the last piece has ended within a varint."""
-        return self._shift > 0
-
-    def read(self, piece: bytes, position: int, place: str) -> tuple[int | None, int]:
-        """Return the next varint, None if the piece ends in it, and the position after it."""
-        while position < len(piece):
-            byte = piece[position]
-            position += 1
-            self._value |= (byte & 0x7F) << self._shift
-            if self._value >> 64 or self._shift > _MAX_SHIFT:
-                raise VarintError(f"{place}: a length has more than 64 bits")
-            if byte < 0x80:
-                value = self._value
-                self._value = self._shift = 0
-                return value, position
-            self._shift += 7
-        return None, position
-
-
-class _ChecksumOfStrings:
+class ChecksumOfStrings:
     """It covers the lengths as numbers of fixed width, although they are stored as varints.
 
-    The lengths have a checksum of their own, after them.
+    The lengths have a checksum of their own, after them. `count` is the number of strings, and
+    `total` that of their bytes; `shortest` and `longest` are None without any string.
     """
 
-    def __init__(self, count: int, byte_order: ByteOrder) -> None:
-        self.value = 0
+    def __init__(self, count: int, byte_order: ByteOrder, lengths: list[int] | None = None) -> None:
+        self.value = self.total = 0
+        self.count = count
+        self.shortest: int | None = None
+        self.longest: int | None = None
+        self._lengths = lengths  # gets all of them
         self._lengths_left = count
         self._byte_order = byte_order
-        self._varints = _Varints()
+        self._rest = b""  # of the bytes before: the beginning of a length
         self._stored = b""  # the checksum of the lengths, as far as it is read
-        self._bytes_left = 0
+        self._bytes = 0
 
-    def extend(self, piece: bytes, place: str) -> None:
-        position = self._read_lengths(piece, place)
+    def extend(self, piece: bytes, place: str) -> None:  # noqa: D102
+        if self._lengths_left:
+            piece = self._after_lengths(self._rest + piece, place)
         if not self._lengths_left and len(self._stored) < _CHECKSUM_BYTES:
-            end = position + _CHECKSUM_BYTES - len(self._stored)
-            self._stored += piece[position:end]
+            missing = _CHECKSUM_BYTES - len(self._stored)
+            self._stored += piece[:missing]
+            piece = piece[missing:]
             if len(self._stored) == _CHECKSUM_BYTES:
                 _check_lengths(self.value, self._stored, self._byte_order, place)
                 self.value = checksums.extend(self.value, self._stored)
-                self._add_strings(piece[end:])
-            return
-        self._add_strings(piece[position:])
+        self.value = checksums.extend(self.value, piece)
+        self._bytes += len(piece)
 
-    def _read_lengths(self, piece: bytes, place: str) -> int:
-        position, fixed = 0, bytearray()
-        while self._lengths_left and position < len(piece):
-            few = piece[position : position + min(self._lengths_left, _AT_ONCE)]
-            is_whole = len(few) == min(self._lengths_left, _AT_ONCE) and not self._varints.is_begun
-            if is_whole and few.isascii():
-                lengths, position = list(few), position + len(few)  # nearly always short strings
+    def _after_lengths(self, data: bytes, place: str) -> bytes:
+        """Read lengths from the beginning of the bytes; return what comes after them."""
+        position = 0
+        while self._lengths_left and position < len(data):
+            few = data[position : position + _AT_ONCE]
+            if few[: self._lengths_left].isascii():
+                lengths = list(few[: self._lengths_left])  # nearly always short strings
+                position += len(lengths)
             else:
-                length, position = self._varints.read(piece, position, place)
-                lengths = [] if length is None else [length]
-            for length in lengths:
-                fixed += _fixed(length, self._byte_order)
-            self._bytes_left += sum(lengths)
-            self._lengths_left -= len(lengths)
-        self.value = checksums.extend(self.value, bytes(fixed))
-        return position
+                varints = _VARINT.findall(few)[: self._lengths_left]
+                if not varints and len(few) < _VARINT_BYTES:  # the rest is in the next piece
+                    break
+                numbers = {varint: _number(varint, place) for varint in set(varints or [few])}
+                lengths = [numbers[varint] for varint in varints]
+                position += sum(map(len, varints))
+            self._add(lengths)
+        self._rest = data[position:] if self._lengths_left else b""
+        return b"" if self._lengths_left else data[position:]
 
-    def _add_strings(self, data: bytes) -> None:
-        self.value = checksums.extend(self.value, data)
-        self._bytes_left -= len(data)
+    def _add(self, lengths: list[int]) -> None:
+        shortest, longest = min(lengths), max(lengths)
+        self.shortest = shortest if self.shortest is None else min(self.shortest, shortest)
+        self.longest = longest if self.longest is None else max(self.longest, longest)
+        self.total += sum(lengths)
+        self._lengths_left -= len(lengths)
+        self.value = checksums.extend(self.value, _fixed(lengths, self._byte_order))
+        if self._lengths is not None:
+            self._lengths += lengths
 
-    def finish(self, place: str) -> None:
-        is_empty = not self._lengths_left and not self._stored and not self._bytes_left
-        if is_empty:  # TensorFlow writes 4 bytes for no strings, and also reads 0
+    def finish(self, place: str) -> None:  # noqa: D102
+        if not self.count and not self._stored:  # TensorFlow writes 4 bytes, and also reads 0
             return
-        if self._lengths_left or len(self._stored) < _CHECKSUM_BYTES or self._bytes_left:
-            raise FormatError(f"{place}: its strings do not have the lengths that are stored")
+        if len(self._stored) < _CHECKSUM_BYTES:
+            raise FormatError(f"{place}: ends within the lengths of its {self.count} strings")
+        if self._bytes != self.total:
+            raise FormatError(
+                f"{place}: its strings have {self._bytes} bytes, their lengths say {self.total}"
+            )
+
+
+def _number(varint: bytes, place: str) -> int:
+    """Return the length that is stored so; raise VarintError for more than 64 bits."""
+    number = 0
+    for byte in reversed(varint[: _VARINT_BYTES + 1]):
+        number = number << 7 | byte & 0x7F
+    if len(varint) > _VARINT_BYTES or varint[-1] & 0x80 or number >> 64:
+        raise VarintError(f"{place}: a length has more than 64 bits")
+    return number
 
 
 class _ChecksumOfVariants:
@@ -168,7 +171,7 @@ class _ChecksumOfVariants:
         self.value = 0
         self._left = count
         self._byte_order = byte_order
-        self._varints = _Varints()
+        self._varint = b""  # the beginning of a length
         self._bytes_left: int | None = None  # of the element, once its length is known
         self._element = bytearray()  # its beginning
         self._stored = b""
@@ -179,11 +182,13 @@ class _ChecksumOfVariants:
             if not self._left:
                 raise FormatError(f"{place}: has bytes after its last element")
             if self._bytes_left is None:
-                length, position = self._varints.read(piece, position, place)
-                if length is not None:
+                self._varint += piece[position : position + 1]
+                position += 1
+                if self._varint[-1] < 0x80 or len(self._varint) > _VARINT_BYTES:
+                    length = _number(self._varint, place)
                     fixed = length.to_bytes(8, self._byte_order)
                     self.value = checksums.extend(self.value, fixed)
-                    self._bytes_left = length
+                    self._bytes_left, self._varint = length, b""
             elif self._bytes_left:
                 data = piece[position : position + self._bytes_left]
                 self.value = checksums.extend(self.value, data)
@@ -235,7 +240,7 @@ def encode_strings(strings: Sequence[bytes]) -> bytes:
     >>> encode_strings([b"a", b"bc"])[:2].hex(), encode_strings([b"a", b"bc"])[6:]
     ('0102', b'abc')
     """
-    fixed = b"".join([_fixed(len(string), "little") for string in strings])
+    fixed = _fixed([len(string) for string in strings], "little")
     checksum = mask_crc32c(checksums.value(fixed)).to_bytes(_CHECKSUM_BYTES, "little")
     return b"".join([*(encode_varint(len(string)) for string in strings), checksum, *strings])
 
@@ -248,32 +253,15 @@ def decode_strings(
     The stored form is the lengths as varints, their masked crc32c in 4 bytes, and the strings. The
     checksums treat the lengths as fixed-width numbers (WriteStringTensor).
     """
-    if not data:  # TensorFlow writes 4 bytes for no strings, and also reads 0
-        return [], 0
-    lengths, position = _string_lengths(data, count, place)
-    start = position + _CHECKSUM_BYTES
-    if start + sum(lengths) != len(data):
-        raise FormatError(
-            f"{place}: its strings have {len(data) - start} bytes, their lengths say {sum(lengths)}"
-        )
-    fixed = b"".join([_fixed(length, byte_order) for length in lengths])
-    crc = checksums.value(fixed)
-    _check_lengths(crc, data[position:start], byte_order, place)
-    strings = []
+    lengths: list[int] = []
+    checksum = ChecksumOfStrings(count, byte_order, lengths)
+    checksum.extend(data, place)
+    checksum.finish(place)
+    strings, start = [], len(data) - checksum.total
     for length in lengths:
         strings.append(data[start : start + length])
         start += length
-    return strings, checksums.extend(crc, data[position:])
-
-
-def _string_lengths(data: bytes, count: int, place: str) -> tuple[list[int], int]:
-    """Return the lengths at the start of the bytes, and the position after them."""
-    lengths = []
-    position = 0
-    for _ in range(count):
-        length, position = read_varint(data, position, place)
-        lengths.append(length)
-    return lengths, position
+    return strings, checksum.value
 
 
 def _check_lengths(crc: int, stored: bytes, byte_order: ByteOrder, place: str) -> None:
@@ -286,5 +274,9 @@ def _check_lengths(crc: int, stored: bytes, byte_order: ByteOrder, place: str) -
         )
 
 
-def _fixed(length: int, byte_order: ByteOrder) -> bytes:
-    return length.to_bytes(4 if length < 1 << 32 else 8, byte_order)
+def _fixed(lengths: list[int], byte_order: ByteOrder) -> bytes:
+    """Return lengths as the checksum covers them: in 4 bytes, or in 8 if they need it."""
+    if max(lengths, default=0) < 1 << 32:
+        letter = "<" if byte_order == "little" else ">"
+        return pack(f"{letter}{len(lengths)}I", *lengths)
+    return b"".join([n.to_bytes(4 if n < 1 << 32 else 8, byte_order) for n in lengths])

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.arrays.slices import SliceExtent
 from ckpt_viz.formats.bundles.bundle import Bundle
-from ckpt_viz.formats.bundles.entries import Entry, check_size, checked_parts, described
+from ckpt_viz.formats.bundles.entries import StoredRange, checked_parts, described
 from ckpt_viz.formats.storage.sstable import brief
 from ckpt_viz.ground.text import shape_words
 
 _MOST_COMPARED = 10_000_000  # pairs of slices
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRange:
-    """The bytes of a tensor, or of one of its slices: `size` bytes at `offset` of a file.
-
-    `count` is the number of elements, `crc32c` the checksum of the bytes, masked. `place` is for
-    errors. `file_bytes` is the size of the file.
-    """
-
-    path: str
-    offset: int
-    size: int
-    count: int
-    crc32c: int
-    place: str
-    file_bytes: int
 
 
 class Claims:
@@ -70,30 +51,13 @@ def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:
     reason = bundle.why_unreadable(key)
     if reason is not None:
         raise FormatError(f"{place}: {reason}")
-    if not entry.slices:
-        return (_range(bundle, key, entry, entry.shape),)
-    parts = checked_parts(entry, bundle.parts[key], place)
-    overlap = _overlap(entry.slices, place)
-    if overlap is not None:
-        where = f"{shape_words(overlap.shape)} at {overlap.start}"
-        raise FormatError(f"{place}: the slice of {where} overlaps another")
-    return tuple(
-        _range(bundle, key, part, extent.shape)
-        for part, extent in zip(parts, entry.slices, strict=True)
-    )
-
-
-def _range(bundle: Bundle, key: str, entry: Entry, shape: tuple[int, ...]) -> StoredRange:
-    check_size(f"{bundle.index}: {brief(key)}", entry, shape)
-    return StoredRange(
-        bundle.shard_path(entry),
-        entry.offset,
-        entry.size,
-        math.prod(shape),
-        entry.crc32c,
-        bundle.place(key, entry),
-        bundle.shard_bytes(entry),
-    )
+    if entry.slices:
+        checked_parts(entry, bundle.parts[key], place)
+        overlap = _overlap(entry.slices, place)
+        if overlap is not None:
+            where = f"{shape_words(overlap.shape)} at {overlap.start}"
+            raise FormatError(f"{place}: the slice of {where} overlaps another")
+    return bundle.checked_ranges(key)
 
 
 def _overlap(slices: Sequence[SliceExtent], place: str) -> SliceExtent | None:

@@ -28,14 +28,6 @@ _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | _NO_LINK | getattr(os, "O_PATH", 0)
 
 
 @dataclass(frozen=True)
-class Limit:
-    """The root of a confinement, to enter it again in a different thread or process."""
-
-    root: str
-    shows_hidden: bool
-
-
-@dataclass(frozen=True)
 class Place:
     """The target of a path: a name in an open directory, or else a path."""
 
@@ -71,11 +63,6 @@ class Confinement:
         self.bytes_read = 0
         self.over_limit: ReadLimitError | None = None
         self._root_descriptor: int | None = None
-
-    @property
-    def limit(self) -> Limit:
-        """The same limit without its open files and counts."""
-        return Limit(self.root, self._shows_hidden)
 
     @contextmanager
     def at(self, path: str) -> Iterator[Place]:
