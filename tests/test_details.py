@@ -18,7 +18,7 @@ from ckpt_viz.graphs.overlay.overlay import (
     State,
     Verdict,
 )
-from ckpt_viz.graphs.overlay.remedy import Advice, Code
+from ckpt_viz.graphs.overlay.remedy import Advice
 from ckpt_viz.graphs.render.details import Details
 from ckpt_viz.graphs.render.plan_json import plan_json
 from tests.support.graphs import graph, keras3_adam, named
@@ -106,7 +106,7 @@ def test_colours_are_only_printed_on_request() -> None:
 
 def test_names_neither_break_lines_nor_move_the_cursor() -> None:
     hostile = "\n\x1b[2J\u202e"
-    problem = Problem(Severity.FAIL, hostile, (3,), hostile, "x" * 9999, hostile, Code(hostile))
+    problem = Problem(Severity.FAIL, hostile, (3,), hostile, "x" * 9999, hostile, Advice(hostile))
     overlay = _check({}, (problem,), of=named(_MODEL, hostile))
     for line in Details(overlay, [hostile]).to_text().split("\n"):
         assert line.isprintable()
@@ -125,8 +125,7 @@ def test_every_severity_has_a_sign() -> None:
 
 
 def test_json_has_what_calls_for_a_look_and_counts_the_rest() -> None:
-    code = "restored = tf.train.Checkpoint()"
-    problem = Problem(Severity.ERROR, "shape", (3,), "(root).a", None, "Why.", Code(code))
+    problem = Problem(Severity.ERROR, "shape", (3,), "(root).a", None, "Why.", Advice("Call it."))
     marked = {3: Mark(State.SHAPE, "8 ≠ 9", "(root).a"), 0: Mark(State.PLAIN)}
     assert plan_json(_check(marked, (problem,)), notes=["a note"]) == {
         "version": 1,
@@ -144,10 +143,8 @@ def test_json_has_what_calls_for_a_look_and_counts_the_rest() -> None:
                 "saved": "(root).a",
                 "live": None,
                 "why": "Why.",
-                "remedy": f"Call {code}, where live is the checked object and path is the "
-                "checkpoint's path.",
-                "remedy_kind": "code",
-                "code": "restored = tf.train.Checkpoint()",
+                "remedy": "Call it.",
+                "remedy_kind": "advice",
                 "nodes": [3],
                 "lead": None,
             }

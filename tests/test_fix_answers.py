@@ -179,13 +179,6 @@ def test_code_has_the_programs_variable_and_the_path(
     np.testing.assert_array_equal(live.net.dense.w, cv.graph(path).read("(root).net.l1.w"))
 
 
-@pytest.mark.parametrize("problem", [-1, 10**9, "0", None, True])
-def test_code_of_other_problems_is_refused(problem: Any, tmp_path: Path) -> None:
-    shown = show_of(ckpt(net=layer(2)), saved(tmp_path, net=layer(2)))
-    error = answer(shown, {"ask": "code", "problem": problem})[0]["error"]
-    assert "expected one whose remedy has code" in error
-
-
 def test_a_refresh_shows_the_fixed_restore_as_long_as_the_program_has_its_values(
     tmp_path: Path,
 ) -> None:

@@ -9,21 +9,18 @@ import pytest
 from ckpt_viz.graphs.overlay.overlay import Problem, Severity
 from ckpt_viz.graphs.overlay.remedy import (
     Advice,
-    Code,
     Fix,
     HowFixed,
     OtherPath,
     PartialFix,
     PathResult,
     Remedy,
-    code_of,
     names_the_fix,
 )
 from ckpt_viz.ground.wording import EXPLORER, PYTHON, in_commands
 from tests.support.remedy_code import unrunnable_in
 
 _COMMAND = "ckpt-viz fix a b"
-_CODE = Code("tf.zeros(2)")
 
 
 @pytest.mark.parametrize(
@@ -63,28 +60,11 @@ _CODE = Code("tf.zeros(2)")
             "Restore the rest with the button Restore with the guesses that you tick; these stay.",
         ),
         (
-            Code("live.restore(path)"),
-            "Call live.restore(path), where live is the checked object and path is the "
-            "checkpoint's path.",
-            "Call live.restore(path), where live is the object of LIVE and path is SAVED.",
-            "Run the code below, where live is the checked object and path is the checkpoint's "
-            "path.",
-        ),
-        (
             Fix(HowFixed.BY_FORMER_NAMES, 1),
             "Call check.fix().apply(), or run check.fix().code, which reads 1 value under its name "
             "in the file.",
             "Run the code of `ckpt-viz fix a b`, which reads 1 value under its name in the file.",
             "Press Restore, which reads 1 value under its name in the file.",
-        ),
-        (
-            Code("{live: path}", "Save a file"),
-            "Save a file; to restore by order, call {live: path}, where live is the checked object "
-            "and path is the checkpoint's path.",
-            "Save a file; to restore by order, call {live: path}, where live is the object of LIVE "
-            "and path is SAVED.",
-            "Save a file; to restore by order, run the code below, where live is the checked "
-            "object and path is the checkpoint's path.",
         ),
     ],
 )
@@ -113,9 +93,8 @@ def test_other_words_are_the_same_everywhere(remedy: Remedy, said: str) -> None:
 
 
 def test_the_kind_tells_what_a_remedy_is() -> None:
-    remedies = (Fix(HowFixed.BY_PLACES, 1), PartialFix(left="a"), _CODE, Advice("a"), None)
-    assert [names_the_fix(remedy) for remedy in remedies] == [True, True, False, False, False]
-    assert [code_of(remedy) for remedy in remedies] == ["", "", "tf.zeros(2)", "", ""]
+    remedies = (Fix(HowFixed.BY_PLACES, 1), PartialFix(left="a"), Advice("a"), None)
+    assert [names_the_fix(remedy) for remedy in remedies] == [True, True, False, False]
 
 
 def test_a_long_name_in_a_remedy_is_cut() -> None:
@@ -131,8 +110,6 @@ def test_a_long_name_in_a_remedy_is_cut() -> None:
         (Advice("Do it inside `with scope():`, or call restore()."), ["with scope():"]),
         (Advice("Call re.no_such()."), ["re.no_such()"]),
         (Advice("Call re.escape(), or its build(). Set the option `a`; run `git lfs pull`."), []),
-        (Code("re.sub(live, path, [one for one in live])"), []),
-        (Code("re.sub(live)"), []),
         (Fix(HowFixed.BY_PLACES, 1, 1), ["check.fix()", "check.fix(guesses=True)"]),
     ],
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import unicodedata
-from collections.abc import Mapping
 from keyword import iskeyword
 
 from ckpt_viz.errors import SourceError
@@ -135,18 +134,3 @@ def operand(expression: str) -> str:
             "such as the name of its variable"
         ) from None
     return text if isinstance(tree, _SIMPLE) else f"({text})"
-
-
-def with_names(code: str, expressions: Mapping[str, str]) -> str:
-    """Return code of one line in which these names are expressions of a caller.
-
-    >>> with_names("Checkpoint(live, path=live.path).restore(path)", {"live": "a", "path": "'p'"})
-    "Checkpoint(a, path=a.path).restore('p')"
-    """
-    data = code.encode()
-    names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
-    for name in sorted(names, key=lambda name: -name.col_offset):
-        if name.id in expressions:
-            end = name.end_col_offset
-            data = data[: name.col_offset] + expressions[name.id].encode() + data[end:]
-    return data.decode()

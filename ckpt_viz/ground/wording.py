@@ -15,9 +15,6 @@ class Wording:
         guesses: What makes a fix that takes the guesses, too.
         fix_guesses: What restores the values of that fix.
         run_guesses: The same as a request, without a full stop.
-        call: A request to run code, without a capital; the code goes into the braces, if any.
-        live: What `live` is in code.
-        path: What `path` is in code.
         verify: What tests the checksums of stored values.
         most: What opens more checkpoints of a history.
         unchanged: What reads the values that never change in a history.
@@ -30,9 +27,6 @@ class Wording:
     guesses: str
     fix_guesses: str
     run_guesses: str
-    call: str
-    live: str
-    path: str
     verify: str
     most: str
     unchanged: str
@@ -46,9 +40,6 @@ PYTHON = Wording(
     guesses="check.fix(guesses=True)",
     fix_guesses="check.fix(guesses=True).apply()",
     run_guesses="Call check.fix(guesses=True).apply()",
-    call="call {}",
-    live="the checked object",
-    path="the checkpoint's path",
     verify="verify=True",
     most="a larger `most`",
     unchanged="unchanged=True",
@@ -65,14 +56,9 @@ IN_A_SESSION = replace(
 )
 
 
-def with_code_below(wording: Wording) -> Wording:
-    """Return the wording of a place that shows the code of a remedy below its sentence."""
-    return replace(wording, call="run the code below")
-
-
 # Where the explorer can restore by itself, and people tick guesses.
 EXPLORER = replace(
-    with_code_below(PYTHON),
+    PYTHON,
     fix="the button Restore",
     run_fix="Press Restore",
     guesses="your tick",
@@ -100,9 +86,6 @@ def in_commands(fix: str = "ckpt-viz fix") -> Wording:
         guesses=f"`{fix} --guesses`",
         fix_guesses=f"the code of `{fix} --guesses`",
         run_guesses=f"Run the code of `{fix} --guesses`",
-        call="call {}",
-        live="the object of LIVE",
-        path="SAVED",
         verify="--verify",
         most="a larger --most",
         unchanged="--unchanged",

@@ -43,20 +43,18 @@ from ckpt_viz.graphs.overlay.overlay import (
     State,
     Verdict,
 )
-from ckpt_viz.graphs.overlay.remedy import Advice, Code, OtherPath, PartialFix, PathResult, code_of
+from ckpt_viz.graphs.overlay.remedy import Advice, OtherPath, PartialFix, PathResult
 from ckpt_viz.graphs.render import payload
 from ckpt_viz.graphs.render.text import advice, notes
 from ckpt_viz.graphs.search.grammar import MEASURES
 from ckpt_viz.graphs.search.measures import COLUMNS, Measures, no_measures
 from ckpt_viz.graphs.slots.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.ground.expressions import quoted
-from ckpt_viz.ground.wording import with_code_below
 from tests.support.graphs import graph, keras3_adam, named, transformer
 
 DIRECTORY = Path(__file__).parents[1] / "data" / "payloads"
 NONE = math.nan
 HOSTILE = "<script>alert(1)</script>\n\"'&\x00\u202e\ud800"
-CODE = "tf.train.Checkpoint(aux=live.model).restore(path)"
 
 
 def graphs() -> dict[str, ObjectGraph]:
@@ -275,8 +273,7 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
                 "saved": p.saved,
                 "live": p.live,
                 "why": p.why,
-                "remedy": p.to_do(with_code_below(overlay.wording)) or None,
-                "code": code_of(p.remedy) or None,
+                "remedy": p.to_do(overlay.wording) or None,
             }
             for p in overlay.problems
         ],
@@ -450,7 +447,7 @@ def _check() -> Overlay:
             "(root).model.aux.kernel",
             None,
             "Nothing in the program takes this value.",
-            Code(CODE),
+            Advice("Save the model with tf.train.Checkpoint."),
         ),
         Problem(
             Severity.FAIL,
@@ -715,7 +712,7 @@ def _hostile(overlay: Overlay) -> Overlay:
         marks=tuple(replace(mark, detail=HOSTILE, partner=HOSTILE) for mark in overlay.marks),
         problems=tuple(
             Problem(
-                *(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, Code(HOSTILE)),
+                *(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, Advice(HOSTILE)),
             )
             for p in overlay.problems
         ),

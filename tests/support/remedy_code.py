@@ -12,7 +12,7 @@ import click
 
 from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from ckpt_viz.cli import main
-from ckpt_viz.graphs.overlay.remedy import Code, OtherPath, Remedy
+from ckpt_viz.graphs.overlay.remedy import OtherPath, Remedy
 from ckpt_viz.ground.wording import PYTHON, Wording, in_commands
 from tests.support.told import told
 
@@ -26,7 +26,7 @@ _OTHER_COMMANDS = ("git ",)
 def unrunnable(check: RestoreCheck) -> Iterator[str]:
     """Yield the code in remedies that has names which a person's program lacks.
 
-    A program has `tf`, `cv` and, as in the documents, the `check`; a remedy explains other names.
+    A program has `tf`, `cv` and, as in the documents, the `check`.
     """
     import tensorflow as tf
 
@@ -41,25 +41,13 @@ def unrunnable(check: RestoreCheck) -> Iterator[str]:
 
 def unrunnable_in(remedy: Remedy, wording: Wording, names: dict[str, object]) -> list[str]:
     """Return the code in the sentence of a remedy that has other names than these."""
-    explained = _explained(remedy, wording)
-    return [code for code in _code_in(remedy, wording) if not _runs(code, names, explained)]
-
-
-def _explained(remedy: Remedy, wording: Wording) -> set[str]:
-    """Return the names of which the sentence says what they are."""
-    sentence = remedy.in_words(wording)
-    names = {"tf", "live", "path"} if isinstance(remedy, Code) else set[str]()
-    return {name for name in names if f" {name} is " in sentence}
+    return [code for code in _code_in(remedy, wording) if not _runs(code, names)]
 
 
 def _code_in(remedy: Remedy, wording: Wording) -> Iterator[str]:
     sentence = remedy.in_words(wording)
     if isinstance(remedy, OtherPath):
         return  # its path is a text of the user's
-    if isinstance(remedy, Code):
-        assert remedy.expression in sentence
-        yield remedy.expression
-        sentence = sentence.replace(remedy.expression, "")
     for ticked in _TICKED.findall(sentence):
         if not ticked.isidentifier():  # else a name, such as that of an option
             yield ticked
@@ -68,7 +56,7 @@ def _code_in(remedy: Remedy, wording: Wording) -> Iterator[str]:
             yield call
 
 
-def _runs(code: str, names: dict[str, object], explained: set[str]) -> bool:
+def _runs(code: str, names: dict[str, object]) -> bool:
     """Return whether a command exists with these arguments, or Python knows all names of code."""
     if code.startswith("ckpt-viz "):
         _, command, *arguments = shlex.split(code)
@@ -79,7 +67,7 @@ def _runs(code: str, names: dict[str, object], explained: set[str]) -> bool:
     tree = ast.parse(f"{code}\n    pass" if code.endswith(":") else code)
     names_in_code = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     own = {node.id for node in names_in_code if isinstance(node.ctx, ast.Store)}
-    known = {*names, *own, *explained, *dir(builtins)}
+    known = {*names, *own, *dir(builtins)}
     used = {node.id for node in names_in_code}
     return used <= known and all(_exists(node, names) for node in ast.walk(tree))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ckpt_viz.graphs.overlay.overlay import Severity
-from ckpt_viz.graphs.overlay.remedy import Remedy, code_of
+from ckpt_viz.graphs.overlay.remedy import Remedy
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.kind import Kind
 
@@ -36,11 +36,6 @@ class Finding:
     objects: tuple[int, ...] = ()
     change: Change | None = field(default=None, repr=False)
     explains: tuple[Finding, ...] = ()
-
-    @property
-    def code(self) -> str:
-        """What the remedy says to run, with `live` for the checked object; "" for none."""
-        return code_of(self.remedy)
 
     def all(self) -> Iterator[Finding]:
         """Yield the finding and those that it explains."""

@@ -6,12 +6,10 @@ does not trust it. A question without an answer gets a sentence with the reason.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ckpt_viz.answers.dry_runs.dry_run import prefix_of
 from ckpt_viz.answers.graph_diff.diff_result import GraphDiff
 from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from ckpt_viz.answers.restore_check.played import asked, played, said, source_of
@@ -26,9 +24,8 @@ from ckpt_viz.files.values.row import ValueRow
 from ckpt_viz.files.values.table_json import row_json
 from ckpt_viz.graphs.nodes.nodes import Attribute
 from ckpt_viz.graphs.overlay.overlay import State
-from ckpt_viz.graphs.overlay.remedy import Code
 from ckpt_viz.graphs.render.exports import EXPORTS
-from ckpt_viz.ground.expressions import is_name, with_names
+from ckpt_viz.ground.expressions import is_name
 from ckpt_viz.ground.text import sendable
 from ckpt_viz.live.sources.pictured import ObjectGraph
 
@@ -47,7 +44,7 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     """Return the answer to a question as data and buffers; `error` gives the reason for none.
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
-    "format": "svg"}`, `{"ask": "code", "problem": 0}`, `{"ask": "fix"}`, `{"ask": "restore"}`,
+    "format": "svg"}`, `{"ask": "fix"}`, `{"ask": "restore"}`,
     `{"ask": "undo"}`, `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source",
     "at": 3}`, `{"ask": "questions"}`, `{"ask": "measures"}`, `{"ask": "picture"}`, `{"ask": "copy",
     "kind": "without", "nodes": [3]}` and the same for "copy-picture". With `"changes"`, a question
@@ -232,34 +229,6 @@ def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | 
     return {"name": export.file_name, "type": export.mime}, [text.encode()]
 
 
-# --- the code of a remedy
-
-
-def _code(shown: Shown, question: Mapping[str, Any]) -> Answer:
-    """Return the code of a problem's remedy, with names that the notebook has."""
-    problems = shown.overlay.problems if shown.overlay is not None else ()
-    place = question["problem"]
-    if not _is_place(place, problems) or not isinstance(problems[place].remedy, Code):
-        raise SourceError(f"found problem {place!r:.40}, expected one whose remedy has code")
-    code = problems[place].remedy
-    shell = kernel_shell()
-    if shell is None or not isinstance(shown.comparison, RestoreCheck):
-        raise SourceError("This code needs the notebook in which the check ran.")
-    live, saved = _variable_of(shown.comparison), shown.comparison.saved
-    if live is None:
-        raise SourceError(
-            "No variable of the notebook holds the checked object. Copy the code, and write your "
-            "name for the object in place of `live`."
-        )
-    if saved is None or saved.is_unwritten:
-        raise SourceError("No file holds these values. Copy the code, and write a path in it.")
-    names = {"live": live, "path": repr(prefix_of(saved))}
-    tensorflow = sys.modules.get("tensorflow")
-    imports = "" if dict.get(shell.user_ns, "tf") is tensorflow else "import tensorflow as tf\n\n"
-    named = with_names(code.expression, names)
-    return {"text": f"{imports}{named}"}, []
-
-
 # --- the fix of a check
 
 
@@ -398,7 +367,6 @@ class _NoBar:
 _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "values": _values,
     "accessor": _accessor,
-    "code": _code,
     "copy": _copy,
     "copy-picture": _picture_of_copy,
     "fix": _fix,

@@ -108,29 +108,6 @@ class PartialFix(_Said):
         return f"Restore the rest with {fix}; {self.left}."
 
 
-@dataclass(frozen=True, slots=True)
-class Code(_Said):
-    """An expression in Python that a person runs; it takes `tf`, `live` and `path` from around it.
-
-    Attributes:
-        expression: The code itself, which restores an export by the order of its variables.
-        instead: A request that makes the code unnecessary, without a full stop.
-    """
-
-    kind: ClassVar[str] = "code"
-
-    expression: str
-    instead: str = ""
-
-    def in_words(self, wording: Wording) -> str:
-        """Return the sentence of a place; everybody knows `tf`."""
-        request = wording.call.format(self.expression)
-        sentence = f"{request}, where live is {wording.live} and path is {wording.path}."
-        if self.instead:
-            return f"{self.instead}; to restore by order, {sentence}"
-        return sentence[0].upper() + sentence[1:]
-
-
 class PathResult(Enum):
     """What the restore of another path does."""
 
@@ -188,12 +165,7 @@ class LoadWithKeras(_Said):
         return f"Load it with {calls}.{fix}"
 
 
-Remedy = Fix | PartialFix | Code | OtherPath | LoadWithKeras | Advice
-
-
-def code_of(remedy: Remedy | None) -> str:
-    """Return the code that a remedy says to run; "" for none."""
-    return remedy.expression if isinstance(remedy, Code) else ""
+Remedy = Fix | PartialFix | OtherPath | LoadWithKeras | Advice
 
 
 def names_guesses(remedy: Remedy | None) -> bool:

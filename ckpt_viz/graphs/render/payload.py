@@ -24,10 +24,9 @@ from ckpt_viz.graphs.nodes.nodes import Role, Sizes, SlotRule
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import ComparisonTable, TableCell
 from ckpt_viz.graphs.overlay.overlay import Overlay, Severity, State
-from ckpt_viz.graphs.overlay.remedy import code_of
 from ckpt_viz.graphs.render.text import advice, alarms, kind_of_file, notes
 from ckpt_viz.ground.expressions import quoted
-from ckpt_viz.ground.wording import EXPLORER, with_code_below
+from ckpt_viz.ground.wording import EXPLORER
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.graphs.search.measures import Measures
@@ -254,7 +253,6 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
 
 def _overlay_columns(overlay: Overlay) -> _Columns:
     marks, problems = overlay.marks, overlay.problems
-    wording = with_code_below(overlay.wording)
     return {
         "overlay_state": (mark.state for mark in marks),
         "overlay_detail": (mark.detail or None for mark in marks),
@@ -269,9 +267,8 @@ def _overlay_columns(overlay: Overlay) -> _Columns:
         "problem_saved": (problem.saved for problem in problems),
         "problem_live": (problem.live for problem in problems),
         "problem_why": (problem.why for problem in problems),
-        "problem_remedy": (problem.to_do(wording) or None for problem in problems),
+        "problem_remedy": (problem.to_do(overlay.wording) or None for problem in problems),
         "problem_fix": (problem.by_the_fix(EXPLORER) for problem in problems),
-        "problem_code": (code_of(problem.remedy) or None for problem in problems),
         "problem_node_count": (len(problem.nodes) for problem in problems),
         "problem_node": (node_id for problem in problems for node_id in problem.nodes),
         "guess_code": map(quoted, overlay.guesses),

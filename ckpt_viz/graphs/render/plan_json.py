@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from ckpt_viz.graphs.overlay.overlay import QUIET, Overlay, Problem, State
-from ckpt_viz.graphs.overlay.remedy import code_of
 from ckpt_viz.ground.wording import Wording
 
 VERSION = 1
@@ -49,7 +48,6 @@ def _problem(problem: Problem, wording: Wording) -> dict[str, Any]:
         "why": problem.why,
         "remedy": problem.to_do(wording),
         "remedy_kind": None if problem.remedy is None else problem.remedy.kind,
-        "code": code_of(problem.remedy) or None,
         "nodes": list(problem.nodes),
         "lead": problem.lead,
     }

@@ -32,8 +32,6 @@ export interface Problem {
   readonly live: string | null;
   readonly why: string;
   readonly remedy: string | null;
-  /** The code that the remedy says to run; `live` is the checked object. */
-  readonly code: string | null;
 }
 
 /** A part of the checkpoint that a person may accept; the table has the question. */
@@ -293,7 +291,6 @@ function problemsOf(
         live: text("problem_live", index),
         why: text("problem_why", index) ?? "",
         remedy: fix ?? text("problem_remedy", index),
-        code: text("problem_code", index),
       };
     },
     naming: (id: number): readonly number[] =>

@@ -1,15 +1,11 @@
 /** Code to read, select and copy. */
 
-import { type ComponentChildren, Fragment } from "preact";
+import { Fragment } from "preact";
 import * as WORDS from "../basics/strings";
-import { shortened, visible } from "../basics/text";
 import { Alert } from "./alert";
 import { useAsked } from "./asking";
 import { codeParts } from "./code-parts";
 import { Copy } from "./copy";
-
-/** Names in the code of a remedy come from files, and may have any length. */
-const MAX_REMEDY = 2000;
 
 /** Lines break between parts of the code; a part that is too wide scrolls sideways. */
 export function CodeText({ code }: { readonly code: string }) {
@@ -64,25 +60,6 @@ export function CodeButtons({ code, insert }: ButtonProps) {
       )}
       <Copy what={WORDS.code} text={code} />
       <Alert words={asked?.problem} isInline />
-    </>
-  );
-}
-
-interface RemedyCodeProps extends ButtonProps {
-  /** Other buttons, before those of the code. */
-  readonly children?: ComponentChildren;
-}
-
-/** The code of a remedy. Only code that is in sight as it is goes elsewhere. */
-export function RemedyCode({ code, insert, children }: RemedyCodeProps) {
-  const shown = shortened(visible(code), MAX_REMEDY);
-  return (
-    <>
-      <CodeText code={shown} />
-      <p class="ckv-buttons">
-        {children}
-        {shown === code ? <CodeButtons code={code} insert={insert} /> : null}
-      </p>
     </>
   );
 }

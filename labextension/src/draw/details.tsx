@@ -121,7 +121,7 @@ function NodeDetails({
       <Compared graph={graph} id={id} />
       <Detours graph={graph} id={id} dispatch={dispatch} />
       {listsProblems ? (
-        <Problems graph={graph} indices={graph.overlay?.problemsOf(id) ?? []} kernel={kernel} />
+        <Problems graph={graph} indices={graph.overlay?.problemsOf(id) ?? []} />
       ) : null}
       {error === null ? null : (
         <p class="ckv-error">

@@ -360,7 +360,7 @@ function Right(props: ShownProps & { readonly accepting: Accepting; readonly isC
       {...{ state, kernel, onRequest, dispatch }}
       evidence={
         table === null || state.drawn !== "table" ? undefined : (
-          <LineDetails {...{ state, table, accepting, kernel, insert }} />
+          <LineDetails {...{ state, table, accepting }} />
         )
       }
       actions={actions(props, state.selected)}

@@ -4,7 +4,6 @@ import * as WORDS from "../basics/strings";
 import { countWords, sentenceText, visible } from "../basics/text";
 import type { Graph } from "../data/graph";
 import type { Line, Table } from "../data/table";
-import type { Kernel } from "../kernel/kernel";
 import type { State } from "../state/state";
 import { cellSign } from "../words/signs";
 import { type Accepting, fixedWith } from "./accepting";
@@ -16,9 +15,6 @@ interface LineDetailsProps {
   readonly state: State;
   readonly table: Table;
   readonly accepting: Accepting;
-  readonly kernel: Kernel | null;
-  /** Puts code into a new cell below; null where there are no cells. */
-  readonly insert: ((code: string) => void) | null;
 }
 
 /** The selected line; without one, what no line tells. */
@@ -32,7 +28,7 @@ export function LineDetails(props: LineDetailsProps) {
 }
 
 /** What no line tells. */
-function Beside({ table, state, ...props }: LineDetailsProps) {
+function Beside({ table, state }: LineDetailsProps) {
   const { graph } = state;
   return (
     <div class="ckv-evidence">
@@ -40,15 +36,15 @@ function Beside({ table, state, ...props }: LineDetailsProps) {
       {table.notes.map((note) => (
         <p key={note}>{sentenceText(note)}</p>
       ))}
-      <Problems graph={graph} indices={besideLines(graph)} isCodeOnly {...props} />
+      <Problems graph={graph} indices={besideLines(graph)} isMessageOnly />
     </div>
   );
 }
 
-function OfLine({ table, line, state, ...props }: LineDetailsProps & { readonly line: Line }) {
+function OfLine({ table, line, state, accepting }: LineDetailsProps & { readonly line: Line }) {
   const { graph } = state;
   const { plain, saved, live, values } = line;
-  const fixed = fixedWith(table, line, props.accepting);
+  const fixed = fixedWith(table, line, accepting);
   const names =
     saved !== "" && live !== "" && saved !== live ? `${saved} → ${live}` : saved || live;
   const cells = [
@@ -71,7 +67,7 @@ function OfLine({ table, line, state, ...props }: LineDetailsProps & { readonly 
           </Fact>
         ))}
       </dl>
-      <Problems graph={graph} indices={problemsOf(graph, table, line)} {...props} />
+      <Problems graph={graph} indices={problemsOf(graph, table, line)} />
     </div>
   );
 }

@@ -3,9 +3,7 @@
 import * as WORDS from "../basics/strings";
 import { sentenceText, shortened, visibleLines } from "../basics/text";
 import type { Graph } from "../data/graph";
-import type { Kernel } from "../kernel/kernel";
 import { problemSign } from "../words/signs";
-import { RemedyCode } from "./code";
 import { Copy } from "./copy";
 import { SignIcon } from "./icons";
 import { messageOf } from "./message";
@@ -17,21 +15,12 @@ const MAX_MESSAGE = 400;
 interface ProblemsProps {
   readonly graph: Graph;
   readonly indices: readonly number[];
-  readonly kernel: Kernel | null;
-  /** Puts code into a new cell below; null where there are no cells. */
-  readonly insert?: ((code: string) => void) | null;
-  /** Whether other sentences say it, so that only code and messages are left. */
-  readonly isCodeOnly?: boolean;
+  /** Whether other sentences say it, so that only messages are left. */
+  readonly isMessageOnly?: boolean;
 }
 
-/** Problems in words: why, what to do, the code, and TensorFlow's message once. */
-export function Problems({
-  graph,
-  indices,
-  kernel,
-  insert = null,
-  isCodeOnly = false,
-}: ProblemsProps) {
+/** Problems in words: why, what to do, and TensorFlow's message once. */
+export function Problems({ graph, indices, isMessageOnly = false }: ProblemsProps) {
   const { overlay } = graph;
   if (overlay === null) {
     return null;
@@ -46,20 +35,13 @@ export function Problems({
         messages.add(message ?? "");
         return (
           <div key={index} class="ckv-problem-text">
-            {isCodeOnly ? null : (
+            {isMessageOnly ? null : (
               <p>
                 <SignIcon sign={problemSign(overlay, problem)} /> {sentenceText(problem.why)}
               </p>
             )}
-            {problem.remedy === null || isCodeOnly ? null : <p>→ {sentenceText(problem.remedy)}</p>}
-            {problem.code === null ? null : (
-              <RemedyCode
-                code={problem.code}
-                insert={
-                  // Only the kernel knows what the notebook calls the object.
-                  insert && kernel && (async () => insert(await kernel.code(index)))
-                }
-              />
+            {problem.remedy === null || isMessageOnly ? null : (
+              <p>→ {sentenceText(problem.remedy)}</p>
             )}
             {isNew ? (
               <>

@@ -66,8 +66,6 @@ export interface Kernel {
   values(node: number): Promise<readonly (Value | NoValue)[]>;
   /** A Python expression for the live object of a node. */
   accessor(node: number): Promise<string>;
-  /** The code of a problem's remedy, with names that the notebook has. */
-  code(problem: number): Promise<string>;
   file(format: string): Promise<WrittenFile>;
   /** The code of the fix with the guesses at these places. It may take as long as a restore. */
   fix(guesses: readonly number[]): Promise<FixAnswer>;
@@ -135,7 +133,6 @@ export function makeKernel(ask: Ask): Kernel {
     ask: answered,
     values: async (node) => (await answered({ ask: "values", node })).values ?? [],
     accessor: async (node) => (await answered({ ask: "accessor", node })).text ?? "",
-    code: async (problem) => (await answered({ ask: "code", problem })).text ?? "",
     async file(format) {
       const { name = "", type = "", data } = await answered({ ask: "file", format });
       return { name, type, data };

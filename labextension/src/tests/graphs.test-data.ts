@@ -168,7 +168,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_why: texts("why"),
         problem_remedy: texts("remedy"),
         problem_fix: Int32Array.from(problems, () => -1),
-        problem_code: texts("code"),
         ...{ guess_code: none },
         problem_node_count: Int32Array.from(problems, ({ nodes }) => nodes?.length ?? 0),
         problem_node: Int32Array.from(problems.flatMap(({ nodes }) => nodes ?? [])),
