@@ -12,14 +12,7 @@ ASSIGN_EACH = "Assign each object to an attribute of its own, or pass it to tf.t
 
 
 def lost_attributes(nodes: Sequence[Node]) -> list[tuple[int, NotSaved]]:
-    """Return the attributes with which a save loses trained values, with the nodes that have them.
-
-    >>> model = tf.Module()
-    >>> model.blocks = {tf.Variable(0.0).ref()}  # TensorFlow follows no sets
-    >>> [(_, lost)] = lost_attributes(cv.graph(model).nodes)
-    >>> in_no_checkpoint("blocks", [lost])
-    'blocks: 1 variable is in no checkpoint of this program.'
-    """
+    """Return the attributes with which a save loses trained values, and the nodes with these."""
     return [
         (node_id, note)
         for node_id, node in enumerate(nodes)
