@@ -10,6 +10,7 @@ _Item = TypeVar("_Item")
 _MOST_LISTED = 3
 CUT = "…"  # in the place of what is too long to print
 MOST_READABLE = 1000  # characters: longer than any name that a person has given
+_MOST_PERCENT = 1_000_000  # a larger number tells nothing more
 _UNITS = ("kB", "MB", "GB", "TB", "PB")
 
 
@@ -145,8 +146,8 @@ def percent(share: float | None) -> str:
 
     >>> percent(0.813), percent(0.0291), percent(0.00042), percent(12.3), percent(None)
     ('81 %', '2.9 %', '0.042 %', '1,230 %', '')
-    >>> percent(1.0), percent(0.99999)
-    ('100 %', '99.9 %')
+    >>> percent(1.0), percent(0.99999), percent(7e9)
+    ('100 %', '99.9 %', 'over 1,000,000 %')
     """
     if share is None:
         return ""
@@ -155,4 +156,6 @@ def percent(share: float | None) -> str:
     number = 100 * share
     if 99 < number < 100:
         return f"{math.floor(10 * number) / 10:.3g} %"
+    if number > _MOST_PERCENT:
+        return f"over {_MOST_PERCENT:,} %"
     return f"{number:,.0f} %" if number >= 10 else f"{number:.2g} %"

@@ -2,11 +2,17 @@
 
 import { formatCount } from "./text";
 
+/** A larger number tells nothing more. */
+const MOST_PERCENT = 1_000_000;
+
 /** A share in few letters, as in Python. */
 export function percent(share: number): string {
   const number = 100 * share;
   if (number > 99 && number < 100) {
     return `${Math.floor(10 * number) / 10} %`; // only the whole is 100 %
+  }
+  if (number > MOST_PERCENT && Number.isFinite(number)) {
+    return `over ${formatCount(MOST_PERCENT)} %`;
   }
   if (number >= 10) {
     return Number.isFinite(number) ? `${formatCount(Math.round(number))} %` : "∞";
