@@ -3,6 +3,7 @@
 The rooms, from the ground up:
 
 - `engines`: a restore without a change: TensorFlow's by objects and names, Keras' by paths.
+- `name_rules`: what names of two programs prove.
 - `story`: the steps of a save, a restore and its asserts, in TensorFlow's order.
 - `correspondence`: which saved value belongs to which variable of the program.
 - `changes`: what people did to the program since it was saved.

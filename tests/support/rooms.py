@@ -40,7 +40,7 @@ WINGS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("files.values",),
     ),
     "matching": (
-        ("matching.engines",),
+        ("matching.engines", "matching.name_rules"),
         ("matching.story", "matching.correspondence"),
         ("matching.changes", "matching.restore_table"),
     ),

@@ -10,11 +10,11 @@ from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.evidence.sides import LiveSide, SavedSide, is_optimizer
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.matching.correspondence.full_names import FullNames
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, is_guess
 from ckpt_viz.matching.correspondence.sequences import INDEX
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.engines.trace import Action, Step
+from ckpt_viz.matching.name_rules.full_names import FullNames
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ckpt_viz.ground.expressions import quoted
-from ckpt_viz.matching.correspondence.names import spelled
+from ckpt_viz.matching.name_rules.names import spelled
 
 _FEWEST = 3  # names of a comprehension
 _MOST = 20  # comprehensions

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.ground.text import MOST_READABLE
 from ckpt_viz.matching.changes.kind import Kind
-from ckpt_viz.matching.correspondence.migrations import OF_KERAS_3, local_name
 from ckpt_viz.matching.correspondence.sequences import INDEX
+from ckpt_viz.matching.name_rules.migrations import OF_KERAS_3, local_name
 
 OF_KERAS_2 = re.compile(r"layer(_with_weights)?-\d{1,9}")
 

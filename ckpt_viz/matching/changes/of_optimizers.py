@@ -13,10 +13,10 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.keras_optimizers import trained_variables
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.changes.deeds import Act, Deed
-from ckpt_viz.matching.correspondence.migrations import local_name
 from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.matching.correspondence.sequences import INDEX
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
+from ckpt_viz.matching.name_rules.migrations import local_name
 
 ALSO_TRAINS = "also trains"  # of variables that it did not train
 

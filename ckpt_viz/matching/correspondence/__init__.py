@@ -6,6 +6,6 @@ each item its names and its content. `siblings` matches the children of a pair: 
 then content, then order in the gaps. `whole_tree` searches what stays free, `nearest` decides
 between equal parts, `rivals` makes a guess of what neither a name nor a place tells, and
 `optimizers` and `states` follow the variables. `value_mapping` has the values of all pairs,
-`by_names` is for files without objects, whose trees `scope_tree` makes, `of_savers` for names on
-both sides, and `migrations` has names of one thing in several versions.
+`by_names` is for files without objects, `of_savers` for names on both sides, and `of_exports` for
+files of Keras' `export()`.
 """

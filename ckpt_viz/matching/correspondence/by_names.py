@@ -16,12 +16,13 @@ from ckpt_viz.graphs.nodes.nodes import ROOT, Node, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.correspondence.descriptions import Described, described
-from ckpt_viz.matching.correspondence.full_names import FullNames
-from ckpt_viz.matching.correspondence.migrations import has_heads, name_in_encoder
-from ckpt_viz.matching.correspondence.names import ChosenNames, are_related
 from ckpt_viz.matching.correspondence.pairing import PairedItems
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, weakest
-from ckpt_viz.matching.correspondence.scope_tree import (
+from ckpt_viz.matching.correspondence.whole_tree import WholeTree
+from ckpt_viz.matching.name_rules.full_names import FullNames
+from ckpt_viz.matching.name_rules.migrations import has_heads, name_in_encoder
+from ckpt_viz.matching.name_rules.names import ChosenNames, are_related
+from ckpt_viz.matching.name_rules.scope_tree import (
     Scopes,
     full_name,
     scope_of,
@@ -29,7 +30,6 @@ from ckpt_viz.matching.correspondence.scope_tree import (
     scopes_of_program,
     variables_of,
 )
-from ckpt_viz.matching.correspondence.whole_tree import WholeTree
 
 _WITHOUT_NAMES = (Evidence.ORDER, Evidence.CONTENT)
 _MOST_ENDS = 64  # scopes of a name that others are compared with

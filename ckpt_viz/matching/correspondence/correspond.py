@@ -9,7 +9,6 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.matching.correspondence.by_names import pairs_by_name
 from ckpt_viz.matching.correspondence.descriptions import described
-from ckpt_viz.matching.correspondence.names import ChosenNames
 from ckpt_viz.matching.correspondence.of_exports import has_lists_alone, pairs_of_export
 from ckpt_viz.matching.correspondence.optimizers import Optimizers
 from ckpt_viz.matching.correspondence.pairing import PairedItems
@@ -18,6 +17,7 @@ from ckpt_viz.matching.correspondence.rivals import make_guesses_of_rivals
 from ckpt_viz.matching.correspondence.states import state_pairs, unsure_states
 from ckpt_viz.matching.correspondence.unchanged import is_unchanged, pairs_as_bound
 from ckpt_viz.matching.correspondence.whole_tree import WholeTree
+from ckpt_viz.matching.name_rules.names import ChosenNames
 
 
 def correspond(

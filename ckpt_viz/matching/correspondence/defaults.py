@@ -13,11 +13,11 @@ from itertools import dropwhile
 from ckpt_viz.graphs.nodes.nodes import Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
-from ckpt_viz.matching.correspondence.full_names import FullNames, without_number
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, is_guess
 from ckpt_viz.matching.correspondence.sequences import sequences
 from ckpt_viz.matching.correspondence.states import state_pairs
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, fits, with_pairs
+from ckpt_viz.matching.name_rules.full_names import FullNames, without_number
 
 
 def with_defaults(

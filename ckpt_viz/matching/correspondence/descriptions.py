@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph, Layout
-from ckpt_viz.matching.correspondence.full_names import FullNames
 from ckpt_viz.matching.correspondence.items import GraphInTree, Items, items_of
-from ckpt_viz.matching.correspondence.migrations import OF_KERAS_3
-from ckpt_viz.matching.correspondence.names import ChosenNames, canonical, index_of, trailing_number
 from ckpt_viz.matching.correspondence.sequences import sequences
+from ckpt_viz.matching.name_rules.full_names import FullNames
+from ckpt_viz.matching.name_rules.migrations import OF_KERAS_3
+from ckpt_viz.matching.name_rules.names import ChosenNames, canonical, index_of, trailing_number
 
 _MOST_SCOPES = 64  # of a full name; those before are one scope
 _MOST_LAST_NAMES = 16  # of a path, from its end

@@ -14,7 +14,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.scopes import NamedVariable, scope_nodes
 from ckpt_viz.matching.correspondence.by_names import pairs_by_name
 from ckpt_viz.matching.correspondence.pairs import Pair
-from ckpt_viz.matching.correspondence.scope_tree import full_name
+from ckpt_viz.matching.name_rules.scope_tree import full_name
 
 
 def has_lists_alone(saved: Graph, paired: Container[int]) -> bool:

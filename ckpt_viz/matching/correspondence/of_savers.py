@@ -23,11 +23,11 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.scopes import NamedVariable, scope_nodes
 from ckpt_viz.ground.text import MOST_READABLE
 from ckpt_viz.matching.correspondence.by_names import by_plain_name, pairs_by_name
-from ckpt_viz.matching.correspondence.full_names import FullNames
-from ckpt_viz.matching.correspondence.names import are_related, numbers, spelled
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.matching.correspondence.states import state_pairs
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
+from ckpt_viz.matching.name_rules.full_names import FullNames
+from ckpt_viz.matching.name_rules.names import are_related, numbers, spelled
 
 AVERAGE = "ExponentialMovingAverage"  # the last part of a moving average's name
 _PART = re.compile(r"(.+)/part_(0|[1-9]\d{0,5})", re.DOTALL | re.ASCII)

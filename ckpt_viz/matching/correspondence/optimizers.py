@@ -11,9 +11,9 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.keras_optimizers import trained_variables
 from ckpt_viz.matching.correspondence.alignment import unique
 from ckpt_viz.matching.correspondence.items import value_of
-from ckpt_viz.matching.correspondence.names import canonical
 from ckpt_viz.matching.correspondence.pairing import PairedItems
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, surest
+from ckpt_viz.matching.name_rules.names import canonical
 
 _WRAPPED = ("inner_optimizer", "base_optimizer")  # of a LossScaleOptimizer
 

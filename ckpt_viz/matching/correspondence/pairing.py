@@ -10,8 +10,8 @@ from itertools import chain, product
 from ckpt_viz.graphs.nodes.name_evidence import paired_by_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.matching.correspondence.descriptions import Bag, Described
-from ckpt_viz.matching.correspondence.names import are_namesakes, are_related, numbers, words
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.matching.name_rules.names import are_namesakes, are_related, numbers, words
 
 _LOOKS = frozenset({Evidence.CONTENT, Evidence.ORDER})
 _MOST_NAMESAKES = 60  # equal items that are asked for their names

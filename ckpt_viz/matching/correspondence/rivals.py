@@ -8,10 +8,10 @@ from functools import cache
 
 from ckpt_viz.graphs.nodes.walks import reached
 from ckpt_viz.matching.correspondence.descriptions import Described
-from ckpt_viz.matching.correspondence.names import canonical
 from ckpt_viz.matching.correspondence.nearest import depth_in_common
 from ckpt_viz.matching.correspondence.pairing import PairedItems
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.matching.name_rules.names import canonical
 
 _MOST_RIVALS = 60  # equal items of one side
 # What tells that two equal items belong together, from nothing to a name that a person chose.

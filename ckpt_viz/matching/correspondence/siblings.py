@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from ckpt_viz.matching.correspondence.alignment import Score, align, longest_increasing, unique
 from ckpt_viz.matching.correspondence.descriptions import Described
-from ckpt_viz.matching.correspondence.names import begin_alike
 from ckpt_viz.matching.correspondence.nearest import of_one_key
 from ckpt_viz.matching.correspondence.pairing import PairedItems, linked_by_words
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, weakest
+from ckpt_viz.matching.name_rules.names import begin_alike
 
 _MOST_RELATED = 40_000  # compared names of equal items
 # Worth of evidence.

@@ -12,8 +12,8 @@ from operator import itemgetter
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.matching.correspondence.full_names import FullNames
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.matching.name_rules.full_names import FullNames
 
 
 def is_unchanged(

@@ -12,9 +12,9 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Layout
 from ckpt_viz.matching.correspondence.by_names import pairs_of_namesakes
 from ckpt_viz.matching.correspondence.conversions import Conversion, Form, cast_of, conversion_of
 from ckpt_viz.matching.correspondence.correspond import correspond
-from ckpt_viz.matching.correspondence.full_names import FullNames
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.sequences import INDEX
+from ckpt_viz.matching.name_rules.full_names import FullNames
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.correspondence.pairs import Evidence, Pair, is_guess
-from ckpt_viz.matching.correspondence.scope_tree import full_name
 from ckpt_viz.matching.engines.trace import Cause, Failure
+from ckpt_viz.matching.name_rules.scope_tree import full_name
 from ckpt_viz.matching.restore_table.fixed_values import FixedValues
 from ckpt_viz.matching.restore_table.rows import (
     Destination,

@@ -17,8 +17,8 @@ from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.nodes import Node, Role
 from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.matching.correspondence.full_names import FullNames
-from ckpt_viz.matching.correspondence.names import LONGEST_NAME, canonical, index_of
+from ckpt_viz.matching.name_rules.full_names import FullNames
+from ckpt_viz.matching.name_rules.names import LONGEST_NAME, canonical, index_of
 
 _PLACE = "layer-{}"  # how Keras spells a place in a local name
 _NUMBERED = re.compile(r"(.*?)_?(\d{1,9})", re.DOTALL)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ckpt_viz.graphs.nodes.name_evidence import BETWEEN_WORDS
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.matching.correspondence.full_names import FullNames
-from ckpt_viz.matching.correspondence.migrations import OF_KERAS_3, local_name
+from ckpt_viz.matching.name_rules.full_names import FullNames
+from ckpt_viz.matching.name_rules.migrations import OF_KERAS_3, local_name
 
 _INDEX = re.compile(r"(?:layer-|layer_with_weights-|)(\d{1,9})")
 _NUMBER = re.compile(r"\d+")
