@@ -185,3 +185,19 @@ def test_first_look_passes_over_nothing_that_the_search_finds(make: Callable[[],
             for name, value in attributes:
                 trackables = {id(missed.trackable) for missed in search.trackables_in(value)}
                 assert name in leading or trackables <= known
+
+
+def test_what_keras_keeps_for_a_compiled_model_is_no_news() -> None:
+    import keras
+
+    class Own(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen = [keras.metrics.Mean()]
+
+    model = Own()
+    model.compile("sgd", "mse")
+    notes = [
+        note.name for node in cv.graph(programs.ckpt(model=model)).nodes for note in node.not_saved
+    ]
+    assert notes == ["seen"]

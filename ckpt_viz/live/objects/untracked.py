@@ -18,6 +18,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ckpt_viz.graphs.nodes.nodes import NotSaved
+from ckpt_viz.live.objects.code_reading import is_set_by_libraries
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.packages import is_of_library, package_of
 from ckpt_viz.live.tensorflow_names.shadows import Shadows, instance_dict, slots_of
@@ -77,6 +78,12 @@ def find_not_saved(
     )
     for owner, attribute, value, missed in unsaved:
         lost = is_lost(objects[owner], attribute, missed, known.ids, shadows)
+        if (
+            not lost
+            and attribute.startswith("_")
+            and is_set_by_libraries(objects[owner], attribute)
+        ):
+            continue  # what Keras keeps for itself, such as the metric of the loss
         variables = {
             id(variable)
             for candidate in missed
