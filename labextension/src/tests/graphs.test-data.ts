@@ -128,7 +128,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
   const { problems = [] } = comparison;
   const none = new Int32Array();
   const absent = new Int32Array(graph.size).fill(-1);
-  const texts = (key: "kind" | "saved" | "live" | "why" | "remedy" | "code") =>
+  const texts = (key: "kind" | "saved" | "live" | "why" | "remedy") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const table = comparison.lines === undefined ? null : tablePayloadOf(comparison.lines);
   const overlay = makeOverlay({
