@@ -287,3 +287,29 @@ def test_what_fails_comes_before_what_passes(tmp_path: Path) -> None:
     kinds = [finding.kind for finding in findings]
     assert kinds == [cv.Kind.UNRESOLVED, cv.Kind.NOT_TRACKED]
     assert [f.severity for f in findings] == [cv.Severity.FAIL, cv.Severity.WARNING]
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("name", ["w.weights.h5", "ckpt"])
+def test_the_states_of_an_optimizer_go_to_the_optimizer(name: str, tmp_path: Path) -> None:
+    import keras
+
+    def model(names: str, units: int) -> Any:
+        layers = [keras.layers.Dense(4, name=name) for name in names.split()]
+        head = keras.layers.Dense(units, name="head")
+        made = keras.Sequential([keras.Input((3,)), *layers, head])
+        made.compile("adam", "mse")
+        made.optimizer.build(made.trainable_variables)
+        return made
+
+    path = str(tmp_path / name)
+    old, new = model("first", 2), model("first mid", 5)
+    if name == "ckpt":
+        path = ckpt(model=old, optimizer=old.optimizer).save(path)
+        check = cv.check(ckpt(model=new, optimizer=new.optimizer), path)
+    else:
+        old.save_weights(path)
+        check = cv.check(new, path)
+    assert "the root" not in str(check)
+    told = [line.split() for line in str(check).splitlines() if "  optimizer  " in line]
+    assert [words[:1] + words[-3:-2] for words in told] == [["optimizer"] * 2] * (name != "ckpt")

@@ -245,10 +245,19 @@ class Folding:
         if most is None:
             return self._holder(rows[0].live)
         live, objects = self.table.live, [row.live for row in rows if row.live is not None]
-        if all(most in (obj, *self._chain(live, obj)) for obj in objects):
+        if all(most in self._parts_with(obj) for obj in objects):
             return most
-        common = common_part(live, objects)
+        common = common_part(live, [o for o in objects if live.nodes[o].slot is None] or objects)
         return ROOT if common is None else common
+
+    def _parts_with(self, obj: int) -> Iterator[int]:
+        """Yield the parts of the program with a value; a slot is in two: its optimizer has it."""
+        live = self.table.live
+        slot = live.nodes[obj].slot
+        for node in (obj, None if slot is None else slot.optimizer):
+            if node is not None:
+                yield node
+                yield from self._chain(live, node)
 
     def _holder(self, obj: int | None) -> int | None:
         """Return what holds a value of the program, such as the root for a saved part."""
