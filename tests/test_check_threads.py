@@ -392,7 +392,13 @@ def tensorflow_19442_slot_variable_is_a_dependency(at: Path) -> Any:
 # --- not tracked, and poisoned
 
 
-@thread(Kind.NOT_TRACKED, Severity.WARNING, "(root).model", "'blocks' (TrackedList)", "2 objects")
+@thread(
+    Kind.NOT_TRACKED,
+    Severity.WARNING,
+    "(root).model",
+    "model.blocks: 4 variables are in no checkpoint",
+    "the TrackedList",
+)
 def keras_18398_layers_in_a_list_are_not_saved(at: Path) -> Any:
     keras = keras_3()
     base: Any = keras.Model

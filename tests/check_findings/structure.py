@@ -674,7 +674,7 @@ def keras_2_with(layer: Any) -> Any:
     return keras_2().Sequential([keras_2().Input((3,)), *dense])
 
 
-@shows(Kind.REMOVED, ERROR, "(root).m.layer-0", None, "layer-0 seems to be gone (3 values)")
+@shows(Kind.REMOVED, ERROR, "(root).m.layer-0", None, "layers[0] seems to be gone (3 values)")
 def layer_by_number_taken_away(at: Path) -> Pair:
     def make(*lengths: int) -> Any:
         layers = {f"layer-{i}": module(w=var([1.0] * n)) for i, n in enumerate(lengths)}

@@ -18,6 +18,7 @@ from tests.support.told import told
 
 # A call of a name with its arguments, or of something by a dot; `restore()` alone names a method.
 _CALL = re.compile(r"[A-Za-z_][\w.]*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+_ASSIGNED = re.compile(r"\bself\.(\w+) = ")
 _TICKED = re.compile(r"`([^`]+)`")
 _COMMANDS = in_commands("ckpt-viz fix --run train.py:ckpt ckpt-1")
 _OTHER_COMMANDS = ("git ",)
@@ -41,7 +42,8 @@ def unrunnable(check: RestoreCheck) -> Iterator[str]:
 
 def unrunnable_in(remedy: Remedy, wording: Wording, names: dict[str, object]) -> list[str]:
     """Return the code in the sentence of a remedy that has other names than these."""
-    return [code for code in _code_in(remedy, wording) if not _runs(code, names)]
+    assigned = set(_ASSIGNED.findall(remedy.in_words(wording)))  # in the class that a person edits
+    return [code for code in _code_in(remedy, wording) if not _runs(code, names, assigned)]
 
 
 def _code_in(remedy: Remedy, wording: Wording) -> Iterator[str]:
@@ -56,7 +58,7 @@ def _code_in(remedy: Remedy, wording: Wording) -> Iterator[str]:
             yield call
 
 
-def _runs(code: str, names: dict[str, object]) -> bool:
+def _runs(code: str, names: dict[str, object], assigned: set[str]) -> bool:
     """Return whether a command exists with these arguments, or Python knows all names of code."""
     if code.startswith("ckpt-viz "):
         _, command, *arguments = shlex.split(code)
@@ -67,7 +69,7 @@ def _runs(code: str, names: dict[str, object]) -> bool:
     tree = ast.parse(f"{code}\n    pass" if code.endswith(":") else code)
     names_in_code = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     own = {node.id for node in names_in_code if isinstance(node.ctx, ast.Store)}
-    known = {*names, *own, *dir(builtins)}
+    known = {*names, *own, *assigned, *dir(builtins)}
     used = {node.id for node in names_in_code}
     return used <= known and all(_exists(node, names) for node in ast.walk(tree))
 

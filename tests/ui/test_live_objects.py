@@ -524,6 +524,7 @@ def test_reloaded_the_page_shows_live_tabs_again(live: Live) -> None:
     tabs = live.name_of_tab("net"), live.name_of_tab("ckpt", path)
     live.click("net")
     live.files.reload(*tabs)
+    live.bring("net")
     expect(row(live.tab, "step")).to_be_visible()
     live.bring("ckpt → ckpt")
     expect(live.headline).to_be_visible()
