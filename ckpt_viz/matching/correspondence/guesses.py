@@ -47,16 +47,24 @@ def guessed_parts(mapping: ValueMapping) -> list[GuessedPart]:
         slot = mapping.saved.nodes[pair.node].slot
         if slot is None or slot.variable not in guessed:
             pairs.setdefault(_part(mapping.saved, pair.node), []).append(pair)
-    saved, live = mapping.saved.names, mapping.live.names
-    return [
-        GuessedPart(
-            part,
-            saved.place_or_state(part),
-            _live_names(live, [pair.obj for pair in inside]),
-            frozenset(pair.node for pair in inside),
-        )
-        for part, inside in pairs.items()
-    ]
+    return [_guessed_part(mapping, part, inside, inside) for part, inside in pairs.items()]
+
+
+def _guessed_part(
+    mapping: ValueMapping,
+    part: int,
+    inside: Sequence[Pair],
+    named: Sequence[Pair],
+    copied: str = "",
+) -> GuessedPart:
+    """Return a saved part with these pairs; the `named` ones tell its name in the program."""
+    return GuessedPart(
+        part,
+        mapping.saved.names.place_or_state(part),
+        _live_names(mapping.live.names, [pair.obj for pair in named]),
+        frozenset(pair.node for pair in inside),
+        copied,
+    )
 
 
 def copies_in_part(mapping: ValueMapping) -> list[Pair]:
@@ -90,17 +98,12 @@ def parts_to_copy(mapping: ValueMapping) -> list[GuessedPart]:
             inside.setdefault(_part(mapping.saved, node), []).append(pair)
         elif slot.variable in pairs:
             inside.setdefault(_part(mapping.saved, slot.variable), []).append(pair)
-    saved, live = mapping.saved.names, mapping.live.names
-    return [
-        GuessedPart(
-            part,
-            saved.place_or_state(part),
-            _live_names(live, [p.obj for p in every if nodes[p.node].slot is None]),
-            frozenset(p.node for p in every),
-            _common_elements(mapping.saved, mapping.live, every),
-        )
-        for part, every in sorted(inside.items())
-    ]
+    parts = []
+    for part, every in sorted(inside.items()):
+        variables = [pair for pair in every if nodes[pair.node].slot is None]
+        copied = _common_elements(mapping.saved, mapping.live, every)
+        parts.append(_guessed_part(mapping, part, every, variables, copied))
+    return parts
 
 
 def _common_elements(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> str:
