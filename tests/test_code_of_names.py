@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.answers.remedy_code.objects_in_code import expression_of
-from ckpt_viz.answers.remedy_code.rehearsal import checkpoint_of
-from ckpt_viz.answers.remedy_code.skeleton import Skeleton, can_be_made, making
+from ckpt_viz.answers.short_code.objects_in_code import expression_of
+from ckpt_viz.answers.short_code.rehearsal import checkpoint_of
+from ckpt_viz.answers.short_code.skeleton import Skeleton, can_be_made, making
 from ckpt_viz.cli import main
 from ckpt_viz.ground.expressions import is_taken
 from tests.support.amounts import amount

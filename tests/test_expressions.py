@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz.answers.remedy_code.objects_in_code import expression_of
-from ckpt_viz.answers.remedy_code.skeleton import Skeleton, can_be_made, to_code
+from ckpt_viz.answers.short_code.objects_in_code import expression_of
+from ckpt_viz.answers.short_code.skeleton import Skeleton, can_be_made, to_code
 from ckpt_viz.errors import SourceError
 from ckpt_viz.ground.expressions import argument, child, is_name, operand, quoted
 from tests.hostile.makers import NASTY

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.answers.remedy_code.comprehensions import (
+from ckpt_viz.answers.short_code.comprehensions import (
     KeyedExpression,
     in_dictionary,
     in_lines,
     loops,
 )
-from ckpt_viz.answers.remedy_code.names_in_runs import in_list
+from ckpt_viz.answers.short_code.names_in_runs import in_list
 from tests.support.amounts import amount
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]

@@ -3,7 +3,7 @@
 The rooms, from the ground up:
 
 - `dry_runs`: a restore that changes nothing, for each kind of target, with its verdicts.
-- `remedy_code`: short code for live objects, and a dry run of this code.
+- `short_code`: short code for live objects, and a dry run of this code.
 - `table`: the table of a check, its sentence, and its marks on the graph.
 - `evidence`: what the rules ask of a dry run: sides, placement, what waits.
 - `rules`: a finding for each sort of trouble, one module per family.

@@ -55,7 +55,7 @@ WINGS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "answers": (
         ("answers.dry_runs",),
-        ("answers.remedy_code", "answers.table"),
+        ("answers.short_code", "answers.table"),
         ("answers.evidence",),
         ("answers.rules", "answers.timeline"),
         ("answers.restore_check",),

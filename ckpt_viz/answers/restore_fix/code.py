@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from inspect import getattr_static
 
 from ckpt_viz.answers.dry_runs.verdicts import Verdicts
-from ckpt_viz.answers.remedy_code.comprehensions import KeyedExpression, in_lines
-from ckpt_viz.answers.remedy_code.objects_in_code import expression_of
-from ckpt_viz.answers.remedy_code.skeleton import Skeleton, making
 from ckpt_viz.answers.restore_fix.left_out import LeftOut, Partly, WhyLeftOut
+from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
+from ckpt_viz.answers.short_code.objects_in_code import expression_of
+from ckpt_viz.answers.short_code.skeleton import Skeleton, making
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.expressions import quoted

@@ -11,13 +11,13 @@ from typing import Any
 
 from ckpt_viz.answers.dry_runs.dry_run import prefix_of
 from ckpt_viz.answers.dry_runs.keras_dry_run import run_of_placed
-from ckpt_viz.answers.remedy_code.objects_in_code import expression_of
 from ckpt_viz.answers.restore_fix.applying import apply, is_variable
 from ckpt_viz.answers.restore_fix.code import restoring_nothing
 from ckpt_viz.answers.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.answers.restore_fix.keras_code import Assigned, assigning_from_keras, loading
 from ckpt_viz.answers.restore_fix.left_out import LeftOut, WhyLeftOut
 from ckpt_viz.answers.restore_fix.restore_fix import CheckT
+from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.files.keras_files.state import is_unnamed
 from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint, file_of_keras
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value

@@ -11,14 +11,6 @@ from typing import Any
 from ckpt_viz.answers.dry_runs.dry_run import DryRun, prefix_of
 from ckpt_viz.answers.dry_runs.keras_dry_run import FIX
 from ckpt_viz.answers.dry_runs.outcome import outcome_of_objects
-from ckpt_viz.answers.remedy_code.arrangement import Arrangement
-from ckpt_viz.answers.remedy_code.rehearsal import (
-    Rehearsal,
-    checkpoint_of,
-    rehearse,
-    rehearse_on_graphs,
-)
-from ckpt_viz.answers.remedy_code.skeleton import Skeleton
 from ckpt_viz.answers.restore_fix.applying import (
     apply,
     assign_variables,
@@ -37,6 +29,14 @@ from ckpt_viz.answers.restore_fix.code import (
     restoring_nothing,
 )
 from ckpt_viz.answers.restore_fix.restore_fix import CheckT, RestoreFix
+from ckpt_viz.answers.short_code.arrangement import Arrangement
+from ckpt_viz.answers.short_code.rehearsal import (
+    Rehearsal,
+    checkpoint_of,
+    rehearse,
+    rehearse_on_graphs,
+)
+from ckpt_viz.answers.short_code.skeleton import Skeleton
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.expressions import operand, quoted

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.answers.remedy_code.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.answers.restore_fix.code import ASSIGNED, comments, needs_numpy
 from ckpt_viz.answers.restore_fix.left_out import LeftOut
+from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.files.keras_files.shards import Shards
 from ckpt_viz.graphs.object_graph.graph import Format, Graph
 from ckpt_viz.ground.expressions import quoted

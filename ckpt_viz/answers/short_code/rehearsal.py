@@ -1,4 +1,4 @@
-"""A dry run of a remedy's code: the restore into the checkpoint that the code makes.
+"""A dry run of short code: the restore into the checkpoint that the code makes.
 
 With live objects the code makes a real `tf.train.Checkpoint`, which leaves no trace in them. With a
 file in place of the program, the rehearsal makes the graph that such a checkpoint would have.
@@ -14,7 +14,7 @@ from typing import Any
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.file_dry_run import file_dry_run
 from ckpt_viz.answers.dry_runs.live_dry_run import live_dry_run
-from ckpt_viz.answers.remedy_code.skeleton import Skeleton, can_be_made
+from ckpt_viz.answers.short_code.skeleton import Skeleton, can_be_made
 from ckpt_viz.graphs.nodes.nodes import (
     ROOT,
     SAVE_COUNTER,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ckpt_viz.answers.remedy_code.rehearsal import Rehearsal, trace_on_graphs
-from ckpt_viz.answers.remedy_code.skeleton import MOST_LEVELS, Skeleton, can_be_made
+from ckpt_viz.answers.short_code.rehearsal import Rehearsal, trace_on_graphs
+from ckpt_viz.answers.short_code.skeleton import MOST_LEVELS, Skeleton, can_be_made
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.engines.saved_graph import SavedGraph

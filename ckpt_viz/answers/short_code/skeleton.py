@@ -1,4 +1,4 @@
-"""The result of a remedy's code: `tf.train.Checkpoint` of live objects, under saved names."""
+"""What the code of a fix makes: `tf.train.Checkpoint` of live objects, under saved names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ckpt_viz.answers.remedy_code.comprehensions import KeyedExpression, in_dictionary, loops
-from ckpt_viz.answers.remedy_code.objects_in_code import expression_of
+from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_dictionary, loops
+from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.expressions import ROOT_ARGUMENT, argument, is_taken, item, quoted

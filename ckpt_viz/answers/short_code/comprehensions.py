@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from ckpt_viz.answers.remedy_code.names_in_runs import in_common, in_list, joined, list_of
+from ckpt_viz.answers.short_code.names_in_runs import in_common, in_list, joined, list_of
 from ckpt_viz.ground.expressions import quoted
 
 _FEWEST = 3  # items of a comprehension
