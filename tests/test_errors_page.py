@@ -408,6 +408,21 @@ def test_a_model_with_a_loss_of_a_program_loads_without_it(find: Find, tmp_path:
     keras.models.load_model(path, compile=False)
 
 
+@pytest.mark.tf
+@pytest.mark.filterwarnings("ignore")
+def test_a_file_without_a_layer_that_it_lists_is_found(find: Find, tmp_path: Path) -> None:
+    import h5py
+
+    keras = pytest.importorskip("tf_keras")
+    model, path = _dense(keras, 3), tmp_path / "model.h5"
+    model.save_weights(path)
+    with h5py.File(path, "r+") as file:
+        del file[model.layers[-1].name]
+    with h5py.File(tmp_path / "any.h5", "w") as other:
+        texts = _text_of(partial(other.attrs.__getitem__, "layer_names"))
+    assert find([*_text_of(partial(model.load_weights, path)), *texts]) == [["weights-listed"]] * 2
+
+
 # --- what it does not know
 
 

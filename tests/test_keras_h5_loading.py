@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.answers.dry_runs import keras_files_to_load
 from ckpt_viz.live.keras.keras_walk import layers_of
 from ckpt_viz.matching.engines.keras_h5_loading import NEEDS_BY_NAME, h5_loading
 from tests.support import keras_models, keras_pairs
@@ -131,3 +132,27 @@ def test_a_layer_removed_from_a_nested_model_is_named(tmp_path: Path) -> None:
     assert "You removed mid." in str(check) and "into block.third" in str(check)
     check.fix().apply()
     assert (new.layers[0].layers[1].kernel == old.layers[0].layers[2].kernel).numpy().all()
+
+
+@pytest.mark.parametrize("absent", ["group", "inner group", "data set"])
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_a_file_that_lacks_what_it_lists_is_damaged(
+    library: str, absent: str, tmp_path: Path
+) -> None:
+    import h5py
+
+    keras, path = keras_models.library(library), tmp_path / "x.h5"
+    _save_as_h5(library, _two(keras, 3), path)
+    with h5py.File(path, "r+") as file:
+        kernel = f"body/{file['body'].attrs['weight_names'].astype(str)[0]}"
+        del file[{"group": "body", "inner group": kernel.rpartition("/")[0]}.get(absent, kernel)]
+    tags, live = tag_file(path), _two(keras, 3)
+    walk, side = layers_of(live)
+    options_of_calls: list[dict[str, bool]] = [{}, {"by_name": True}]
+    if library == "keras":
+        options_of_calls += [{"skip_mismatch": True}]
+    for options in options_of_calls:
+        dry = h5_loading(side, keras_files_to_load.saved_layers(cv.graph(path)), **options)
+        assert dry.raises == "KeyError"
+        assert_checked(live, path, dry, options)
+        compare(dry, keras_loading(live, walk.variables, path, tags, **options), warns=False)

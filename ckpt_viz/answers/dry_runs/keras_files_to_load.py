@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ckpt_viz.files.keras_files.drafts import StoredWeights
-from ckpt_viz.files.keras_files.legacy_layout import OF_MODEL, layers_in, version_in
+from ckpt_viz.files.keras_files.legacy_layout import OF_MODEL, absent_in, layers_in, version_in
 from ckpt_viz.files.keras_files.shards import Shards
 from ckpt_viz.files.keras_files.windows_names import first_of_windows, with_slashes
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, Stored
@@ -24,7 +24,8 @@ def saved_layers(graph: Graph) -> SavedLayers:
             top_level = weights
         else:
             layers.append((layer, weights))
-    return SavedLayers(layers, top_level, version_in(stored) in _OF_KERAS_1)
+    absent = dict(absent_in(stored))
+    return SavedLayers(layers, top_level, version_in(stored) in _OF_KERAS_1, absent)
 
 
 def saved_weights(graph: Graph) -> SavedWeights:

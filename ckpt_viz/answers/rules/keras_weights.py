@@ -19,7 +19,7 @@ from ckpt_viz.answers.table.check_table import table_without_fix
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph, Layout
 from ckpt_viz.graphs.overlay.overlay import Severity
-from ckpt_viz.ground.text import count, listed, readable
+from ckpt_viz.ground.text import count, listed, printable, readable
 from ckpt_viz.live.keras.keras_accessors import optimizer_of
 from ckpt_viz.live.objects.facts import is_unbuilt
 from ckpt_viz.matching.changes.kind import Kind
@@ -78,6 +78,10 @@ class _Rules:
             advice = "Call the model on some data first, or build it: model.build(input_shape)."
         elif self.loading.text == NEEDS_BY_NAME:
             advice = "Give load_weights by_name=True, too, or leave out skip_mismatch."
+        elif self.loading.absent:
+            kind, name = Kind.DAMAGED, readable(printable(self.loading.absent))
+            why = f"The file lists {name} and does not have it, so load_weights raises KeyError."
+            advice = "Copy the file again, or call check.fix().apply(): it restores what is there."
         yield self._finding(Severity.ERROR, kind, why, advice, objects=(ROOT,))
 
     # --- the rows

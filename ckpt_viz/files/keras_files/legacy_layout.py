@@ -61,6 +61,25 @@ def layers_in(stored: StoredWeights) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield OF_MODEL, _keys_of(stored, top, OF_MODEL)
 
 
+def absent_in(stored: StoredWeights) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each layer of which the file lacks what it lists, with the path to that.
+
+    The path begins at the layer, and ends at the first group or data set that is not there.
+    """
+    top = _group_of_layers(stored) or ""
+    for layer in stored.texts(top, _LAYERS) or ():
+        group = _joined(top, layer)
+        if group not in stored.groups:
+            yield layer, (layer,)
+            continue
+        for name in stored.texts(group, _WEIGHTS) or ():
+            if _joined(group, name) not in stored.entries:
+                inner, _, own = name.rpartition("/")
+                is_there = _joined(group, inner) in stored.groups
+                yield layer, (layer, inner, own) if is_there else (layer, inner)
+                break
+
+
 def version_in(stored: StoredWeights) -> str | None:
     """Return the version of Keras that has written a file, None if the file does not tell."""
     return stored.text(_group_of_layers(stored) or "", _VERSION)

@@ -86,7 +86,12 @@ def rules_of(library: str) -> SavingRules:
 def h5_rules_of(library: str) -> H5Rules:
     """Return how a library loads the weights of `.h5`."""
     is_keras_2 = library == KERAS_2
-    return H5Rules(skips_by_name_alone=is_keras_2, assigns_at_end=is_keras_2)
+    legacy = "saving.legacy.hdf5_format" if is_keras_2 else "legacy.saving.legacy_h5_format"
+    return H5Rules(
+        skips_by_name_alone=is_keras_2,
+        assigns_at_end=is_keras_2,
+        names_absent=hasattr(import_module(f"{library}.src.{legacy}"), "safe_get_h5_group"),
+    )
 
 
 def is_saveable(library: str) -> Callable[[object], bool]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ckpt_viz.graphs.nodes.nodes import Stored
 from ckpt_viz.matching.engines.keras_2_conversion import (
@@ -36,10 +36,12 @@ class H5Rules:
 
     `skips_by_name_alone`: `skip_mismatch` without `by_name` is an error. `assigns_at_end`: no
     variable changes before all values are read, and by order, shapes are compared only then.
+    `names_absent`: the error for what the file lists and lacks is of Keras; else it is of h5py.
     """
 
     skips_by_name_alone: bool = False
     assigns_at_end: bool = False
+    names_absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,14 @@ class SavedLayers:
     """The saved side: the layers in the order of `layer_names`.
 
     `top_level` is None if the file has no group for the variables of the model itself.
-    `is_of_keras_1` tells that the file is of Keras 1, or names no version.
+    `is_of_keras_1` tells that the file is of Keras 1, or names no version. `absent` has the
+    layers of which a damaged file lacks what it lists, with the path from the layer to that.
     """
 
     layers: Sequence[tuple[str, SavedLayer]]
     top_level: SavedLayer | None = None
     is_of_keras_1: bool = False
+    absent: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def all_keys(self) -> Iterator[str]:
         """Yield the keys of all variables."""

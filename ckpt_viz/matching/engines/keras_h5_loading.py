@@ -66,6 +66,7 @@ def h5_loading(
         tuple(key for key in saved.all_keys() if key not in used),
         unknown=tuple(run.unknown),
         offers=run.offers(),
+        absent=stopped.absent if stopped else "",
     )
 
 
@@ -78,9 +79,9 @@ def _unknown(live: LiveLayers, number: int) -> WeightsLoading:
 class _StoppedError(Exception):
     """Keras' call ends here, at a layer or before any."""
 
-    def __init__(self, number: int | None, failure: LoadFailure) -> None:
+    def __init__(self, number: int | None, failure: LoadFailure, absent: str = "") -> None:
         super().__init__(failure.text)
-        self.number, self.failure = number, failure
+        self.number, self.failure, self.absent = number, failure, absent
 
 
 class _DeferringError(Exception):
@@ -132,8 +133,12 @@ class _H5Run:
     def _by_order(self) -> None:
         for number, layer in enumerate(self.live.layers):
             self._refuse(number, layer)
+        for name, absent in self.saved.absent.items():
+            if absent == (name,):  # its group
+                self._find_all(name)
         with_weights = [i for i, layer in enumerate(self.live.layers) if layer.weights]
-        saved = [(name, weights) for name, weights in self.saved.layers if weights]
+        listed = (layer for layer in self.saved.layers if layer[1] or layer[0] in self.saved.absent)
+        saved = [*listed]
         both = zip(with_weights, saved, strict=False)
         self.matches = [_Match(i, place, *layer) for place, (i, layer) in enumerate(both)]
         if len(saved) != len(with_weights):
@@ -145,6 +150,7 @@ class _H5Run:
             raise _StoppedError(None, LoadFailure("ValueError", text))
         for number, place, name, weights in self.matches:
             layer = self.live.layers[number]
+            self._find_all(name)
             values = self._converted(number, layer, _values(weights))
             if len(values) != len(layer.weights):
                 self._miscounted(
@@ -167,6 +173,7 @@ class _H5Run:
             if layer.name == name
         ]
         for place, (name, weights) in enumerate(self.saved.layers):
+            self._find_all(name)
             values: Sequence[ValueToLoad] = _values(weights)
             for number, layer in enumerate(self.live.layers):
                 if layer.name == name:
@@ -201,6 +208,13 @@ class _H5Run:
         self._miscounted(number, own, text, may_skip=self.is_by_name)
 
     # --- one layer
+
+    def _find_all(self, saved: str) -> None:
+        """End the call if the file lists something for a saved layer, and does not have it."""
+        if (absent := self.saved.absent.get(saved)) is not None:
+            text = repr(absent[-1]) if self.live.rules.names_absent else ""  # of h5py
+            failure = LoadFailure("KeyError", text, is_whole=bool(text))
+            raise _StoppedError(None, failure, "/".join(filter(None, absent)))
 
     def _refuse(self, number: int, layer: LiveLayer) -> None:
         if layer.refusal is not None:

@@ -85,7 +85,8 @@ class WeightsLoading:
     has each live variable, by number. `unused` are the saved keys whose values no variable has
     afterwards, but for those in `twice`: the variables that the optimizer inside another one sets
     again, by the first key. `unknown` are the objects whose own code loads them. `skipped_lists`
-    are the paths of lists without a group in the file.
+    are the paths of lists without a group in the file. `absent` is what a damaged `.h5` lists and
+    does not have, if this ends the call.
     """
 
     raises: str | None
@@ -98,3 +99,4 @@ class WeightsLoading:
     unknown: tuple[int, ...] = ()
     offers: Offers = Offers()
     twice: Mapping[str, int] = field(default_factory=dict)
+    absent: str = ""
