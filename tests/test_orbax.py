@@ -23,8 +23,9 @@ from ckpt_viz.cli import main
 from ckpt_viz.entrances.server.graphs import look_at, read_page
 from ckpt_viz.entrances.server.messages import Asked
 from ckpt_viz.errors import OutsideError
-from ckpt_viz.formats.orbax.ocdbt import open_ocdbt
+from ckpt_viz.formats.orbax.ocdbt import Ocdbt, open_ocdbt
 from ckpt_viz.formats.orbax.zarr import zarr_array
+from ckpt_viz.formats.storage.unpacking import Allowance
 from tests.hostile.use import use
 from tests.support import ocdbt
 from tests.support.keras_models import MODELS, library
@@ -309,6 +310,10 @@ def store(directory: Path, manifest: bytes, data: bytes = b"") -> Path:
     return directory
 
 
+def _open(directory: Path) -> Ocdbt:
+    return open_ocdbt(str(directory), Allowance(0))
+
+
 def test_a_tree_of_several_nodes_has_the_beginnings_of_its_keys(tmp_path: Path) -> None:
     first = ocdbt.leaf({b"1": b"one", b"2": (0, 4)})  # of the keys that begin with "a"
     second = ocdbt.leaf({b"b": b"two"})
@@ -316,7 +321,7 @@ def test_a_tree_of_several_nodes_has_the_beginnings_of_its_keys(tmp_path: Path) 
     at = 4 + len(first)
     top = ocdbt.inner([(b"a1", 1, 4, len(first)), (b"b", 0, at, len(second))])
     manifest = ocdbt.manifest(len(data), len(top), height=1, keys=3)
-    opened = open_ocdbt(str(store(tmp_path, manifest, data + top)))
+    opened = _open(store(tmp_path, manifest, data + top))
     assert {key: opened.get(key, 4) for key in opened.entries} == {
         b"a1": b"one",
         b"a2": b"here",
@@ -335,7 +340,7 @@ def test_a_tree_of_several_nodes_has_the_beginnings_of_its_keys(tmp_path: Path) 
 def test_no_data_file_is_outside_of_the_store(tmp_path: Path, path: str) -> None:
     node = ocdbt.leaf({b"a": b"b"})
     with pytest.raises(FormatError, match="expected one below the directory"):
-        open_ocdbt(str(store(tmp_path, ocdbt.manifest(0, len(node), path=path), node)))
+        _open(store(tmp_path, ocdbt.manifest(0, len(node), path=path), node))
 
 
 def damaged(kind: str) -> tuple[bytes, bytes]:
@@ -364,20 +369,20 @@ def damaged(kind: str) -> tuple[bytes, bytes]:
 )
 def test_damage_of_a_store_is_named(tmp_path: Path, kind: str) -> None:
     with pytest.raises(FormatError, match=str(tmp_path)):
-        open_ocdbt(str(store(tmp_path, *damaged(kind))))
+        _open(store(tmp_path, *damaged(kind)))
 
 
 def test_other_versions_of_a_store_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"manifest of kind 1.*tensorstore"):
-        open_ocdbt(str(store(tmp_path, ocdbt.manifest(0, 0, kind=1))))
+        _open(store(tmp_path, ocdbt.manifest(0, 0, kind=1)))
     framed = ocdbt.framed(ocdbt.MANIFEST_MAGIC, b"", version=1)
     (tmp_path / "manifest.ocdbt").write_bytes(framed)
     with pytest.raises(UnsupportedError, match="has version 1"):
-        open_ocdbt(str(tmp_path))
+        _open(tmp_path)
 
 
 def test_a_store_without_values_is_empty(tmp_path: Path) -> None:
-    assert open_ocdbt(str(store(tmp_path, ocdbt.manifest(0, 0, keys=0, path="")))).entries == {}
+    assert _open(store(tmp_path, ocdbt.manifest(0, 0, keys=0, path=""))).entries == {}
 
 
 # --- arrays

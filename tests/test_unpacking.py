@@ -81,6 +81,16 @@ def test_arrays_that_share_a_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     _assert_bounded(graph, counted_unpacked(monkeypatch), _MANY, 63)
 
 
+def test_trees_of_a_checkpoint_have_one_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "_CHECKPOINT_METADATA").write_text("[")
+    for tree in range(_MANY // 20):
+        written = Path(_orbax(tmp_path / "written", 20, 1, _zstd, "zstd"))
+        written.rename(tmp_path / f"item{tree}")
+    _assert_bounded(cv.graph(str(tmp_path)), counted_unpacked(monkeypatch), _MANY, 63)
+
+
 def test_chunks_that_share_far_more_bytes_than_they_unpack_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

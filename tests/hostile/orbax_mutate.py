@@ -10,6 +10,7 @@ from functools import cache
 import cramjam
 
 from ckpt_viz.formats.orbax.ocdbt import open_ocdbt
+from ckpt_viz.formats.storage.unpacking import Allowance
 from tests.hostile.keras_mutate import json_changed
 from tests.hostile.makers import NASTY
 from tests.hostile.seeds import DIRECTORY
@@ -69,7 +70,7 @@ def store(chooser: random.Random, files: dict[str, bytes]) -> None:
 
 @cache
 def _entries(directory: str) -> dict[bytes, bytes | tuple[int, int]]:
-    opened = open_ocdbt(str(DIRECTORY / directory))
+    opened = open_ocdbt(str(DIRECTORY / directory), Allowance(0))
     return {key: opened.get(key, 1 << 20) or b"" for key in opened.entries}
 
 

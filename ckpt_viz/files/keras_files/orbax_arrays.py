@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
 from ckpt_viz.files.keras_files.bounded_json import mapping_in
@@ -15,7 +15,7 @@ from ckpt_viz.formats.orbax.orbax_names import MANIFEST
 from ckpt_viz.formats.orbax.zarr import DESCRIPTIONS, ZarrArray, zarr_array
 from ckpt_viz.formats.storage.files import file_sizes, is_file, join, open_file
 from ckpt_viz.formats.storage.sstable import brief
-from ckpt_viz.formats.storage.unpacking import SMALL_BYTES, Allowance
+from ckpt_viz.formats.storage.unpacking import Allowance
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.arrays.tensors import Array
@@ -25,6 +25,13 @@ _MOST_LOOKED_AT = 1_000  # files of an array, to learn how much is stored
 _MOST_IN_ALL = 1_000_000
 _OTHER_READER = "read it with tensorstore, which Orbax installs"
 _UNMERGED = "ocdbt.process_"
+
+
+class OrbaxAllowance(NamedTuple):
+    """What all trees of a checkpoint may unpack to together: their nodes, and their values."""
+
+    nodes: Allowance
+    values: Allowance
 
 
 class OrbaxArrays(Protocol):
@@ -43,10 +50,10 @@ class OrbaxArrays(Protocol):
         """Return the value of an array."""
 
 
-def arrays_in(directory: str) -> OrbaxArrays:
+def arrays_in(directory: str, allowance: Allowance) -> OrbaxArrays:
     """Return the arrays of the tree in a directory; raise CkptVizError if they cannot be read."""
     if is_file(join(directory, MANIFEST)):
-        return StoredArrays(open_ocdbt(directory))
+        return StoredArrays(open_ocdbt(directory, allowance))
     unmerged = f"{_UNMERGED}0"
     if is_file(join(join(directory, unmerged), MANIFEST)):
         raise FormatError(
@@ -56,15 +63,17 @@ def arrays_in(directory: str) -> OrbaxArrays:
     return ArrayDirectories(directory)
 
 
-def excesses(arrays: OrbaxArrays, described: Mapping[str, ZarrArray | str]) -> dict[str, str]:
+def excesses(
+    arrays: OrbaxArrays, described: Mapping[str, ZarrArray | str], allowance: Allowance
+) -> dict[str, str]:
     """Return why arrays cannot be read: those beyond what the files may unpack to."""
     sound = {
         name: array
         for name, array in described.items()
         if isinstance(array, ZarrArray) and array.fault is None
     }
-    is_small = sum(array.cost for array in sound.values()) <= SMALL_BYTES
-    allowance = Allowance(0 if is_small else arrays.stored_bytes(sound))
+    if sum(array.cost for array in sound.values()) > allowance.left:
+        allowance.store(arrays.stored_bytes(sound))
     too_large = {}
     for name, array in sound.items():
         try:

@@ -19,12 +19,18 @@ from ckpt_viz.errors import (
 )
 from ckpt_viz.files.keras_files.bounded_json import mapping_in
 from ckpt_viz.files.keras_files.drafts import MOST_NODES
-from ckpt_viz.files.keras_files.orbax_arrays import OrbaxArrays, arrays_in, excesses
+from ckpt_viz.files.keras_files.orbax_arrays import (
+    OrbaxAllowance,
+    OrbaxArrays,
+    arrays_in,
+    excesses,
+)
 from ckpt_viz.formats.arrays.dtypes import is_float
 from ckpt_viz.formats.orbax.orbax_names import METADATA
 from ckpt_viz.formats.orbax.zarr import ZarrArray
 from ckpt_viz.formats.storage.files import is_file, join, open_file
 from ckpt_viz.formats.storage.sstable import brief
+from ckpt_viz.formats.storage.unpacking import Allowance
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.arrays.tensors import Array
@@ -120,7 +126,13 @@ class OrbaxTree:
         return self._arrays.read(name, array, place)
 
 
-def open_tree(directory: str) -> OrbaxTree:
+def open_trees(directories: Mapping[str, str]) -> dict[str, OrbaxTree]:
+    """Open the trees of a checkpoint, by name; see `_open_tree`."""
+    allowance = OrbaxAllowance(Allowance(0), Allowance(0))
+    return {name: _open_tree(directory, allowance) for name, directory in directories.items()}
+
+
+def _open_tree(directory: str, allowance: OrbaxAllowance) -> OrbaxTree:
     """Open the tree in a directory; read its JSON and the descriptions of its arrays, no value.
 
     Raises GoneError, FormatError or UnsupportedError for its JSON. If its arrays cannot be read,
@@ -137,9 +149,9 @@ def open_tree(directory: str) -> OrbaxTree:
     too_large: Mapping[str, str] = {}
     error = None
     try:
-        arrays = arrays_in(directory)
+        arrays = arrays_in(directory, allowance.nodes)
         described = arrays.described(names)
-        too_large = excesses(arrays, described)
+        too_large = excesses(arrays, described, allowance.values)
     except CkptVizError as raised:
         arrays, error = None, f"{raised}; {_OTHER_READER}"
     return OrbaxTree(directory, leaves, texts, error, arrays, described, too_large)

@@ -108,7 +108,7 @@ def _files_of(location: Location) -> Files:
 
 def _read(location: Location, meta: str | None) -> Graph:
     from ckpt_viz.files.keras_files.orbax_layout import nodes_of_keras, nodes_of_tree
-    from ckpt_viz.files.keras_files.orbax_tree import OF_KERAS, OrbaxFiles, open_tree
+    from ckpt_viz.files.keras_files.orbax_tree import OF_KERAS, OrbaxFiles, open_trees
 
     path = location.prefix
     trees = _trees(path)
@@ -118,12 +118,12 @@ def _read(location: Location, meta: str | None) -> Graph:
             f"with a file {METADATA}"
         )
     if OF_KERAS in trees:  # assets beside it are no variables
-        files = OrbaxFiles(path, {OF_KERAS: open_tree(trees[OF_KERAS])})
+        files = OrbaxFiles(path, open_trees({OF_KERAS: trees[OF_KERAS]}))
         if files.are_of_keras:
             nodes, calls = nodes_of_keras(files, _config(path))
             graph = graph_at(location, files, nodes, Format.KERAS_ORBAX, writer=OF_ORBAX_IN_KERAS)
             return replace(graph, calls=calls)
-    files = OrbaxFiles(path, {item: open_tree(tree) for item, tree in trees.items()})
+    files = OrbaxFiles(path, open_trees(trees))
     return graph_at(location, files, nodes_of_tree(files), Format.ORBAX, writer=OF_ORBAX)
 
 

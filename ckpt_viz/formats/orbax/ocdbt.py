@@ -133,9 +133,10 @@ def _runs(places: Mapping[bytes, InFile]) -> Iterator[list[tuple[bytes, InFile]]
         yield run
 
 
-def open_ocdbt(directory: str) -> Ocdbt:
+def open_ocdbt(directory: str, allowance: Allowance) -> Ocdbt:
     """Open the store in a directory; read its tree, and no value that a data file has.
 
+    `allowance` is what its manifest and nodes may unpack to, with those of other stores beside it.
     Raises GoneError without a manifest, FormatError for damaged files, and UnsupportedError for a
     version that this reader does not know, or for a tree beyond its limits.
     """
@@ -146,9 +147,10 @@ def open_ocdbt(directory: str) -> Ocdbt:
                 f"{path}: has {file.size} bytes, expected at most {MOST_MANIFEST}; {OPEN_WITH}"
             )
         data = file.read(0, file.size)
+    allowance.store(len(data))
     with NamingTheFile(path):
-        root = _root(directory, UnpackedBody(body(data, _MANIFEST_MAGIC, Allowance(len(data)))))
-    walk = _TreeWalk(directory)
+        root = _root(directory, UnpackedBody(body(data, _MANIFEST_MAGIC, allowance)))
+    walk = _TreeWalk(directory, allowance)
     if root is not None:
         walk.follow(root)
     return Ocdbt(directory, walk.entries)
@@ -238,12 +240,11 @@ def _text(path: bytes) -> str:
 class _TreeWalk:
     """A walk through all nodes of a tree, in the order of the keys."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, allowance: Allowance) -> None:
         self.entries: dict[bytes, bytes | InFile] = {}
-        self._directory = directory
+        self._directory, self._allowance = directory, allowance
         self._nodes: set[InFile] = set()
         self._key_bytes = 0
-        self._allowance = Allowance(0)
         self._paths: set[str] = set()
 
     def follow(self, root: _Node) -> None:
