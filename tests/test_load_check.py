@@ -384,6 +384,8 @@ def test_no_class_or_function_of_the_program_runs(tmp_path: Path) -> None:
     own = {"Plain": Loud, "Closed": Loud, "own_loss": own_loss}
     check = cv.check_load_model(path, custom_objects=own)
     assert check.raises is None and ran == []
+    (note,) = [note for note in check.notes if "did not run" in note]
+    assert note.count("Loud.from_config`, your code. It took each configuration as right.") == 1
 
 
 def test_keras_and_the_program_are_as_before(tmp_path: Path) -> None:

@@ -157,7 +157,8 @@ def _answers(keras: KerasBuilder, request: dict[str, Any]) -> Iterator[BuildAnsw
     if raises is not None and (guard.has_refused or os.strerror(errno.EMFILE) in raises[1]):
         yield BuildAnswer(stopped="where the model opens a file or runs a program")
         return
-    yield BuildAnswer(raises, stopped="" if raises is None else "in the search for more causes")
+    stopped = "" if raises is None else "in the search for more causes"
+    yield BuildAnswer(raises, stopped=stopped, not_run=[*placeholders.not_run])
     if raises is None:
         return
     search = FaultSearch(keras, model, training, {**registered, **custom}, **way)
@@ -169,6 +170,7 @@ def _answers(keras: KerasBuilder, request: dict[str, Any]) -> Iterator[BuildAnsw
         return
     answer = BuildAnswer(raises, faults)
     answer.stopped = "" if search.is_whole else "after some seconds"
+    answer.not_run = [*placeholders.not_run]
     answer.modules = [name for name in guard.modules if _names_module(request, name)]
     answer.program = program_of(
         keras.name, request["path"], faults, [*custom], request, keras.public

@@ -59,7 +59,8 @@ class BuildAnswer:
     `raises` has the class of the error of `load_model`, and the text of the innermost one; None if
     a model came out. `program` loads the model in spite of the faults, and `program_raises` is what
     it raised in the child, None if a model came out. `stopped` tells why the child gave up.
-    `modules` are those that the file names and the child did not import.
+    `modules` are those that the file names and the child did not import. `not_run` are classes of
+    the program whose own `from_config` the child did not run.
     """
 
     raises: tuple[str, str] | None = None
@@ -68,6 +69,7 @@ class BuildAnswer:
     program_raises: tuple[str, str] | None = None
     stopped: str = ""
     modules: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
 
 
 def answer_from(made: dict[str, Any]) -> BuildAnswer:

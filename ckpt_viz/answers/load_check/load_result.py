@@ -221,6 +221,9 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
     if answer.modules:
         names = listed([f"`{readable(printable(name))}`" for name in answer.modules])
         notes += [f"{library.name} would import {names}, which the file names. The check did not."]
+    if answer.not_run:
+        calls = listed([f"`{readable(printable(name))}.from_config`" for name in answer.not_run])
+        notes += [f"The check did not run {calls}, your code. It took each configuration as right."]
     if answer.stopped:
         notes += [f"The check stopped {answer.stopped}: there may be more causes."]
     notes += [f"{part.why}: load_model sets damaged values." for part in damaged if not part.raises]

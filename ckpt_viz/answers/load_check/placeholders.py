@@ -28,6 +28,8 @@ class Placeholders:
         self._keras = keras
         self._outputs = dict(_outputs_in(model))
         self.has_untold_outputs = False
+        self.not_run: dict[str, None] = {}
+        """The classes of the program whose `from_config` would have run."""
 
     def unknown(self, name: str, key: str, config: Any) -> Any:
         """Return the placeholder of an unknown name; `key` is where the configuration has it."""
@@ -68,8 +70,29 @@ class Placeholders:
         is_layer = isinstance(base, type) and issubclass(base, self._keras.layers.Layer)
         for number, described in enumerate(reversed(bases)):
             members = self._of_layer() if is_layer and not number else {}
-            base = _made(base, described, members)
+            base = self._made(base, described, members)
         return base
+
+    def _made(self, base: Any, described: Json, members: Json) -> type:
+        """Return a class with a constructor like the program's, and nothing else of it."""
+        name = described["name"]
+
+        def bare(cls: Any, *_args: Any, **_more: Any) -> Any:
+            self.not_run[name] = None
+            made = cls.__new__(cls)
+            base.__init__(made)
+            return made
+
+        if described["has_from_config"]:
+            members["from_config"] = classmethod(bare)
+        elif base is object:
+            members["from_config"] = classmethod(lambda cls, config: cls(**config))
+        made = type(name.rpartition(".")[2], (base,), {**members, "__qualname__": name})
+        if described["has_init"]:
+            made.__init__ = _constructor(  # type: ignore[misc]
+                made, name, described["parameters"]
+            )
+        return made
 
     def _of_layer(self) -> Json:
         keras, placeholders = self._keras, self
@@ -113,25 +136,6 @@ def _of_any_layer(base: Any) -> Json:
 def _functional(keras: Any) -> type:
     given = keras.Input((1,), name="i")
     return type(keras.Model(given, given))
-
-
-def _made(base: Any, described: Json, members: Json) -> type:
-    """Return a class with the signature of a constructor of the program, and nothing else of it."""
-    name = described["name"]
-    if described["has_from_config"]:
-        members["from_config"] = classmethod(lambda cls, *_args, **_kwargs: _bare(cls, base))
-    elif base is object:
-        members["from_config"] = classmethod(lambda cls, config: cls(**config))
-    made = type(name.rpartition(".")[2], (base,), {**members, "__qualname__": name})
-    if described["has_init"]:
-        made.__init__ = _constructor(made, name, described["parameters"])  # type: ignore[misc]
-    return made
-
-
-def _bare(cls: Any, base: Any) -> Any:
-    made = cls.__new__(cls)
-    base.__init__(made)
-    return made
 
 
 def _constructor(cls: type, name: str, parameters: list[tuple[str, str, bool]]) -> Any:
